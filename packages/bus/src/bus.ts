@@ -1,0 +1,121 @@
+import type { AskSubjects, DurableSubject, NewsSubjects, OpenSubjects } from '@model-gateway/contracts';
+import type { GatewayError } from '@model-gateway/errors';
+
+export type AskSubject = keyof AskSubjects;
+export type OpenSubject = keyof OpenSubjects;
+export type NewsSubject = keyof NewsSubjects;
+
+export interface AskOptions {
+  /** Milliseconds until the asker gives up with `timeout`. Default 5,000. Travels with the question. */
+  deadlineMs?: number;
+}
+
+/**
+ * What the opener of a stream hears. Calls come in order: head?, data*, then exactly one of tail or broken.
+ * The callee's `data` bytes belong to the receiver; it must report them with `consumed` once they are written on, or the sender stops.
+ */
+export interface StreamHandlers<S extends OpenSubject> {
+  head(head: OpenSubjects[S]['head']): void;
+  data(bytes: Uint8Array, flags: number): void;
+  /** Proper end: every frame was counted and is here. */
+  tail(tail: OpenSubjects[S]['tail']): void;
+  /** The other side failed, died, or the bus lost frames: `service_lost`, `service_unavailable` (nobody listens), or the callee's own error. */
+  broken(error: GatewayError): void;
+}
+
+/** The opener's end of a stream. */
+export interface StreamCall {
+  readonly id: string;
+  /** Bytes to the callee. false: wait for `onSendable` (out of credit). */
+  send(bytes: Uint8Array, flags?: number): boolean;
+  onSendable(callback: () => void): void;
+  endSend(): void;
+  /** The receiver is done with this many bytes of `data`: gives the callee credit. */
+  consumed(bytes: number): void;
+  /** No more handlers are called; the callee's `onCancel` runs. Idempotent. */
+  cancel(reason: string): void;
+  /**
+   * The tail is in safe hands (its row was committed to the durable news): the callee may forget it. Until then, or the opener's death,
+   * the callee keeps it. Batched; costs nothing per request.
+   */
+  acknowledge(): void;
+}
+
+/** The callee's end. */
+export interface ServerStream<S extends OpenSubject> {
+  readonly id: string;
+  /** Milliseconds left when the open arrived. */
+  readonly deadlineMs: number;
+  head(head: OpenSubjects[S]['head']): void;
+  /** false: credit is used up; pause the source until `onWritable`. A sender with any credit left may send one frame and go negative by it. */
+  data(bytes: Uint8Array, flags?: number): boolean;
+  onWritable(callback: () => void): void;
+  /** Ends the stream. Head, one data frame and tail travel as one message when nothing was sent before (whole replies). */
+  tail(tail: OpenSubjects[S]['tail']): void;
+  whole(head: OpenSubjects[S]['head'], bytes: Uint8Array, tail: OpenSubjects[S]['tail']): void;
+  /** Ends the stream with an error instead of a tail. */
+  fail(error: GatewayError): void;
+  /** The opener left, cancelled, or died (its pulse stopped). Called at most once, never after tail or fail. */
+  onCancel(callback: (reason: string) => void): void;
+  /** The opener acknowledged the tail, or died before it could (`lost`). Called at most once, after tail. */
+  onSettled(callback: (how: 'acknowledged' | 'lost') => void): void;
+  /** Bytes sent by the opener after the open (duplex). `consumed` gives it credit. */
+  onData(callback: (bytes: Uint8Array, flags: number) => void): void;
+  onDataEnd(callback: () => void): void;
+  consumed(bytes: number): void;
+  /** Frames of attempts below this number are dropped and counted at the receiver. */
+  fence(attempt: number): void;
+}
+
+export type AskHandlers = {
+  [S in AskSubject]?: (request: AskSubjects[S]['request'], info: { deadlineMs: number }) => Promise<AskSubjects[S]['reply']> | AskSubjects[S]['reply'];
+};
+export type OpenServerHandlers = { [S in OpenSubject]?: (request: OpenSubjects[S]['request'], body: Uint8Array, stream: ServerStream<S>) => void };
+
+export interface Disposable {
+  /** Stops taking new work at once; resolves when what was accepted has ended. */
+  dispose(): Promise<void>;
+}
+
+/** One item of durable news. The batch is redelivered until `handle` resolves; ids repeat after a crash, so the database's key decides. */
+export interface NewsItem<S extends NewsSubject> {
+  id: string;
+  news: NewsSubjects[S];
+}
+
+export interface Bus {
+  /** Small request/reply. Rejects with `service_unavailable` at once when nobody listens, `timeout` after the deadline, else the callee's GatewayError. */
+  ask<S extends AskSubject>(subject: S, request: AskSubjects[S]['request'], options?: AskOptions): Promise<AskSubjects[S]['reply']>;
+  /** Opens a stream. `body` travels with the request, in parcels under credit when it is large; the handler gets it whole. */
+  open<S extends OpenSubject>(
+    subject: S,
+    request: OpenSubjects[S]['request'],
+    handlers: StreamHandlers<S>,
+    options?: { body?: Uint8Array; deadlineMs?: number },
+  ): StreamCall;
+  /** Fire and forget. Throws nothing; news of a non-durable subject is lost while disconnected. */
+  tell<S extends Exclude<NewsSubject, DurableSubject>>(subject: S, news: NewsSubjects[S]): void;
+  /**
+   * Durable news with a message id. Resolves when it is in safe hands (JetStream's acknowledgement; in process, the listener's commit).
+   * While disconnected it waits in a bounded outbox; rejects `overloaded` when that is full.
+   */
+  tellDurably<S extends DurableSubject>(subject: S, id: string, news: NewsSubjects[S]): Promise<void>;
+  /** Answers questions and streams. One of all servers of a subject gets each. */
+  serve(handlers: { ask?: AskHandlers; open?: OpenServerHandlers }): Disposable;
+  /** Hears news; every listener gets each item. */
+  listen<S extends Exclude<NewsSubject, DurableSubject>>(subject: S, hear: (news: NewsSubjects[S]) => void): Disposable;
+  /** Hears durable news in batches; acknowledged when `handle` resolves, redelivered when it rejects. One of all listeners gets each batch. */
+  listenDurably<S extends DurableSubject>(
+    subject: S,
+    handle: (batch: NewsItem<S>[]) => Promise<void>,
+    options?: { maxBatch?: number; maxWaitMs?: number },
+  ): Disposable;
+  /** Whether publishing would work now. */
+  readonly connected: boolean;
+  /** Told at every change of `connected`. */
+  onConnection(callback: (connected: boolean) => void): void;
+  /** Gauges of what is in flight, for tests and `/debug`. */
+  stats(): { openCalls: number; openServed: number; outboxItems: number; fencedFrames: number };
+  /** Finishes what was accepted, then closes. */
+  drain(): Promise<void>;
+}

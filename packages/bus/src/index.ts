@@ -1,0 +1,2 @@
+/** Ask, open, tell: one interface, in process or over NATS. */
+export * from './bus.ts';

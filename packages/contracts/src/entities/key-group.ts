@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { resourceName } from './name.ts';
+
+/** One rule on the caller's headers: evaluated in order, the first match decides (contract §4). */
+export const headerRuleSchema = z
+  .strictObject({
+    header: z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'not a header name'),
+    match: z.enum(['exists', 'absent', 'equals', 'prefix', 'suffix', 'contains', 'regex']),
+    value: z.string().max(1024).optional(),
+    action: z.enum(['allow', 'deny']),
+  })
+  .refine((rule) => rule.match === 'exists' || rule.match === 'absent' || rule.value !== undefined, { message: 'this match needs a value', path: ['value'] });
+export type HeaderRule = z.infer<typeof headerRuleSchema>;
+
+export const keyGroupSchema = z.strictObject({
+  name: resourceName,
+  /** Canonical model names; `*` stands for any run of characters. */
+  models: z.array(z.string().min(1).max(200)).max(10_000).default([]),
+  header_acl: z.array(headerRuleSchema).max(100).default([]),
+  enabled: z.boolean().default(true),
+  description: z.string().max(2000).default(''),
+});
+export type KeyGroupInput = z.input<typeof keyGroupSchema>;
+export type KeyGroup = z.output<typeof keyGroupSchema>;

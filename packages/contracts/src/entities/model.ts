@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { protocolIds } from '../protocol-id.ts';
+import { modelName, resourceName } from './name.ts';
+import { httpUrl } from './upstream.ts';
+
+/** What an admin may send for a model (contract §5). */
+export const modelSchema = z.strictObject({
+  name: modelName,
+  upstream: resourceName,
+  upstream_model_id: z.string().min(1).max(2048),
+  aliases: z.array(modelName).max(100).default([]),
+  hide_name: z.boolean().default(false),
+  signature_passthrough: z.boolean().default(false),
+  protocol: z.enum(protocolIds).nullable().default(null),
+  base_url: httpUrl.nullable().default(null),
+  direct_path: z.boolean().default(false),
+  kind: z.string().max(64).nullable().default(null),
+  inference_profile: z.string().min(1).max(2048).nullable().default(null),
+  token_counting: z.enum(['inherit', 'upstreamApi', 'tiktoken']).default('inherit'),
+  extra_config: z.record(z.string(), z.json()).nullable().default(null),
+  enabled: z.boolean().default(true),
+});
+export type ModelInput = z.input<typeof modelSchema>;
+export type Model = z.output<typeof modelSchema> & { created_at?: number };

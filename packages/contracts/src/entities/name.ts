@@ -1,0 +1,12 @@
+import { z } from 'zod';
+
+/** Names of upstreams, groups and keys: 1 to 200 characters, no control characters, no space at either end. */
+export const resourceName = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'control characters are not allowed')
+  .refine((name) => name.trim() === name, 'must not begin or end with a space');
+
+/** Names that callers put in `model`: as above, and no `*` (contract §7). */
+export const modelName = resourceName.refine((name) => !name.includes('*'), 'must not contain *');

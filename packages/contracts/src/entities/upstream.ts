@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { protocolIds } from '../protocol-id.ts';
+import { resourceName } from './name.ts';
+
+/** Time-outs of calls to one upstream, in ms. Each is optional; the process-wide default fills it. */
+export const timeoutsSchema = z.strictObject({
+  connect_ms: z.int().min(1).max(600_000).optional(),
+  first_byte_ms: z.int().min(1).max(3_600_000).optional(),
+  idle_ms: z.int().min(1).max(3_600_000).optional(),
+  total_ms: z.int().min(1).max(86_400_000).optional(),
+});
+export type Timeouts = z.infer<typeof timeoutsSchema>;
+
+const forbiddenHeader = /^(?:host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|proxy-.*)$/i;
+export const customHeadersSchema = z.record(
+  z
+    .string()
+    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'not a header name')
+    .refine((name) => !forbiddenHeader.test(name), 'this header belongs to the connection'),
+  z
+    .string()
+    .max(8192)
+    .regex(/^[\t\x20-\x7e\u00a1-\uffff]*$/, 'control characters are not allowed'),
+);
+
+/** An upstream key as an admin sends it. A masked or absent `key` leaves the stored one as it is. */
+export const upstreamKeySchema = z.strictObject({
+  /** Stable id of the entry; kept when its value is rotated. */
+  id: z.string().max(64).optional(),
+  key: z
+    .string()
+    .min(1)
+    .max(16_384)
+    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
+    .optional(),
+  weight: z.int().min(0).max(1_000_000).default(1),
+  account: z.string().min(1).max(200).optional(),
+});
+
+export const httpUrl = z
+  .string()
+  .max(2048)
+  .regex(/^https?:\/\/[^\s/?#@\\]+(?:\/[^\s?#\\]*)?$/i, 'must be an http(s) URL without credentials, query or fragment')
+  .refine((url) => !url.endsWith('/'), 'must not end with a slash');
+
+/** What an admin may send for an upstream (contract §5). Fields whose part is not built yet are refused by the console by name. */
+export const upstreamSchema = z.strictObject({
+  name: resourceName,
+  protocol: z.enum(protocolIds),
+  base_url: httpUrl,
+  api_keys: z.array(upstreamKeySchema).max(1000).default([]),
+  enabled: z.boolean().default(true),
+  custom_headers: customHeadersSchema.default({}),
+  user_agent: z
+    .string()
+    .max(512)
+    .regex(/^[\x20-\x7e]*$/)
+    .nullable()
+    .default(null),
+  token_counting: z.enum(['upstreamApi', 'tiktoken']).default('upstreamApi'),
+  timeouts: timeoutsSchema.default({}),
+  on_client_abort: z.enum(['cancel', 'drain']).default('cancel'),
+  /** Send the credential under its neutral header name (`x-gamma-api-key`) instead of the real provider's. */
+  neutral_headers: z.boolean().default(false),
+  extra_config: z.record(z.string(), z.json()).nullable().default(null),
+});
+export type UpstreamInput = z.input<typeof upstreamSchema>;
+export type Upstream = z.output<typeof upstreamSchema>;
+
+/** A stored key: the value is sealed (AES-256-GCM, key id), opened only by the translator's outbound. */
+export interface SealedUpstreamKey {
+  id: string;
+  sealed: string;
+  weight: number;
+  account?: string;
+}
+
+/** An upstream as snapshots carry it. */
+export type UpstreamRecord = Omit<Upstream, 'api_keys'> & { id: string; api_keys: SealedUpstreamKey[] };

@@ -1,0 +1,14 @@
+/** A GatewayError on the bus. Carries nothing that the caller may not see, but `cause`, which is for logs only and already redacted. */
+export interface ErrorWire {
+  code: string;
+  message: string;
+  status: number;
+  /** Seconds until a new try makes sense. */
+  retryAfter?: number;
+  /** Extra response headers. */
+  headers?: Record<string, string>;
+  /** The body field at fault. */
+  param?: string;
+  /** Body to send as it is (already in the caller's protocol shape), when the same protocol speaks on both sides. */
+  body?: string;
+}

@@ -1,0 +1,25 @@
+/** Kinds of a bus frame. Unknown kinds are ignored, so that N and N-1 can talk. */
+export const frameKind = {
+  open: 1,
+  accept: 2,
+  parcel: 3,
+  head: 4,
+  data: 5,
+  tail: 6,
+  whole: 7,
+  credit: 8,
+  cancel: 9,
+  pulse: 10,
+  ack: 11,
+  error: 12,
+  send: 13,
+  sendEnd: 14,
+} as const;
+
+/** Flags of a data frame. */
+export const frameFlag = {
+  /** The last bytes of a message (WebSocket) or of a run of whole events. A frame without it continues in the next one. */
+  messageEnd: 1,
+  /** Text rather than binary (WebSocket). */
+  text: 2,
+} as const;

@@ -1,0 +1,53 @@
+import type { ErrorWire } from './error-wire.ts';
+import type { Operation, Plan } from './plan.ts';
+import type { ProtocolId } from './protocol-id.ts';
+import type { RequestRow } from './row.ts';
+import type { Usage } from './usage.ts';
+
+/** How the reply is framed to the caller. */
+export type StreamForm = 'whole' | 'sse' | 'json-array';
+
+/** What the edge hands the translator with the body's bytes. The body itself travels beside it, once. */
+export interface Job {
+  id: string;
+  clientRequestId: string | null;
+  startedAt: number;
+  accessKey: string;
+  keyGroup: string;
+  clientProtocol: ProtocolId;
+  operation: Operation;
+  /** The client door's path, for doors that have several (`/v1/chat/completions`). */
+  path: string;
+  /** Raw query string without `?` and without a credential. */
+  query: string;
+  requestedModel: string;
+  stream: boolean;
+  streamForm: StreamForm;
+  /** Request headers that may matter further in: lower case, credentials and hop-by-hop names removed. */
+  headers: Record<string, string>;
+  clientIp: string | null;
+  plan: Plan;
+  /** Time left for the whole request when the message was sent. */
+  deadlineMs: number;
+  /** Time between arrival and this job, for the row. */
+  queueMs: number;
+  /** Where the edge's one scan found the top-level values that a verbatim passage replaces: byte ranges of the values. */
+  offsets: { model?: [number, number]; stream_options?: [number, number]; end?: number };
+}
+
+/** Sent once, at the commit of contract §7. Headers are safe to hand to the caller. */
+export interface ReplyHead {
+  status: number;
+  headers: Record<string, string>;
+}
+
+/**
+ * How a run ended. `row` is the finished row. `error` without a head sent: the edge answers it in the caller's shape.
+ * `error` after the head: the edge's closer ends the stream with `_gateway_warning`.
+ */
+export interface ReplyTail {
+  row: RequestRow;
+  error?: ErrorWire;
+  /** What was metered until a break, for the closer's last usage. */
+  usage?: Usage;
+}

@@ -1,0 +1,31 @@
+import type { Job, ReplyHead, ReplyTail } from '../job.ts';
+import type { Plan, PlanRequest } from '../plan.ts';
+import type { RequestRow } from '../row.ts';
+import type { CatalogRows } from '../snapshot.ts';
+
+/** Small request/reply: subject → its request and reply. */
+export interface AskSubjects {
+  'router.plan': { request: PlanRequest; reply: Plan };
+  /** Cheap repair poll of the snapshot. */
+  'catalog.revision': { request: Record<string, never>; reply: { revision: number } };
+}
+
+/** Streams: subject → request, head and tail. Bytes travel between head and tail, and with the request. */
+export interface OpenSubjects {
+  'translator.run': { request: Job; head: ReplyHead; tail: ReplyTail };
+  /** The whole configuration as JSON bytes. */
+  'catalog.load': { request: Record<string, never>; head: { revision: number }; tail: { bytes: number } };
+  /** One HTTP/1.1 exchange with the console's own server, both ways. */
+  'console.http': { request: { remoteAddress: string }; head: Record<string, never>; tail: Record<string, never> };
+}
+
+/** News: fire and forget, or durable (committed before acknowledged, de-duplicated by id). */
+export interface NewsSubjects {
+  'catalog.changed': { revision: number; previous: number };
+  'stats.request': RequestRow;
+}
+
+export const durableSubjects = ['stats.request'] as const satisfies readonly (keyof NewsSubjects)[];
+export type DurableSubject = (typeof durableSubjects)[number];
+
+export type { CatalogRows };

@@ -1,0 +1,54 @@
+import type { Loss } from './loss.ts';
+import type { ProtocolId } from './protocol-id.ts';
+import type { UsageSource } from './usage.ts';
+
+/** One try at an upstream, as the row lists it. */
+export interface AttemptRecord {
+  upstream: string;
+  key_index: number;
+  status: number | null;
+  error_code: string | null;
+  duration_ms: number;
+}
+
+/** One finished request: a row of `request_stats` and of `GET /console/api/logs`. Times in ms, money in micro-units. */
+export interface RequestRow {
+  id: string;
+  client_request_id: string | null;
+  /** Milliseconds since the epoch; with `id` the key of the row. */
+  started_at: number;
+  /** Who wrote it: translator 2, edge 1. A higher authority replaces a lower one. */
+  authority: 1 | 2;
+  access_key: string | null;
+  key_group: string | null;
+  /** Canonical name; null when the name was never resolved. */
+  model: string | null;
+  requested_model: string | null;
+  upstream: string | null;
+  upstream_model_id: string | null;
+  client_protocol: ProtocolId | null;
+  upstream_protocol: ProtocolId | null;
+  stream: boolean;
+  /** What the caller saw; 499 when the caller had left. A stream that broke after its 200 keeps 200 and has an error_code. */
+  status: number;
+  error_code: string | null;
+  attempts: AttemptRecord[];
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  reasoning_tokens: number;
+  usage_source: UsageSource | null;
+  cost_micros: number | null;
+  currency: string | null;
+  queue_ms: number | null;
+  ttfb_ms: number | null;
+  first_content_ms: number | null;
+  duration_ms: number;
+  request_bytes: number;
+  response_bytes: number;
+  client_ip: string | null;
+  user_agent: string | null;
+  session_id: string | null;
+  losses: Loss[];
+}

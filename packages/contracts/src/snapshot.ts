@@ -1,0 +1,32 @@
+import type { AccessKeyRecord } from './entities/access-key.ts';
+import type { KeyGroup } from './entities/key-group.ts';
+import type { Model } from './entities/model.ts';
+import type { UpstreamRecord } from './entities/upstream.ts';
+
+/** What a caller's model name stands for. */
+export interface ResolvedName {
+  model: Model;
+  via: 'canonical' | 'alias';
+}
+
+/** The whole configuration at one revision: frozen, indexed, shared by reference. */
+export interface Snapshot {
+  revision: number;
+  upstreams: ReadonlyMap<string, UpstreamRecord>;
+  /** By canonical name. */
+  models: ReadonlyMap<string, Model>;
+  /** Every name a caller may use, hidden canonical names included (resolution refuses them). */
+  names: ReadonlyMap<string, ResolvedName>;
+  keyGroups: ReadonlyMap<string, KeyGroup>;
+  /** By lower-case hex SHA-256 of the key. */
+  accessKeys: ReadonlyMap<string, AccessKeyRecord>;
+}
+
+/** The same, as it crosses the bus and as storage reads it. */
+export interface CatalogRows {
+  revision: number;
+  upstreams: UpstreamRecord[];
+  models: Model[];
+  key_groups: KeyGroup[];
+  access_keys: AccessKeyRecord[];
+}

@@ -1,0 +1,3 @@
+/** The one table of error codes, and the branded error that crosses the bus. */
+export * from './codes.ts';
+export * from './gateway-error.ts';

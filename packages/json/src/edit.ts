@@ -1,0 +1,7 @@
+/** One change to a JSON text: the value at `path` is replaced by `value`, or removed with its key or element when `value` is undefined. */
+export interface Edit {
+  path: readonly (string | number)[];
+  value: unknown;
+  /** Add the key to its object when it is not there (object parents only). */
+  add?: boolean;
+}

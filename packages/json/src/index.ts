@@ -1,0 +1,2 @@
+/** Scan and splice JSON bytes without re-printing them. */
+export * from './edit.ts';

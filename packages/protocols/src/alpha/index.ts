@@ -1,0 +1,3 @@
+import type { Protocol } from '../protocol.ts';
+
+export const alpha: Protocol = { id: 'alpha', title: 'OpenAI-compatible chat completions' };

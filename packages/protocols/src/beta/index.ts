@@ -1,0 +1,3 @@
+import type { Protocol } from '../protocol.ts';
+
+export const beta: Protocol = { id: 'beta', title: 'Anthropic-compatible messages' };

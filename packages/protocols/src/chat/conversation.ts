@@ -1,0 +1,164 @@
+/**
+ * The canonical request: what a caller asks of a model, in no vendor's shape. Readers fill it, writers print it.
+ * It never crosses the bus. Text is never trimmed or re-encoded; JSON values stay as they were parsed.
+ */
+export interface Conversation {
+  /** Leading system or developer text, in order. */
+  system: SystemPart[];
+  turns: Turn[];
+  tools: Tool[];
+  toolChoice?: ToolChoice;
+  /** false: at most one call in a reply. */
+  parallelToolCalls?: boolean;
+  output?: OutputFormat;
+  sampling: Sampling;
+  reasoning?: Reasoning;
+  /** The end user's id, as the vendor's field for it. */
+  user?: string;
+  metadata?: Record<string, unknown>;
+  verbosity?: string;
+  serviceTier?: string;
+  promptCacheKey?: string;
+  stream: boolean;
+}
+
+export interface CacheMark {
+  ttl?: '5m' | '1h';
+}
+
+export interface SystemPart {
+  text: string;
+  cache?: CacheMark;
+}
+
+/** `system` turns are those that stand between others; leading ones are in `Conversation.system`. */
+export interface Turn {
+  role: 'user' | 'assistant' | 'system';
+  parts: Part[];
+  name?: string;
+}
+
+export type Part = TextPart | MediaPart | ToolCallPart | ToolResultPart | ThinkingPart | RefusalPart;
+
+export interface TextPart {
+  type: 'text';
+  text: string;
+  cache?: CacheMark;
+  /** Sealed proof that gamma hangs on a text part. */
+  signature?: string;
+  /** Responses' `phase` (commentary, final_answer), kept for replay. */
+  phase?: string;
+}
+
+/** Image, PDF or other document, audio or video; exactly one of `data` (standard base64) and `url`, or a file id of the upstream. */
+export interface MediaPart {
+  type: 'media';
+  kind: 'image' | 'document' | 'audio' | 'video';
+  mimeType?: string;
+  data?: string;
+  url?: string;
+  fileId?: string;
+  /** Plain text of a document that was sent as text. */
+  text?: string;
+  filename?: string;
+  title?: string;
+  context?: string;
+  /** alpha's image detail. */
+  detail?: string;
+  cache?: CacheMark;
+}
+
+export interface ToolCallPart {
+  type: 'tool-call';
+  /** '' when the source had none: writers mint or pair by order. */
+  id: string;
+  name: string;
+  /** The arguments as JSON text, as they came; '' means no arguments. For `custom` tools free text. */
+  arguments: string;
+  custom?: boolean;
+  /** Sealed proof that gamma hangs on a call. */
+  signature?: string;
+  cache?: CacheMark;
+}
+
+export interface ToolResultPart {
+  type: 'tool-result';
+  /** Id of the call this answers; '' when the source had none (pair by name and order). */
+  callId: string;
+  /** Function name, where the source carries it. */
+  name?: string;
+  content: (TextPart | MediaPart)[];
+  isError?: boolean;
+  /** The result was a JSON object (gamma): its exact text, beside `content`, which holds the same as text. */
+  json?: unknown;
+  custom?: boolean;
+  cache?: CacheMark;
+}
+
+export interface ThinkingPart {
+  type: 'thinking';
+  /** Readable text; '' when only the proof exists. */
+  text: string;
+  /**
+   * The opaque proof as the caller sent it: normally our sealed envelope. Writers pass it through `context.openSignature`
+   * and send what that gives, or leave the proof out.
+   */
+  signature?: string;
+  /** Opaque whole block without readable text (beta `redacted_thinking`); the proof is its data. */
+  redacted?: boolean;
+  /** alpha_response reasoning item id. */
+  itemId?: string;
+  /** Summary parts, when the source has several. */
+  summary?: string[];
+}
+
+export interface RefusalPart {
+  type: 'refusal';
+  text: string;
+}
+
+export interface Tool {
+  /** `function` tools are run by the caller; `custom` ones take free text; `server` ones are the vendor's own, kept raw for same-family upstreams. */
+  type: 'function' | 'custom' | 'server';
+  name: string;
+  description?: string;
+  /** JSON schema of the arguments; absent: no arguments. */
+  parameters?: unknown;
+  strict?: boolean;
+  cache?: CacheMark;
+  /** The vendor's object, for `server` and `custom`, with the protocol it was written in. */
+  raw?: unknown;
+  rawProtocol?: string;
+}
+
+/** `any`: some tool must be called. `allowed` limits which may be. */
+export type ToolChoice = { type: 'auto' | 'none' | 'any'; allowed?: string[] } | { type: 'tool'; name: string };
+
+export type OutputFormat = { type: 'text' } | { type: 'json' } | { type: 'schema'; schema: unknown; name?: string; description?: string; strict?: boolean };
+
+export interface Sampling {
+  maxTokens?: number;
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  stop?: string[];
+  seed?: number;
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+  /** Number of choices; carried only between equal protocols. */
+  choices?: number;
+  logprobs?: boolean;
+  topLogprobs?: number;
+  logitBias?: Record<string, number>;
+}
+
+/** Any of the fields may be absent. `enabled: false` asks for no reasoning at all. */
+export interface Reasoning {
+  enabled?: boolean;
+  effort?: 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'none';
+  /** Tokens; -1: the model decides. */
+  budget?: number;
+  /** Whether readable reasoning is wanted, and in which form. */
+  summary?: 'auto' | 'concise' | 'detailed' | 'none';
+  adaptive?: boolean;
+}

@@ -1,0 +1,64 @@
+import type { Usage } from '@model-gateway/contracts';
+
+/** Why a reply ended, in no vendor's words. `pause`: send the turn back to go on. */
+export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'refusal' | 'stop-sequence' | 'pause' | 'context-window' | 'other';
+
+export type BlockStart =
+  | { type: 'text' }
+  | { type: 'thinking' }
+  /** Whole opaque block: its data is the proof. */
+  | { type: 'redacted-thinking'; data: string }
+  | { type: 'refusal' }
+  /** `id` is the upstream's, '' when it sent none: the writer mints. */
+  | { type: 'tool-call'; id: string; name: string; custom?: boolean }
+  /** Something only its own protocol knows (server tool use and its results, citations…): kept raw, a declared loss elsewhere. */
+  | { type: 'raw'; protocol: string; value: unknown };
+
+/**
+ * The canonical reply, one event at a time. Blocks are numbered 0, 1, 2 … in the order they open; they may overlap
+ * (parallel tool calls of alpha), and each delta names its block. Every opened block is closed before `finish`.
+ * Readers emit `start` first, then blocks, then `finish`, then `usage` (at any time; the last one wins), and `end` when
+ * the protocol's own terminator was seen. A stream without `end` broke. Nothing follows `error`.
+ */
+export type ChatEvent =
+  | { type: 'start'; id?: string; model?: string /** Seconds since the epoch. */; createdAt?: number }
+  | { type: 'block-start'; index: number; block: BlockStart }
+  | { type: 'text-delta'; index: number; text: string }
+  | { type: 'thinking-delta'; index: number; text: string }
+  | { type: 'refusal-delta'; index: number; text: string }
+  /** A fragment of the arguments' JSON text (or of a custom tool's free text). */
+  | { type: 'arguments-delta'; index: number; text: string }
+  /** The vendor's proof for the block, raw; writers seal it. */
+  | { type: 'signature'; index: number; signature: string }
+  | { type: 'raw-delta'; index: number; value: unknown }
+  | { type: 'block-end'; index: number }
+  | { type: 'usage'; usage: Usage }
+  | { type: 'finish'; reason: FinishReason /** Which stop sequence was hit. */; stopSequence?: string; native?: string }
+  | { type: 'error'; error: UpstreamFault }
+  | { type: 'end' };
+
+/** Content that a caller can see, or will act on: from its first event on there is no failover (contract §7). */
+export const isContent = (event: ChatEvent): boolean =>
+  event.type === 'block-start' ||
+  event.type === 'text-delta' ||
+  event.type === 'thinking-delta' ||
+  event.type === 'refusal-delta' ||
+  event.type === 'arguments-delta';
+
+/**
+ * What went wrong at an upstream, decided from the protocol's own codes and never from the status alone.
+ * caller: the request's fault, kept for the caller · credential: our key · account: our account (quota, arrears) ·
+ * rate, overloaded, server, timeout, connect: the upstream's state · context: too long for the model.
+ */
+export interface UpstreamFault {
+  class: 'caller' | 'context' | 'not-found' | 'credential' | 'account' | 'rate' | 'overloaded' | 'server' | 'timeout' | 'connect' | 'broken';
+  /** The upstream's status, when it had one. */
+  status?: number;
+  /** The upstream's own code or type. */
+  code?: string;
+  /** The upstream's own words; may be shown to the caller only for `caller`, `context` and `not-found`. */
+  message: string;
+  param?: string;
+  /** Milliseconds. */
+  retryAfterMs?: number;
+}

@@ -1,0 +1,3 @@
+import type { Protocol } from '../protocol.ts';
+
+export const gamma: Protocol = { id: 'gamma', title: 'Gemini-compatible generate-content' };

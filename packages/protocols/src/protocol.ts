@@ -1,0 +1,272 @@
+import type { Loss, Operation, ProtocolId, StreamForm, Usage } from '@model-gateway/contracts';
+import type { Edit } from '@model-gateway/json';
+import type { Conversation } from './chat/conversation.ts';
+import type { ChatEvent, UpstreamFault } from './chat/event.ts';
+import type { Message } from './chat/fold.ts';
+
+/** Everything the gateway knows about one wire protocol. Others receive a `Protocol`; nobody outside compares an id. */
+export interface Protocol {
+  id: ProtocolId;
+  /** One line for the console: what users call it. */
+  title: string;
+  /** How callers speak it to us; absent for protocols that only upstreams speak. */
+  client?: ClientDoor;
+  /** How we speak it to upstreams. */
+  upstream?: UpstreamDoor;
+}
+
+// ---- The client's side ---------------------------------------------------------------------------------------------
+
+/** What a path means. `model` is set when the path holds it; otherwise it is the body's top-level `model`. */
+export interface RouteMatch {
+  operation: Operation | 'list-models' | 'get-model';
+  /** Decoded once, whole: may hold `/` and `:`. */
+  model?: string;
+  /** How the reply is framed when the path decides it (gamma). `null`: the body's top-level `stream` decides. */
+  stream: StreamForm | null;
+}
+
+export interface ClientRoute {
+  methods: readonly string[];
+  /** Exact path, or a prefix that ends in `/`. */
+  path: string;
+  /**
+   * Whether this route takes the path, and what it means. `rest` is what follows the prefix, still percent-encoded ('' for exact paths).
+   * `headers` tell apart protocols that share a path (`/v1/models`).
+   */
+  match(rest: string, query: URLSearchParams, headers: Readonly<Record<string, string | undefined>>): RouteMatch | null;
+}
+
+export interface ClientDoor {
+  routes: readonly ClientRoute[];
+  /** Parsed JSON body → canonical request. Throws GatewayError invalid_request naming the field (`param`). Never mutates `body`. */
+  readRequest(body: unknown, context: ReadRequestContext): ReadRequest;
+  /** Canonical events → text of the caller's stream. */
+  createWriter(context: ReplyContext): ReplyWriter;
+  /** A whole reply, as the JSON value to print. */
+  writeWhole(message: Message, context: ReplyContext): { body: unknown; losses: Loss[] };
+  /** Reply of a `count-tokens` call. */
+  writeTokenCount(tokens: number): unknown;
+  /** An error body in this protocol's shape. `status` is the one that will be sent. */
+  writeError(error: ClientError): { body: string; headers?: Record<string, string> };
+  /** A list of models, or one model, in this protocol's shape. */
+  writeModels(models: readonly ListedModel[]): unknown;
+  writeModel(model: ListedModel): unknown;
+  /** Watches what is written to the caller and can end it properly at any event boundary. */
+  createCloser(context: CloserContext): Closer;
+  /** Bytes that keep the line alive between events, or null when this form has none (JSON arrays, whole replies). */
+  keepAlive(form: StreamForm, headers: Readonly<Record<string, string | undefined>>): string | null;
+  contentType(form: StreamForm): string;
+  /** Extra headers of every reply (`request-id` of beta). */
+  replyHeaders?(requestId: string): Record<string, string>;
+}
+
+export interface ReadRequestContext {
+  path: string;
+  operation: Operation;
+  /** From the path, where the path holds it. */
+  model?: string;
+  streamForm: StreamForm;
+  headers: Readonly<Record<string, string | undefined>>;
+}
+
+export interface ReadRequest {
+  conversation: Conversation;
+  losses: Loss[];
+  /** What only this protocol's writer needs again (include_usage, the fields Responses echoes). Opaque to everyone else. */
+  echo?: unknown;
+}
+
+export interface ClientError {
+  status: number;
+  /** Our code of `packages/errors`. */
+  code: string;
+  message: string;
+  requestId: string;
+  param?: string;
+  retryAfter?: number;
+}
+
+export interface ListedModel {
+  /** The name callers use. */
+  name: string;
+  /** Seconds since the epoch. */
+  createdAt: number;
+  ownedBy: string;
+  contextWindow?: number;
+  maxOutput?: number;
+}
+
+/** What a reply writer may use; clocks and random are arguments, so that writers stay pure. */
+export interface ReplyContext {
+  requestId: string;
+  /** The name the caller used: what `model` says in every reply. */
+  model: string;
+  /** Seconds since the epoch. */
+  createdAt: number;
+  streamForm: StreamForm;
+  /** A globally unique id with this prefix, carrying no data: `mintId('toolu_')`. */
+  mintId(prefix: string): string;
+  /** Wraps a vendor's proof into the gateway's envelope: standard base64 text. */
+  sealSignature(signature: string): string;
+  /** What this client protocol's own reader put aside. */
+  echo?: unknown;
+  /** Prompt tokens as far as known when the stream starts (an estimate from bytes), for `message_start`. */
+  inputEstimate: number;
+}
+
+export interface ReplyWriter {
+  /** Text to send for this event, whole wire events only; '' when nothing. A canonical `error` is never written: the closer ends such streams. */
+  write(event: ChatEvent): string;
+  losses: Loss[];
+}
+
+export interface GatewayWarning {
+  reason: string;
+  detail: string;
+  last_finish_reason: string | null;
+  /** ISO 8601. */
+  timestamp: string;
+}
+
+export interface CloserContext {
+  requestId: string;
+  model: string;
+  createdAt: number;
+  streamForm: StreamForm;
+  mintId(prefix: string): string;
+}
+
+/**
+ * The one mechanism that ends broken streams, wherever they broke: it sees what was written to the caller, byte for byte, and
+ * `close` gives what is missing: open blocks closed, `_gateway_warning` as a field on a known event, a length-type stop reason
+ * (never tool use or a natural end), the terminator. Works after any whole event, and when nothing was written at all.
+ * A cut tool call's JSON is never completed.
+ */
+export interface Closer {
+  /** Whole events, in order; a long run may come in several pieces, the last with `eventEnd`. */
+  observe(bytes: Uint8Array): void;
+  /** Text to append, '' when the stream had already ended properly. `timestamp`, `reason`, `detail` are the warning's. */
+  close(warning: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string;
+  /** The protocol's own end was seen. */
+  readonly ended: boolean;
+}
+
+// ---- The upstream's side -------------------------------------------------------------------------------------------
+
+/** Where and how one attempt goes; resolved from the snapshot. */
+export interface Target {
+  /** `base_url` of the model, else of the upstream. */
+  baseUrl: string;
+  /** Use `baseUrl` as the whole endpoint. */
+  directPath: boolean;
+  /** inference_profile, else upstream_model_id. */
+  upstreamModelId: string;
+  neutralHeaders: boolean;
+  extraConfig: Record<string, unknown> | null;
+}
+
+export interface UpstreamRequest {
+  method: 'POST' | 'GET';
+  /** Absolute. */
+  url: string;
+  /** Without the credential; version and feature headers of this protocol, `content-type`, `accept`. */
+  headers: Record<string, string>;
+}
+
+export interface WriteRequestContext {
+  target: Target;
+  operation: Operation;
+  stream: boolean;
+  /**
+   * Opens a sealed proof for this attempt's model, upstream and account. null: it is not ours to send (stripped; say so in losses).
+   */
+  openSignature(sealed: string): string | null;
+  mintId(prefix: string): string;
+}
+
+export interface WrittenRequest {
+  /** The JSON value to print. */
+  body: unknown;
+  losses: Loss[];
+}
+
+/** One record of an upstream stream. `json` is `data` parsed once by the pump, undefined when it is not JSON (`[DONE]`). */
+export interface StreamRecord {
+  /** SSE event name, when it had one. */
+  event?: string | undefined;
+  data: string;
+  json: unknown;
+}
+
+/** Record in, events out. Holds the state of one reply. Tolerates unknown fields, nulls, empty arrays; never throws on content. */
+export interface ReplyReader {
+  read(record: StreamRecord): ChatEvent[];
+  /** The body ended: closes what a proper end leaves open (protocols that end by EOF emit `finish` and `end` here if the reply was complete). */
+  finish(): ChatEvent[];
+}
+
+export interface UpstreamDoor {
+  framing: 'sse' | 'json-array' | 'event-stream';
+  /**
+   * Address and headers of a call. `clientHeaders` are the caller's (allow-listed names only reach the upstream, and only when both sides
+   * speak this protocol), `clientQuery` likewise.
+   */
+  request(context: {
+    target: Target;
+    operation: Operation;
+    stream: boolean;
+    clientHeaders?: Readonly<Record<string, string>>;
+    clientQuery?: string;
+    clientPath?: string;
+  }): UpstreamRequest;
+  /** The credential's header. */
+  credential(key: string, target: Target): Record<string, string>;
+  /** Whether this upstream has a counter of its own. */
+  countsTokens: boolean;
+  writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest;
+  createReader(): ReplyReader;
+  /** A whole JSON reply → the same events. */
+  readWhole(body: unknown): ChatEvent[];
+  readTokenCount(body: unknown): number | null;
+  /** A non-2xx reply, or an error found in a body. `body` is text as it came; `headers` lower case. */
+  readError(status: number, headers: Readonly<Record<string, string | undefined>>, body: string): UpstreamFault;
+  /** Present when a caller of the same protocol may pass verbatim. */
+  verbatim?: VerbatimRules;
+  /** Address and reader of the model list, for the console's probe. */
+  listModels(target: Target): UpstreamRequest;
+  readModelList(body: unknown): string[];
+}
+
+/**
+ * What must change in bytes that otherwise pass untouched when both sides speak this protocol: model names, `toolu_` ids, sealed proofs.
+ * Edits name places in the JSON text; everything else keeps every byte.
+ */
+export interface VerbatimRules {
+  /** Edits of the request body. `parse` parses the body on demand: call it only when `contains` says there is something to find. */
+  requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Loss[] };
+  /** State for one reply. */
+  createReply(context: VerbatimReplyContext): VerbatimReply;
+}
+
+export interface VerbatimRequestContext extends WriteRequestContext {
+  /** Whether the body's bytes hold this ASCII text. */
+  contains(text: string): boolean;
+  parse(): unknown;
+}
+
+export interface VerbatimReplyContext {
+  model: string;
+  mintId(prefix: string): string;
+  sealSignature(signature: string): string;
+  /** The raw request body, parsed on demand (did the caller ask for `include_usage`?). */
+  requestContains(text: string): boolean;
+  parseRequest(): unknown;
+}
+
+export interface VerbatimReply {
+  /** Edits of one stream record's JSON, or 'drop' for a record the caller did not ask for. [] leaves its bytes as they are. */
+  record(record: StreamRecord): Edit[] | 'drop';
+  /** Edits of a whole reply. */
+  whole(body: unknown): Edit[];
+}

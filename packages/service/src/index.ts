@@ -1,0 +1,2 @@
+/** Start, stop, health, signals, composition. */
+export * from './service.ts';
