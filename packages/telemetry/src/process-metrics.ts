@@ -1,0 +1,23 @@
+/** Gauges of the process itself: memory, event-loop lag, open handles. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Metrics } from './metrics.ts';
+
+/** Registers the gauges. Lag is over the time since the last collection. Returns what stops the measuring. */
+export function measureProcess(metrics: Metrics): () => void {
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  metrics.gauge('process_resident_memory_bytes', 'Resident set size.', () => process.memoryUsage.rss());
+  metrics.gauge('process_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
+  metrics.gauge('process_event_loop_lag_p99_seconds', '99th percentile of event-loop delay since the last reading.', () => {
+    const seconds = delay.percentile(99) / 1e9;
+    delay.reset();
+    return Number.isFinite(seconds) ? seconds : 0;
+  });
+  metrics.gauge('process_open_handles', 'What keeps the event loop alive (sockets, timers, files), by kind.', () => {
+    const kinds = new Map<string, number>();
+    for (const kind of process.getActiveResourcesInfo()) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    return [...kinds].map(([kind, value]) => ({ labels: { kind }, value }));
+  });
+  metrics.gauge('process_uptime_seconds', 'Seconds since the process started.', () => process.uptime());
+  return () => delay.disable();
+}
