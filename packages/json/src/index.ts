@@ -1,2 +1,6 @@
 /** Scan and splice JSON bytes without re-printing them. */
+export * from './apply-edits.ts';
 export * from './edit.ts';
+export type { ScanFault, ScannedValue, ScanOptions, ScanResult, ScanSuccess, ValueKind } from './scan.ts';
+export { scanBody } from './scan.ts';
+export * from './splice.ts';

@@ -1,0 +1,185 @@
+/** Changes a few values inside JSON text in one pass; every byte that is not changed stays as it was. */
+import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote } from './bytes.ts';
+import type { Edit } from './edit.ts';
+import { buildEditTree, type EditNode } from './edit-tree.ts';
+import { skipBlankText, skipStringText, skipValueText } from './text.ts';
+
+const nonAscii = /[^\x00-\x7f]/;
+
+/**
+ * The text whose characters are the UTF-8 bytes of `text`. Bytes are walked as such text: one native copy turns them into it and back,
+ * and one walker serves both forms.
+ */
+const toByteText = (text: string): string => (nonAscii.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text);
+const fromByteText = (text: string): string => (nonAscii.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text);
+const same = (text: string): string => text;
+
+interface Spelling {
+  encode(text: string): string;
+  decode(text: string): string;
+}
+const textSpelling: Spelling = { encode: same, decode: same };
+const byteSpelling: Spelling = { encode: toByteText, decode: fromByteText };
+
+/** One walk: what was kept so far is in `out`, up to `from`. */
+interface Walk {
+  text: string;
+  spelling: Spelling;
+  out: string;
+  from: number;
+}
+
+/** Replaces `start`..`end`. Calls come in the order of the text. */
+function cut(walk: Walk, start: number, end: number, replacement: string): void {
+  walk.out += walk.text.slice(walk.from, start) + replacement;
+  walk.from = end;
+}
+
+/** The tree's node for the key at `start`..`end` (quotes included). */
+function findKey(walk: Walk, keys: Map<string, EditNode>, start: number, end: number): EditNode | undefined {
+  const raw = walk.text.slice(start + 1, end - 1);
+  const exact = keys.get(raw);
+  if (exact || !raw.includes('\\')) return exact;
+  try {
+    return keys.get(walk.spelling.encode(JSON.parse(walk.spelling.decode(walk.text.slice(start, end))) as string));
+  } catch {
+    // No reader finds a key by a malformed escape.
+    return undefined;
+  }
+}
+
+/** Where removals stand inside one container: what is taken away takes exactly one comma with it. */
+interface Members {
+  /** How many members before this one stay. */
+  kept: number;
+  /** Offset of the comma before the current member, -1 for the first. */
+  commaAt: number;
+  /** Start of a removed member before which nothing is kept: its end is the next member's start, which also drops the comma between. */
+  openCut: number;
+}
+
+function removeMember(walk: Walk, members: Members, start: number, end: number): void {
+  if (members.kept > 0) cut(walk, members.commaAt, end, '');
+  else if (members.openCut < 0) members.openCut = start;
+}
+
+/** Called at the start of a member that stays: ends the cut that runs up to here. */
+function keepMember(walk: Walk, members: Members, start: number): void {
+  if (members.openCut >= 0) {
+    cut(walk, members.openCut, start, '');
+    members.openCut = -1;
+  }
+  members.kept += 1;
+}
+
+function endMembers(walk: Walk, members: Members, lastEnd: number): void {
+  if (members.openCut >= 0) cut(walk, members.openCut, lastEnd, '');
+}
+
+function walkValue(walk: Walk, start: number, node: EditNode): number {
+  if (typeof node.replacement === 'string') {
+    const end = skipValueText(walk.text, start);
+    if (end >= 0) cut(walk, start, end, node.replacement);
+    return end;
+  }
+  const unit = start < walk.text.length ? walk.text.charCodeAt(start) : 0;
+  if (node.keys && unit === braceOpen) return walkObject(walk, start, node, node.keys);
+  if (node.elements && unit === bracketOpen) return walkArray(walk, start, node.elements);
+  return skipValueText(walk.text, start);
+}
+
+/** Walks or removes one member whose value begins at `valueStart`; offset after it, or -1. */
+function walkMember(walk: Walk, members: Members, memberStart: number, valueStart: number, child: EditNode | undefined): number {
+  if (child?.replacement === null) {
+    const end = skipValueText(walk.text, valueStart);
+    if (end >= 0) removeMember(walk, members, memberStart, end);
+    return end;
+  }
+  keepMember(walk, members, memberStart);
+  return child ? walkValue(walk, valueStart, child) : skipValueText(walk.text, valueStart);
+}
+
+function addMissing(walk: Walk, keys: Map<string, EditNode>, found: Set<EditNode> | null, at: number, kept: number): void {
+  let inserted = '';
+  for (const child of keys.values()) {
+    if (!child.add || found?.has(child)) continue;
+    const key = walk.spelling.encode(JSON.stringify(walk.spelling.decode(child.key)));
+    inserted += `${kept > 0 || inserted !== '' ? ',' : ''}${key}:${child.replacement}`;
+  }
+  if (inserted !== '') cut(walk, at, at, inserted);
+}
+
+function walkObject(walk: Walk, start: number, node: EditNode, keys: Map<string, EditNode>): number {
+  const { text } = walk;
+  const members: Members = { kept: 0, commaAt: -1, openCut: -1 };
+  const found = node.adds ? new Set<EditNode>() : null;
+  let position = skipBlankText(text, start + 1);
+  let lastEnd = start + 1;
+  if (text.charCodeAt(position) === braceClose) {
+    if (found) addMissing(walk, keys, found, lastEnd, 0);
+    return position + 1;
+  }
+  for (;;) {
+    if (text.charCodeAt(position) !== quote) return -1;
+    const keyEnd = skipStringText(text, position);
+    if (keyEnd < 0) return -1;
+    const child = findKey(walk, keys, position, keyEnd);
+    if (child) found?.add(child);
+    const colonAt = skipBlankText(text, keyEnd);
+    if (text.charCodeAt(colonAt) !== colon) return -1;
+    lastEnd = walkMember(walk, members, position, skipBlankText(text, colonAt + 1), child);
+    if (lastEnd < 0) return -1;
+    position = skipBlankText(text, lastEnd);
+    const unit = text.charCodeAt(position);
+    if (unit === braceClose) break;
+    if (unit !== comma) return -1;
+    members.commaAt = position;
+    position = skipBlankText(text, position + 1);
+  }
+  endMembers(walk, members, lastEnd);
+  if (found) addMissing(walk, keys, found, lastEnd, members.kept);
+  return position + 1;
+}
+
+function walkArray(walk: Walk, start: number, elements: Map<number, EditNode>): number {
+  const { text } = walk;
+  const members: Members = { kept: 0, commaAt: -1, openCut: -1 };
+  let position = skipBlankText(text, start + 1);
+  if (text.charCodeAt(position) === bracketClose) return position + 1;
+  for (let index = 0; ; index += 1) {
+    const end = walkMember(walk, members, position, position, elements.get(index));
+    if (end < 0) return -1;
+    position = skipBlankText(text, end);
+    const unit = text.charCodeAt(position);
+    if (unit === bracketClose) {
+      endMembers(walk, members, end);
+      return position + 1;
+    }
+    if (unit !== comma) return -1;
+    members.commaAt = position;
+    position = skipBlankText(text, position + 1);
+  }
+}
+
+/** The changed text, or null when nothing changes or the text is no JSON along the edited paths. */
+function walkText(text: string, edits: readonly Edit[], spelling: Spelling): string | null {
+  const walk: Walk = { text, spelling, out: '', from: 0 };
+  const end = walkValue(walk, skipBlankText(text, 0), buildEditTree(edits, spelling.encode));
+  if (end < 0 || (walk.from === 0 && walk.out === '')) return null;
+  return walk.out + text.slice(walk.from);
+}
+
+/**
+ * Makes all edits in one pass over JSON text (a string, or its UTF-8 bytes; the result has the same form). A string in a path names
+ * an object's key, a number an array's element as counted before any removal. Every occurrence of a repeated key is edited. A path that
+ * is not there is ignored unless `add` says to insert its last key at the end of its object. Text that is not JSON along the edited
+ * paths comes back as it is: parse it first when that matters. Bytes without a change come back as the same object.
+ */
+export function applyEdits(source: string, edits: readonly Edit[]): string;
+export function applyEdits(source: Uint8Array, edits: readonly Edit[]): Uint8Array;
+export function applyEdits(source: string | Uint8Array, edits: readonly Edit[]): string | Uint8Array {
+  if (edits.length === 0) return source;
+  if (typeof source === 'string') return walkText(source, edits, textSpelling) ?? source;
+  const changed = walkText(asBuffer(source).toString('latin1'), edits, byteSpelling);
+  return changed === null ? source : Buffer.from(changed, 'latin1');
+}

@@ -1,0 +1,36 @@
+/** Tells which of a few wanted keys stands at a place in JSON bytes, whatever escapes it is written with. */
+import { backslash } from './bytes.ts';
+
+/** `start` and `end` include the quotes; null when the key is none of the wanted. */
+export type KeyMatcher<Key extends string> = (bytes: Buffer, start: number, end: number) => Key | null;
+
+function equalsAscii(bytes: Buffer, start: number, text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) if (bytes[start + index] !== text.charCodeAt(index)) return false;
+  return true;
+}
+
+function hasBackslash(bytes: Buffer, start: number, end: number): boolean {
+  for (let position = start; position < end; position += 1) if (bytes[position] === backslash) return true;
+  return false;
+}
+
+function decode(bytes: Buffer, start: number, end: number): string | null {
+  try {
+    return JSON.parse(bytes.toString('utf8', start, end)) as string;
+  } catch {
+    // A malformed escape spells no key that any reader would find.
+    return null;
+  }
+}
+
+export function keyMatcher<Key extends string>(keys: readonly Key[]): KeyMatcher<Key> {
+  // No character of a wanted key takes more than the six bytes of `\u0000`: longer spellings need no decoding.
+  const longestSpelling = 2 + 6 * keys.reduce((longest, key) => Math.max(longest, key.length), 0);
+  return (bytes, start, end) => {
+    if (end - start > longestSpelling) return null;
+    for (const key of keys) if (end - start - 2 === key.length && equalsAscii(bytes, start + 1, key)) return key;
+    if (!hasBackslash(bytes, start + 1, end - 1)) return null;
+    const decoded = decode(bytes, start, end);
+    return keys.find((key) => key === decoded) ?? null;
+  };
+}

@@ -1,0 +1,178 @@
+/** The scanner: agrees with JSON.parse on structure, finds values, refuses what is too deep, too wide or said twice. */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { decodeJsonString, scanBody } from './index.ts';
+
+const keys = ['model', 'stream', 'stream_options'] as const;
+const scan = (text: string, limits: { maxDepth?: number; maxNodes?: number } = {}) => scanBody(Buffer.from(text), { keys, ...limits });
+const sliceOf = (text: string, value: { start: number; end: number } | undefined) =>
+  value ? Buffer.from(text).subarray(value.start, value.end).toString() : undefined;
+
+describe('finding values', () => {
+  test('gives place and kind of the wanted top-level keys only', () => {
+    const text = ' {"a":{"model":"inner"}, "model" : "gpt-é" ,"stream":true,"stream_options":{"include_usage":[1,{"x":null}]},"n":-1.5e+3}\n';
+    const result = scan(text);
+    if (!result.ok) throw new Error(result.message);
+    expect(sliceOf(text, result.values.model)).toBe('"gpt-é"');
+    expect(result.values.model?.kind).toBe('string');
+    expect(decodeJsonString(Buffer.from(text), result.values.model!.start, result.values.model!.end)).toBe('gpt-é');
+    expect(sliceOf(text, result.values.stream)).toBe('true');
+    expect(result.values.stream?.kind).toBe('true');
+    expect(sliceOf(text, result.values.stream_options)).toBe('{"include_usage":[1,{"x":null}]}');
+    expect(result.values.stream_options?.kind).toBe('object');
+    expect(Buffer.from(text)[result.end]).toBe(0x7d);
+    expect(result.end).toBe(Buffer.byteLength(text) - 2);
+  });
+
+  test.each([
+    ['{"model":null}', 'null'],
+    ['{"model":false}', 'false'],
+    ['{"model":-0.1E9}', 'number'],
+    ['{"model":[]}', 'array'],
+    ['{"model":{}}', 'object'],
+  ])('kind of %s', (text, kind) => {
+    const result = scan(text);
+    expect(result.ok && result.values.model?.kind).toBe(kind);
+    expect(result.ok && sliceOf(text, result.values.model)).toBe(text.slice(9, -1));
+  });
+
+  test('a key written with escapes is the same key', () => {
+    const result = scan('{"mod\\u0065l":"x"}');
+    expect(result.ok && result.values.model?.kind).toBe('string');
+  });
+
+  test('an absent key is undefined, and a key named like a prototype member does no harm', () => {
+    const result = scan('{"__proto__":{"model":"x"},"constructor":1}');
+    expect(result.ok && result.values.model).toBeUndefined();
+    const own = scanBody(Buffer.from(`{"constructor":1}`), { keys: ['constructor', 'toString'] });
+    expect(own.ok && own.values.constructor?.kind).toBe('number');
+    expect(own.ok && own.values.toString).toBeUndefined();
+  });
+});
+
+describe('refusals', () => {
+  test.each([
+    ['{"model":"a","model":"b"}', 'model'],
+    ['{"model":"a","x":1,"\\u006dodel":"b"}', 'model'],
+    ['{"stream":true,"stream":true}', 'stream'],
+  ])('a wanted key twice: %s', (text, param) => {
+    expect(scan(text)).toMatchObject({ ok: false, code: 'duplicate_key', param });
+  });
+
+  test('a repeated key that nobody wants, or a nested one, passes', () => {
+    expect(scan('{"a":1,"a":2,"b":{"model":1,"model":2}}').ok).toBe(true);
+  });
+
+  test('depth and width have exact limits', () => {
+    const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`;
+    expect(scan(nested(64)).ok).toBe(true);
+    expect(scan(nested(65))).toMatchObject({ ok: false, code: 'too_deep' });
+    expect(scan(`{"a":${'['.repeat(100_000)}`)).toMatchObject({ ok: false, code: 'too_deep' });
+    expect(scan('{"a":[1,2]}', { maxNodes: 4 }).ok).toBe(true);
+    expect(scan('{"a":[1,2,3]}', { maxNodes: 4 })).toMatchObject({ ok: false, code: 'too_wide' });
+  });
+
+  test.each(['[1]', '"x"', '1', 'null', ' true'])('a top value that is no object: %s', (text) => {
+    expect(scan(text)).toEqual({ ok: false, code: 'invalid_json', message: 'The request body must be a JSON object.' });
+  });
+
+  test.each([
+    '',
+    ' ',
+    '{',
+    '}',
+    '{"a"}',
+    '{"a":}',
+    '{"a":1,}',
+    '{,}',
+    '{"a":1 "b":2}',
+    '{"a":[1,]}',
+    '{"a":[}',
+    '{"a":[1}',
+    '{"a":1]',
+    '{"a":01}',
+    '{"a":-}',
+    '{"a":1.}',
+    '{"a":1e}',
+    '{"a":.5}',
+    '{"a":+1}',
+    '{"a":tru}',
+    '{"a":nulll}',
+    '{"a":NaN}',
+    '{"a":"x}',
+    '{"a":"x\\"}',
+    '{a:1}',
+    "{'a':1}",
+    '{"a":1}x',
+    '{"a":1}{}',
+    '{"model":"a\\x"}',
+    '{"model":"a\nb"}',
+    '{"model":"\\u12g4"}',
+  ])('malformed: %s', (text) => {
+    expect(scan(text)).toMatchObject({ ok: false, code: 'invalid_json' });
+  });
+
+  test('a byte order mark', () => {
+    expect(scan('\ufeff{}')).toMatchObject({ ok: false, code: 'invalid_json', message: expect.stringContaining('byte order mark') });
+  });
+});
+
+describe('properties', () => {
+  const parses = (text: string): boolean => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const object = fc.dictionary(fc.string({ maxLength: 6 }), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 6 });
+
+  test('everything JSON.stringify prints is accepted, with the value where it stands', () => {
+    fc.assert(
+      fc.property(object, fc.string({ unit: 'binary', maxLength: 200 }), fc.constantFrom(0, 1, 3), (rest, model, indent) => {
+        delete rest['model'];
+        delete rest['stream'];
+        delete rest['stream_options'];
+        const text = JSON.stringify({ ...rest, model }, null, indent);
+        const result = scan(text);
+        if (!result.ok) throw new Error(result.message);
+        const bytes = Buffer.from(text);
+        const value = result.values.model!;
+        expect(decodeJsonString(bytes, value.start, value.end)).toBe(JSON.parse(bytes.subarray(value.start, value.end).toString()));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('text with random damage: never throws, and agrees with JSON.parse but for what stands inside strings', () => {
+    const pieces = [...'{}[],:"\\ \n0-1.e', 'true', 'null', '\\"', '"a"'];
+    const damage = fc.array(fc.tuple(fc.nat(), fc.constantFrom(...pieces), fc.nat({ max: 2 })), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(object, damage, (value, edits) => {
+        let text = JSON.stringify(value);
+        for (const [at, piece, removed] of edits) {
+          const offset = at % (text.length + 1);
+          text = text.slice(0, offset) + piece + text.slice(offset + removed);
+        }
+        const result = scan(text);
+        const withoutStrings = text.replace(/"(?:[^"\\]|\\.)*"/gs, '""');
+        const isObject = text.trimStart().startsWith('{');
+        if (result.ok) expect(parses(withoutStrings)).toBe(true);
+        else if (result.code === 'invalid_json' && isObject) expect(parses(text)).toBe(false);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('strings of backslashes and quotes end where JSON.parse ends them, far beyond the near search', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('\\', '"', 'a', 'é', '\\\\\\"', 'x'.repeat(60)), { maxLength: 80 }), (parts) => {
+        const text = JSON.stringify({ filler: parts.join(''), model: 'm' });
+        const result = scan(text);
+        expect(result.ok && sliceOf(text, result.values.model)).toBe('"m"');
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

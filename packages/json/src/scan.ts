@@ -1,0 +1,167 @@
+/** One pass over the bytes of a request body: is it a JSON object within bounds, and where are the few top-level values we need. */
+import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, isBlank, quote, skipStringBytes } from './bytes.ts';
+import { keyMatcher } from './scan-keys.ts';
+import { isStringContentValid, skipLiteral, skipNumber } from './scan-tokens.ts';
+
+export type ValueKind = 'string' | 'number' | 'true' | 'false' | 'null' | 'object' | 'array';
+
+/** A value's place in the bytes: `end` is the offset after its last byte; strings include their quotes. */
+export interface ScannedValue {
+  start: number;
+  end: number;
+  kind: ValueKind;
+}
+
+export interface ScanOptions<Key extends string> {
+  /** Containers inside one another, the top object included. Default 64. */
+  maxDepth?: number;
+  /** Values of any kind, nested ones included. Default 200,000. */
+  maxNodes?: number;
+  /** ASCII names of the top-level keys to find. */
+  keys: readonly Key[];
+}
+
+export interface ScanFault {
+  ok: false;
+  code: 'invalid_json' | 'too_deep' | 'too_wide' | 'duplicate_key';
+  /** Safe for the caller. */
+  message: string;
+  /** The repeated key. */
+  param?: string;
+}
+
+export interface ScanSuccess<Key extends string> {
+  ok: true;
+  /** Of the wanted keys those that are there. Has no prototype. */
+  values: Partial<Record<Key, ScannedValue>>;
+  /** Offset of the closing brace of the top-level object. */
+  end: number;
+}
+
+export type ScanResult<Key extends string> = ScanSuccess<Key> | ScanFault;
+
+const fault = (code: ScanFault['code'], message: string, param?: string): ScanFault => ({ ok: false, code, message, ...(param !== undefined && { param }) });
+const malformed = (offset: number): ScanFault => fault('invalid_json', `The request body is not valid JSON (at byte ${offset}).`);
+
+function skipBlanks(bytes: Buffer, start: number): number {
+  let position = start;
+  while (position < bytes.length && isBlank(bytes[position]!)) position += 1;
+  return position;
+}
+
+const kindByFirstByte: (ValueKind | undefined)[] = [];
+for (const digit of '-0123456789') kindByFirstByte[digit.charCodeAt(0)] = 'number';
+kindByFirstByte[quote] = 'string';
+kindByFirstByte[braceOpen] = 'object';
+kindByFirstByte[bracketOpen] = 'array';
+kindByFirstByte[0x74] = 'true';
+kindByFirstByte[0x66] = 'false';
+kindByFirstByte[0x6e] = 'null';
+
+function skipScalar(bytes: Buffer, position: number, kind: ValueKind): number {
+  if (kind === 'string') return skipStringBytes(bytes, position);
+  return kind === 'number' ? skipNumber(bytes, position) : skipLiteral(bytes, position, kind);
+}
+
+/** Why the first byte cannot begin a body, or null. */
+function judgeStart(bytes: Buffer, position: number): ScanFault | null {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return fault('invalid_json', 'The request body must not begin with a byte order mark.');
+  const first = bytes[position];
+  if (first === braceOpen) return null;
+  return first !== undefined && kindByFirstByte[first] !== undefined ? fault('invalid_json', 'The request body must be a JSON object.') : malformed(position);
+}
+
+/**
+ * Checks the structure of a JSON object (braces, commas, colons, literals, numbers) and finds the wanted top-level values, without
+ * parsing and without allocating per value. Inside strings only what is wanted is judged. A wanted key that is written twice, in
+ * whatever spelling (`"mod\u0065l"`), is a fault: two readers of the body must never see two different values.
+ */
+export function scanBody<const Key extends string>(source: Uint8Array, options: ScanOptions<Key>): ScanResult<Key> {
+  const bytes = asBuffer(source);
+  const maxDepth = options.maxDepth ?? 64;
+  const maxNodes = options.maxNodes ?? 200_000;
+  const matchKey = keyMatcher(options.keys);
+  const values = Object.create(null) as Partial<Record<Key, ScannedValue>>;
+  /** 1 where the container at that depth is an object. */
+  const objectAt = new Uint8Array(maxDepth + 1);
+  let position = skipBlanks(bytes, 0);
+  const startFault = judgeStart(bytes, position);
+  if (startFault) return startFault;
+
+  let depth = 0;
+  let nodes = 0;
+  /** The top-level value being read, when its key is wanted. */
+  let wanted: ScannedValue | null = null;
+  for (;;) {
+    // A value begins at `position`.
+    const kind = kindByFirstByte[bytes[position]!];
+    if (kind === undefined) return malformed(position);
+    nodes += 1;
+    if (nodes > maxNodes) return fault('too_wide', `The request body holds more than ${maxNodes} JSON values.`);
+    let opened = false;
+    if (kind === 'object' || kind === 'array') {
+      depth += 1;
+      if (depth > maxDepth) return fault('too_deep', `The request body is nested deeper than ${maxDepth} levels.`);
+      objectAt[depth] = kind === 'object' ? 1 : 0;
+      if (depth === 2 && wanted) {
+        wanted.start = position;
+        wanted.kind = kind;
+      }
+      position = skipBlanks(bytes, position + 1);
+      opened = true;
+    } else {
+      const end = skipScalar(bytes, position, kind);
+      if (end < 0) return malformed(position);
+      if (depth === 1 && wanted) {
+        if (kind === 'string' && !isStringContentValid(bytes, position, end)) return malformed(position);
+        wanted.start = position;
+        wanted.end = end;
+        wanted.kind = kind;
+        wanted = null;
+      }
+      position = skipBlanks(bytes, end);
+    }
+
+    // After a value, or just inside a container: close what closes, then find where the next value begins.
+    for (;;) {
+      const byte = bytes[position];
+      const isObject = objectAt[depth] === 1;
+      if (byte === (isObject ? braceClose : bracketClose)) {
+        depth -= 1;
+        if (depth === 0) {
+          const rest = skipBlanks(bytes, position + 1);
+          return rest === bytes.length ? { ok: true, values, end: position } : malformed(rest);
+        }
+        if (depth === 1 && wanted) {
+          wanted.end = position + 1;
+          wanted = null;
+        }
+        opened = false;
+        position = skipBlanks(bytes, position + 1);
+        continue;
+      }
+      if (!opened) {
+        if (byte !== comma) return malformed(position);
+        position = skipBlanks(bytes, position + 1);
+      }
+      break;
+    }
+    if (objectAt[depth] === 0) continue;
+
+    // A key.
+    if (bytes[position] !== quote) return malformed(position);
+    const keyEnd = skipStringBytes(bytes, position);
+    if (keyEnd < 0) return malformed(position);
+    if (depth === 1) {
+      const key = matchKey(bytes, position, keyEnd);
+      if (key !== null) {
+        if (values[key]) return fault('duplicate_key', `The key "${key}" is given twice.`, key);
+        wanted = { start: 0, end: 0, kind: 'null' };
+        values[key] = wanted;
+      }
+    }
+    position = skipBlanks(bytes, keyEnd);
+    if (bytes[position] !== colon) return malformed(position);
+    position = skipBlanks(bytes, position + 1);
+  }
+}
