@@ -57,6 +57,13 @@ export interface ClientDoor {
   /** Bytes that keep the line alive between events, or null when this form has none (JSON arrays, whole replies). */
   keepAlive(form: StreamForm, headers: Readonly<Record<string, string | undefined>>): string | null;
   contentType(form: StreamForm): string;
+  /**
+   * One record of an upstream stream, framed for the caller, where the caller's framing differs from the upstream's (a JSON array). `json` is the
+   * record's JSON text, `index` counts the records written before it. Absent: raw bytes pass as they are.
+   */
+  frameRecord?(json: string, index: number, form: StreamForm): string;
+  /** What follows the last record of a stream that ended properly; at least one record was framed before. Absent: nothing. */
+  frameEnd?(form: StreamForm): string;
   /** Extra headers of every reply (`request-id` of beta). */
   replyHeaders?(requestId: string): Record<string, string>;
 }
