@@ -3,6 +3,8 @@ export interface Service {
   name: string;
   /** Takes its place: opens its doors. Rejects when it never can; a dependency that is only away is waited for, with `health` saying so. */
   start(): Promise<void>;
+  /** Told when the process begins to leave, before `stop`: still serves everything, but says so (edge: `Connection: close`). Must not throw. */
+  drain?(): void;
   /** Leaves in good order: no new work, what was accepted ends, everything is released. */
   stop(): Promise<void>;
   health(): Health;

@@ -1,0 +1,35 @@
+/** Listening on a port, with one clear line when it cannot be had. */
+import type { Server } from 'node:net';
+
+const faults: Record<string, string> = {
+  EADDRINUSE: 'is already in use',
+  EACCES: 'needs more rights than this process has',
+  EADDRNOTAVAIL: 'is not an address of this machine',
+};
+
+/** Why a start failed, in one line for an operator; the original is the cause. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+/**
+ * Listens and resolves with the port in use (port 0 asks for any free one). Rejects with a ListenError that names the address and
+ * `setting`, the variable to change.
+ */
+export function listen(server: Server, { port, host, setting }: { port: number; host: string; setting: string }): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException): void => {
+      reject(
+        new ListenError(`${host}:${port} ${faults[error.code ?? ''] ?? `cannot be listened on (${error.code ?? 'unknown'})`}; change ${setting}`, {
+          cause: error,
+        }),
+      );
+    };
+    server.once('error', fail);
+    server.listen(port, host, () => {
+      server.off('error', fail);
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
