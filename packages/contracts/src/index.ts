@@ -12,5 +12,6 @@ export * from './messages/subjects.ts';
 export * from './plan.ts';
 export * from './protocol-id.ts';
 export * from './row.ts';
+export * from './sealing.ts';
 export * from './snapshot.ts';
 export * from './usage.ts';

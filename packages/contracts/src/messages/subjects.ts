@@ -13,8 +13,8 @@ export interface AskSubjects {
 /** Streams: subject → request, head and tail. Bytes travel between head and tail, and with the request. */
 export interface OpenSubjects {
   'translator.run': { request: Job; head: ReplyHead; tail: ReplyTail };
-  /** The whole configuration as JSON bytes. */
-  'catalog.load': { request: Record<string, never>; head: { revision: number }; tail: { bytes: number } };
+  /** The whole configuration as JSON bytes: the newest, or this revision while the console still has it (the newest otherwise; `head` tells). */
+  'catalog.load': { request: { revision?: number }; head: { revision: number }; tail: { bytes: number } };
   /** One HTTP/1.1 exchange with the console's own server, both ways. */
   'console.http': { request: { remoteAddress: string }; head: Record<string, never>; tail: Record<string, never> };
 }
