@@ -1,0 +1,193 @@
+/** The configuration: consistent reads, and writes that move the revision on in the same transaction. */
+import type { CatalogRows } from '@model-gateway/contracts';
+import { type Kysely, sql } from 'kysely';
+import type { StorageDialect } from '../dialects/dialect.ts';
+import type { Database } from '../schema.ts';
+import { accessKeyDefinition, keyGroupDefinition, modelDefinition, upstreamDefinition } from './definitions.ts';
+import type { AccessKeyDocument, KeyGroupDocument, ModelDocument, UpstreamDocument } from './documents.ts';
+import { createModelNames, type ModelNames, type ModelNameWriter } from './model-names.ts';
+import { createRepository, createWriter, type ResourceRepository, type ResourceWriter } from './resource-repository.ts';
+
+export interface CatalogReader {
+  upstreams: ResourceRepository<UpstreamDocument>;
+  models: ResourceRepository<ModelDocument>;
+  keyGroups: ResourceRepository<KeyGroupDocument>;
+  accessKeys: ResourceRepository<AccessKeyDocument>;
+  modelNames: ModelNames;
+}
+
+export interface CatalogWriter {
+  /** The revision that this transaction makes. */
+  revision: number;
+  upstreams: ResourceWriter<UpstreamDocument>;
+  /** Keeps `model_names` in step. */
+  models: ResourceWriter<ModelDocument>;
+  keyGroups: ResourceWriter<KeyGroupDocument>;
+  accessKeys: ResourceWriter<AccessKeyDocument>;
+  modelNames: ModelNameWriter;
+}
+
+export interface CatalogChange {
+  revision: number;
+  previous: number;
+}
+
+export interface ChangeOptions<T> {
+  /** Looks at the result: false rolls everything back (dry runs, nothing changed). */
+  keep?: (result: T) => boolean;
+}
+
+export interface CatalogStore extends CatalogReader {
+  revision(): Promise<number>;
+  /** The whole configuration at one revision. */
+  load(): Promise<CatalogRows>;
+  /** Several reads of one state. */
+  read<T>(work: (reader: CatalogReader) => Promise<T>): Promise<T>;
+  /** One transaction: all of `work` or nothing. Writers of all processes take turns, so what `work` checked stays true until it ends. */
+  change<T>(work: (writer: CatalogWriter) => Promise<T>, options?: ChangeOptions<T>): Promise<{ value: T; revision: number; changed: boolean }>;
+  /** Told after each commit of this process. Returns how to stop listening. */
+  onChange(callback: (change: CatalogChange) => void): () => void;
+}
+
+/** Carries a result out of a transaction that is to be rolled back. */
+class Abandoned<T> extends Error {
+  readonly value: T;
+  constructor(value: T) {
+    super('rolled back on purpose');
+    this.value = value;
+  }
+}
+
+export function createCatalogStore(db: Kysely<Database>, dialect: StorageDialect, now: () => number): CatalogStore {
+  const listeners = new Set<(change: CatalogChange) => void>();
+  const translate = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw dialect.translateError(error);
+    }
+  };
+  const read = <T>(work: (db: Kysely<Database>) => Promise<T>) =>
+    translate(() => {
+      const transaction = db.transaction();
+      return (dialect.snapshotIsolation ? transaction.setIsolationLevel(dialect.snapshotIsolation) : transaction).execute(work);
+    });
+
+  return {
+    ...translateReader(createReader(db, dialect), translate),
+    revision: () => translate(() => readRevision(db)),
+    load: () => read((transaction) => loadRows(transaction, dialect)),
+    read: (work) => read((transaction) => work(createReader(transaction, dialect))),
+    async change(work, options = {}) {
+      let revision = 0;
+      const run = db.transaction().execute(async (transaction) => {
+        revision = await moveRevision(transaction);
+        const value = await work(createCatalogWriter(transaction, dialect, revision, now()));
+        if (options.keep && !options.keep(value)) throw new Abandoned(value);
+        return value;
+      });
+      try {
+        const value = await run;
+        for (const listener of listeners) listener({ revision, previous: revision - 1 });
+        return { value, revision, changed: true };
+      } catch (error) {
+        if (error instanceof Abandoned) return { value: error.value, revision: revision - 1, changed: false };
+        throw dialect.translateError(error);
+      }
+    },
+    onChange(callback) {
+      listeners.add(callback);
+      return () => listeners.delete(callback);
+    },
+  };
+}
+
+function createReader(db: Kysely<Database>, dialect: StorageDialect): CatalogReader {
+  return {
+    upstreams: createRepository(db, dialect, upstreamDefinition),
+    models: createRepository(db, dialect, modelDefinition),
+    keyGroups: createRepository(db, dialect, keyGroupDefinition),
+    accessKeys: createRepository(db, dialect, accessKeyDefinition),
+    modelNames: createModelNames(db),
+  };
+}
+
+function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, revision: number, now: number): CatalogWriter {
+  const context = { etag: revision, now };
+  const modelNames = createModelNames(db);
+  const models = createWriter(db, dialect, modelDefinition, context);
+  return {
+    revision,
+    upstreams: createWriter(db, dialect, upstreamDefinition, context),
+    keyGroups: createWriter(db, dialect, keyGroupDefinition, context),
+    accessKeys: createWriter(db, dialect, accessKeyDefinition, context),
+    modelNames,
+    models: {
+      ...models,
+      async insert(id, document) {
+        const stored = await models.insert(id, document);
+        await modelNames.claim(id, document);
+        return stored;
+      },
+      async update(stored, document) {
+        const updated = await models.update(stored, document);
+        await modelNames.claim(stored.id, document);
+        return updated;
+      },
+    },
+  };
+}
+
+/** Outside a transaction, each call's errors are translated on their own. */
+function translateReader(reader: CatalogReader, translate: <T>(work: () => Promise<T>) => Promise<T>): CatalogReader {
+  const wrap = <D extends { name: string }>(repository: ResourceRepository<D>): ResourceRepository<D> => ({
+    find: (name) => translate(() => repository.find(name)),
+    list: (query) => translate(() => repository.list(query)),
+    all: () => translate(() => repository.all()),
+    where: (column, value, limit) => translate(() => repository.where(column, value, limit)),
+  });
+  return {
+    upstreams: wrap(reader.upstreams),
+    models: wrap(reader.models),
+    keyGroups: wrap(reader.keyGroups),
+    accessKeys: wrap(reader.accessKeys),
+    modelNames: { findTaken: (names, except) => translate(() => reader.modelNames.findTaken(names, except)) },
+  };
+}
+
+async function readRevision(db: Kysely<Database>): Promise<number> {
+  return (await db.selectFrom('catalog_revision').select('revision').where('id', '=', 1).executeTakeFirstOrThrow()).revision;
+}
+
+/** The first statement of every write: it takes the row's lock, so that writers follow one another. */
+async function moveRevision(db: Kysely<Database>): Promise<number> {
+  const moved = await db
+    .updateTable('catalog_revision')
+    .set({ revision: sql<number>`revision + 1` })
+    .where('id', '=', 1)
+    .returning('revision')
+    .executeTakeFirstOrThrow();
+  return moved.revision;
+}
+
+async function loadRows(db: Kysely<Database>, dialect: StorageDialect): Promise<CatalogRows> {
+  const reader = createReader(db, dialect);
+  const revision = await readRevision(db);
+  const upstreams = await reader.upstreams.all();
+  const models = await reader.models.all();
+  const keyGroups = await reader.keyGroups.all();
+  const accessKeys = await reader.accessKeys.all();
+  return {
+    revision,
+    upstreams: upstreams.map(({ id, document }) => ({ id, ...document })),
+    models: models.map(({ document, createdAt }) => ({ ...document, created_at: createdAt })),
+    key_groups: keyGroups.map(({ document }) => document),
+    access_keys: accessKeys.map(({ document: { name, group, enabled, expires_at, hash } }) => ({
+      name,
+      group,
+      enabled,
+      expires_at: expires_at === null ? null : Date.parse(expires_at),
+      hash,
+    })),
+  };
+}

@@ -1,0 +1,38 @@
+/** The four tables of configuration resources. */
+import type { AccessKeyDocument, KeyGroupDocument, ModelDocument, UpstreamDocument } from './documents.ts';
+import type { ResourceDefinition } from './resource-repository.ts';
+
+const always = { name: 'name', created_at: 'created_at', updated_at: 'updated_at' } as const;
+
+export const upstreamDefinition: ResourceDefinition<UpstreamDocument> = {
+  table: 'upstreams',
+  sortable: always,
+  searched: ['name'],
+  toColumns: (document) => ({ columns: {}, json: document }),
+  fromColumns: (json) => json,
+};
+
+export const modelDefinition: ResourceDefinition<ModelDocument> = {
+  table: 'models',
+  sortable: { ...always, upstream: 'upstream' },
+  searched: ['name', 'upstream'],
+  toColumns: (document) => ({ columns: { upstream: document.upstream }, json: document }),
+  fromColumns: (json) => json,
+};
+
+export const keyGroupDefinition: ResourceDefinition<KeyGroupDocument> = {
+  table: 'key_groups',
+  sortable: always,
+  searched: ['name'],
+  toColumns: (document) => ({ columns: {}, json: document }),
+  fromColumns: (json) => json,
+};
+
+export const accessKeyDefinition: ResourceDefinition<AccessKeyDocument> = {
+  table: 'access_keys',
+  sortable: { ...always, group: 'group_name' },
+  searched: ['name', 'group_name'],
+  // Hash and sealed value stand in their columns alone: a copy inside the JSON could go stale.
+  toColumns: ({ hash, sealed, ...json }) => ({ columns: { group_name: json.group, hash, sealed }, json }),
+  fromColumns: (json: Omit<AccessKeyDocument, 'hash' | 'sealed'>, row) => ({ ...json, hash: row.hash ?? '', sealed: row.sealed ?? null }),
+};

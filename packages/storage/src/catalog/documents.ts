@@ -1,0 +1,34 @@
+/** What each table of configuration resources stores: the resource as saved, secrets sealed. */
+import type { KeyGroup, Model, UpstreamRecord } from '@model-gateway/contracts';
+
+export type UpstreamDocument = Omit<UpstreamRecord, 'id'>;
+export type ModelDocument = Omit<Model, 'created_at'>;
+export type KeyGroupDocument = KeyGroup;
+
+export interface AccessKeyDocument {
+  name: string;
+  group: string;
+  enabled: boolean;
+  /** ISO 8601, or null for never. */
+  expires_at: string | null;
+  description: string;
+  tags: string[];
+  anonymous: boolean;
+  /** First and last characters of the key, for lists. */
+  mask: string;
+  /** Lower-case hex SHA-256. */
+  hash: string;
+  /** null for anonymous keys. */
+  sealed: string | null;
+}
+
+export interface StoredResource<D> {
+  /** Stable for the life of the row; part of what its secrets are bound to. */
+  id: string;
+  /** Catalog revision that last wrote it. */
+  etag: number;
+  document: D;
+  /** Milliseconds since the epoch. */
+  createdAt: number;
+  updatedAt: number;
+}

@@ -1,0 +1,143 @@
+/** Reads and writes one table of configuration resources; the four tables differ only in their definition. */
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import type { StorageDialect } from '../dialects/dialect.ts';
+import type { AccessKeyColumns, Database, ModelColumns, ResourceColumns } from '../schema.ts';
+import type { StoredResource } from './documents.ts';
+
+export interface ListQuery {
+  /** From 1. */
+  page: number;
+  pageSize: number;
+  /** Literal text, searched in the definition's columns. */
+  search?: string;
+  /** A column of the definition's `sortable`. Default: name. */
+  sort?: { column: string; descending: boolean };
+}
+
+export interface ListPage<D> {
+  items: StoredResource<D>[];
+  total: number;
+}
+
+/** Columns that only some tables have. */
+type OwnColumns = Partial<Pick<ModelColumns, 'upstream'> & Pick<AccessKeyColumns, 'group_name' | 'hash' | 'sealed'>>;
+type AnyColumns = ResourceColumns & OwnColumns;
+
+export interface ResourceDefinition<D extends { name: string }> {
+  table: 'upstreams' | 'models' | 'key_groups' | 'access_keys';
+  /** Names that a list may be sorted by → column. */
+  sortable: Readonly<Record<string, keyof AnyColumns>>;
+  searched: readonly (keyof AnyColumns)[];
+  /** Splits a document into look-up columns and the JSON beside them. */
+  toColumns(document: D): { columns: OwnColumns; json: unknown };
+  fromColumns(json: never, columns: AnyColumns): D;
+}
+
+export interface ResourceRepository<D extends { name: string }> {
+  find(name: string): Promise<StoredResource<D> | null>;
+  list(query: ListQuery): Promise<ListPage<D>>;
+  /** Every row, by name. */
+  all(): Promise<StoredResource<D>[]>;
+  /** Rows that have this value in a look-up column, at most `limit`, by name. */
+  where(column: 'upstream' | 'group_name' | 'hash', value: string, limit: number): Promise<StoredResource<D>[]>;
+}
+
+export interface ResourceWriter<D extends { name: string }> extends ResourceRepository<D> {
+  /** Throws `conflict` when the name (or a unique column) is taken. */
+  insert(id: string, document: D): Promise<StoredResource<D>>;
+  update(stored: StoredResource<D>, document: D): Promise<StoredResource<D>>;
+  /** Throws `in_use` when another table refers to it. */
+  remove(id: string): Promise<void>;
+}
+
+export interface WriteContext {
+  etag: number;
+  now: number;
+}
+
+type ResourceDatabase = Kysely<{ upstreams: AnyColumns }>;
+
+export function createRepository<D extends { name: string }>(
+  db: Kysely<Database>,
+  dialect: StorageDialect,
+  definition: ResourceDefinition<D>,
+): ResourceRepository<D> {
+  const { rows, toStored } = bind(db, definition);
+  return {
+    async find(name) {
+      const row = await rows().selectAll().where('name', '=', name).executeTakeFirst();
+      return row ? toStored(row) : null;
+    },
+    async list({ page, pageSize, search, sort }) {
+      const matching = search ? rows().where((eb) => eb.or(definition.searched.map((column) => dialect.contains(eb.ref(column), search)))) : rows();
+      const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
+      const column = definition.sortable[sort?.column ?? 'name'] ?? 'name';
+      const items = await matching
+        .selectAll()
+        .orderBy(column, sort?.descending ? 'desc' : 'asc')
+        .orderBy('id')
+        .limit(pageSize)
+        .offset((page - 1) * pageSize)
+        .execute();
+      return { items: items.map(toStored), total: Number(total) };
+    },
+    all: async () => (await rows().selectAll().orderBy('name').execute()).map(toStored),
+    where: async (column, value, limit) =>
+      (
+        await rows()
+          .selectAll()
+          .where(sql<SqlBool>`${sql.ref(column)} = ${value}`)
+          .orderBy('name')
+          .limit(limit)
+          .execute()
+      ).map(toStored),
+  };
+}
+
+export function createWriter<D extends { name: string }>(
+  db: Kysely<Database>,
+  dialect: StorageDialect,
+  definition: ResourceDefinition<D>,
+  { etag, now }: WriteContext,
+): ResourceWriter<D> {
+  const { writable, table } = bind(db, definition);
+  return {
+    ...createRepository(db, dialect, definition),
+    async insert(id, document) {
+      const { columns, json } = definition.toColumns(document);
+      const common = { id, name: document.name, etag, document: JSON.stringify(json), created_at: now, updated_at: now };
+      await writable
+        .insertInto(table)
+        .values({ ...common, ...columns })
+        .execute();
+      return { id, etag, document, createdAt: now, updatedAt: now };
+    },
+    async update(stored, document) {
+      const { columns, json } = definition.toColumns(document);
+      const changed = { name: document.name, etag, document: JSON.stringify(json), updated_at: now, ...columns };
+      await writable.updateTable(table).set(changed).where('id', '=', stored.id).execute();
+      return { ...stored, etag, document, updatedAt: now };
+    },
+    async remove(id) {
+      await writable.deleteFrom(table).where('id', '=', id).execute();
+    },
+  };
+}
+
+/** Kysely types a table by its literal name; all four share these columns, so one of them stands for all. */
+function bind<D extends { name: string }>(db: Kysely<Database>, definition: ResourceDefinition<D>) {
+  const writable = db as unknown as ResourceDatabase;
+  const table = definition.table as 'upstreams';
+  return {
+    writable,
+    table,
+    rows: () => writable.selectFrom(table),
+    toStored: (row: AnyColumns): StoredResource<D> => ({
+      id: row.id,
+      etag: row.etag,
+      document: definition.fromColumns(JSON.parse(row.document) as never, row),
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    }),
+  };
+}

@@ -1,0 +1,19 @@
+/** What the two database engines do differently, as one value per engine. */
+import type { Dialect, Expression, SqlBool } from 'kysely';
+
+export interface StorageDialect {
+  mode: 'sqlite' | 'postgresql';
+  /** Opens connections on first use. */
+  kysely: Dialect;
+  /** Bound parameters that one statement may hold. */
+  maxParameters: number;
+  /** Column types that differ. Text compares by bytes on both, so that sorting and paging agree. */
+  types: { text: string; integer: string; boolean: string; json: string };
+  encodeBoolean(value: boolean): unknown;
+  /** Case-insensitive (ASCII) search for a literal text: no pattern characters. */
+  contains(column: Expression<unknown>, text: string): Expression<SqlBool>;
+  /** Isolation under which several reads see one state; absent where every transaction gives it. */
+  snapshotIsolation?: 'repeatable read';
+  /** A driver's error as a GatewayError (`service_unavailable`, `conflict`, `in_use`, `validation_failed`) with the original as cause; others as they are. */
+  translateError(error: unknown): unknown;
+}

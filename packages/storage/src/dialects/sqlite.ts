@@ -1,0 +1,37 @@
+/** SQLite through better-sqlite3: one file, one connection, WAL. */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import BetterSqlite from 'better-sqlite3';
+import { SqliteDialect, sql } from 'kysely';
+import type { StorageDialect } from './dialect.ts';
+import { createErrorTranslator } from './translate-error.ts';
+
+/** How long a statement waits for another process's lock. The wait blocks this process, so it is short. */
+const busyTimeoutMs = 2_000;
+
+export function createSqliteDialect(file: string): StorageDialect {
+  return {
+    mode: 'sqlite',
+    kysely: new SqliteDialect({ database: async () => openFile(file) }),
+    maxParameters: 32_766,
+    types: { text: 'text', integer: 'integer', boolean: 'integer', json: 'text' },
+    encodeBoolean: (value) => (value ? 1 : 0),
+    contains: (column, text) => sql<boolean>`instr(lower(${column}), lower(${text})) > 0`,
+    translateError: createErrorTranslator([
+      [/^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|NOTADB|CORRUPT|PROTOCOL)/, 'service_unavailable'],
+      [/^SQLITE_CONSTRAINT_(?:UNIQUE|PRIMARYKEY)$/, 'conflict'],
+      [/^SQLITE_CONSTRAINT_(?:FOREIGNKEY|TRIGGER)$/, 'in_use'],
+      [/^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|RANGE)/, 'validation_failed'],
+    ]),
+  };
+}
+
+function openFile(file: string): BetterSqlite.Database {
+  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const database = new BetterSqlite(file, { timeout: busyTimeoutMs });
+  database.pragma('journal_mode = WAL');
+  // With WAL, NORMAL can lose the last commits in a power cut but never corrupts; a row of statistics is not worth an fsync.
+  database.pragma('synchronous = NORMAL');
+  database.pragma('foreign_keys = ON');
+  return database;
+}

@@ -1,0 +1,14 @@
+/** Every change of the schema, in order. A file that was released is never edited again. */
+import type { Migration, MigrationProvider } from 'kysely/migration';
+import type { StorageDialect } from '../dialects/dialect.ts';
+import { catalogTables } from './0001-catalog.ts';
+import { requestTable } from './0002-request-stats.ts';
+
+const migrations: Record<string, (types: StorageDialect['types']) => Migration> = {
+  '0001-catalog': catalogTables,
+  '0002-request-stats': requestTable,
+};
+
+export const createMigrationProvider = (types: StorageDialect['types']): MigrationProvider => ({
+  getMigrations: async () => Object.fromEntries(Object.entries(migrations).map(([name, create]) => [name, create(types)])),
+});

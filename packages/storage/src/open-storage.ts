@@ -1,0 +1,74 @@
+/** Opens the database that the configuration names, and hands out its repositories. */
+import { GatewayError } from '@model-gateway/errors';
+import { Kysely, sql } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { type CatalogStore, createCatalogStore } from './catalog/catalog-store.ts';
+import type { StorageDialect } from './dialects/dialect.ts';
+import { createPostgresDialect } from './dialects/postgres.ts';
+import { createSqliteDialect } from './dialects/sqlite.ts';
+import { createMigrationProvider } from './migrations/index.ts';
+import { createRequestStats, type RequestStats } from './requests/request-stats.ts';
+import type { Database } from './schema.ts';
+
+/** `file` may be `:memory:`. */
+export type StorageTarget = { mode: 'sqlite'; file: string } | { mode: 'postgresql'; url: string };
+
+/** The part of a pino-like logger that storage uses. */
+export interface StorageLogger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export interface OpenOptions {
+  logger: StorageLogger;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+}
+
+export interface Storage {
+  readonly mode: 'sqlite' | 'postgresql';
+  readonly catalog: CatalogStore;
+  readonly requests: RequestStats;
+  /** Brings the schema up to date. Several processes may do so at once. Rejects `service_unavailable` when the database is away. */
+  migrate(): Promise<void>;
+  /** Rejects `service_unavailable` when the database does not answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Connects on first use: opening never fails because the database is away. */
+export function openStorage(target: StorageTarget, { logger, now = Date.now }: OpenOptions): Storage {
+  const dialect = target.mode === 'sqlite' ? createSqliteDialect(target.file) : createPostgresDialect(target.url, logger);
+  const db = new Kysely<Database>({ dialect: dialect.kysely });
+  return {
+    mode: target.mode,
+    catalog: createCatalogStore(db, dialect, now),
+    requests: createRequestStats(db, dialect),
+    migrate: () => migrate(db, dialect, logger),
+    async ping() {
+      try {
+        await sql`select 1`.execute(db);
+      } catch (error) {
+        throw new GatewayError('service_unavailable', { message: 'The database is unavailable.', cause: error });
+      }
+    },
+    close: () => db.destroy(),
+  };
+}
+
+/** SQLite has no lock across processes for a migration: the one that came second tries again and finds the work done. */
+const migrationTries = 3;
+
+async function migrate(db: Kysely<Database>, dialect: StorageDialect, logger: StorageLogger): Promise<void> {
+  const migrator = new Migrator({ db, provider: createMigrationProvider(dialect.types) });
+  for (let tries = 1; ; tries++) {
+    const { error, results } = await migrator.migrateToLatest();
+    for (const { migrationName, status } of results ?? [])
+      if (status === 'Success') logger.info({ migration: migrationName }, 'the schema was brought up to date');
+    if (error === undefined) return;
+    const translated = dialect.translateError(error);
+    if (dialect.mode === 'postgresql' || tries === migrationTries) throw translated;
+    logger.warn({ tries }, 'a migration of the schema failed and is tried again');
+    await new Promise((resolve) => setTimeout(resolve, 200 * tries));
+  }
+}

@@ -1,0 +1,78 @@
+/** Rows of `request_stats` to and from columns. What others wrote is cut and cleaned here, so that no single row can stop a batch. */
+import type { RequestRow } from '@model-gateway/contracts';
+import type { StorageDialect } from '../dialects/dialect.ts';
+import type { RequestColumns } from '../schema.ts';
+
+type Kind = 'text' | 'integer' | 'boolean' | 'json';
+
+/** The order is that of the table; the compiler demands that it is complete. */
+export const columnKinds = {
+  id: 'text',
+  client_request_id: 'text',
+  started_at: 'integer',
+  authority: 'integer',
+  access_key: 'text',
+  key_group: 'text',
+  model: 'text',
+  requested_model: 'text',
+  upstream: 'text',
+  upstream_model_id: 'text',
+  client_protocol: 'text',
+  upstream_protocol: 'text',
+  stream: 'boolean',
+  status: 'integer',
+  error_code: 'text',
+  attempts: 'json',
+  input_tokens: 'integer',
+  output_tokens: 'integer',
+  cache_read_tokens: 'integer',
+  cache_write_tokens: 'integer',
+  reasoning_tokens: 'integer',
+  usage_source: 'text',
+  cost_micros: 'integer',
+  currency: 'text',
+  queue_ms: 'integer',
+  ttfb_ms: 'integer',
+  first_content_ms: 'integer',
+  duration_ms: 'integer',
+  request_bytes: 'integer',
+  response_bytes: 'integer',
+  client_ip: 'text',
+  user_agent: 'text',
+  session_id: 'text',
+  losses: 'json',
+} as const satisfies Record<keyof RequestRow, Kind>;
+
+export const columnNames = Object.keys(columnKinds) as (keyof RequestRow)[];
+
+/** A field of a row is never longer than this, whatever a caller sent. */
+const maxText = 2_048;
+
+type Codec = { encode(value: unknown, dialect: StorageDialect): unknown; decode(value: unknown): unknown };
+
+const codecs: Record<Kind, Codec> = {
+  text: { encode: (value) => (value === null || value === undefined ? null : cleanText(String(value))), decode: (value) => value },
+  integer: { encode: (value) => (typeof value === 'number' && Number.isFinite(value) ? clampInteger(value) : null), decode: (value) => value },
+  boolean: { encode: (value, dialect) => dialect.encodeBoolean(value === true), decode: Boolean },
+  json: { encode: (value) => cleanText(JSON.stringify(value ?? []), Number.POSITIVE_INFINITY), decode: (value) => JSON.parse(String(value)) },
+};
+
+/** PostgreSQL refuses NUL, and a lone surrogate has no UTF-8. */
+function cleanText(text: string, limit = maxText): string {
+  const cut = text.length > limit ? text.slice(0, limit) : text;
+  return cut.toWellFormed().replaceAll('\0', '\u{fffd}');
+}
+
+const clampInteger = (value: number): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
+
+export function encodeRow(row: RequestRow, dialect: StorageDialect): RequestColumns {
+  const columns: Record<string, unknown> = {};
+  for (const name of columnNames) columns[name] = codecs[columnKinds[name]].encode(row[name], dialect);
+  return columns as RequestColumns;
+}
+
+export function decodeRow(columns: RequestColumns): RequestRow {
+  const row: Record<string, unknown> = {};
+  for (const name of columnNames) row[name] = codecs[columnKinds[name]].decode(columns[name]);
+  return row as unknown as RequestRow;
+}

@@ -1,0 +1,47 @@
+/** The tables as Kysely sees them. Booleans and JSON are in the dialect's own form here; repositories convert them. */
+import type { RequestRow } from '@model-gateway/contracts';
+
+/** Columns that every table of configuration resources has. `document` is JSON text; `etag` is the catalog revision that last wrote the row. */
+export interface ResourceColumns {
+  id: string;
+  name: string;
+  etag: number;
+  document: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface ModelColumns extends ResourceColumns {
+  upstream: string;
+}
+
+export interface AccessKeyColumns extends ResourceColumns {
+  group_name: string;
+  /** Lower-case hex SHA-256. */
+  hash: string;
+  /** null for anonymous keys. */
+  sealed: string | null;
+}
+
+export interface ModelNameColumns {
+  name: string;
+  model_id: string;
+  kind: 'canonical' | 'alias';
+}
+
+export interface RevisionColumns {
+  id: number;
+  revision: number;
+}
+
+export type RequestColumns = Record<keyof RequestRow, unknown> & { id: string; started_at: number; authority: number };
+
+export interface Database {
+  upstreams: ResourceColumns;
+  models: ModelColumns;
+  key_groups: ResourceColumns;
+  access_keys: AccessKeyColumns;
+  model_names: ModelNameColumns;
+  catalog_revision: RevisionColumns;
+  request_stats: RequestColumns;
+}

@@ -1,0 +1,51 @@
+/** The engines that every storage suite runs over. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openTestPostgres, postgresAvailable, type TestPostgres } from '../../../tests/support/postgres.ts';
+import { openStorage, type Storage } from '../src/index.ts';
+
+export interface Engine {
+  name: 'sqlite' | 'postgresql';
+  start(): Promise<void>;
+  /** An empty, migrated database. */
+  open(): Promise<Storage>;
+  stop(): Promise<void>;
+}
+
+export const silent = { info: () => undefined, warn: () => undefined };
+
+function sqliteEngine(): Engine {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-sqlite-'));
+  let count = 0;
+  return {
+    name: 'sqlite',
+    start: async () => undefined,
+    open: () => migrated(openStorage({ mode: 'sqlite', file: join(folder, `${count++}.db`) }, { logger: silent })),
+    stop: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function postgresEngine(): Engine {
+  let server: TestPostgres;
+  return {
+    name: 'postgresql',
+    start: async () => {
+      server = await openTestPostgres();
+    },
+    open: async () => migrated(openStorage({ mode: 'postgresql', url: await server.createDatabase() }, { logger: silent })),
+    stop: () => server.stop(),
+  };
+}
+
+async function migrated(storage: Storage): Promise<Storage> {
+  await storage.migrate();
+  return storage;
+}
+
+/** PostgreSQL is left out, with one line that says so, only where there is none and no CI asks for it. */
+export function engines(): Engine[] {
+  if (postgresAvailable()) return [sqliteEngine(), postgresEngine()];
+  console.warn('PostgreSQL suites did not run: no DATABASE_URL and no server binaries');
+  return [sqliteEngine()];
+}

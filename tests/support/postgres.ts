@@ -1,0 +1,134 @@
+/**
+ * A real PostgreSQL for tests: a fresh database on the server of DATABASE_URL, else on a server of our own from the machine's binaries.
+ * Without either, `openTestPostgres` rejects; `postgresAvailable` tells beforehand, and is never false in CI: there a missing server must fail loudly.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+const run = promisify(execFile);
+const installations = '/usr/lib/postgresql';
+
+export interface TestPostgres {
+  /** A database of its own, empty. */
+  createDatabase(): Promise<string>;
+  /** Kills the server and starts it again on the same port and data. Absent for a server that is not ours. */
+  restart?: (() => Promise<void>) | undefined;
+  /** Stops answering at once; `restart` brings it back. */
+  kill?: (() => Promise<void>) | undefined;
+  stop(): Promise<void>;
+}
+
+const binaries = (): string | undefined => {
+  if (!existsSync(installations)) return undefined;
+  const versions = readdirSync(installations).sort((a, b) => Number(b) - Number(a));
+  return versions.map((version) => join(installations, version, 'bin')).find((folder) => existsSync(join(folder, 'initdb')));
+};
+
+export const postgresAvailable = (): boolean => Boolean(process.env['DATABASE_URL'] ?? binaries()) || process.env['CI'] === 'true';
+
+export async function openTestPostgres(): Promise<TestPostgres> {
+  const given = process.env['DATABASE_URL'];
+  if (given) return onServer(given, []);
+  const folder = binaries();
+  if (!folder) throw new Error(`PostgreSQL tests need DATABASE_URL or the server's binaries under ${installations}`);
+  return startServer(folder);
+}
+
+function onServer(adminUrl: string, created: string[]): TestPostgres {
+  const admin = async (statement: string) => {
+    const client = new pg.Client({ connectionString: adminUrl });
+    await client.connect();
+    try {
+      await client.query(statement);
+    } finally {
+      await client.end();
+    }
+  };
+  return {
+    async createDatabase() {
+      const name = `gateway_test_${randomBytes(6).toString('hex')}`;
+      await admin(`create database ${name}`);
+      created.push(name);
+      const url = new URL(adminUrl);
+      url.pathname = `/${name}`;
+      return url.href;
+    },
+    async stop() {
+      for (const name of created) await admin(`drop database if exists ${name} with (force)`);
+    },
+  };
+}
+
+async function startServer(folder: string): Promise<TestPostgres> {
+  const home = mkdtempSync(join(tmpdir(), 'gateway-postgres-'));
+  const asUser = await unprivileged(home);
+  const data = join(home, 'data');
+  await run(...asUser(join(folder, 'initdb'), ['-D', data, '-U', 'gateway', '-A', 'trust', '--no-sync', '-E', 'UTF8']));
+  const port = await freePort();
+  const settings = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', home, '-c', 'fsync=off', '-c', 'shared_buffers=16MB'];
+  const [command, argumentList] = asUser(join(folder, 'postgres'), settings);
+  const adminUrl = `postgresql://gateway@127.0.0.1:${port}/postgres`;
+
+  let server = await launch(command, argumentList, adminUrl);
+  // The server ends with its own test process, even when that one is killed by a time limit.
+  const lastResort = () => server.kill('SIGKILL');
+  process.once('exit', lastResort);
+  const kill = async () => {
+    await run(...asUser(join(folder, 'pg_ctl'), ['-D', data, '-m', 'immediate', '-w', 'stop'])).catch(() => server.kill('SIGKILL'));
+  };
+  return {
+    createDatabase: onServer(adminUrl, []).createDatabase,
+    kill,
+    async restart() {
+      if (server.exitCode === null) await kill();
+      server = await launch(command, argumentList, adminUrl);
+    },
+    async stop() {
+      process.removeListener('exit', lastResort);
+      if (server.exitCode === null) await kill();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** initdb and postgres refuse to run as root: then everything runs as the user `postgres`. */
+async function unprivileged(home: string): Promise<(command: string, argumentList: string[]) => [string, string[]]> {
+  if (process.getuid?.() !== 0) return (command, argumentList) => [command, argumentList];
+  const { stdout } = await run('id', ['-u', 'postgres']);
+  const { stdout: group } = await run('id', ['-g', 'postgres']);
+  chownSync(home, Number(stdout), Number(group));
+  return (command, argumentList) => ['runuser', ['-u', 'postgres', '--', command, ...argumentList]];
+}
+
+async function launch(command: string, argumentList: string[], adminUrl: string) {
+  const server = spawn(command, argumentList, { stdio: 'ignore', cwd: '/' });
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const client = new pg.Client({ connectionString: adminUrl });
+    try {
+      await client.connect();
+      await client.end();
+      return server;
+    } catch (error) {
+      if (server.exitCode !== null || Date.now() > deadline) throw new Error('the PostgreSQL server for tests did not start', { cause: error });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
