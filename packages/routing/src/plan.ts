@@ -1,0 +1,52 @@
+/** The plan of one request: which upstream calls may be made, in which order. */
+import type { Model, Plan, PlannedAttempt, PlanRequest, ProtocolId, SealedUpstreamKey, Snapshot, Timeouts, UpstreamRecord } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import { resolveName } from './names.ts';
+import { orderKeys } from './pick-key.ts';
+
+/** 404 for a name nobody may use, 503 for a disabled upstream. */
+export function buildPlan(snapshot: Snapshot, request: PlanRequest): Plan {
+  const { model } = resolveName(snapshot, request.model);
+  const upstream = snapshot.upstreams.get(model.upstream);
+  if (!upstream?.enabled) throw new GatewayError('upstream_disabled');
+  return { revision: snapshot.revision, model: model.name, attempts: attemptsOf(model, upstream, request.accessKey), balanced: false };
+}
+
+function attemptsOf(model: Model, upstream: UpstreamRecord, accessKey: string): PlannedAttempt[] {
+  const weights = upstream.api_keys.map((key) => key.weight);
+  const order = weights.length === 0 ? [-1] : orderKeys(weights, accessKey, upstream.name);
+  return order.map((keyIndex) => ({ model: model.name, upstream: upstream.name, keyIndex }));
+}
+
+/** A planned attempt with everything it refers to, resolved in the plan's own snapshot. */
+export interface Route {
+  upstream: UpstreamRecord;
+  model: Model;
+  key: SealedUpstreamKey | null;
+  /** The model's override, else the upstream's. */
+  protocol: ProtocolId;
+  target: { baseUrl: string; directPath: boolean; upstreamModelId: string; neutralHeaders: boolean; extraConfig: Record<string, unknown> | null };
+  tokenCounting: 'upstreamApi' | 'tiktoken';
+  timeouts: Timeouts;
+}
+
+export function resolveTarget(snapshot: Snapshot, attempt: PlannedAttempt): Route {
+  const model = snapshot.models.get(attempt.model);
+  const upstream = snapshot.upstreams.get(attempt.upstream);
+  if (!model || !upstream) throw new GatewayError('no_upstream');
+  return {
+    upstream,
+    model,
+    key: upstream.api_keys[attempt.keyIndex] ?? null,
+    protocol: model.protocol ?? upstream.protocol,
+    target: {
+      baseUrl: model.base_url ?? upstream.base_url,
+      directPath: model.direct_path,
+      upstreamModelId: model.inference_profile ?? model.upstream_model_id,
+      neutralHeaders: upstream.neutral_headers,
+      extraConfig: model.extra_config || upstream.extra_config ? { ...upstream.extra_config, ...model.extra_config } : null,
+    },
+    tokenCounting: model.token_counting === 'inherit' ? upstream.token_counting : model.token_counting,
+    timeouts: upstream.timeouts,
+  };
+}
