@@ -1,0 +1,13 @@
+/** What an upstream's bytes can do wrong before their content is looked at. */
+export type FramingFault = 'too_large' | 'malformed';
+
+/** Thrown by `push` and `finish`; every later call throws it again. The message says nothing of the content. */
+export class FramingError extends Error {
+  readonly code: FramingFault;
+
+  constructor(code: FramingFault, message: string) {
+    super(message);
+    this.name = 'FramingError';
+    this.code = code;
+  }
+}
