@@ -1,2 +1,4 @@
 /** Ask, open, tell: one interface, in process or over NATS. */
 export * from './bus.ts';
+export type { BusLogger } from './kit/logger.ts';
+export { createMemoryBus, type MemoryBusOptions } from './memory/memory-bus.ts';

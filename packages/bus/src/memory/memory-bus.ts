@@ -1,0 +1,282 @@
+/** The bus of one process: references are passed, calls are direct, and the promises of the interface hold all the same. */
+import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import type {
+  AskHandlers,
+  AskOptions,
+  AskSubject,
+  Bus,
+  Disposable,
+  NewsItem,
+  NewsSubject,
+  OpenServerHandlers,
+  OpenSubject,
+  ServerStream,
+  StreamCall,
+  StreamHandlers,
+} from '../bus.ts';
+import { Deadlines } from '../kit/deadlines.ts';
+import { InFlight } from '../kit/in-flight.ts';
+import { deadlineGraceMs, defaultAskDeadlineMs, newsBatchItems, newsBatchWaitMs, noDeadlineMs, outboxBytesCap, outboxItemsCap } from '../kit/limits.ts';
+import { type BusLogger, plainLogger } from '../kit/logger.ts';
+import { settlesWithin } from '../kit/settle-within.ts';
+import { MemoryNews } from './memory-news.ts';
+import { MemoryCall, MemoryServed, type MemoryStreamHost } from './memory-stream.ts';
+import { strictBytes, strictCopy } from './strict.ts';
+
+export interface MemoryBusOptions {
+  /** Copies through JSON and freezes: tests find out what would not cross a real bus. Default false. */
+  strict?: boolean;
+  logger?: BusLogger;
+  /** Cap of the durable queue, per subject. Default 100,000 items and 64 MiB. */
+  outbox?: { items?: number; bytes?: number };
+  /** How long `drain` waits for what was accepted. Default 30,000. */
+  drainMs?: number;
+}
+
+type Handler = (...args: never[]) => unknown;
+
+/** One `serve` call: its handlers take turns with those of the others. */
+interface Server {
+  ask: Partial<Record<string, Handler>>;
+  open: Partial<Record<string, Handler>>;
+  inFlight: InFlight;
+  /** What its streams need of the bus. */
+  host: MemoryStreamHost;
+}
+
+const empty = new Uint8Array(0);
+
+/** Creates the embedded arrangement's bus. */
+export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
+  return new MemoryBus(options);
+}
+
+class MemoryBus implements Bus {
+  private readonly strict: boolean;
+  private readonly logger: BusLogger;
+  private readonly options: MemoryBusOptions;
+  private readonly servers = new Map<string, Server[]>();
+  private readonly hearers = new Map<string, Set<(news: never) => void>>();
+  private readonly news = new Map<string, MemoryNews>();
+  private readonly watchers: ((connected: boolean) => void)[] = [];
+  private readonly deadlines = new Deadlines();
+  private readonly calls = new InFlight();
+  private readonly served = new InFlight();
+  private readonly asks = new InFlight();
+  /** For calls that found no server. */
+  private readonly orphans: MemoryStreamHost;
+  private fencedFrames = 0;
+  private turn = 0;
+  private closing = false;
+  connected = true;
+
+  constructor(options: MemoryBusOptions) {
+    this.options = options;
+    this.strict = options.strict ?? false;
+    this.logger = options.logger ?? plainLogger;
+    this.orphans = this.hostOf(null);
+  }
+
+  ask<S extends AskSubject>(subject: S, request: unknown, options?: AskOptions): Promise<never> {
+    const server = this.pick(subject);
+    const handler = server?.ask[subject] as ((request: unknown, info: { deadlineMs: number }) => unknown) | undefined;
+    if (!server || !handler) return Promise.reject(new GatewayError('service_unavailable'));
+    const deadlineMs = options?.deadlineMs ?? defaultAskDeadlineMs;
+    try {
+      const reply = handler(this.strict ? strictCopy(request) : request, { deadlineMs });
+      if (isPromise(reply)) return this.awaitReply(reply, deadlineMs, server) as Promise<never>;
+      return Promise.resolve((this.strict ? strictCopy(reply) : reply) as never);
+    } catch (error) {
+      return Promise.reject(this.answerError(subject, error));
+    }
+  }
+
+  open<S extends OpenSubject>(subject: S, request: unknown, handlers: StreamHandlers<S>, options?: { body?: Uint8Array; deadlineMs?: number }): StreamCall {
+    const server = this.pick(subject);
+    const host = server?.host ?? this.orphans;
+    const call = new MemoryCall(host, handlers);
+    this.calls.enter();
+    const handler = server?.open[subject] as ((request: unknown, body: Uint8Array, stream: ServerStream<S>) => unknown) | undefined;
+    if (!server || !handler) {
+      queueMicrotask(() => call.hearBroken(new GatewayError('service_unavailable')));
+      return call;
+    }
+    const served = new MemoryServed(host, call, options?.deadlineMs ?? noDeadlineMs);
+    call.served = served;
+    server.inFlight.enter();
+    this.served.enter();
+    if (options?.deadlineMs !== undefined) this.watchDeadline(call, options.deadlineMs);
+    const body = options?.body ?? empty;
+    // Not in this turn: the opener must hold its end before a handler is called.
+    queueMicrotask(() => {
+      if (call.live)
+        this.runOpenHandler(subject, () => handler(this.strict ? strictCopy(request) : request, this.strict ? strictBytes(body) : body, served), served);
+    });
+    return call;
+  }
+
+  tell(subject: string, news: unknown): void {
+    const hearers = this.hearers.get(subject);
+    if (!hearers || this.closing) return;
+    const sent = (this.strict ? strictCopy(news) : news) as never;
+    // Later, as over a real bus: the teller must not run the listeners' code inside its own.
+    queueMicrotask(() => {
+      for (const hear of hearers) this.guard(() => hear(sent), 'a listener threw');
+    });
+  }
+
+  tellDurably(subject: string, id: string, news: unknown): Promise<void> {
+    return this.newsOf(subject).tell(id, this.strict ? strictCopy(news) : news);
+  }
+
+  serve(handlers: { ask?: AskHandlers; open?: OpenServerHandlers }): Disposable {
+    const inFlight = new InFlight();
+    const server = { ask: { ...handlers.ask }, open: { ...handlers.open }, inFlight, host: this.hostOf(inFlight) } as Server;
+    const subjects = [...Object.keys(server.ask), ...Object.keys(server.open)];
+    for (const subject of subjects) this.servers.set(subject, [...(this.servers.get(subject) ?? []), server]);
+    return {
+      dispose: () => {
+        for (const subject of subjects) {
+          this.servers.set(
+            subject,
+            (this.servers.get(subject) ?? []).filter((other) => other !== server),
+          );
+        }
+        return server.inFlight.ended();
+      },
+    };
+  }
+
+  listen<S extends NewsSubject>(subject: S, hear: (news: never) => void): Disposable {
+    const hearers = this.hearers.get(subject) ?? new Set();
+    this.hearers.set(subject, hearers);
+    hearers.add(hear);
+    return {
+      dispose: () => {
+        hearers.delete(hear);
+        return Promise.resolve();
+      },
+    };
+  }
+
+  listenDurably<S extends NewsSubject>(
+    subject: S,
+    handle: (batch: NewsItem<S>[]) => Promise<void>,
+    options?: { maxBatch?: number; maxWaitMs?: number },
+  ): Disposable {
+    const stop = this.newsOf(subject).listen(handle, options?.maxBatch ?? newsBatchItems, options?.maxWaitMs ?? newsBatchWaitMs);
+    return { dispose: stop };
+  }
+
+  onConnection(callback: (connected: boolean) => void): void {
+    this.watchers.push(callback);
+  }
+
+  stats() {
+    let outboxItems = 0;
+    for (const news of this.news.values()) outboxItems += news.size;
+    return { openCalls: this.calls.size, openServed: this.served.size, outboxItems, fencedFrames: this.fencedFrames };
+  }
+
+  async drain(): Promise<void> {
+    if (this.closing) return;
+    this.closing = true;
+    const ended = Promise.all([this.calls.ended(), this.served.ended(), this.asks.ended()]).then(() =>
+      Promise.all([...this.news.values()].map((news) => news.flushed())),
+    );
+    if (!(await settlesWithin(ended, this.options.drainMs ?? 30_000))) {
+      this.logger.warn({ ...this.stats() }, 'the bus was closed before all work had ended');
+    }
+    this.connected = false;
+    for (const watch of this.watchers) this.guard(() => watch(false), 'a connection watcher threw');
+  }
+
+  private pick(subject: string): Server | undefined {
+    const servers = this.servers.get(subject);
+    if (this.closing || !servers || servers.length === 0) return undefined;
+    return servers.length === 1 ? servers[0] : servers[this.turn++ % servers.length];
+  }
+
+  private awaitReply(reply: PromiseLike<unknown>, deadlineMs: number, server: Server): Promise<unknown> {
+    server.inFlight.enter();
+    this.asks.enter();
+    return new Promise((resolve, reject) => {
+      const deadline = this.deadlines.add(deadlineMs, () => reject(new GatewayError('timeout')));
+      const leave = () => {
+        this.deadlines.delete(deadline);
+        server.inFlight.leave();
+        this.asks.leave();
+      };
+      reply.then(
+        (value) => {
+          leave();
+          resolve(this.strict ? strictCopy(value) : value);
+        },
+        (error) => {
+          leave();
+          reject(this.answerError('ask', error));
+        },
+      );
+    });
+  }
+
+  /** What the asker is told of a handler's failure; a defect is logged here, where its stack is. */
+  private answerError(subject: string, error: unknown): GatewayError {
+    const answer = toGatewayError(error);
+    if (answer !== error) this.logger.error({ error, subject }, 'a handler threw');
+    return this.strict ? GatewayError.fromWire(answer.toWire()) : answer;
+  }
+
+  private runOpenHandler<S extends OpenSubject>(subject: S, run: () => unknown, served: MemoryServed<S>): void {
+    try {
+      const running = run();
+      if (isPromise(running)) running.then(undefined, (error) => served.fail(this.answerError(subject, error)));
+    } catch (error) {
+      served.fail(this.answerError(subject, error));
+    }
+  }
+
+  private hostOf(inFlight: InFlight | null): MemoryStreamHost {
+    return {
+      strict: this.strict,
+      logger: this.logger,
+      callEnded: (deadline) => {
+        if (deadline) this.deadlines.delete(deadline);
+        this.calls.leave();
+      },
+      servedEnded: () => {
+        inFlight?.leave();
+        this.served.leave();
+      },
+      fenced: (frames) => {
+        this.fencedFrames += frames;
+      },
+    };
+  }
+
+  private watchDeadline<S extends OpenSubject>(call: MemoryCall<S>, deadlineMs: number): void {
+    call.deadline = this.deadlines.add(deadlineMs + deadlineGraceMs, () => {
+      call.served?.cancelled('deadline');
+      call.hearBroken(new GatewayError('timeout'));
+    });
+  }
+
+  private newsOf(subject: string): MemoryNews {
+    let news = this.news.get(subject);
+    if (!news) {
+      news = new MemoryNews({ items: this.options.outbox?.items ?? outboxItemsCap, bytes: this.options.outbox?.bytes ?? outboxBytesCap }, this.logger);
+      this.news.set(subject, news);
+    }
+    return news;
+  }
+
+  private guard(run: () => void, what: string): void {
+    try {
+      run();
+    } catch (error) {
+      this.logger.error({ error }, what);
+    }
+  }
+}
+
+const isPromise = (value: unknown): value is PromiseLike<unknown> => typeof (value as PromiseLike<unknown> | null)?.then === 'function';

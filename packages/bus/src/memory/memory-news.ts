@@ -1,0 +1,148 @@
+/** Durable news inside one process: a bounded queue that forgets an item only when a listener has committed it. */
+import { GatewayError } from '@model-gateway/errors';
+import { backOffMs } from '../kit/back-off.ts';
+import type { BusLogger } from '../kit/logger.ts';
+
+export interface NewsLimits {
+  items: number;
+  bytes: number;
+}
+
+interface Waiting {
+  id: string;
+  news: unknown;
+  bytes: number;
+  committed: () => void;
+}
+
+interface Listener {
+  handle: (batch: { id: string; news: never }[]) => Promise<void>;
+  maxBatch: number;
+  maxWaitMs: number;
+  busy: boolean;
+  /** Consecutive refusals, for the back-off. */
+  refusals: number;
+  timer: NodeJS.Timeout | null;
+  idle: (() => void) | null;
+}
+
+export class MemoryNews {
+  private queue: Waiting[] = [];
+  private items = 0;
+  private bytes = 0;
+  private readonly listeners = new Set<Listener>();
+  private readonly limits: NewsLimits;
+  private readonly logger: BusLogger;
+  private emptied: (() => void)[] = [];
+
+  constructor(limits: NewsLimits, logger: BusLogger) {
+    this.limits = limits;
+    this.logger = logger;
+  }
+
+  /** Items accepted and not yet committed. */
+  get size(): number {
+    return this.items;
+  }
+
+  /** Resolves when a listener has committed the item; rejects `overloaded` when the queue is full. */
+  tell(id: string, news: unknown): Promise<void> {
+    const bytes = roughBytes(news);
+    if (this.items >= this.limits.items || this.bytes + bytes > this.limits.bytes) {
+      return Promise.reject(new GatewayError('overloaded', { message: 'The queue of durable news is full.' }));
+    }
+    this.items++;
+    this.bytes += bytes;
+    return new Promise((committed) => {
+      this.queue.push({ id, news, bytes, committed });
+      this.wakeListeners();
+    });
+  }
+
+  listen(handle: Listener['handle'], maxBatch: number, maxWaitMs: number): () => Promise<void> {
+    const listener: Listener = { handle, maxBatch, maxWaitMs, busy: false, refusals: 0, timer: null, idle: null };
+    this.listeners.add(listener);
+    this.wakeListeners();
+    return async () => {
+      this.listeners.delete(listener);
+      if (listener.timer) clearTimeout(listener.timer);
+      listener.timer = null;
+      if (listener.busy) await new Promise<void>((resolve) => (listener.idle = resolve));
+    };
+  }
+
+  /** Resolves when everything told was committed, or at once when nobody listens: then waiting would never end. */
+  flushed(): Promise<void> {
+    if (this.items === 0 || this.listeners.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.emptied.push(resolve);
+      for (const listener of this.listeners) this.start(listener, 0);
+    });
+  }
+
+  private wakeListeners(): void {
+    for (const listener of this.listeners) {
+      if (listener.busy) continue;
+      if (this.queue.length >= listener.maxBatch && listener.refusals === 0) this.start(listener, 0);
+      else if (!listener.timer) this.start(listener, listener.maxWaitMs);
+    }
+  }
+
+  private start(listener: Listener, afterMs: number): void {
+    if (listener.timer) {
+      if (afterMs > 0) return;
+      clearTimeout(listener.timer);
+    }
+    listener.timer = setTimeout(() => {
+      listener.timer = null;
+      void this.deliver(listener);
+    }, afterMs);
+  }
+
+  private async deliver(listener: Listener): Promise<void> {
+    if (listener.busy || this.queue.length === 0) return;
+    const batch = this.queue.slice(0, listener.maxBatch);
+    this.queue = this.queue.slice(batch.length);
+    listener.busy = true;
+    try {
+      await listener.handle(batch.map(({ id, news }) => ({ id, news: news as never })));
+      listener.refusals = 0;
+      this.commit(batch);
+    } catch (error) {
+      listener.refusals++;
+      this.queue = batch.concat(this.queue);
+      this.logger.warn({ error, items: batch.length }, 'durable news were refused and will be delivered again');
+    }
+    listener.busy = false;
+    listener.idle?.();
+    if (this.queue.length === 0) return;
+    // A disposed listener leaves its refused batch to the others.
+    if (!this.listeners.has(listener)) this.wakeListeners();
+    else if (listener.refusals > 0) this.start(listener, backOffMs(listener.refusals));
+    else this.wakeListeners();
+  }
+
+  private commit(batch: Waiting[]): void {
+    this.items -= batch.length;
+    for (const item of batch) {
+      this.bytes -= item.bytes;
+      item.committed();
+    }
+    if (this.items > 0) return;
+    const waiters = this.emptied;
+    this.emptied = [];
+    for (const wake of waiters) wake();
+  }
+}
+
+/** About what an item holds in memory, without serialising it: long strings decide, everything else is a constant. */
+function roughBytes(news: unknown): number {
+  let bytes = 256;
+  if (typeof news !== 'object' || news === null) return bytes;
+  for (const value of Object.values(news)) {
+    if (typeof value === 'string') bytes += value.length * 2;
+    else if (Array.isArray(value)) bytes += value.length * 256;
+    else bytes += 8;
+  }
+  return bytes;
+}

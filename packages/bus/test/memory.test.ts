@@ -1,0 +1,81 @@
+/** The in-process bus: the common promises, strict and plain, and its own. */
+import { describe, expect, test } from '@jest/globals';
+import type { GatewayError } from '@model-gateway/errors';
+import { createMemoryBus } from '../src/index.ts';
+import { busConformance } from './conformance.ts';
+import { openRecorded, pattern, row } from './support.ts';
+
+const quiet = { info() {}, warn() {}, error() {} };
+
+for (const strict of [false, true]) {
+  busConformance(strict ? 'strict memory' : 'memory', async () => {
+    const bus = createMemoryBus({ strict, logger: quiet, drainMs: 500 });
+    return { near: bus, far: bus, settle: async () => {}, close: () => bus.drain() };
+  });
+}
+
+describe('memory bus', () => {
+  test('passes references; strict mode freezes copies', async () => {
+    for (const strict of [false, true]) {
+      const bus = createMemoryBus({ strict });
+      const request = { remoteAddress: 'a' };
+      const body = pattern(10);
+      let same = false;
+      let frozen = false;
+      bus.serve({
+        open: {
+          'console.http': (received, receivedBody, stream) => {
+            same = received === request && receivedBody === body;
+            frozen = Object.isFrozen(received);
+            stream.whole({}, receivedBody, {});
+          },
+        },
+      });
+      const heard = openRecorded(bus, 'console.http', request, { body });
+      await heard.ended;
+      expect({ same, frozen }).toEqual(strict ? { same: false, frozen: true } : { same: true, frozen: false });
+      expect(heard.chunks[0] === body).toBe(!strict);
+    }
+  });
+
+  test('an opener whose handler throws loses its stream, and the callee hears a cancel', async () => {
+    const errors: string[] = [];
+    const bus = createMemoryBus({ logger: { ...quiet, error: (_fields, message) => void errors.push(message) } });
+    const reasons: string[] = [];
+    bus.serve({
+      open: {
+        'catalog.load': (_request, _body, stream) => {
+          stream.onCancel((reason) => reasons.push(reason));
+          stream.head({ revision: 1 });
+          stream.data(pattern(4));
+          stream.tail({ bytes: 4 });
+        },
+      },
+    });
+    bus.open(
+      'catalog.load',
+      {},
+      {
+        head: () => {
+          throw new Error('defect of the opener');
+        },
+        data: () => {},
+        tail: () => {},
+        broken: () => {},
+      },
+    );
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(reasons).toEqual(['the opener failed']);
+    expect(errors).toEqual(['a stream handler threw']);
+    expect(bus.stats()).toMatchObject({ openCalls: 0, openServed: 0 });
+  });
+
+  test('the durable queue is bounded by items and by bytes', async () => {
+    const byItems = createMemoryBus({ outbox: { items: 2 } });
+    void byItems.tellDurably('stats.request', '1', row('1'));
+    void byItems.tellDurably('stats.request', '2', row('2'));
+    await expect(byItems.tellDurably('stats.request', '3', row('3'))).rejects.toMatchObject({ code: 'overloaded' } satisfies Partial<GatewayError>);
+    const byBytes = createMemoryBus({ outbox: { bytes: 2000 } });
+    await expect(byBytes.tellDurably('stats.request', '1', row('x'.repeat(1000)))).rejects.toMatchObject({ code: 'overloaded' });
+  });
+});

@@ -1,0 +1,97 @@
+/** What the bus suites share: an opener that records what it hears, and patient waiting. */
+import type { RequestRow } from '@model-gateway/contracts';
+import type { GatewayError } from '@model-gateway/errors';
+import type { Bus, OpenSubject, StreamCall } from '../src/index.ts';
+
+export interface Heard {
+  call: StreamCall;
+  order: string[];
+  head: unknown;
+  chunks: Uint8Array[];
+  flags: number[];
+  bytes: number;
+  tail: unknown;
+  error: GatewayError | null;
+  ended: Promise<void>;
+}
+
+/** Opens a stream and records it; credit is given back at once unless `consume` is false. */
+export function openRecorded(
+  bus: Bus,
+  subject: OpenSubject,
+  request: object,
+  options: { body?: Uint8Array; deadlineMs?: number; consume?: boolean; keep?: boolean } = {},
+): Heard {
+  let end = () => {};
+  const heard: Heard = {
+    call: null as unknown as StreamCall,
+    order: [],
+    head: null,
+    chunks: [],
+    flags: [],
+    bytes: 0,
+    tail: null,
+    error: null,
+    ended: new Promise((resolve) => {
+      end = resolve;
+    }),
+  };
+  heard.call = bus.open(
+    subject as 'catalog.load',
+    request as Record<string, never>,
+    {
+      head(head) {
+        heard.order.push('head');
+        heard.head = head;
+      },
+      data(bytes, flags) {
+        heard.order.push('data');
+        heard.bytes += bytes.length;
+        heard.flags.push(flags);
+        if (options.keep !== false) heard.chunks.push(bytes);
+        if (options.consume !== false) heard.call.consumed(bytes.length);
+      },
+      tail(tail) {
+        heard.order.push('tail');
+        heard.tail = tail;
+        end();
+      },
+      broken(error) {
+        heard.order.push('broken');
+        heard.error = error;
+        end();
+      },
+    },
+    options,
+  );
+  return heard;
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Resolves when `met` holds; throws with `what` after `withinMs`. */
+export async function until(met: () => boolean, what: string, withinMs = 8000): Promise<void> {
+  const end = performance.now() + withinMs;
+  while (!met()) {
+    if (performance.now() > end) throw new Error(`waited ${withinMs} ms in vain for: ${what}`);
+    await sleep(10);
+  }
+}
+
+/** Bytes that differ everywhere, so that a swap or a loss shows. */
+export function pattern(length: number, seed = 1): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let state = seed >>> 0 || 1;
+  for (let i = 0; i < length; i++) {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    bytes[i] = state & 255;
+  }
+  return bytes;
+}
+
+export const joined = (chunks: Uint8Array[]): Uint8Array => Buffer.concat(chunks);
+
+/** A row of news that is complete enough for the bus. */
+export const row = (id: string): RequestRow => ({ id, started_at: 1, authority: 2, losses: [], attempts: [], duration_ms: 1 }) as unknown as RequestRow;
