@@ -5,16 +5,16 @@ import { measureProcess } from './process-metrics.ts';
 describe('metrics', () => {
   test('counters, histograms and gauges in Prometheus text', async () => {
     const metrics = createMetrics({ service: 'edge' });
-    const requests = metrics.counter('requests', 'Requests.', ['status', 'model']);
-    requests.add(1, '200', 'a"b\n');
-    requests.add(2, '200', 'a"b\n');
-    requests.add(-5, '200', 'a"b\n');
-    const seconds = metrics.histogram('duration_seconds', 'Time.', [0.1, 1], ['status']);
-    for (const value of [0.05, 0.1, 0.5, 7]) seconds.record(value, '200');
+    const requests = metrics.counter('requests', 'Requests.');
+    requests.add(1, { status: '200', model: 'a"b\n' });
+    requests.add(2, { model: 'a"b\n', status: '200' });
+    requests.add(-5, { status: '200', model: 'a"b\n' });
+    const seconds = metrics.histogram('duration_seconds', 'Time.', [0.1, 1]);
+    for (const value of [0.05, 0.1, 0.5, 7]) seconds.record(value, { status: '200' });
     metrics.gauge('open_streams', 'Streams.', () => 4);
     const text = await metrics.text();
     expect(text).toContain('# TYPE requests_total counter');
-    expect(text).toContain('requests_total{service="edge",status="200",model="a\\"b\\n"} 3');
+    expect(text).toContain('requests_total{service="edge",model="a\\"b\\n",status="200"} 3');
     expect(text).toContain('duration_seconds_bucket{service="edge",status="200",le="0.1"} 2');
     expect(text).toContain('duration_seconds_bucket{service="edge",status="200",le="1"} 3');
     expect(text).toContain('duration_seconds_bucket{service="edge",status="200",le="+Inf"} 4');
@@ -31,8 +31,8 @@ describe('metrics', () => {
 
   test('label values cannot grow memory without bound', async () => {
     const metrics = createMetrics({ service: 's' });
-    const counter = metrics.counter('hits', 'Hits.', ['name']);
-    for (let i = 0; i < mostSeries + 500; i++) counter.add(1, `n${i}`);
+    const counter = metrics.counter('hits', 'Hits.');
+    for (let i = 0; i < mostSeries + 500; i++) counter.add(1, { name: `n${i}` });
     const text = await metrics.text();
     expect(text.match(/^hits_total\{/gm)).toHaveLength(mostSeries + 1);
     expect(text).toContain('name="other"} 500');
@@ -59,11 +59,11 @@ describe('metrics', () => {
   });
 
   test('recording is cheap', () => {
-    const counter = createMetrics({ service: 's' }).counter('c', 'C.', ['a', 'b', 'c']);
-    for (let i = 0; i < 20_000; i++) counter.add(1, 'x', `y${i & 3}`, '200');
+    const counter = createMetrics({ service: 's' }).counter('c', 'C.');
+    for (let i = 0; i < 20_000; i++) counter.add(1, { a: 'x', b: `y${i & 3}`, c: '200' });
     const started = performance.now();
-    for (let i = 0; i < 100_000; i++) counter.add(1, 'x', 'y', '200');
-    // Measured at 0.1 µs; the bound leaves room for a crowded machine.
+    for (let i = 0; i < 100_000; i++) counter.add(1, { a: 'x', b: 'y', c: '200' });
+    // Measured at 0.2 µs; the bound leaves room for a crowded machine.
     expect((performance.now() - started) * 10).toBeLessThan(3000);
   });
 });

@@ -1,0 +1,134 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadConfig } from './config.ts';
+import { ConfigError } from './config-error.ts';
+import { describeVariables } from './describe.ts';
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'config-'));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function file(text: string): string {
+  const path = join(directory, `${Math.random()}.toml`);
+  writeFileSync(path, text);
+  return path;
+}
+const load = (env: Record<string, string> = {}, argv: string[] = []) => loadConfig({ env: { CONFIG_FILE: file(''), ...env }, argv });
+const key = Buffer.from(Array.from({ length: 32 }, (_, i) => (i * 37) & 255)).toString('base64');
+
+function faultOf(env: Record<string, string>, argv: string[] = []): string {
+  try {
+    load(env, argv);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    const { message } = error as ConfigError;
+    expect(message).not.toContain('\n');
+    return message;
+  }
+  throw new Error('the configuration was accepted');
+}
+
+describe('loadConfig', () => {
+  test('defaults', () => {
+    const config = load();
+    expect(config.edge).toMatchObject({
+      port: 7890,
+      host: '0.0.0.0',
+      keepAliveMs: 15_000,
+      maxGlobalConcurrency: 1000,
+      maxConcurrentStreams: 200,
+      maxBodyBytes: 67_108_864,
+    });
+    expect(config.translator.timeouts).toEqual({ connect_ms: 10_000, first_byte_ms: 300_000, idle_ms: 120_000, total_ms: 3_600_000 });
+    expect(config.storage).toEqual({ mode: 'sqlite', databaseUrl: null });
+    expect(config.process).toMatchObject({ probePort: 9464, natsUrls: null, masterKey: null, logLevel: 'info' });
+    expect(config.warnings).toEqual([]);
+    expect(Object.isFrozen(config) && Object.isFrozen(config.edge) && Object.isFrozen(config.translator.timeouts)).toBe(true);
+  });
+
+  test('environment, file and command line', () => {
+    const toml = file(
+      '[server]\nmax_global_concurrency = 7\nlame_duck_seconds = 0.5\n[streaming]\nmax_concurrent_streams = 3\n[upstream.timeouts]\nidle_ms = 200\n',
+    );
+    const env = {
+      CONFIG_FILE: toml,
+      PORT: '0',
+      PROMETHEUS_PORT: 'off',
+      STREAMING_KEEPALIVE_SECONDS: '0.2',
+      TRUSTED_PROXIES: '10.0.0.0/8, ::1',
+      NATS_URL: 'nats://a:4222,nats://b:4222',
+      GATEWAY_MASTER_KEY: `k1:${key}`,
+      REDIS_URL: '',
+    };
+    const config = loadConfig({ env, argv: ['--log-level=debug', '--port', '8080'] });
+    expect(config.edge).toMatchObject({
+      port: 8080,
+      keepAliveMs: 200,
+      maxGlobalConcurrency: 7,
+      maxConcurrentStreams: 3,
+      lameDuckMs: 500,
+      trustedProxies: ['10.0.0.0/8', '::1/128'],
+    });
+    expect(config.translator.timeouts.idle_ms).toBe(200);
+    expect(config.process).toMatchObject({ probePort: null, logLevel: 'debug', natsUrls: ['nats://a:4222', 'nats://b:4222'], redisUrl: null });
+  });
+
+  test.each([
+    [{ PORT: '70000' }, 'PORT "70000" is out of range; accepted: a whole number from 0 to 65535'],
+    [{ PORT: '1e3' }, 'PORT "1e3" is not a number of this kind; accepted: a whole number from 0 to 65535'],
+    [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL "loud" is none of these; accepted: trace, debug, info, warn, error, fatal, silent'],
+    [{ STREAMING_KEEPALIVE_SECONDS: '0' }, 'STREAMING_KEEPALIVE_SECONDS "0" is out of range'],
+    [{ STREAMING_KEEPALIVE_SECONDS: '-1' }, 'STREAMING_KEEPALIVE_SECONDS "-1" is not'],
+    [{ STORAGE_MODE: 'mysql' }, 'STORAGE_MODE "mysql" is none of these; accepted: sqlite, postgresql'],
+    [{ STORAGE_MODE: 'postgresql' }, 'DATABASE_URL is not set, but STORAGE_MODE is postgresql'],
+    [{ TRUSTED_PROXIES: '10.0.0.0/33' }, 'TRUSTED_PROXIES "10.0.0.0/33" holds a wrong prefix length'],
+    [{ OUTBOUND_PRIVATE: 'yes' }, 'OUTBOUND_PRIVATE "yes" is none of these; accepted: allow, deny'],
+    [{ PROMETHEUS_PORT: 'none' }, 'PROMETHEUS_PORT "none"'],
+    [{ CONSOLE_SECRET_KEY: '' }, 'CONSOLE_SECRET_KEY is empty'],
+    [{ CONSOLE_SECRET_KEY: 'short' }, 'CONSOLE_SECRET_KEY is shorter than 16 characters'],
+    [{ CONSOLE_SECRET_KEY: 'please-change-me-now' }, 'CONSOLE_SECRET_KEY is a sample value'],
+    [{ CONSOLE_SECRET_KEY: 'aaaaaaaaaaaaaaaaaaaa' }, 'CONSOLE_SECRET_KEY is a sample value'],
+    [{ GATEWAY_MASTER_KEY: 'c2hvcnQ=' }, 'GATEWAY_MASTER_KEY does not decode to 32 bytes'],
+    [{ GATEWAY_MASTER_KEY: 'A'.repeat(43) }, 'GATEWAY_MASTER_KEY is not random'],
+    [{ GATEWAY_MASTER_KEY: `${key},${key}` }, 'GATEWAY_MASTER_KEY has several keys without ids'],
+    [{ REDIS_URL: 'http://x' }, 'REDIS_URL has another scheme; accepted: a URL that begins with redis:// or rediss://'],
+    [{ CONFIG_FILE: '/does/not/exist.toml' }, 'CONFIG_FILE "/does/not/exist.toml" cannot be read (ENOENT)'],
+  ])('%j stops the start', (env, line) => {
+    expect(faultOf(env as unknown as Record<string, string>)).toContain(line);
+  });
+
+  test.each([
+    ['[server]\nfetch_client_urls = true', 'server.fetch_client_urls true is not possible yet'],
+    ['[server]\nmax_global_concurency = 5', '"server.max_global_concurency" in '],
+    ['[server]\nmax_global_concurrency = "many"', 'server.max_global_concurrency "many" is not a number of this kind'],
+    ['[server]\nmax_global_concurrency = 1.5', 'server.max_global_concurrency 1.5 is not such a number'],
+    ['[__proto__]\nx = 1', '"__proto__.x" in '],
+    ['[server', 'is not valid TOML at line 1'],
+  ])('the file %j stops the start', (toml, line) => {
+    expect(faultOf({ CONFIG_FILE: file(toml) })).toContain(line);
+  });
+
+  test('no secret stands in an error', () => {
+    for (const name of ['CONSOLE_SECRET_KEY', 'GATEWAY_MASTER_KEY', 'DATABASE_URL', 'NATS_URL', 'REDIS_URL']) {
+      expect(faultOf({ [name]: 'hunter2 hunter2 hunter2' })).not.toContain('hunter2');
+    }
+    expect(faultOf({}, ['--console-secret-key', 'hunter2hunter2hunter2'])).not.toContain('hunter2');
+    expect(faultOf({}, ['--nope', 'x'])).toContain('"--nope" is no option');
+  });
+
+  test('what is set and not used is said', () => {
+    expect(load({ REDIS_URL: 'redis://r:6379', RATE_LIMIT_RPM: '10', DATABASE_URL: 'postgres://u:p@h/d' }).warnings).toEqual([
+      'REDIS_URL is set, but shared state is not built yet: limits are per process',
+      'DATABASE_URL is set, but STORAGE_MODE is sqlite: it is not used',
+      'RATE_LIMIT_RPM is set, but its part is not built yet: it has no effect',
+    ]);
+  });
+
+  test('docs/configuration.md is up to date', () => {
+    expect(readFileSync(join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8')).toBe(describeVariables());
+  });
+});

@@ -1,0 +1,151 @@
+/** Reads the environment, the command line and the TOML file once, and gives a frozen configuration or one clear line. */
+import { readFileSync } from 'node:fs';
+import { parse as parseToml, TomlError } from 'smol-toml';
+import { ConfigError } from './config-error.ts';
+import { Fault } from './parsers.ts';
+import type { Variable } from './variable.ts';
+import { notBuiltYet, variables } from './variables.ts';
+
+type Values<T> = T extends Variable<infer V> ? V : { readonly [K in keyof T]: Values<T[K]> };
+
+/** One slice per service, and what operators should be told at the start. */
+export type Config = Values<typeof variables> & { readonly warnings: readonly string[] };
+export type ProcessConfig = Config['process'];
+export type StorageConfig = Config['storage'];
+export type EdgeConfig = Config['edge'];
+export type TranslatorConfig = Config['translator'];
+export type ConsoleConfig = Config['console'];
+
+export interface LoadOptions {
+  env: Readonly<Record<string, string | undefined>>;
+  /** `--port 8080` or `--port=8080` for any variable that is not a secret; wins over the environment. */
+  argv?: readonly string[];
+}
+
+type Table = { readonly [name: string]: Table | Variable<unknown> };
+type Toml = { [key: string]: unknown };
+const isVariable = (entry: Table | Variable<unknown>): entry is Variable<unknown> => (entry as Variable<unknown>).kind === 'variable';
+
+/** All rows, in the order of the table, with the slice that owns them. */
+export function listVariables(table: Table = variables as Table, owner = ''): { owner: string; variable: Variable<unknown> }[] {
+  return Object.entries(table).flatMap(([name, entry]) =>
+    isVariable(entry) ? [{ owner, variable: entry }] : listVariables(entry, owner === '' ? name : owner),
+  );
+}
+
+const show = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+};
+
+function check(name: string, variable: Variable<unknown>, value: unknown): unknown {
+  const parsed = variable.parser.parse(value);
+  if (!(parsed instanceof Fault)) return parsed;
+  throw new ConfigError(`${name}${variable.secret ? '' : ` ${show(value)}`} ${parsed.text}; accepted: ${variable.parser.accepts}`);
+}
+
+/** `--data-dir x` → `DATA_DIR: x`. */
+function readArguments(argv: readonly string[]): Record<string, string> {
+  const byFlag = new Map(
+    listVariables().flatMap(({ variable }) => (variable.env === null ? [] : [[`--${variable.env.toLowerCase().replaceAll('_', '-')}`, variable] as const])),
+  );
+  const out: Record<string, string> = {};
+  for (let i = 0; i < argv.length; i++) {
+    const [flag = '', inline] = (argv[i] as string).split(/=(.*)/s, 2);
+    const variable = byFlag.get(flag);
+    if (variable === undefined)
+      throw new ConfigError(
+        `${show(flag)} is no option; accepted: ${[...byFlag]
+          .filter(([, one]) => !one.secret)
+          .map(([name]) => name)
+          .join(' ')}`,
+      );
+    if (variable.secret) throw new ConfigError(`${flag} would show a secret in the process list; set ${variable.env} in the environment`);
+    const value = inline ?? argv[++i];
+    if (value === undefined) throw new ConfigError(`${flag} has no value; accepted: ${variable.parser.accepts}`);
+    out[variable.env as string] = value;
+  }
+  return out;
+}
+
+const largestFile = 1024 * 1024;
+
+function readToml(file: string, mayBeMissing: boolean): Toml {
+  let source: string;
+  try {
+    source = readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' && mayBeMissing) return {};
+    throw new ConfigError(`CONFIG_FILE ${show(file)} cannot be read (${code}); accepted: a readable TOML file`, { cause: error });
+  }
+  if (source.length > largestFile) throw new ConfigError(`CONFIG_FILE ${show(file)} is larger than 1 MiB; accepted: a TOML file`);
+  try {
+    return parseToml(source) as Toml;
+  } catch (error) {
+    const where = error instanceof TomlError ? ` at line ${error.line}, column ${error.column}` : '';
+    throw new ConfigError(`CONFIG_FILE ${show(file)} is not valid TOML${where}; accepted: TOML 1.0`, { cause: error });
+  }
+}
+
+const isTable = (value: unknown): value is Toml => typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+/** Dotted path → value of every leaf. */
+function flatten(table: Toml, prefix = ''): Map<string, unknown> {
+  const out = new Map<string, unknown>();
+  for (const key of Object.keys(table)) {
+    const value = table[key];
+    if (isTable(value)) for (const [path, leaf] of flatten(value, `${prefix}${key}.`)) out.set(path, leaf);
+    else out.set(`${prefix}${key}`, value);
+  }
+  return out;
+}
+
+function refuseUnknownKeys(leaves: Map<string, unknown>, file: string): void {
+  const known = new Set(listVariables().map(({ variable }) => variable.toml));
+  for (const path of leaves.keys()) {
+    if (!known.has(path))
+      throw new ConfigError(`${show(path)} in ${show(file)} is not a setting; accepted: ${[...known].filter((name) => name !== null).join(', ')}`);
+  }
+}
+
+/** A variable from its sources: command line, environment, file, default. */
+function resolve(variable: Variable<unknown>, env: LoadOptions['env'], leaves: Map<string, unknown>): unknown {
+  const text = variable.env === null ? undefined : env[variable.env];
+  // Compose files pass unset variables on as empty ones.
+  if (text !== undefined && (text !== '' || variable.refuseEmpty)) return check(variable.env as string, variable, text);
+  if (variable.toml !== null && leaves.has(variable.toml)) return check(variable.toml, variable, leaves.get(variable.toml));
+  return variable.fallback;
+}
+
+function build(table: Table, env: LoadOptions['env'], leaves: Map<string, unknown>): Record<string, unknown> {
+  const out: Record<string, unknown> = {};
+  for (const [name, entry] of Object.entries(table)) {
+    const value = isVariable(entry) ? resolve(entry, env, leaves) : build(entry, env, leaves);
+    out[name] = Array.isArray(value) ? Object.freeze(value) : value;
+  }
+  return Object.freeze(out);
+}
+
+function warningsOf(config: Values<typeof variables>, env: LoadOptions['env']): string[] {
+  const warnings: string[] = [];
+  if (config.process.redisUrl !== null) warnings.push('REDIS_URL is set, but shared state is not built yet: limits are per process');
+  if (config.storage.mode === 'sqlite' && config.storage.databaseUrl !== null) warnings.push('DATABASE_URL is set, but STORAGE_MODE is sqlite: it is not used');
+  for (const name of notBuiltYet) if ((env[name] ?? '') !== '') warnings.push(`${name} is set, but its part is not built yet: it has no effect`);
+  return warnings;
+}
+
+/**
+ * Loads and checks everything. Throws a ConfigError (one line, no secret in it) on the first fault. `warnings` are to be logged once.
+ */
+export function loadConfig({ env, argv = [] }: LoadOptions): Config {
+  const sources = { ...env, ...readArguments(argv) };
+  const file = resolve(variables.process.configFile, sources, new Map()) as string;
+  const leaves = flatten(readToml(file, (sources['CONFIG_FILE'] ?? '') === ''));
+  refuseUnknownKeys(leaves, file);
+  const config = build(variables as Table, sources, leaves) as Values<typeof variables>;
+  if (config.storage.mode === 'postgresql' && config.storage.databaseUrl === null) {
+    throw new ConfigError(`DATABASE_URL is not set, but STORAGE_MODE is postgresql; accepted: ${variables.storage.databaseUrl.parser.accepts}`);
+  }
+  return Object.freeze({ ...config, warnings: Object.freeze(warningsOf(config, sources)) });
+}

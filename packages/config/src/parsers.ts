@@ -1,0 +1,143 @@
+/** From a text (environment) or a TOML value to a checked value, or the value's fault in a few words. */
+import { isIP, isIPv4 } from 'node:net';
+
+/** Returned instead of a value; reads as "NAME <fault>; accepted: …". */
+export class Fault {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export interface Parser<T> {
+  /** What is accepted, for errors and the documentation. */
+  readonly accepts: string;
+  parse(value: unknown): T | Fault;
+}
+
+const parser = <T>(accepts: string, parse: (value: unknown) => T | Fault): Parser<T> => ({ accepts, parse });
+const asText = (value: unknown): string | Fault => (typeof value === 'string' ? value : new Fault('is not a text'));
+
+function asNumber(value: unknown, pattern: RegExp): number | Fault {
+  if (typeof value === 'number') return pattern.test(String(value)) ? value : new Fault('is not such a number');
+  if (typeof value !== 'string' || !pattern.test(value.trim())) return new Fault('is not a number of this kind');
+  return Number(value);
+}
+
+const between = (least: number, most: number) => (value: number | Fault) =>
+  value instanceof Fault ? value : value >= least && value <= most ? value : new Fault('is out of range');
+
+export const wholeNumber = (least: number, most: number): Parser<number> =>
+  parser(`a whole number from ${least} to ${most}`, (value) => between(least, most)(asNumber(value, /^-?\d{1,15}$/)));
+
+/** Seconds, with decimals; the value is in ms. */
+export const seconds = (least: number, most: number): Parser<number> =>
+  parser(`a number of seconds from ${least} to ${most}`, (value) => {
+    const number = between(least, most)(asNumber(value, /^\d{1,9}(?:\.\d{1,6})?$/));
+    return number instanceof Fault ? number : number * 1000;
+  });
+
+export const oneOf = <const T extends string>(...words: readonly T[]): Parser<T> =>
+  parser(words.join(', '), (value) => words.find((word) => word === value) ?? new Fault('is none of these'));
+
+/** A row whose part is not built: only the value that changes nothing is accepted. */
+export const onlyFalse: Parser<false> = parser('false (fetching URLs for callers is not built yet)', (value) =>
+  value === false ? value : new Fault('is not possible yet'),
+);
+
+export const text = (longest: number): Parser<string> =>
+  parser(`a text of 1 to ${longest} printable characters`, (value) => {
+    const raw = asText(value);
+    if (raw instanceof Fault) return raw;
+    return raw.length <= longest && /^[\x20-\x7e\u00a0-\uffff]+$/.test(raw) ? raw : new Fault('is too long or has control characters');
+  });
+
+export const headerText = (longest: number): Parser<string> =>
+  parser(`1 to ${longest} printable ASCII characters`, (value) =>
+    typeof value === 'string' && value.length <= longest && /^[\x20-\x7e]+$/.test(value) ? value : new Fault('has other characters or is too long'),
+  );
+
+export const hostAddress: Parser<string> = parser('an IP address or host name to listen on', (value) =>
+  typeof value === 'string' && (isIP(value) !== 0 || /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})$/.test(value)) ? value : new Fault('is no address'),
+);
+
+/** A port, or `off`, which gives null. */
+export const portOrOff: Parser<number | null> = parser('a port from 0 to 65535 (0 = any free one), or off', (value) =>
+  value === 'off' ? null : between(0, 65535)(asNumber(value, /^\d{1,5}$/)),
+);
+
+export const urlOf = (...schemes: readonly string[]): Parser<string> =>
+  parser(`a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`, (value) => {
+    if (typeof value !== 'string' || !URL.canParse(value)) return new Fault('is no URL');
+    const url = new URL(value);
+    if (!schemes.includes(url.protocol.slice(0, -1))) return new Fault('has another scheme');
+    return url.hostname === '' ? new Fault('names no host') : value;
+  });
+
+/** Several servers, separated by commas. */
+export const urlsOf = (...schemes: readonly string[]): Parser<readonly string[]> => {
+  const one = urlOf(...schemes);
+  return parser(`${one.accepts}; several separated by commas`, (value) => {
+    const urls: string[] = [];
+    for (const part of String(value).split(',')) {
+      const url = one.parse(part.trim());
+      if (url instanceof Fault) return url;
+      urls.push(url);
+    }
+    return urls;
+  });
+};
+
+function cidr(entry: string): string | Fault {
+  const [address = '', bits, ...rest] = entry.split('/');
+  if (isIP(address) === 0 || rest.length > 0) return new Fault('holds what is no IP address');
+  const most = isIPv4(address) ? 32 : 128;
+  if (bits === undefined) return `${address}/${most}`;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= most ? `${address}/${Number(bits)}` : new Fault('holds a wrong prefix length');
+}
+
+export const cidrs: Parser<readonly string[]> = parser('IP addresses or CIDR ranges, separated by commas', (value) => {
+  if (typeof value !== 'string') return new Fault('is not a text');
+  const ranges: string[] = [];
+  for (const entry of value.split(',')) {
+    const range = cidr(entry.trim());
+    if (range instanceof Fault) return range;
+    ranges.push(range);
+  }
+  return ranges;
+});
+
+const base64Of32Bytes = /^[A-Za-z0-9+/_-]{43}=?$/;
+const isKey = (part: string): boolean => base64Of32Bytes.test(part) && Buffer.from(part, 'base64').length === 32;
+const isWeakKey = (part: string): boolean => new Set(Buffer.from(part, 'base64')).size < 8;
+
+/** The text is kept: the room that opens secrets splits it. */
+export const masterKey: Parser<string> = parser('32 random bytes in base64 (openssl rand -base64 32), or several as id:base64,id:base64', (value) => {
+  if (typeof value !== 'string') return new Fault('is not a text');
+  const parts = value.split(',').map((part) => part.trim());
+  const ids = new Set<string>();
+  for (const part of parts) {
+    const colon = part.indexOf(':');
+    const id = colon < 0 ? '' : part.slice(0, colon);
+    const key = part.slice(colon + 1);
+    if (!isKey(key)) return new Fault('does not decode to 32 bytes');
+    if (isWeakKey(key)) return new Fault('is not random');
+    if (parts.length > 1 && colon < 0) return new Fault('has several keys without ids');
+    if (colon >= 0 && !/^[A-Za-z0-9_-]{1,32}$/.test(id)) return new Fault('has a key id with other characters than letters, digits, - and _');
+    if (ids.has(id)) return new Fault('has the same key id twice');
+    ids.add(id);
+  }
+  return value;
+});
+
+/** Values that stand in examples: their words anywhere, or the whole value one run of the keyboard. */
+const sampleWords = /change[-_ ]?(?:me|this|it)|replace[-_ ]?(?:me|this|with)|your[-_ ]|example|placeholder|^<.*>$|^(.{1,4})\1+$/i;
+const sampleValues =
+  /^(?:0?123456789(?:0|abcdef)[0-9a-f]*|abcdefghijklmnop[a-z]*|console[-_]?secret[-_]?key|(?:super[-_]?)?secret[-_]?(?:key|password|token|value)*|password\d*)$/i;
+
+export const consoleSecret: Parser<string> = parser('a random value of at least 16 printable characters (openssl rand -hex 32)', (value) => {
+  if (typeof value !== 'string' || value.trim() === '') return new Fault('is empty');
+  if (!/^[\x21-\x7e]+$/.test(value)) return new Fault('has spaces or characters beyond ASCII');
+  if (value.length < 16) return new Fault('is shorter than 16 characters');
+  return sampleWords.test(value) || sampleValues.test(value) ? new Fault('is a sample value') : value;
+});

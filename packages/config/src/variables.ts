@@ -1,0 +1,154 @@
+/** The one table of settings: its shape is the shape of the configuration, a slice per service. */
+import { cidrs, consoleSecret, headerText, hostAddress, masterKey, oneOf, onlyFalse, portOrOff, seconds, text, urlOf, urlsOf, wholeNumber } from './parsers.ts';
+import { variable } from './variable.ts';
+
+const MiB = 1024 * 1024;
+const GiB = 1024 * MiB;
+
+export const variables = {
+  process: {
+    configFile: variable(text(1024), { env: 'CONFIG_FILE', fallback: 'gateway.toml', says: 'The TOML file; it may be missing unless this is set.' }),
+    dataDir: variable(text(1024), { env: 'DATA_DIR', fallback: './data', says: 'Directory of the SQLite file and of the key file that `up` makes.' }),
+    logLevel: variable(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), {
+      env: 'LOG_LEVEL',
+      fallback: 'info',
+      says: 'The least important log line that is written.',
+    }),
+    probePort: variable(portOrOff, { env: 'PROMETHEUS_PORT', fallback: 9464, says: 'Internal port of `/metrics`, `/healthz` and `/readyz` of each process.' }),
+    masterKey: variable(masterKey, {
+      env: 'GATEWAY_MASTER_KEY',
+      fallback: null,
+      secret: true,
+      says: 'Seals secrets at rest; the first key seals and all open. Without it `up` makes a key file and `serve` refuses to start.',
+    }),
+    natsUrls: variable(urlsOf('nats', 'tls', 'ws', 'wss'), {
+      env: 'NATS_URL',
+      fallback: null,
+      secret: true,
+      says: 'NATS servers between services; not set, the bus is inside the process.',
+    }),
+    redisUrl: variable(urlOf('redis', 'rediss'), {
+      env: 'REDIS_URL',
+      fallback: null,
+      secret: true,
+      says: 'Redis for limits shared by processes; checked, but until that part is built limits are per process and the start says so.',
+    }),
+  },
+  storage: {
+    mode: variable(oneOf('sqlite', 'postgresql'), { env: 'STORAGE_MODE', fallback: 'sqlite', says: 'Where configuration and statistics are kept.' }),
+    databaseUrl: variable(urlOf('postgres', 'postgresql'), {
+      env: 'DATABASE_URL',
+      fallback: null,
+      secret: true,
+      says: 'PostgreSQL, needed when `STORAGE_MODE=postgresql`.',
+    }),
+  },
+  edge: {
+    port: variable(wholeNumber(0, 65535), { env: 'PORT', fallback: 7890, says: 'Public port of the gateway; 0 asks for any free one.' }),
+    host: variable(hostAddress, { env: 'HOST', fallback: '0.0.0.0', says: 'Address to listen on, for the public port and for the probes.' }),
+    trustedProxies: variable(cidrs, {
+      env: 'TRUSTED_PROXIES',
+      fallback: [] as readonly string[],
+      shown: '',
+      says: 'Proxies whose `X-Forwarded-For` is believed.',
+    }),
+    keepAliveMs: variable(seconds(0.05, 3600), {
+      env: 'STREAMING_KEEPALIVE_SECONDS',
+      fallback: 15_000,
+      shown: '15',
+      says: 'Seconds of silence after which a stream gets a keep-alive.',
+    }),
+    maxGlobalConcurrency: variable(wholeNumber(1, 1_000_000), {
+      toml: 'server.max_global_concurrency',
+      fallback: 1000,
+      says: 'Requests under way at once; more are answered 503.',
+    }),
+    maxConcurrentStreams: variable(wholeNumber(1, 1_000_000), {
+      toml: 'streaming.max_concurrent_streams',
+      fallback: 200,
+      says: 'Streams under way at once; more are answered 503.',
+    }),
+    maxBodyBytes: variable(wholeNumber(1024, 2 * GiB), { toml: 'server.max_body_bytes', fallback: 64 * MiB, says: 'Largest request body; above it 413.' }),
+    bodyBudgetBytes: variable(wholeNumber(1024, 64 * GiB), {
+      toml: 'server.body_budget_bytes',
+      fallback: 512 * MiB,
+      says: 'Bytes of request bodies held at once; above it 503 before the body is read.',
+    }),
+    maxRequestMs: variable(seconds(0.1, 86_400), {
+      toml: 'server.max_request_seconds',
+      fallback: 3_600_000,
+      shown: '3600',
+      says: 'Longest life of one request, in seconds.',
+    }),
+    maxHeaderBytes: variable(wholeNumber(4096, 1024 * 1024), {
+      toml: 'server.max_header_bytes',
+      fallback: 64 * 1024,
+      says: 'Largest request head; above it 431.',
+    }),
+    headersTimeoutMs: variable(seconds(0.1, 600), {
+      toml: 'server.headers_timeout_seconds',
+      fallback: 10_000,
+      shown: '10',
+      says: 'Seconds a connection may take to send a request head.',
+    }),
+    lameDuckMs: variable(seconds(0, 300), {
+      toml: 'server.lame_duck_seconds',
+      fallback: 2000,
+      shown: '2',
+      says: 'Seconds between "not ready" and the end of listening when the process leaves.',
+    }),
+    drainMs: variable(seconds(0, 3600), {
+      toml: 'server.drain_seconds',
+      fallback: 30_000,
+      shown: '30',
+      says: 'Seconds that requests under way get to end when the process leaves.',
+    }),
+    fetchClientUrls: variable(onlyFalse, {
+      toml: 'server.fetch_client_urls',
+      fallback: false,
+      says: "Whether URLs in callers' bodies are fetched by the gateway.",
+    }),
+  },
+  translator: {
+    outboundPrivate: variable(oneOf('allow', 'deny'), {
+      env: 'OUTBOUND_PRIVATE',
+      fallback: 'allow',
+      says: 'Whether upstreams may be at loopback and private addresses; link-local and cloud-metadata addresses never may.',
+    }),
+    userAgent: variable(headerText(512), { env: 'USER_AGENT', fallback: 'model-gateway', says: 'The `User-Agent` of calls to upstreams that set none.' }),
+    timeouts: {
+      connect_ms: variable(wholeNumber(1, 600_000), { toml: 'upstream.timeouts.connect_ms', fallback: 10_000, says: 'Milliseconds to reach an upstream.' }),
+      first_byte_ms: variable(wholeNumber(1, 3_600_000), {
+        toml: 'upstream.timeouts.first_byte_ms',
+        fallback: 300_000,
+        says: "Milliseconds until an upstream's reply begins.",
+      }),
+      idle_ms: variable(wholeNumber(1, 3_600_000), { toml: 'upstream.timeouts.idle_ms', fallback: 120_000, says: 'Milliseconds of silence inside a reply.' }),
+      total_ms: variable(wholeNumber(1, 86_400_000), { toml: 'upstream.timeouts.total_ms', fallback: 3_600_000, says: 'Milliseconds for a whole call.' }),
+    },
+  },
+  console: {
+    secretKey: variable(consoleSecret, {
+      env: 'CONSOLE_SECRET_KEY',
+      fallback: null,
+      secret: true,
+      refuseEmpty: true,
+      says: 'Bearer token of the console API that never expires.',
+    }),
+  },
+};
+
+/** Names of the specification whose part is not built: setting one is answered by a line in the log, so that nobody believes it works. */
+export const notBuiltYet: readonly string[] = [
+  'CONSOLE_BAN_DURATION',
+  'CONSOLE_MAX_FAILURES',
+  'CONSOLE_PASSWORD',
+  'IP_RATE_LIMIT_RPM',
+  'KEY_BINDING_TTL_SECS',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'RATE_LIMIT_RPM',
+  'RATE_LIMIT_WINDOW_SECS',
+  'SCRIPT_LAZY_BODY',
+  'SCRIPT_MAX_OPERATIONS',
+  'SCRIPT_MEMORY_LIMIT_MB',
+];
