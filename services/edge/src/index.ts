@@ -1,1 +1,91 @@
-export {};
+/** The only public door: listens, admits, hands on, and writes replies. */
+import type { Server } from 'node:http';
+import type { Bus } from '@model-gateway/bus';
+import type { CatalogWatcher } from '@model-gateway/catalog';
+import type { EdgeConfig } from '@model-gateway/config';
+import { GatewayError } from '@model-gateway/errors';
+import { createMinter, type Health, type Service } from '@model-gateway/service';
+import type { Logger, Metrics } from '@model-gateway/telemetry';
+import { Capacity } from './admission/capacity.ts';
+import { createClientAddress } from './admission/client-address.ts';
+import { createEveryday } from './http/everyday.ts';
+import { createListener } from './http/listener.ts';
+import { BodyBudget } from './http/read-body.ts';
+import { createHttpServer, listen } from './http/server.ts';
+import { createMeters } from './meters.ts';
+import type { Room } from './room.ts';
+import { RowTeller } from './rows.ts';
+
+export interface EdgeDeps {
+  bus: Bus;
+  catalog: CatalogWatcher;
+  config: EdgeConfig;
+  logger: Logger;
+  metrics: Metrics;
+}
+
+export interface Edge extends Service {
+  /** The port it listens on, once started. */
+  readonly port: number;
+}
+
+export function createEdge(deps: EdgeDeps): Edge {
+  const { bus, catalog, config, logger, metrics } = deps;
+  const capacity = new Capacity(config.maxGlobalConcurrency, config.maxConcurrentStreams);
+  const bodyBudget = new BodyBudget(config.bodyBudgetBytes);
+  const rows = new RowTeller(bus, logger);
+  const room: Room = {
+    ...deps,
+    capacity,
+    bodyBudget,
+    rows,
+    replies: new Set(),
+    clientAddress: createClientAddress(config.trustedProxies),
+    meters: createMeters(metrics, { requests: () => capacity.requests, streams: () => capacity.streams, bodyBytes: () => bodyBudget.held, lostRows: () => rows.lost }),
+    mintId: createMinter(),
+    draining: false,
+  };
+  const health = (): Health => {
+    const reasons = [...(bus.connected ? [] : ['bus']), ...(catalog.ready ? [] : ['catalog']), ...(room.draining ? ['draining'] : [])];
+    return { ready: reasons.length === 0, reasons };
+  };
+  const server = createHttpServer(createListener(room, createEveryday(room, health)));
+  let port = config.port;
+  return {
+    name: 'edge',
+    get port() {
+      return port;
+    },
+    async start() {
+      await catalog.start();
+      port = await listen(server, config.host, config.port);
+      logger.info({ host: config.host, port }, 'listening');
+    },
+    drain() {
+      room.draining = true;
+    },
+    async stop() {
+      room.draining = true;
+      await closeServer(server, room);
+      await catalog.stop();
+    },
+    health,
+  };
+}
+
+/**
+ * The lame duck is over (`drain` came first, and replies have said `Connection: close` since): no new connections, and what is under way may
+ * end. What does not end in time is closed in its own terms.
+ */
+async function closeServer(server: Server, room: Room): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const reaper = setInterval(() => server.closeIdleConnections(), 100);
+  const late = setTimeout(() => {
+    for (const reply of [...room.replies]) reply.interrupt(new GatewayError('draining'));
+    setTimeout(() => server.closeAllConnections(), 500);
+  }, room.config.drainMs);
+  await closed;
+  clearInterval(reaper);
+  clearTimeout(late);
+}

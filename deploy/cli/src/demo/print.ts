@@ -1,0 +1,29 @@
+/** The requests that `--demo` prints, ready to be pasted. */
+
+export function demoText(base: string, key: string, model: string): string {
+  return `
+The demo runs. It has one upstream (built in), one model, \`${model}\`, and one access key:
+
+  ${key}
+
+Try it (each streams):
+
+  # chat completions (OpenAI-compatible)
+  curl -N ${base}/v1/chat/completions -H 'authorization: Bearer ${key}' -H 'content-type: application/json' \\
+    -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
+
+  # messages (Anthropic-compatible)
+  curl -N ${base}/v1/messages -H 'x-api-key: ${key}' -H 'anthropic-version: 2023-06-01' -H 'content-type: application/json' \\
+    -d '{"model":"${model}","max_tokens":256,"stream":true,"messages":[{"role":"user","content":"Hello"}]}'
+
+  # generate content (Gemini-compatible)
+  curl -N '${base}/v1beta/models/${model}:streamGenerateContent?alt=sse' -H 'x-goog-api-key: ${key}' -H 'content-type: application/json' \\
+    -d '{"contents":[{"role":"user","parts":[{"text":"Hello"}]}]}'
+
+  # responses (OpenAI-compatible)
+  curl -N ${base}/v1/responses -H 'authorization: Bearer ${key}' -H 'content-type: application/json' \\
+    -d '{"model":"${model}","stream":true,"input":"Hello"}'
+
+Stop with Ctrl-C. The demo keeps nothing: its database lives in a temporary folder.
+`;
+}

@@ -1,0 +1,94 @@
+#!/usr/bin/env node
+/**
+ * What `npm start` and `npm test` run on a machine that has only Node 20+ and npm: installs what is missing (pnpm and Node 24 come from the
+ * npm registry), then hands over to Node 24. Plain JavaScript without dependencies, because nothing is installed yet when it runs.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const bin = join(root, 'node_modules', '.bin');
+const node = join(bin, process.platform === 'win32' ? 'node.cmd' : 'node');
+/** Pinned here, because pnpm itself cannot be pinned by the lockfile it reads. */
+const pnpmVersion = '12.21.0';
+const nodeVersion = '24.21.0';
+
+const [command = 'start', ...rest] = process.argv.slice(2);
+const [major] = process.versions.node.split('.').map(Number);
+if (major < 20) fail(`Node 20 or newer is needed to begin (this is ${process.versions.node}); Node 24 is then installed into the checkout.`);
+
+installIfNeeded();
+const environment = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+// npm's own variables would make nested installs believe that they run inside this script.
+for (const name of Object.keys(environment)) if (name.startsWith('npm_')) delete environment[name];
+
+const commands = {
+  start: () => hand(node, ['--max-semi-space-size=64', 'deploy/cli/src/main.ts', 'up', ...rest]),
+  test: () => hand(node, ['scripts/test.mjs', ...rest]),
+};
+if (!Object.hasOwn(commands, command)) fail(`unknown command ${command}: start or test`);
+commands[command]();
+
+function installIfNeeded() {
+  const stamp = join(root, 'node_modules', '.model-gateway-install');
+  const wanted = fingerprint();
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && existsSync(node)) return;
+  const lock = join(root, 'node_modules', '.model-gateway-installing');
+  mkdirSync(dirname(lock), { recursive: true });
+  waitForOther(lock, stamp, wanted);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  process.stderr.write('Installing what is missing (first run only) …\n');
+  const install = `pnpm install --frozen-lockfile --reporter=append-only`;
+  const done = spawnSync('npx', ['-y', '-p', `node@${nodeVersion}`, '-p', `pnpm@${pnpmVersion}`, '-c', install], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    env: { ...process.env, CI: 'true' },
+  });
+  rmSync(lock, { recursive: true, force: true });
+  if (done.status !== 0) fail(`The installation failed:\n${done.stdout ?? ''}\n${done.stderr ?? ''}\n${done.error ?? ''}`);
+  writeFileSync(stamp, wanted);
+}
+
+/** Two commands started at once must not install at once. */
+function waitForOther(lock, stamp, wanted) {
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      return;
+    } catch {
+      if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+      if (existsSync(lock) && Date.now() - statSync(lock).mtimeMs > 10 * 60_000) rmSync(lock, { recursive: true, force: true });
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    }
+  }
+}
+
+/** Changes whenever a new install is needed. */
+function fingerprint() {
+  const hash = createHash('sha256').update(nodeVersion).update(pnpmVersion);
+  const folders = ['packages', 'services'].flatMap((group) => readdirSync(join(root, group)).map((name) => join(group, name)));
+  for (const file of [
+    'pnpm-lock.yaml',
+    'pnpm-workspace.yaml',
+    ...['.', ...folders, 'deploy/cli', 'tests', 'bench'].map((folder) => join(folder, 'package.json')),
+  ]) {
+    if (existsSync(join(root, file))) hash.update(file).update(readFileSync(join(root, file)));
+  }
+  return hash.digest('hex');
+}
+
+function hand(program, args) {
+  const child = spawn(program, args, { cwd: root, stdio: 'inherit', env: environment });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
+  child.on('error', (error) => fail(`Node 24 could not be started: ${error.message}`));
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,35 @@
+/** The caller's address: the socket's peer, or what trusted proxies say of it. */
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+
+export type ClientAddress = (request: IncomingMessage) => string | null;
+
+/** `trusted`: CIDRs of proxies whose `X-Forwarded-For` counts; the right-most untrusted hop is the caller. */
+export function createClientAddress(trusted: readonly string[]): ClientAddress {
+  const proxies = new BlockList();
+  for (const cidr of trusted) {
+    const [address = '', bits] = cidr.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) proxies.addAddress(address, family);
+    else proxies.addSubnet(address, Number(bits), family);
+  }
+  const isProxy = (address: string): boolean => isIP(address) !== 0 && proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  return (request) => {
+    const peer = plain(request.socket.remoteAddress);
+    if (peer === null || trusted.length === 0 || !isProxy(peer)) return peer;
+    const hops = String(request.headers['x-forwarded-for'] ?? '')
+      .split(',')
+      .map((hop) => plain(hop.trim()))
+      .reverse();
+    let last = peer;
+    for (const hop of hops) {
+      if (hop === null || isIP(hop) === 0) return last;
+      last = hop;
+      if (!isProxy(hop)) return hop;
+    }
+    return last;
+  };
+}
+
+/** `::ffff:1.2.3.4` is 1.2.3.4. */
+const plain = (address: string | undefined): string | null => (address ? address.replace(/^::ffff:(?=\d+\.)/i, '') : null);

@@ -1,0 +1,64 @@
+/** Who is calling: one resolver for all carriers of an access key. */
+import type { IncomingMessage } from 'node:http';
+import type { AccessKeyRecord, KeyGroup, Snapshot } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import { hashAccessKey, isAccessKeyFormat } from '@model-gateway/secrets';
+
+export interface Principal {
+  key: AccessKeyRecord;
+  group: KeyGroup;
+}
+
+const carriers = ['authorization', 'x-api-key', 'x-gamma-api-key', 'x-goog-api-key'] as const;
+const carrierNames = new Set<string>(carriers);
+
+/** Names that never travel further than this room. */
+export const credentialHeaders: ReadonlySet<string> = new Set([...carriers, 'proxy-authorization', 'cookie']);
+
+/** 401 for no, unknown, disabled, expired, repeated or conflicting credentials; one sentence for all, so that nothing is learnt by trying. */
+export function authenticate(request: IncomingMessage, query: URLSearchParams, snapshot: Snapshot, now: number): Principal {
+  const values = collect(request, query);
+  const ours = values.filter(isAccessKeyFormat);
+  const found = lookUp(ours.length > 0 ? ours : values, snapshot);
+  if (!found?.enabled || (found.expires_at !== null && found.expires_at <= now)) throw new GatewayError('unauthorized');
+  const group = snapshot.keyGroups.get(found.group);
+  if (!group?.enabled) throw new GatewayError('unauthorized');
+  return { key: found, group };
+}
+
+/** The distinct values sent. Values of our own format must agree; a header sent twice is refused whatever it holds. */
+function collect(request: IncomingMessage, query: URLSearchParams): string[] {
+  const seen = new Set<string>();
+  const values = new Set<string>();
+  const { rawHeaders } = request;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!.toLowerCase();
+    if (!carrierNames.has(name)) continue;
+    if (seen.has(name)) throw new GatewayError('unauthorized', { message: `The header ${name} was sent twice.` });
+    seen.add(name);
+    const value = credentialOf(name, rawHeaders[at + 1]!);
+    if (value !== '') values.add(value);
+  }
+  const inQuery = query.getAll('key');
+  if (inQuery.length > 1) throw new GatewayError('unauthorized', { message: 'The query parameter key was sent twice.' });
+  if (inQuery[0]) values.add(inQuery[0]);
+  return [...values];
+}
+
+function credentialOf(name: string, value: string): string {
+  const text = value.trim();
+  if (name !== 'authorization') return text;
+  return /^bearer /i.test(text) ? text.slice(7).trim() : '';
+}
+
+/** One value, or several of which exactly one is known. */
+function lookUp(values: readonly string[], snapshot: Snapshot): AccessKeyRecord | undefined {
+  if (values.length > 1 && values.every(isAccessKeyFormat)) throw new GatewayError('unauthorized', { message: 'Two different access keys were sent.' });
+  const found = new Set<AccessKeyRecord>();
+  for (const value of values) {
+    const record = value.length <= 512 ? snapshot.accessKeys.get(hashAccessKey(value)) : undefined;
+    if (record) found.add(record);
+  }
+  if (found.size > 1) throw new GatewayError('unauthorized', { message: 'Two different access keys were sent.' });
+  return [...found][0];
+}

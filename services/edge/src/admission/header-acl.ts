@@ -1,0 +1,36 @@
+/** A group's rules on the caller's headers: evaluated in order, the first match decides (contract §4). */
+import type { HeaderRule } from '@model-gateway/contracts';
+import { RE2JS } from 're2js';
+
+type Headers = Readonly<Record<string, string | undefined>>;
+type Test = (value: string | undefined, wanted: string, rule: HeaderRule) => boolean;
+
+const tests: Record<HeaderRule['match'], Test> = {
+  exists: (value) => value !== undefined,
+  absent: (value) => value === undefined,
+  equals: (value, wanted) => value === wanted,
+  prefix: (value, wanted) => value?.startsWith(wanted) ?? false,
+  suffix: (value, wanted) => value?.endsWith(wanted) ?? false,
+  contains: (value, wanted) => value?.includes(wanted) ?? false,
+  regex: (value, _wanted, rule) => value !== undefined && compiled(rule).matcher(value).find(),
+};
+
+/** When any `allow` rule exists and none matched, the request is denied. */
+export function headersAllowed(rules: readonly HeaderRule[], headers: Headers): boolean {
+  for (const rule of rules) {
+    if (tests[rule.match](headers[rule.header.toLowerCase()], rule.value ?? '', rule)) return rule.action === 'allow';
+  }
+  return !rules.some((rule) => rule.action === 'allow');
+}
+
+const patterns = new WeakMap<HeaderRule, RE2JS>();
+
+/** Linear time whatever the pattern; an admin's regex never reaches the backtracking engine. */
+function compiled(rule: HeaderRule): RE2JS {
+  let pattern = patterns.get(rule);
+  if (!pattern) {
+    pattern = RE2JS.compile(rule.value ?? '');
+    patterns.set(rule, pattern);
+  }
+  return pattern;
+}

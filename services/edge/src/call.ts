@@ -1,0 +1,126 @@
+/** One request on one page: door, admission, body, plan, translator, reply, row. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Plan, Snapshot } from '@model-gateway/contracts';
+import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { decodeJsonString, scanBody } from '@model-gateway/json';
+import type { RouteMatch } from '@model-gateway/protocols';
+import { isGranted, resolveName } from '@model-gateway/routing';
+import { mintRequestId } from '@model-gateway/service';
+import type { Slot } from './admission/capacity.ts';
+import { authenticate, type Principal } from './admission/credentials.ts';
+import { headersAllowed } from './admission/header-acl.ts';
+import { innerHeaders } from './admission/request-headers.ts';
+import { Exchange } from './exchange.ts';
+import type { DoorMatch, Headers } from './http/doors.ts';
+import { type HeldBody, readBody } from './http/read-body.ts';
+import { answerModels } from './models/models.ts';
+import { Reply } from './reply/reply.ts';
+import type { Room } from './room.ts';
+
+/** Never rejects: whatever happens, the caller gets an answer in the door's own shape. */
+export async function call(request: IncomingMessage, response: ServerResponse, { door, match }: DoorMatch, query: URLSearchParams, room: Room): Promise<void> {
+  const exchange = new Exchange(request, response, door, mintRequestId(), room);
+  let slot: Slot | undefined;
+  let body: HeldBody | undefined;
+  try {
+    slot = room.capacity.enter();
+    response.on('close', () => {
+      slot?.release();
+      body?.release();
+    });
+    const snapshot = currentSnapshot(room);
+    const principal = authenticate(request, query, snapshot, exchange.startedAt);
+    exchange.principal = principal;
+    if (!headersAllowed(principal.group.header_acl, request.headers as Headers)) throw new GatewayError('header_denied');
+    if (match.operation === 'list-models' || match.operation === 'get-model') return answerModels(exchange, match, principal, snapshot);
+    body = await readBody(request, room.config.maxBodyBytes, room.bodyBudget);
+    const wanted = readWanted(body.bytes, match);
+    exchange.requestedModel = wanted.model;
+    exchange.requestBytes = body.bytes.length;
+    exchange.stream = wanted.stream !== 'whole';
+    if (exchange.stream) slot.asStream();
+    grant(snapshot, principal, wanted.model);
+    const plan = await askRouter(exchange, snapshot, principal, match, wanted, room);
+    openTranslator(exchange, principal, match, wanted, plan, query, body, room);
+  } catch (error) {
+    exchange.refuse(toGatewayError(error));
+  }
+}
+
+function currentSnapshot(room: Room): Snapshot {
+  const snapshot = room.catalog.current();
+  if (!snapshot) throw new GatewayError('not_ready');
+  return snapshot;
+}
+
+interface Wanted {
+  model: string;
+  stream: 'whole' | 'sse' | 'json-array';
+}
+
+const wantedKeys = ['model', 'stream'] as const;
+
+/** One pass over the body's bytes: its shape is checked and the names that decide the route are read, once and for all. */
+function readWanted(bytes: Buffer, match: RouteMatch): Wanted {
+  const scan = scanBody(bytes, { keys: wantedKeys });
+  if (!scan.ok) throw new GatewayError(scan.code === 'invalid_json' ? 'invalid_json' : 'invalid_request', { message: scan.message, ...(scan.param !== undefined && { param: scan.param }) });
+  const { model, stream } = scan.values;
+  if (match.model === undefined && model?.kind !== 'string') throw new GatewayError('invalid_request', { message: model ? 'model must be a string.' : 'model is required.', param: 'model' });
+  if (match.stream === null && stream && stream.kind !== 'true' && stream.kind !== 'false' && stream.kind !== 'null') throw new GatewayError('invalid_request', { message: 'stream must be a boolean.', param: 'stream' });
+  return {
+    model: match.model ?? decodeJsonString(bytes, model!.start, model!.end),
+    stream: match.operation === 'count-tokens' ? 'whole' : (match.stream ?? (stream?.kind === 'true' ? 'sse' : 'whole')),
+  };
+}
+
+/** By canonical name, checked once: an unknown or hidden name is 404 before it can be 403. */
+function grant(snapshot: Snapshot, principal: Principal, model: string): void {
+  if (!isGranted(principal.group, resolveName(snapshot, model).model.name)) throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${model}.` });
+}
+
+function askRouter(exchange: Exchange, snapshot: Snapshot, principal: Principal, match: RouteMatch, wanted: Wanted, room: Room): Promise<Plan> {
+  return room.bus.ask('router.plan', {
+    requestId: exchange.id,
+    revision: snapshot.revision,
+    model: wanted.model,
+    accessKey: principal.key.name,
+    keyGroup: principal.group.name,
+    clientProtocol: exchange.door.id,
+    operation: match.operation === 'count-tokens' ? 'count-tokens' : 'generate',
+    stream: wanted.stream !== 'whole',
+  });
+}
+
+function openTranslator(exchange: Exchange, principal: Principal, match: RouteMatch, wanted: Wanted, plan: Plan, query: URLSearchParams, body: HeldBody, room: Room): void {
+  if (exchange.left) throw new GatewayError('client_gone');
+  exchange.model = plan.model;
+  const reply = new Reply(exchange, wanted.stream, room);
+  query.delete('key');
+  const deadlineMs = room.config.maxRequestMs;
+  reply.start(
+    room.bus.open(
+      'translator.run',
+      {
+        id: exchange.id,
+        clientRequestId: exchange.clientRequestId,
+        startedAt: exchange.startedAt,
+        accessKey: principal.key.name,
+        keyGroup: principal.group.name,
+        clientProtocol: exchange.door.id,
+        operation: match.operation === 'count-tokens' ? 'count-tokens' : 'generate',
+        path: exchange.path,
+        query: query.size === 0 ? '' : query.toString(),
+        requestedModel: wanted.model,
+        stream: wanted.stream !== 'whole',
+        streamForm: wanted.stream,
+        headers: innerHeaders(exchange.request),
+        clientIp: exchange.clientIp,
+        plan,
+        deadlineMs,
+        queueMs: exchange.elapsedMs(),
+      },
+      reply,
+      { body: body.bytes, deadlineMs },
+    ),
+  );
+}

@@ -1,0 +1,146 @@
+/** One caller's exchange: what is known of it, how it is answered, and the row the edge can give of it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestRow } from '@model-gateway/contracts';
+import type { GatewayError } from '@model-gateway/errors';
+import type { Principal } from './admission/credentials.ts';
+import type { Door } from './http/doors.ts';
+import type { Room } from './room.ts';
+
+const plainToken = /^[\x21-\x7e]{1,128}$/;
+
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly door: Door;
+  readonly id: string;
+  readonly startedAt = Date.now();
+  readonly path: string;
+  readonly clientIp: string | null;
+  readonly clientRequestId: string | null;
+  readonly #room: Room;
+  readonly #arrived = performance.now();
+  principal: Principal | undefined;
+  requestedModel: string | null = null;
+  /** Canonical, once the router resolved it. */
+  model: string | null = null;
+  stream = false;
+  requestBytes = 0;
+  responseBytes = 0;
+  /** The caller closed the connection before the answer was complete. */
+  left = false;
+  #told = false;
+
+  constructor(request: IncomingMessage, response: ServerResponse, door: Door, id: string, room: Room) {
+    this.request = request;
+    this.response = response;
+    this.door = door;
+    this.id = id;
+    this.#room = room;
+    this.path = (request.url ?? '/').split('?', 1)[0]!;
+    this.clientIp = room.clientAddress(request);
+    const given = request.headers['z-request-id'];
+    this.clientRequestId = typeof given === 'string' && plainToken.test(given) ? given : null;
+    response.on('close', () => {
+      if (!response.writableFinished) this.left = true;
+    });
+  }
+
+  elapsedMs(): number {
+    return performance.now() - this.#arrived;
+  }
+
+  /** Headers that every data-plane reply carries. */
+  baseHeaders(): Record<string, string> {
+    return {
+      'x-request-id': this.id,
+      ...(this.clientRequestId !== null && { 'z-request-id': this.clientRequestId }),
+      ...this.door.client.replyHeaders?.(this.id),
+      ...(this.#room.draining && { connection: 'close' }),
+    };
+  }
+
+  /** A whole JSON answer of the edge's own. */
+  answer(status: number, body: string, headers: Record<string, string> = {}): void {
+    const { response } = this;
+    if (response.headersSent || response.destroyed) return;
+    const unread = !this.request.complete;
+    const bytes = Buffer.from(body, 'utf8');
+    this.responseBytes = bytes.length;
+    response.writeHead(status, { ...this.baseHeaders(), 'content-type': 'application/json', ...headers, 'content-length': bytes.length, ...(unread && { connection: 'close' }) });
+    response.end(bytes);
+    // An unread body is not waited for: the caller gets the answer, then the connection goes.
+    if (unread) response.on('finish', () => setTimeout(() => this.request.destroy(), 250).unref());
+  }
+
+  /** Answers an error in the caller's own shape. */
+  writeError(error: GatewayError): void {
+    const drawn =
+      error.body !== undefined
+        ? { body: error.body, headers: undefined }
+        : this.door.client.writeError({
+            status: error.status,
+            code: error.code,
+            message: error.message,
+            requestId: this.id,
+            ...(error.param !== undefined && { param: error.param }),
+            ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
+          });
+    this.answer(error.status, drawn.body, { ...drawn.headers, ...error.headers, ...(error.retryAfter !== undefined && { 'retry-after': String(error.retryAfter) }) });
+  }
+
+  /** The edge says no, before or instead of the translator: answer and row. */
+  refuse(error: GatewayError): void {
+    const status = this.left ? 499 : error.status;
+    if (error.code === 'internal') this.#room.logger.error({ request: this.id, error: error.cause ?? error }, 'defect in the edge');
+    this.writeError(error);
+    this.tellRow(this.row(status, this.left ? 'client_gone' : error.code));
+  }
+
+  /** One row per exchange from here, whoever finished it. */
+  tellRow(row: RequestRow, settled?: () => void): void {
+    if (this.#told) return;
+    this.#told = true;
+    this.#room.meters.finished(row);
+    this.#room.rows.tell(row, settled);
+  }
+
+  /** What the edge knows by itself; the translator's row, when there is one, replaces it. */
+  row(status: number, errorCode: string | null): RequestRow {
+    return {
+      id: this.id,
+      client_request_id: this.clientRequestId,
+      started_at: this.startedAt,
+      authority: 1,
+      access_key: this.principal?.key.name ?? null,
+      key_group: this.principal?.group.name ?? null,
+      model: this.model,
+      requested_model: this.requestedModel?.slice(0, 200) ?? null,
+      upstream: null,
+      upstream_model_id: null,
+      client_protocol: this.door.id,
+      upstream_protocol: null,
+      stream: this.stream,
+      status,
+      error_code: errorCode,
+      attempts: [],
+      input_tokens: 0,
+      output_tokens: 0,
+      cache_read_tokens: 0,
+      cache_write_tokens: 0,
+      reasoning_tokens: 0,
+      usage_source: null,
+      cost_micros: null,
+      currency: null,
+      queue_ms: null,
+      ttfb_ms: null,
+      first_content_ms: null,
+      duration_ms: Math.round(this.elapsedMs()),
+      request_bytes: this.requestBytes,
+      response_bytes: this.responseBytes,
+      client_ip: this.clientIp,
+      user_agent: this.request.headers['user-agent']?.slice(0, 512) ?? null,
+      session_id: null,
+      losses: [],
+    };
+  }
+}

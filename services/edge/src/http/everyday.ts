@@ -1,0 +1,29 @@
+/** Everyday routes on Express: probes, the warm-up that agents send, and the way to the console. */
+import type { Health } from '@model-gateway/service';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { bridgeToConsole } from '../console/bridge.ts';
+import type { Room } from '../room.ts';
+
+export function createEveryday(room: Room, health: () => Health): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
+  app.get('/readyz', (_request, response) => {
+    const { ready, reasons } = health();
+    response.status(ready ? 200 : 503).json({ ready, reasons });
+  });
+  // Agents warm their connection with these; a 404 only floods logs (field-notes 24).
+  app.head(['/', '/api/hello'], (_request, response) => void response.status(200).end());
+  app.get('/', (_request, response) => response.redirect(302, '/console'));
+  const toConsole = bridgeToConsole(room);
+  app.use(['/console', '/access-keys'], (request, response) => toConsole(request, response));
+  app.use((_request: Request, response: Response) => void response.status(404).json({ error: { code: 'not_found', message: 'Not found.' } }));
+  app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
+    if (response.headersSent) return next(error);
+    const status = typeof error === 'object' && error !== null && 'status' in error && typeof error.status === 'number' ? error.status : 500;
+    if (status >= 500) room.logger.error({ error }, 'defect in an everyday route');
+    response.status(status).json({ error: { code: status >= 500 ? 'internal' : 'invalid_request', message: status >= 500 ? 'Internal error.' : 'The request is not valid.' } });
+  });
+  return app;
+}

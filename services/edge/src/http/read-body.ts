@@ -1,0 +1,81 @@
+/** Collects a request body within its caps, counting what all bodies together hold. */
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '@model-gateway/errors';
+
+/** Bytes of request bodies held at once by this process. */
+export class BodyBudget {
+  #held = 0;
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  take(bytes: number): boolean {
+    if (this.#held + bytes > this.#limit) return false;
+    this.#held += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.#held -= bytes;
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+}
+
+export interface HeldBody {
+  bytes: Buffer;
+  /** To be called once, when the bytes are no longer needed. */
+  release(): void;
+}
+
+/** Refuses by header before reading a byte where it can (413, 415, 503); rejects with `client_gone` when the caller stops. */
+export function readBody(request: IncomingMessage, maxBytes: number, budget: BodyBudget): Promise<HeldBody> {
+  checkHeaders(request, maxBytes);
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let size = 0;
+    const fail = (error: GatewayError): void => {
+      budget.give(size);
+      size = 0;
+      request.removeAllListeners('data');
+      request.pause();
+      reject(error);
+    };
+    request.on('data', (chunk: Buffer) => {
+      if (size + chunk.length > maxBytes) return fail(new GatewayError('payload_too_large'));
+      if (!budget.take(chunk.length)) return fail(new GatewayError('overloaded', { message: 'The gateway holds too many request bodies.' }));
+      size += chunk.length;
+      parts.push(chunk);
+    });
+    request.on('end', () => {
+      const held = size;
+      const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts, size);
+      let released = false;
+      resolve({
+        bytes,
+        release: () => {
+          if (released) return;
+          released = true;
+          budget.give(held);
+        },
+      });
+    });
+    request.on('error', () => fail(new GatewayError('client_gone')));
+    request.on('close', () => {
+      if (!request.complete) fail(new GatewayError('client_gone'));
+    });
+  });
+}
+
+function checkHeaders(request: IncomingMessage, maxBytes: number): void {
+  const { headers } = request;
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') throw new GatewayError('unsupported_media_type', { message: 'A request body with a Content-Encoding is not accepted.' });
+  const type = headers['content-type'];
+  if (type !== undefined && !/^[\w.+-]*\/?[\w.+-]*json\b/i.test(type)) throw new GatewayError('unsupported_media_type', { message: 'The content type must be application/json.' });
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw new GatewayError('payload_too_large', { message: `The request body is larger than ${maxBytes} bytes.` });
+}

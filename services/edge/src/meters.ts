@@ -1,0 +1,26 @@
+/** The edge's metrics: what came, how it ended, how long it took. Labels hold no caller's text. */
+import type { RequestRow } from '@model-gateway/contracts';
+import type { Metrics } from '@model-gateway/telemetry';
+
+export interface EdgeMeters {
+  finished(row: RequestRow): void;
+}
+
+const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+
+export function createMeters(metrics: Metrics, gauges: { requests(): number; streams(): number; bodyBytes(): number; lostRows(): number }): EdgeMeters {
+  const requests = metrics.counter('gateway_requests_total', 'Finished requests by client protocol, status and error code.');
+  const seconds = metrics.histogram('gateway_request_seconds', 'Duration of finished requests in seconds.', secondsBuckets);
+  const firstByte = metrics.histogram('gateway_first_content_seconds', 'Time to the first content in seconds.', secondsBuckets);
+  metrics.gauge('gateway_requests_active', 'Requests under way.', gauges.requests);
+  metrics.gauge('gateway_streams_active', 'Streams under way.', gauges.streams);
+  metrics.gauge('gateway_request_body_bytes', 'Bytes of request bodies held.', gauges.bodyBytes);
+  metrics.gauge('gateway_rows_lost', 'Rows that could not be told to statistics.', gauges.lostRows);
+  return {
+    finished(row) {
+      requests.add(1, { protocol: row.client_protocol ?? '', status: String(row.status), error: row.error_code ?? '' });
+      seconds.record(row.duration_ms / 1000, { protocol: row.client_protocol ?? '' });
+      if (row.first_content_ms !== null) firstByte.record(row.first_content_ms / 1000, { protocol: row.client_protocol ?? '' });
+    },
+  };
+}

@@ -1,0 +1,133 @@
+/** Writes what the translator sends to the caller: back-pressure, keep-alive, and a proper ending whatever breaks. */
+import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
+import { frameFlag, type ReplyHead, type ReplyTail, type StreamForm, type Usage } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import type { Closer } from '@model-gateway/protocols';
+import type { Exchange } from '../exchange.ts';
+import type { Headers } from '../http/doors.ts';
+import type { Room } from '../room.ts';
+
+export class Reply implements StreamHandlers<'translator.run'> {
+  readonly #exchange: Exchange;
+  readonly #form: StreamForm;
+  readonly #room: Room;
+  readonly #closer: Closer | null;
+  readonly #keepAlive: string | null;
+  #call: StreamCall | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #betweenEvents = true;
+  #unconsumed = 0;
+  #finished = false;
+
+  constructor(exchange: Exchange, form: StreamForm, room: Room) {
+    this.#exchange = exchange;
+    this.#form = form;
+    this.#room = room;
+    const { client } = exchange.door;
+    this.#keepAlive = client.keepAlive(form, exchange.request.headers as Headers);
+    this.#closer =
+      form === 'whole'
+        ? null
+        : client.createCloser({ requestId: exchange.id, model: exchange.requestedModel ?? '', createdAt: Math.floor(exchange.startedAt / 1000), streamForm: form, mintId: room.mintId });
+  }
+
+  start(call: StreamCall): void {
+    this.#call = call;
+    if (!this.#finished) this.#room.replies.add(this);
+    const { response } = this.#exchange;
+    response.on('close', () => this.#closed());
+    response.on('drain', () => this.#consume());
+    if (this.#finished || this.#keepAlive === null) return;
+    this.#timer = setTimeout(() => this.#beat(), this.#room.config.keepAliveMs);
+  }
+
+  head(head: ReplyHead): void {
+    this.#commit(head.status, head.headers);
+  }
+
+  data(bytes: Uint8Array, flags: number): void {
+    const { response } = this.#exchange;
+    this.#closer?.observe(bytes);
+    this.#betweenEvents = (flags & frameFlag.messageEnd) !== 0;
+    this.#exchange.responseBytes += bytes.length;
+    this.#unconsumed += bytes.length;
+    this.#timer?.refresh();
+    if (response.write(bytes)) this.#consume();
+  }
+
+  tail(tail: ReplyTail): void {
+    const error = tail.error && GatewayError.fromWire(tail.error);
+    const told = (): void => this.#call?.acknowledge();
+    if (error) this.#end(error, tail.usage);
+    else this.#exchange.response.end();
+    this.#finish();
+    const { row } = tail;
+    row.duration_ms = Math.round(this.#exchange.elapsedMs());
+    row.response_bytes = this.#exchange.responseBytes;
+    // A keep-alive may have committed 200 before the translator knew: the row says what the caller saw.
+    if (this.#exchange.response.headersSent) row.status = this.#exchange.response.statusCode;
+    this.#exchange.tellRow(row, told);
+  }
+
+  broken(error: GatewayError): void {
+    this.#end(error);
+    this.#finish();
+    this.#exchange.tellRow(this.#exchange.row(this.#exchange.response.statusCode, error.code));
+  }
+
+  /** Ends the stream by force, as drain does when its time is up. */
+  interrupt(error: GatewayError): void {
+    if (this.#finished) return;
+    this.#call?.cancel('drain');
+    this.broken(error);
+  }
+
+  /** Nothing sent yet: a real status. Else the stream is closed in its own terms (contract §7). */
+  #end(error: GatewayError, usage?: Usage): void {
+    const { response } = this.#exchange;
+    if (!response.headersSent) return this.#exchange.writeError(error);
+    if (!this.#closer) {
+      response.destroy();
+      return;
+    }
+    const text = this.#closer.close({ reason: error.code, detail: error.message, timestamp: new Date().toISOString() }, usage);
+    this.#exchange.responseBytes += Buffer.byteLength(text);
+    response.end(text);
+  }
+
+  /** The line is quiet: commits the 200 if nothing did, and says that we are still here, between events only. */
+  #beat(): void {
+    const { response } = this.#exchange;
+    if (this.#finished || response.destroyed || this.#keepAlive === null) return;
+    if (!response.headersSent) this.#commit(200, { 'content-type': this.#exchange.door.client.contentType(this.#form), 'cache-control': 'no-cache' });
+    if (this.#betweenEvents && !response.writableNeedDrain) response.write(this.#keepAlive);
+    this.#timer?.refresh();
+  }
+
+  #commit(status: number, headers: Record<string, string>): void {
+    const { response } = this.#exchange;
+    if (response.headersSent) return;
+    response.writeHead(status, { ...this.#exchange.baseHeaders(), ...headers });
+  }
+
+  /** Gives the translator credit for what the socket has taken. */
+  #consume(): void {
+    const bytes = this.#unconsumed;
+    if (bytes === 0) return;
+    this.#unconsumed = 0;
+    this.#call?.consumed(bytes);
+  }
+
+  #closed(): void {
+    if (this.#finished) return;
+    this.#finish();
+    this.#call?.cancel('client gone');
+    this.#exchange.tellRow(this.#exchange.row(499, 'client_gone'));
+  }
+
+  #finish(): void {
+    this.#finished = true;
+    this.#room.replies.delete(this);
+    clearTimeout(this.#timer);
+  }
+}

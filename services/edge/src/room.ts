@@ -1,0 +1,29 @@
+import type { Bus } from '@model-gateway/bus';
+import type { CatalogWatcher } from '@model-gateway/catalog';
+import type { EdgeConfig } from '@model-gateway/config';
+import type { Logger, Metrics } from '@model-gateway/telemetry';
+import type { ClientAddress } from './admission/client-address.ts';
+import type { Capacity } from './admission/capacity.ts';
+import type { BodyBudget } from './http/read-body.ts';
+import type { EdgeMeters } from './meters.ts';
+import type { Reply } from './reply/reply.ts';
+import type { RowTeller } from './rows.ts';
+
+/** What every call in this room shares. Built once in `index.ts`. */
+export interface Room {
+  bus: Bus;
+  catalog: CatalogWatcher;
+  config: EdgeConfig;
+  logger: Logger;
+  metrics: Metrics;
+  meters: EdgeMeters;
+  capacity: Capacity;
+  clientAddress: ClientAddress;
+  rows: RowTeller;
+  bodyBudget: BodyBudget;
+  /** Replies under way, for the end of a drain. */
+  replies: Set<Reply>;
+  mintId(prefix: string): string;
+  /** Set once SIGTERM came: replies say `Connection: close`. */
+  draining: boolean;
+}

@@ -1,0 +1,177 @@
+/** Sends one prepared attempt and carries its reply to the caller; resolves with how it went. */
+import type { OutboundCall } from '@model-gateway/outbound';
+import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
+import type { Call } from '../call.ts';
+import type { Passage } from '../passage/passage.ts';
+import { TranslatedPassage } from '../passage/translated.ts';
+import { VerbatimPassage } from '../passage/verbatim.ts';
+import type { Prepared } from '../prepare.ts';
+import { Pump } from '../pump.ts';
+import type { ReplySink } from '../reply-sink.ts';
+import type { Room } from '../room.ts';
+import { outboundFault } from './classify.ts';
+import { callHeaders } from './headers.ts';
+
+/** Error bodies are read up to this size; the rest says nothing more. */
+const maxErrorBytes = 256 * 1024;
+/** After the protocol's end, how long the upstream may take to close its body, so that the connection can be used again. */
+const afterEndMs = 1000;
+
+export interface AttemptEnd {
+  /** null: the reply is complete. */
+  fault: UpstreamFault | null;
+  /** The caller has seen content: no other attempt may follow. */
+  committed: boolean;
+  status: number | null;
+  /** The upstream's own error body. */
+  body?: string;
+}
+
+/** Decides what the reply is once its head is there, then feeds it. */
+export function sendAttempt(call: Call, prepared: Prepared, sink: ReplySink, room: Room): Promise<AttemptEnd> {
+  return new Promise((resolve) => new Attempt(call, prepared, sink, room, resolve).start());
+}
+
+type Mode = 'waiting' | 'stream' | 'whole' | 'error';
+
+class Attempt {
+  readonly #call: Call;
+  readonly #prepared: Prepared;
+  readonly #sink: ReplySink;
+  readonly #room: Room;
+  readonly #resolve: (end: AttemptEnd) => void;
+  readonly #passage: Passage;
+  #outbound: OutboundCall | undefined;
+  #mode: Mode = 'waiting';
+  #status: number | null = null;
+  #headers: Record<string, string> = {};
+  #parts: Buffer[] = [];
+  #size = 0;
+  #pump: Pump | undefined;
+  #settled = false;
+  #drainTimer: NodeJS.Timeout | undefined;
+
+  constructor(call: Call, prepared: Prepared, sink: ReplySink, room: Room, resolve: (end: AttemptEnd) => void) {
+    this.#call = call;
+    this.#prepared = prepared;
+    this.#sink = sink;
+    this.#room = room;
+    this.#resolve = resolve;
+    this.#passage = prepared.verbatim ? new VerbatimPassage(call, prepared.verbatim, prepared, room) : new TranslatedPassage(call, prepared, room);
+  }
+
+  start(): void {
+    const { request, route, body } = this.#prepared;
+    const headers = callHeaders(this.#prepared, this.#room);
+    this.#outbound = this.#room.outbound.send(
+      { method: request.method, url: request.url, headers, body, timeouts: route.timeouts },
+      {
+        head: (status, replyHeaders) => this.#head(status, replyHeaders),
+        data: (chunk) => this.#data(chunk),
+        end: () => this.#end(),
+        error: (fault) => this.#settle({ fault: outboundFault(fault, this.#status !== null), committed: this.#sink.committed, status: this.#status }),
+      },
+    );
+    this.#sink.onCancel(() => this.#cancel());
+  }
+
+  #head(status: number, headers: Record<string, string>): void {
+    this.#status = status;
+    this.#headers = headers;
+    this.#call.markFirstByte();
+    if (status < 200 || status > 299) this.#mode = 'error';
+    else if (this.#call.job.stream && !(headers['content-type'] ?? '').includes('json')) {
+      this.#mode = 'stream';
+      this.#pump = new Pump(this.#call, this.#prepared, this.#passage, this.#sink, this.#room);
+    } else this.#mode = 'whole';
+  }
+
+  #data(chunk: Buffer): void {
+    if (this.#settled) return;
+    if (this.#mode === 'stream') return this.#feed(chunk);
+    this.#size += chunk.length;
+    if (this.#mode === 'error' && this.#size > maxErrorBytes) return this.#end();
+    if (this.#size > this.#room.maxReplyBytes) {
+      this.#settle({ fault: { class: 'server', code: 'too_large', message: 'the reply is larger than the gateway takes' }, committed: false, status: this.#status });
+      this.#outbound?.abort('reply too large');
+      return;
+    }
+    this.#parts.push(chunk);
+  }
+
+  #feed(chunk: Buffer): void {
+    const pump = this.#pump!;
+    if (!pump.push(chunk)) {
+      this.#outbound?.pause();
+      this.#sink.onWritable(() => this.#outbound?.resume());
+    }
+    if (!pump.done) return;
+    this.#finishStream();
+    // Read on to the end of the body so that the connection can be used again, but not for long.
+    this.#drainTimer = setTimeout(() => this.#outbound?.abort('reply complete'), afterEndMs).unref();
+  }
+
+  #end(): void {
+    clearTimeout(this.#drainTimer);
+    if (this.#settled) return;
+    if (this.#mode === 'stream') return this.#finishStream();
+    if (this.#mode === 'error') {
+      const body = Buffer.concat(this.#parts).toString('utf8');
+      return this.#settle({ fault: this.#prepared.upstream.readError(this.#status ?? 0, this.#headers, body), committed: false, status: this.#status, body });
+    }
+    this.#finishWhole();
+  }
+
+  #finishStream(): void {
+    const end = this.#pump!.finish();
+    this.#settle({ fault: end.fault, committed: end.committed, status: this.#status });
+  }
+
+  #finishWhole(): void {
+    const bytes = this.#parts.length === 1 && this.#parts[0] ? this.#parts[0] : Buffer.concat(this.#parts);
+    try {
+      const json: unknown = JSON.parse(bytes.toString('utf8'));
+      const events = this.#prepared.upstream.readWhole(json);
+      const failed = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error');
+      if (failed) return this.#settle({ fault: failed.error, committed: false, status: this.#status, body: bytes.toString('utf8') });
+      this.#call.meter.see(events);
+      this.#call.markContent();
+      this.#deliver(bytes, json, events);
+      this.#settle({ fault: null, committed: true, status: this.#status });
+    } catch (error) {
+      this.#room.logger.warn({ request: this.#call.job.id, upstream: this.#prepared.route.upstream.name, error }, 'unreadable reply');
+      this.#settle({ fault: { class: 'broken', code: 'unreadable', message: 'the upstream sent a reply that cannot be read' }, committed: this.#sink.committed, status: this.#status });
+    }
+  }
+
+  /** A whole reply to a caller that asked for a stream is printed as that stream. */
+  #deliver(bytes: Buffer, json: unknown, events: ChatEvent[]): void {
+    if (!this.#call.job.stream) return this.#sink.whole(this.#passage.whole(bytes, json, events));
+    const printer = new TranslatedPassage(this.#call, this.#prepared, this.#room);
+    const text = printer.record({ data: '', json, raw: bytes }, events) + printer.finish([]);
+    this.#sink.commit();
+    this.#sink.send(Buffer.from(text, 'utf8'));
+  }
+
+  /** The caller left. By default the upstream call stops at once; `drain` reads on for the exact bill, within a cap. */
+  #cancel(): void {
+    if (this.#settled) return;
+    if (this.#prepared.route.upstream.on_client_abort === 'drain' && this.#mode !== 'waiting') {
+      this.#outbound?.resume();
+      this.#drainTimer = setTimeout(() => this.#abort(), this.#room.drainMs).unref();
+      return;
+    }
+    this.#abort();
+  }
+
+  #abort(): void {
+    this.#settle({ fault: { class: 'broken', code: 'client_gone', message: 'the caller left' }, committed: this.#sink.committed, status: this.#status });
+    this.#outbound?.abort('caller left');
+  }
+
+  #settle(end: AttemptEnd): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#resolve(end);
+  }
+}

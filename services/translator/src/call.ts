@@ -1,0 +1,125 @@
+/** One request as the translator holds it: the job, its body read at most once, and the row it will leave behind. */
+import type { AttemptRecord, Job, Loss, ProtocolId, RequestRow } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import { type ClientDoor, findProtocol, type ReadRequest } from '@model-gateway/protocols';
+import { Meter } from './meter.ts';
+
+const maxLosses = 64;
+
+export class Call {
+  readonly job: Job;
+  readonly body: Buffer;
+  readonly client: ClientDoor;
+  readonly meter = new Meter();
+  readonly losses: Loss[] = [];
+  readonly attempts: AttemptRecord[] = [];
+  readonly #arrived = performance.now();
+  #parsed: { value: unknown } | undefined;
+  #request: ReadRequest | undefined;
+  upstream: string | null = null;
+  upstreamModelId: string | null = null;
+  upstreamProtocol: ProtocolId | null = null;
+  firstByteMs: number | null = null;
+  firstContentMs: number | null = null;
+  responseBytes = 0;
+  /** Set when the opener left or died. */
+  cancelled: string | null = null;
+
+  constructor(job: Job, body: Uint8Array) {
+    this.job = job;
+    this.body = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    const client = findProtocol(job.clientProtocol)?.client;
+    if (!client) throw new GatewayError('internal', { cause: new Error(`no client door for ${job.clientProtocol}`) });
+    this.client = client;
+  }
+
+  /** Milliseconds since the caller's request arrived at the edge. */
+  elapsedMs(): number {
+    return Math.round(this.job.queueMs + performance.now() - this.#arrived);
+  }
+
+  /** The body as JSON, parsed on first need and shared by all attempts. Never mutated. */
+  parseBody(): unknown {
+    if (!this.#parsed) {
+      try {
+        this.#parsed = { value: JSON.parse(this.body.toString('utf8')) };
+      } catch (cause) {
+        throw new GatewayError('invalid_json', { cause });
+      }
+    }
+    return this.#parsed.value;
+  }
+
+  /** The canonical request, read on first need and shared by all attempts. */
+  readRequest(): ReadRequest {
+    if (!this.#request) {
+      const { job } = this;
+      this.#request = this.client.readRequest(this.parseBody(), {
+        path: job.path,
+        operation: job.operation,
+        model: job.requestedModel,
+        streamForm: job.streamForm,
+        headers: job.headers,
+      });
+      this.lose(this.#request.losses);
+    }
+    return this.#request;
+  }
+
+  lose(losses: readonly Loss[]): void {
+    for (const loss of losses) {
+      if (this.losses.length >= maxLosses) return;
+      if (!this.losses.some((known) => known.field === loss.field && known.action === loss.action)) this.losses.push(loss);
+    }
+  }
+
+  markFirstByte(): void {
+    this.firstByteMs ??= this.elapsedMs();
+  }
+
+  markContent(): void {
+    this.firstContentMs ??= this.elapsedMs();
+  }
+
+  /** The finished row. `complete`: the upstream said how it ended, so its usage is final. */
+  row(status: number, errorCode: string | null, complete: boolean): RequestRow {
+    const { job } = this;
+    const usage = this.meter.settle(complete, this.body.length);
+    return {
+      id: job.id,
+      client_request_id: job.clientRequestId,
+      started_at: job.startedAt,
+      authority: 2,
+      access_key: job.accessKey,
+      key_group: job.keyGroup,
+      model: job.plan.model,
+      requested_model: job.requestedModel,
+      upstream: this.upstream,
+      upstream_model_id: this.upstreamModelId,
+      client_protocol: job.clientProtocol,
+      upstream_protocol: this.upstreamProtocol,
+      stream: job.stream,
+      status,
+      error_code: errorCode,
+      attempts: this.attempts,
+      input_tokens: usage.tokens.input,
+      output_tokens: usage.tokens.output,
+      cache_read_tokens: usage.tokens.cacheRead,
+      cache_write_tokens: usage.tokens.cacheWrite5m + usage.tokens.cacheWrite1h,
+      reasoning_tokens: usage.tokens.reasoning,
+      usage_source: usage.source,
+      cost_micros: null,
+      currency: null,
+      queue_ms: Math.round(job.queueMs),
+      ttfb_ms: this.firstByteMs,
+      first_content_ms: this.firstContentMs,
+      duration_ms: this.elapsedMs(),
+      request_bytes: this.body.length,
+      response_bytes: this.responseBytes,
+      client_ip: job.clientIp,
+      user_agent: job.headers['user-agent'] ?? null,
+      session_id: null,
+      losses: this.losses,
+    };
+  }
+}

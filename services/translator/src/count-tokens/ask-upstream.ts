@@ -1,0 +1,39 @@
+/** One call of an upstream's own token counter. */
+import { callHeaders } from '../attempt/headers.ts';
+import type { Prepared } from '../prepare.ts';
+import type { Room } from '../room.ts';
+
+const maxBytes = 64 * 1024;
+
+/** `tokens` is null when the upstream has no counter, refused, or said nothing usable: the caller then counts otherwise. */
+export function sendCount(prepared: Prepared, room: Room): Promise<{ status: number | null; tokens: number | null }> {
+  return new Promise((resolve) => {
+    const parts: Buffer[] = [];
+    let size = 0;
+    let status: number | null = null;
+    const call = room.outbound.send(
+      { method: prepared.request.method, url: prepared.request.url, headers: callHeaders(prepared, room), body: prepared.body, timeouts: { ...prepared.route.timeouts, total_ms: 10_000 } },
+      {
+        head: (code) => {
+          status = code;
+        },
+        data: (chunk) => {
+          size += chunk.length;
+          if (size > maxBytes) call.abort('count too large');
+          else parts.push(chunk);
+        },
+        end: () => resolve({ status, tokens: status === 200 ? readCount(prepared, Buffer.concat(parts).toString('utf8')) : null }),
+        error: () => resolve({ status, tokens: null }),
+      },
+    );
+  });
+}
+
+function readCount(prepared: Prepared, text: string): number | null {
+  try {
+    return prepared.upstream.readTokenCount(JSON.parse(text));
+  } catch {
+    // Not JSON: as good as no counter.
+    return null;
+  }
+}

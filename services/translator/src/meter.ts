@@ -1,0 +1,48 @@
+/** Counts what a reply used: the upstream's own figures where it gave them, an estimate from the text where it did not. */
+import { noUsage, type Usage, type UsageSource } from '@model-gateway/contracts';
+import type { ChatEvent } from '@model-gateway/protocols';
+
+/** Bytes of text to a token: close enough across vendors for what was never counted, and always flagged. */
+const bytesPerToken = 4;
+
+export class Meter {
+  #usage: Usage | null = null;
+  #outputChars = 0;
+  #reasoningChars = 0;
+
+  see(events: readonly ChatEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'text-delta' || event.type === 'arguments-delta' || event.type === 'refusal-delta') this.#outputChars += event.text.length;
+      else if (event.type === 'thinking-delta') this.#reasoningChars += event.text.length;
+      else if (event.type === 'usage') this.#usage = event.usage;
+    }
+  }
+
+  /** Forgets a reply that was given up before the caller saw any of it. */
+  reset(): void {
+    this.#usage = null;
+    this.#outputChars = 0;
+    this.#reasoningChars = 0;
+  }
+
+  /** What is known so far; undefined when nothing was metered. */
+  get usage(): Usage | undefined {
+    return this.#usage ?? undefined;
+  }
+
+  /**
+   * The final figures. A complete reply's own usage stands, explicit zeros included. A broken one keeps what was measured and
+   * adds the estimate of what had flowed, never less (field-notes 34). Without any usage everything is estimated, if anything flowed.
+   */
+  settle(complete: boolean, requestBytes: number): { tokens: Usage; source: UsageSource | null } {
+    const output = Math.ceil(this.#outputChars / bytesPerToken);
+    const reasoning = Math.ceil(this.#reasoningChars / bytesPerToken);
+    if (this.#usage) {
+      if (complete) return { tokens: this.#usage, source: 'upstream' };
+      const tokens = { ...this.#usage, output: Math.max(this.#usage.output, output), reasoning: Math.max(this.#usage.reasoning, reasoning) };
+      return { tokens, source: 'partial' };
+    }
+    if (output === 0 && reasoning === 0 && !complete) return { tokens: noUsage, source: null };
+    return { tokens: { ...noUsage, input: Math.ceil(requestBytes / bytesPerToken), output, reasoning }, source: 'estimated' };
+  }
+}

@@ -1,0 +1,25 @@
+/** Opens upstream keys where they are used. Opened values stay in memory only as long as the sealed text they came from is in use. */
+import { type SealedUpstreamKey, sealedAs, type UpstreamRecord } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import type { Keyring } from '@model-gateway/secrets';
+import type { Redactor } from '@model-gateway/telemetry';
+
+const maxOpened = 4096;
+
+export function createKeyOpener(keyring: Keyring, redactor: Redactor): (upstream: UpstreamRecord, key: SealedUpstreamKey) => string {
+  const opened = new Map<string, string>();
+  return (upstream, key) => {
+    const known = opened.get(key.sealed);
+    if (known !== undefined) return known;
+    let value: string;
+    try {
+      value = keyring.open(key.sealed, sealedAs.upstreamKey(upstream.id, key.id));
+    } catch (cause) {
+      throw new GatewayError('upstream_credential', { cause });
+    }
+    if (opened.size >= maxOpened) opened.clear();
+    opened.set(key.sealed, value);
+    redactor.add(value);
+    return value;
+  };
+}

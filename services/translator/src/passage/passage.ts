@@ -1,0 +1,20 @@
+/** What a reply becomes on its way to the caller, verbatim or translated. */
+import type { ChatEvent, StreamRecord } from '@model-gateway/protocols';
+
+/** A record with its bytes as they came. */
+export interface RawRecord extends StreamRecord {
+  raw: Uint8Array;
+  /** Where `data` stands in `raw`, when it is one line of it. */
+  dataStart?: number | undefined;
+  dataEnd?: number | undefined;
+}
+
+/** Output is collected per upstream read and sent in one frame: wake-ups cost more than bytes. */
+export interface Passage {
+  /** Text or bytes for the caller, whole events only; undefined when nothing. */
+  record(record: RawRecord, events: readonly ChatEvent[]): string | Uint8Array | undefined;
+  /** Events that only the end of the body brings. */
+  finish(events: readonly ChatEvent[]): string;
+  /** A whole reply's body. */
+  whole(bytes: Buffer, json: unknown, events: readonly ChatEvent[]): string | Uint8Array;
+}

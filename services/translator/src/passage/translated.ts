@@ -1,0 +1,53 @@
+/** The translated passage: canonical events printed by the caller's own writer. */
+import { type ChatEvent, foldEvents, type ReplyContext, type ReplyWriter } from '@model-gateway/protocols';
+import type { Call } from '../call.ts';
+import type { Prepared } from '../prepare.ts';
+import type { Room } from '../room.ts';
+import type { Passage, RawRecord } from './passage.ts';
+
+/** Rough prompt size for `message_start`, corrected by the final usage. */
+const bytesPerToken = 4;
+
+export class TranslatedPassage implements Passage {
+  readonly #call: Call;
+  readonly #context: ReplyContext;
+  #writer: ReplyWriter | undefined;
+
+  constructor(call: Call, prepared: Prepared, room: Room) {
+    this.#call = call;
+    const { job } = call;
+    this.#context = {
+      requestId: job.id,
+      model: job.requestedModel,
+      createdAt: Math.floor(job.startedAt / 1000),
+      streamForm: job.streamForm,
+      mintId: room.mintId,
+      sealSignature: prepared.sealSignature,
+      echo: call.readRequest().echo,
+      inputEstimate: Math.ceil(call.body.length / bytesPerToken),
+    };
+  }
+
+  record(_record: RawRecord, events: readonly ChatEvent[]): string {
+    return this.#write(events);
+  }
+
+  finish(events: readonly ChatEvent[]): string {
+    const text = this.#write(events);
+    if (this.#writer) this.#call.lose(this.#writer.losses);
+    return text;
+  }
+
+  whole(_bytes: Buffer, _json: unknown, events: readonly ChatEvent[]): string {
+    const { body, losses } = this.#call.client.writeWhole(foldEvents(events), this.#context);
+    this.#call.lose(losses);
+    return JSON.stringify(body);
+  }
+
+  #write(events: readonly ChatEvent[]): string {
+    this.#writer ??= this.#call.client.createWriter(this.#context);
+    let out = '';
+    for (const event of events) out += this.#writer.write(event);
+    return out;
+  }
+}

@@ -1,0 +1,46 @@
+/** The verbatim passage: the upstream's own bytes, with only names, ids and proofs spliced. */
+import { applyEdits } from '@model-gateway/json';
+import type { ChatEvent, VerbatimReply, VerbatimRules } from '@model-gateway/protocols';
+import type { Call } from '../call.ts';
+import type { Prepared } from '../prepare.ts';
+import type { Room } from '../room.ts';
+import type { Passage, RawRecord } from './passage.ts';
+
+export class VerbatimPassage implements Passage {
+  readonly #call: Call;
+  readonly #reply: VerbatimReply;
+  #index = 0;
+
+  constructor(call: Call, rules: VerbatimRules, prepared: Prepared, room: Room) {
+    this.#call = call;
+    this.#reply = rules.createReply({
+      model: call.job.requestedModel,
+      mintId: room.mintId,
+      sealSignature: prepared.sealSignature,
+      requestContains: (text) => call.body.includes(text, 0, 'latin1'),
+      parseRequest: () => call.parseBody(),
+    });
+  }
+
+  record(record: RawRecord): string | Uint8Array | undefined {
+    const edits = record.json === undefined ? [] : this.#reply.record(record);
+    if (edits === 'drop') return undefined;
+    const { client, job } = this.#call;
+    if (client.frameRecord && job.streamForm !== 'sse') return client.frameRecord(applyEdits(record.data, edits), this.#index++, job.streamForm);
+    if (edits.length === 0) return record.raw;
+    const data = applyEdits(record.data, edits);
+    if (record.dataStart === undefined || record.dataEnd === undefined) return `${record.event === undefined ? '' : `event: ${record.event}\n`}data: ${data}\n\n`;
+    const raw = Buffer.from(record.raw.buffer, record.raw.byteOffset, record.raw.byteLength);
+    return Buffer.concat([raw.subarray(0, record.dataStart), Buffer.from(data, 'utf8'), raw.subarray(record.dataEnd)]);
+  }
+
+  finish(_events: readonly ChatEvent[]): string {
+    const { client, job } = this.#call;
+    return client.frameEnd && job.streamForm !== 'sse' ? client.frameEnd(job.streamForm, this.#index) : '';
+  }
+
+  whole(bytes: Buffer, json: unknown): Uint8Array {
+    const edits = this.#reply.whole(json);
+    return edits.length === 0 ? bytes : applyEdits(bytes, edits);
+  }
+}

@@ -1,0 +1,160 @@
+/** The one place that waits for an upstream's stream: bytes to records to events, held until content, sent once per read. */
+import { createJsonArrayParser, createSseParser } from '@model-gateway/framing';
+import { type ChatEvent, isContent, type ReplyReader, type UpstreamFault } from '@model-gateway/protocols';
+import type { Call } from './call.ts';
+import type { Passage, RawRecord } from './passage/passage.ts';
+import type { Prepared } from './prepare.ts';
+import type { Room } from './room.ts';
+
+/** Lifecycle events are held back until content, so that failover stays legal; within these caps (field-notes §3.5). */
+const maxHeldEvents = 64;
+const maxHeldBytes = 256 * 1024;
+
+interface RecordSource {
+  push(chunk: Uint8Array): readonly RawRecord[];
+  finish(): readonly RawRecord[];
+}
+
+export interface PumpSink {
+  /** First content: the head may go out now. */
+  commit(): void;
+  /** Bytes of whole events. false: stop reading until the sink is writable. */
+  send(bytes: Uint8Array): boolean;
+}
+
+/** What ended the reply: nothing (it was complete), or what broke it. */
+export type PumpEnd = { fault: UpstreamFault | null; committed: boolean };
+
+export class Pump {
+  readonly #call: Call;
+  readonly #passage: Passage;
+  readonly #sink: PumpSink;
+  readonly #reader: ReplyReader;
+  readonly #source: RecordSource;
+  #held: (string | Uint8Array)[] = [];
+  #heldBytes = 0;
+  #heldEvents = 0;
+  #committed = false;
+  #ended = false;
+  #fault: UpstreamFault | null = null;
+
+  constructor(call: Call, prepared: Prepared, passage: Passage, sink: PumpSink, room: Room) {
+    this.#call = call;
+    this.#passage = passage;
+    this.#sink = sink;
+    this.#reader = prepared.upstream.createReader();
+    this.#source = recordSource(prepared.upstream.framing, room.maxEventBytes);
+  }
+
+  /** The protocol's own end was seen, or the reply broke: nothing more is read. */
+  get done(): boolean {
+    return this.#ended || this.#fault !== null;
+  }
+
+  /** One read from the upstream. false: pause it. */
+  push(chunk: Uint8Array): boolean {
+    if (this.done) return true;
+    try {
+      return this.#take(this.#source.push(chunk));
+    } catch (error) {
+      this.#fault = badReply(error);
+      return true;
+    }
+  }
+
+  /** The body ended, properly or not. */
+  finish(): PumpEnd {
+    try {
+      if (!this.done) this.#take(this.#source.finish());
+      if (!this.#fault) {
+        const events = this.#reader.finish();
+        this.#see(events);
+        // Translated protocols may owe the caller text that only the end brings, whether or not `end` came by record.
+        if (this.#ended && !this.#fault) this.#emit([this.#passage.finish(events)]);
+      }
+    } catch (error) {
+      this.#fault ??= badReply(error);
+    }
+    if (!this.#fault && !this.#ended) this.#fault = { class: 'broken', code: 'incomplete', message: 'the stream ended without its terminator' };
+    return { fault: this.#fault, committed: this.#committed };
+  }
+
+  #take(records: readonly RawRecord[]): boolean {
+    const out: (string | Uint8Array)[] = [];
+    for (const record of records) {
+      record.json = parseRecord(record.data);
+      if (record.json === undefined && record.data.trim() !== '[DONE]') {
+        if (record.data.trim() === '') continue;
+        this.#fault = { class: 'broken', code: 'malformed', message: 'the upstream sent an event that is not JSON' };
+        break;
+      }
+      const events = this.#reader.read(record);
+      this.#see(events);
+      if (this.#fault) break;
+      const piece = this.#passage.record(record, events);
+      if (piece !== undefined && piece.length > 0) out.push(piece);
+      if (this.#ended) break;
+    }
+    return this.#emit(out);
+  }
+
+  #see(events: readonly ChatEvent[]): void {
+    this.#call.meter.see(events);
+    for (const event of events) {
+      if (event.type === 'error') {
+        this.#fault = event.error;
+        return;
+      }
+      if (event.type === 'end') this.#ended = true;
+      if (!this.#committed && (isContent(event) || event.type === 'finish')) this.#commit();
+    }
+  }
+
+  #commit(): void {
+    this.#committed = true;
+    this.#call.markContent();
+    this.#sink.commit();
+  }
+
+  #emit(pieces: (string | Uint8Array)[]): boolean {
+    if (!this.#committed) {
+      for (const piece of pieces) {
+        this.#held.push(piece);
+        this.#heldBytes += piece.length;
+      }
+      this.#heldEvents += pieces.length;
+      if (this.#heldEvents <= maxHeldEvents && this.#heldBytes <= maxHeldBytes) return true;
+      this.#commit();
+      pieces = [];
+    }
+    const all = this.#held.length > 0 ? this.#held.concat(pieces) : pieces;
+    this.#held = [];
+    if (all.length === 0) return true;
+    const bytes = joinPieces(all);
+    return bytes.length === 0 ? true : this.#sink.send(bytes);
+  }
+}
+
+function recordSource(framing: 'sse' | 'json-array' | 'event-stream', maxBytes: number): RecordSource {
+  if (framing === 'sse') return createSseParser({ maxEventBytes: maxBytes }) as RecordSource;
+  if (framing === 'json-array') return createJsonArrayParser({ maxElementBytes: maxBytes }) as unknown as RecordSource;
+  throw new Error(`no parser for ${framing} framing`);
+}
+
+function parseRecord(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    // Not JSON: `[DONE]`, or malformed, which the caller of this decides.
+    return undefined;
+  }
+}
+
+const badReply = (error: unknown): UpstreamFault => ({ class: 'broken', code: 'unreadable', message: error instanceof Error ? error.message : 'unreadable reply' });
+
+function joinPieces(pieces: readonly (string | Uint8Array)[]): Uint8Array {
+  const first = pieces[0];
+  if (pieces.length === 1 && first !== undefined) return typeof first === 'string' ? Buffer.from(first, 'utf8') : first;
+  if (pieces.every((piece) => typeof piece === 'string')) return Buffer.from(pieces.join(''), 'utf8');
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'utf8') : piece)));
+}

@@ -1,0 +1,51 @@
+/** The translator's end of the reply on the bus: head at the commit, bytes, and the cancel of a caller who left. */
+import type { ServerStream } from '@model-gateway/bus';
+import { frameFlag } from '@model-gateway/contracts';
+import type { Call } from './call.ts';
+import type { PumpSink } from './pump.ts';
+
+export class ReplySink implements PumpSink {
+  readonly #stream: ServerStream<'translator.run'>;
+  readonly #call: Call;
+  #onCancel: (() => void) | undefined;
+  committed = false;
+  /** The finished body of a whole reply; it leaves with the tail, as one message. */
+  wholeBody: Uint8Array | undefined;
+
+  constructor(stream: ServerStream<'translator.run'>, call: Call) {
+    this.#stream = stream;
+    this.#call = call;
+    stream.onCancel((reason) => {
+      call.cancelled = reason;
+      this.#onCancel?.();
+    });
+  }
+
+  onCancel(callback: () => void): void {
+    this.#onCancel = callback;
+    if (this.#call.cancelled !== null) callback();
+  }
+
+  commit(): void {
+    if (this.committed || this.#call.cancelled !== null) return;
+    this.committed = true;
+    this.#stream.head({ status: 200, headers: { 'content-type': this.#call.client.contentType(this.#call.job.streamForm), 'cache-control': 'no-cache' } });
+  }
+
+  send(bytes: Uint8Array): boolean {
+    // A caller who left is read on for (drain) but no longer written to.
+    if (this.#call.cancelled !== null) return true;
+    this.#call.responseBytes += bytes.length;
+    return this.#stream.data(bytes, frameFlag.messageEnd);
+  }
+
+  onWritable(callback: () => void): void {
+    this.#stream.onWritable(callback);
+  }
+
+  whole(body: string | Uint8Array): void {
+    this.wholeBody = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
+    this.#call.responseBytes = this.wholeBody.length;
+    this.committed = true;
+  }
+}

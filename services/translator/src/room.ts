@@ -1,0 +1,28 @@
+import type { Bus } from '@model-gateway/bus';
+import type { CatalogWatcher } from '@model-gateway/catalog';
+import type { SealedUpstreamKey, UpstreamRecord } from '@model-gateway/contracts';
+import type { Outbound } from '@model-gateway/outbound';
+import type { DerivedKey, Keyring } from '@model-gateway/secrets';
+import type { Logger, Redactor } from '@model-gateway/telemetry';
+import type { TokenCounter } from './count-tokens/counter.ts';
+
+/** What every run in this room shares. Built once in `index.ts`. */
+export interface Room {
+  bus: Bus;
+  catalog: CatalogWatcher;
+  outbound: Outbound;
+  keyring: Keyring;
+  /** Opens an upstream's key where it is used. */
+  openKey: (upstream: UpstreamRecord, key: SealedUpstreamKey) => string;
+  envelopeKeys: { sealing: DerivedKey; opening: readonly DerivedKey[] };
+  logger: Logger;
+  redactor: Redactor;
+  mintId(prefix: string): string;
+  counter: TokenCounter;
+  /** Cap of a whole upstream reply, in bytes. */
+  maxReplyBytes: number;
+  /** Cap of one upstream stream event, in bytes. */
+  maxEventBytes: number;
+  /** Cap of reading on after the caller left, where an upstream asks for `drain`, in ms. */
+  drainMs: number;
+}

@@ -1,0 +1,117 @@
+/** One request against its upstreams: the one attempt loop. */
+import type { ServerStream } from '@model-gateway/bus';
+import type { Job, PlannedAttempt } from '@model-gateway/contracts';
+import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { type Route, resolveTarget } from '@model-gateway/routing';
+import { type FaultFacts, faultToError, mayTryNextKey } from './attempt/classify.ts';
+import { type AttemptEnd, sendAttempt } from './attempt/send.ts';
+import { Call } from './call.ts';
+import { countTokens } from './count-tokens/count-tokens.ts';
+import { prepare } from './prepare.ts';
+import { ReplySink } from './reply-sink.ts';
+import type { Room } from './room.ts';
+
+type Stream = ServerStream<'translator.run'>;
+
+/** Never rejects: every way out leaves a tail with its row, or the row alone when the caller has left. */
+export async function run(job: Job, body: Uint8Array, stream: Stream, room: Room): Promise<void> {
+  const call = new Call(job, body);
+  const sink = new ReplySink(stream, call);
+  try {
+    if (job.operation === 'count-tokens') await countTokens(call, sink, room);
+    else await walkAttempts(call, sink, room);
+    finish(call, sink, stream, room);
+  } catch (error) {
+    fail(call, sink, stream, room, error);
+  }
+}
+
+/** Tries the plan's attempts in order until one gives a reply; throws the error that the caller gets when none does. */
+async function walkAttempts(call: Call, sink: ReplySink, room: Room): Promise<void> {
+  const { plan } = call.job;
+  const snapshot = await room.catalog.at(plan.revision);
+  let last: GatewayError | undefined;
+  for (const planned of plan.attempts) {
+    const route = resolveTarget(snapshot, planned);
+    call.upstream = route.upstream.name;
+    call.upstreamModelId = route.target.upstreamModelId;
+    call.upstreamProtocol = route.protocol;
+    const end = await tryOnce(call, route, planned, sink, room);
+    if (end.fault === null) return;
+    if (call.cancelled !== null) throw new GatewayError('client_gone');
+    last = faultToError(end.fault, facts(call, route, end, room));
+    if (end.committed || !mayTryNextKey(end.fault)) break;
+    call.meter.reset();
+  }
+  throw last ?? new GatewayError('no_upstream');
+}
+
+async function tryOnce(call: Call, route: Route, planned: PlannedAttempt, sink: ReplySink, room: Room): Promise<AttemptEnd> {
+  const prepared = prepare(call, route, room);
+  const began = performance.now();
+  const end = await sendAttempt(call, prepared, sink, room);
+  call.attempts.push({
+    upstream: route.upstream.name,
+    key_index: planned.keyIndex,
+    status: end.status,
+    error_code: end.fault ? (end.fault.code ?? end.fault.class) : null,
+    duration_ms: Math.round(performance.now() - began),
+  });
+  return end;
+}
+
+/** Upstream text is for the caller only without our credential and without the upstream's name for the model. */
+function facts(call: Call, route: Route, end: AttemptEnd, room: Room): FaultFacts {
+  const { upstreamModelId } = route.target;
+  return {
+    clean: (text) => {
+      const safe = room.redactor.redact(text).slice(0, 64 * 1024);
+      return upstreamModelId.length > 3 && upstreamModelId !== call.job.requestedModel ? safe.replaceAll(upstreamModelId, call.job.requestedModel) : safe;
+    },
+    body: route.protocol === call.job.clientProtocol && end.body !== undefined && isJsonObject(end.body) ? end.body : undefined,
+  };
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+function finish(call: Call, sink: ReplySink, stream: Stream, room: Room): void {
+  if (call.cancelled !== null) return tellOwnRow(call, room);
+  const tail = { row: call.row(200, null, true) };
+  const body = sink.wholeBody;
+  keepUntilSettled(call, stream, tail.row, room);
+  if (body) stream.whole({ status: 200, headers: { 'content-type': call.client.contentType('whole'), 'content-length': String(body.length) } }, body, tail);
+  else stream.tail(tail);
+}
+
+function fail(call: Call, sink: ReplySink, stream: Stream, room: Room, cause: unknown): void {
+  const error = toGatewayError(cause);
+  if (error.code === 'internal') room.logger.error({ request: call.job.id, error: error.cause ?? error }, 'defect in the translator');
+  else if (error.cause) room.logger.info({ request: call.job.id, upstream: call.upstream, code: error.code, error: error.cause }, 'request failed');
+  if (call.cancelled !== null) return tellOwnRow(call, room);
+  const row = call.row(sink.committed ? 200 : error.status, error.code, false);
+  keepUntilSettled(call, stream, row, room);
+  stream.tail({ row, error: error.toWire(), ...(call.meter.usage && { usage: call.meter.usage }) });
+}
+
+/** The row is ours until the edge says that it is in safe hands. */
+function keepUntilSettled(call: Call, stream: Stream, row: ReturnType<Call['row']>, room: Room): void {
+  stream.onSettled((how) => {
+    if (how === 'lost') tellRow(row, call, room);
+  });
+}
+
+/** The caller left: nobody takes a tail, so the row goes from here. */
+function tellOwnRow(call: Call, room: Room): void {
+  tellRow(call.row(499, 'client_gone', false), call, room);
+}
+
+function tellRow(row: ReturnType<Call['row']>, call: Call, room: Room): void {
+  room.bus.tellDurably('stats.request', row.id, row).catch((error: unknown) => room.logger.error({ request: call.job.id, error }, 'row lost'));
+}

@@ -1,0 +1,135 @@
+/** The walls between rooms, held by reading every import. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { protocolIds } from '@model-gateway/contracts';
+
+const root = join(import.meta.dirname, '../..');
+
+const layers: Record<string, number> = {
+  contracts: 0,
+  errors: 0,
+  ...Object.fromEntries(['protocols', 'routing', 'rewrite', 'limits', 'signatures', 'model-families', 'framing', 'json', 'secrets'].map((name) => [name, 1])),
+  ...Object.fromEntries(['bus', 'storage', 'catalog', 'shared-state', 'outbound', 'config', 'telemetry', 'service'].map((name) => [name, 2])),
+};
+/** Within a layer only these may lean on one another. */
+const sameLayer: Record<string, readonly string[]> = {
+  errors: ['contracts'],
+  protocols: ['framing', 'json'],
+  rewrite: ['json'],
+  catalog: ['storage', 'bus'],
+  storage: [],
+  service: ['telemetry'],
+};
+
+interface Source {
+  file: string;
+  room: string;
+  group: string;
+  imports: string[];
+  text: string;
+}
+
+function sources(group: string): Source[] {
+  return readdirSync(join(root, group)).flatMap((room) => {
+    const folder = join(root, group, room, 'src');
+    return files(folder).map((file) => {
+      const text = readFileSync(file, 'utf8');
+      return {
+        file: relative(root, file),
+        room,
+        group,
+        text,
+        imports: [...text.matchAll(/^(?:import|export)[^'"]*from\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm)].map(
+          (found) => found[1] ?? found[2] ?? found[3] ?? '',
+        ),
+      };
+    });
+  });
+}
+
+function files(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return files(path);
+    return path.endsWith('.ts') && !path.endsWith('.test.ts') ? [path] : [];
+  });
+}
+
+const packages = sources('packages');
+const services = sources('services');
+const ours = (name: string): string | undefined => /^@model-gateway\/([^/]+)/.exec(name)?.[1];
+
+describe('walls', () => {
+  test('a package imports only from lower layers, or from the neighbours it may lean on', () => {
+    const broken = packages.flatMap(({ file, room, imports }) =>
+      imports.flatMap((name) => {
+        const target = ours(name);
+        if (target === undefined || target === room) return [];
+        const allowed = layers[target] !== undefined && (layers[target] < layers[room]! || (sameLayer[room] ?? []).includes(target));
+        return allowed ? [] : [`${file} imports ${name}`];
+      }),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('every package has a layer', () => {
+    expect([...new Set(packages.map(({ room }) => room))].filter((room) => layers[room] === undefined)).toEqual([]);
+  });
+
+  test('services import packages, never one another', () => {
+    const names = new Set(services.map(({ room }) => room));
+    const broken = services.flatMap(({ file, room, imports }) =>
+      imports.filter((name) => names.has(ours(name) ?? '') && ours(name) !== room).map((name) => `${file} imports ${name}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('no import leaves its own room by a relative path', () => {
+    const broken = [...packages, ...services].flatMap(({ file, group, room, imports }) =>
+      imports
+        .filter((name) => name.startsWith('.') && !relative(join(root, group, room), join(root, file, '..', name)).match(/^(?!\.\.)/))
+        .map((name) => `${file} imports ${name}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('what is imported is declared in the package.json of the room', () => {
+    const broken = [...packages, ...services].flatMap(({ file, group, room, imports }) => {
+      const manifest = JSON.parse(readFileSync(join(root, group, room, 'package.json'), 'utf8')) as { dependencies?: object; devDependencies?: object };
+      const declared = new Set([...Object.keys(manifest.dependencies ?? {}), ...Object.keys(manifest.devDependencies ?? {})]);
+      return imports
+        .filter((name) => !name.startsWith('.') && !name.startsWith('node:') && !declared.has(packageOf(name)))
+        .map((name) => `${file} imports ${name}`);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test('pure packages have no clock, no random and no I/O', () => {
+    const pure = packages.filter(({ room }) => layers[room] === 1);
+    const broken = pure.flatMap(({ file, imports, text }) => [
+      ...imports
+        .filter((name) => name.startsWith('node:') && !['node:crypto', 'node:buffer', 'node:util'].includes(name))
+        .map((name) => `${file} imports ${name}`),
+      ...[...text.matchAll(/\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bsetTimeout\(|\bsetInterval\(|\bprocess\.env\b/g)].map(
+        (found) => `${file} uses ${found[0]}`,
+      ),
+    ]);
+    expect(broken).toEqual([]);
+  });
+
+  test('no service knows a protocol by its id', () => {
+    const literal = new RegExp(`['"\`](?:${protocolIds.filter((id) => id !== 'passthrough').join('|')})['"\`]`);
+    const broken = services.filter(({ text }) => literal.test(text)).map(({ file, text }) => `${file}: ${literal.exec(text)?.[0]}`);
+    expect(broken).toEqual([]);
+  });
+
+  test('only config reads the environment among packages, and no service does', () => {
+    const broken = [...packages.filter(({ room }) => room !== 'config'), ...services]
+      .filter(({ text }) => /\bprocess\.env\b/.test(text))
+      .map(({ file }) => file);
+    expect(broken).toEqual([]);
+  });
+});
+
+const packageOf = (name: string): string => (name.startsWith('@') ? name.split('/').slice(0, 2).join('/') : (name.split('/')[0] ?? name));
