@@ -15,8 +15,8 @@ export type StorageTarget = { mode: 'sqlite'; file: string } | { mode: 'postgres
 
 /** The part of a pino-like logger that storage uses. */
 export interface StorageLogger {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
+  info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
 }
 
 export interface OpenOptions {

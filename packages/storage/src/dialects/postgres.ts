@@ -5,7 +5,7 @@ import type { StorageDialect } from './dialect.ts';
 import { createErrorTranslator } from './translate-error.ts';
 
 export interface PostgresLogger {
-  warn(fields: object, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
 }
 
 const int8 = 20;

@@ -1,0 +1,60 @@
+/** The configuration as JSON bytes, read and printed once per revision however many services ask for it. */
+import type { Storage } from '@model-gateway/storage';
+
+export interface Encoded {
+  revision: number;
+  bytes: Uint8Array;
+}
+
+export interface EncodedCatalog {
+  /** The newest revision. */
+  newest(): Promise<Encoded>;
+  /** A revision that was asked for a short while ago. */
+  recent(revision: number): Encoded | undefined;
+}
+
+/** Others may still ask for a revision that somebody holds: they get it for this long, from this much memory. */
+const keptMs = 60_000;
+const keptBytes = 64 * 1024 * 1024;
+const keptRevisions = 16;
+
+export function createEncodedCatalog(storage: Storage, now: () => number = () => performance.now()): EncodedCatalog {
+  const kept = new Map<number, Encoded & { at: number }>();
+  let loading: Promise<Encoded> | undefined;
+
+  const evict = () => {
+    let bytes = 0;
+    for (const [count, entry] of [...kept.values()].reverse().entries()) {
+      bytes += entry.bytes.byteLength;
+      // The newest always stays.
+      if (count > 0 && (count >= keptRevisions || bytes > keptBytes || now() - entry.at > keptMs)) kept.delete(entry.revision);
+    }
+  };
+  const load = async (): Promise<Encoded> => {
+    const rows = await storage.catalog.load();
+    const entry = { revision: rows.revision, bytes: new TextEncoder().encode(JSON.stringify(rows)), at: now() };
+    // A database that was set back to an older state numbers anew: nothing that was kept is true any more.
+    if ([...kept.keys()].some((revision) => revision > entry.revision)) kept.clear();
+    kept.delete(entry.revision);
+    kept.set(entry.revision, entry);
+    evict();
+    return entry;
+  };
+  return {
+    async newest() {
+      const revision = await storage.catalog.revision();
+      const known = kept.get(revision);
+      if (known && revision === Math.max(...kept.keys())) return known;
+      loading ??= load().finally(() => {
+        loading = undefined;
+      });
+      const loaded = await loading;
+      // A load that began before this question may be older than the answer.
+      return loaded.revision >= revision ? loaded : load();
+    },
+    recent(revision) {
+      evict();
+      return kept.get(revision);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** The console's side of the catalog: answers for the revision, sends the configuration, and tells of every commit. */
+import type { Bus, Disposable, ServerStream } from '@model-gateway/bus';
+import { toGatewayError } from '@model-gateway/errors';
+import type { Storage } from '@model-gateway/storage';
+import type { CatalogLogger } from '../logger.ts';
+import { createEncodedCatalog, type EncodedCatalog } from './encoded.ts';
+
+export interface CatalogSourceDeps {
+  storage: Storage;
+  bus: Bus;
+  logger: CatalogLogger;
+}
+
+export interface CatalogSource {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+const frameBytes = 64 * 1024;
+
+export function createCatalogSource({ storage, bus, logger }: CatalogSourceDeps): CatalogSource {
+  const catalog = createEncodedCatalog(storage);
+  let doors: Disposable | undefined;
+  let silence: (() => void) | undefined;
+  return {
+    start() {
+      silence = storage.catalog.onChange((change) => bus.tell('catalog.changed', change));
+      doors = bus.serve({
+        ask: { 'catalog.revision': async () => ({ revision: await storage.catalog.revision() }) },
+        open: {
+          'catalog.load': (request, _body, stream) => {
+            sendCatalog(catalog, request.revision, stream).catch((error: unknown) => {
+              logger.warn({ error }, 'the configuration could not be sent');
+              stream.fail(toGatewayError(error));
+            });
+          },
+        },
+      });
+    },
+    async stop() {
+      silence?.();
+      await doors?.dispose();
+    },
+  };
+}
+
+async function sendCatalog(catalog: EncodedCatalog, wanted: number | undefined, stream: ServerStream<'catalog.load'>): Promise<void> {
+  let cancelled = false;
+  stream.onCancel(() => {
+    cancelled = true;
+  });
+  const { revision, bytes } = (wanted !== undefined && catalog.recent(wanted)) || (await catalog.newest());
+  if (cancelled) return;
+  stream.head({ revision });
+  let sent = 0;
+  const send = () => {
+    while (!cancelled && sent < bytes.byteLength) {
+      const frame = bytes.subarray(sent, sent + frameBytes);
+      sent += frame.byteLength;
+      if (!stream.data(frame)) break;
+    }
+    if (!cancelled && sent >= bytes.byteLength) {
+      cancelled = true;
+      stream.tail({ bytes: bytes.byteLength });
+    }
+  };
+  stream.onWritable(send);
+  send();
+}

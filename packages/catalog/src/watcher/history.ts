@@ -1,0 +1,36 @@
+/** The snapshots that requests may still be pinned to. */
+import type { Snapshot } from '@model-gateway/contracts';
+
+export interface SnapshotHistory {
+  get(revision: number): Snapshot | undefined;
+  add(snapshot: Snapshot): void;
+  clear(): void;
+}
+
+export interface HistoryLimits {
+  revisions: number;
+  ageMs: number;
+  now: () => number;
+}
+
+/** A snapshot leaves when it is one too many, or this long after the next one came. The newest stays. */
+export function createHistory({ revisions, ageMs, now }: HistoryLimits): SnapshotHistory {
+  const kept = new Map<number, { snapshot: Snapshot; supersededAt: number | null }>();
+  const evict = () => {
+    for (const [revision, { supersededAt }] of kept) {
+      if (kept.size > revisions || (supersededAt !== null && now() - supersededAt > ageMs)) kept.delete(revision);
+    }
+  };
+  return {
+    get(revision) {
+      return kept.get(revision)?.snapshot;
+    },
+    add(snapshot) {
+      for (const entry of kept.values()) entry.supersededAt ??= now();
+      kept.delete(snapshot.revision);
+      kept.set(snapshot.revision, { snapshot, supersededAt: null });
+      evict();
+    },
+    clear: () => kept.clear(),
+  };
+}

@@ -1,0 +1,140 @@
+/** What every service knows of the configuration: the newest snapshot it could get, and those that its requests are pinned to. */
+import type { Bus, Disposable } from '@model-gateway/bus';
+import type { Snapshot } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import type { CatalogLogger } from '../logger.ts';
+import { buildSnapshot } from '../snapshot.ts';
+import { createHistory } from './history.ts';
+import { loadRows } from './load-rows.ts';
+
+export interface CatalogWatcherDeps {
+  bus: Bus;
+  logger: CatalogLogger;
+  /** How often a lost piece of news is looked for, in ms. */
+  pollMs?: number;
+  /** A monotonic clock in ms. */
+  now?: () => number;
+}
+
+export interface CatalogWatcher {
+  /** Resolves after the first attempt; `ready` tells whether it succeeded. Goes on trying. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** null before the first snapshot. Stays what it was while console or database are away. */
+  current(): Snapshot | null;
+  /**
+   * Exactly this revision. Fetches a newer one than the current; throws (or rejects with) `service_unavailable` when it cannot be had:
+   * an older one is kept for 60 s and 16 revisions.
+   */
+  at(revision: number): Snapshot | Promise<Snapshot>;
+  /** Told of each new current snapshot. Returns how to stop listening. */
+  onChange(callback: (snapshot: Snapshot) => void): () => void;
+  readonly ready: boolean;
+}
+
+/** Before the first snapshot nothing works, so it is asked for more often. */
+const firstPollMs = 250;
+const askMs = 1_500;
+const loadMs = 10_000;
+
+export function createCatalogWatcher({ bus, logger, pollMs = 2_000, now = () => performance.now() }: CatalogWatcherDeps): CatalogWatcher {
+  const history = createHistory({ revisions: 16, ageMs: 60_000, now });
+  const listeners = new Set<(snapshot: Snapshot) => void>();
+  const loads = new Map<number | 'newest', Promise<Snapshot>>();
+  let current: Snapshot | null = null;
+  let away = false;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let news: Disposable | undefined;
+
+  const adopt = (snapshot: Snapshot) => {
+    current = snapshot;
+    for (const listener of listeners) listener(snapshot);
+  };
+
+  /** One load at a time for each revision, however many requests wait for it. */
+  const load = (revision?: number): Promise<Snapshot> => {
+    const key = revision ?? 'newest';
+    const running = loads.get(key);
+    if (running) return running;
+    const started = (async () => {
+      const before = current;
+      const rows = await loadRows(bus, revision, loadMs);
+      if (rows.revision === current?.revision) return current;
+      // The newest that the console has is older than ours, and ours did not just arrive: the database was set back and numbers anew,
+      // so that what is kept under these numbers is not what they mean now.
+      const setBack = revision === undefined && current !== null && current === before && rows.revision < current.revision;
+      if (setBack) history.clear();
+      const snapshot = history.get(rows.revision) ?? buildSnapshot(rows, current);
+      history.add(snapshot);
+      if (setBack || !current || snapshot.revision > current.revision) adopt(snapshot);
+      return snapshot;
+    })().finally(() => loads.delete(key));
+    loads.set(key, started);
+    return started;
+  };
+
+  /** Brings `current` to what the console has now. Never rejects. */
+  const refresh = async (isCurrent: () => boolean): Promise<void> => {
+    try {
+      if (isCurrent()) return;
+      await load();
+      // News that came while an older load was under way joined that load.
+      if (!isCurrent()) await load();
+      if (away) logger.info({ revision: current?.revision }, 'the configuration can be read again');
+      away = false;
+    } catch (error) {
+      if (!away && !stopped) logger.warn({ error, revision: current?.revision ?? null }, 'the configuration cannot be read, going on with what is known');
+      away = true;
+    }
+  };
+
+  const poll = async (): Promise<void> => {
+    try {
+      const { revision } = await bus.ask('catalog.revision', {}, { deadlineMs: askMs });
+      await refresh(() => current?.revision === revision);
+    } catch (error) {
+      if (!away && !stopped) logger.warn({ error, revision: current?.revision ?? null }, 'the console does not answer, going on with what is known');
+      away = true;
+    }
+  };
+  const schedule = () => {
+    if (stopped) return;
+    timer = setTimeout(() => void poll().then(schedule), current ? pollMs : Math.min(firstPollMs, pollMs));
+    timer.unref();
+  };
+
+  return {
+    async start() {
+      news = bus.listen('catalog.changed', ({ revision }) => void refresh(() => current !== null && current.revision >= revision));
+      bus.onConnection((connected) => {
+        if (connected && !stopped) void poll();
+      });
+      await poll();
+      schedule();
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await news?.dispose();
+    },
+    current: () => current,
+    at(revision) {
+      if (current?.revision === revision) return current;
+      const known = history.get(revision);
+      if (known) return known;
+      if (current && revision < current.revision) throw new GatewayError('service_unavailable', { message: 'This revision of the configuration is gone.' });
+      return load(revision).then((snapshot) => {
+        if (snapshot.revision === revision) return snapshot;
+        throw new GatewayError('service_unavailable', { message: 'This revision of the configuration cannot be had.' });
+      });
+    },
+    onChange(callback) {
+      listeners.add(callback);
+      return () => listeners.delete(callback);
+    },
+    get ready() {
+      return current !== null;
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Bus, createMemoryBus } from '@model-gateway/bus';
+import { openStorage, type Storage } from '@model-gateway/storage';
+import { sampleGroup, sampleKey, sampleModel, sampleUpstream } from '../../storage/test/samples.ts';
+import { type CatalogSource, type CatalogWatcher, createCatalogSource, createCatalogWatcher } from '../src/index.ts';
+
+const logger = { info: () => undefined, warn: () => undefined };
+
+/** The same bus, whose news can be lost. */
+function lossyBus(bus: Bus): Bus & { losing: boolean } {
+  const lossy = Object.create(bus) as Bus & { losing: boolean };
+  lossy.losing = false;
+  lossy.tell = (subject, news) => {
+    if (!lossy.losing) bus.tell(subject, news);
+  };
+  lossy.serve = (handlers) => bus.serve(handlers);
+  return lossy;
+}
+
+const until = async (condition: () => boolean, limitMs: number): Promise<number> => {
+  const start = performance.now();
+  while (!condition()) {
+    if (performance.now() - start > limitMs) throw new Error(`not within ${limitMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return performance.now() - start;
+};
+
+describe('catalog over the bus', () => {
+  let bus: Bus;
+  let sourceBus: ReturnType<typeof lossyBus>;
+  let storage: Storage;
+  let source: CatalogSource;
+  let watcher: CatalogWatcher;
+  const addGroup = (name: string) => storage.catalog.change((writer) => writer.keyGroups.insert(`id-${name}`, sampleGroup({ name })));
+
+  beforeEach(async () => {
+    bus = createMemoryBus({ strict: true });
+    sourceBus = lossyBus(bus);
+    storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger });
+    await storage.migrate();
+    source = createCatalogSource({ storage, bus: sourceBus, logger });
+    watcher = createCatalogWatcher({ bus, logger, pollMs: 150 });
+  });
+  afterEach(async () => {
+    await watcher.stop();
+    await source.stop();
+    await storage.close();
+    await bus.drain();
+  });
+
+  test('holds everything after the start, and sees a write within a second', async () => {
+    await storage.catalog.change(async (writer) => {
+      await writer.upstreams.insert('u1', sampleUpstream());
+      await writer.models.insert('m1', sampleModel({ aliases: ['quick'] }));
+      await writer.keyGroups.insert('g1', sampleGroup());
+      await writer.accessKeys.insert('a1', sampleKey());
+    });
+    source.start();
+    await watcher.start();
+    expect(watcher.ready).toBe(true);
+    expect(watcher.current()?.names.get('quick')?.model.name).toBe('fast');
+    expect(watcher.current()?.accessKeys.get('a'.repeat(64))?.name).toBe('ada');
+    const heard: number[] = [];
+    watcher.onChange(({ revision }) => heard.push(revision));
+    const { revision } = await addGroup('second');
+    expect(await until(() => watcher.current()?.keyGroups.has('second') ?? false, 1_000)).toBeLessThan(1_000);
+    expect(heard).toEqual([revision]);
+    expect(watcher.current()?.models).toBe((await watcher.at(revision - 1)).models);
+  });
+
+  test('lost news is repaired by the poll', async () => {
+    source.start();
+    await watcher.start();
+    sourceBus.losing = true;
+    const { revision } = await addGroup('unheard');
+    await until(() => watcher.current()?.revision === revision, 2_000);
+  });
+
+  test('waits for a console that comes later', async () => {
+    await watcher.start();
+    expect(watcher.ready).toBe(false);
+    expect(watcher.current()).toBeNull();
+    source.start();
+    await until(() => watcher.ready, 2_000);
+  });
+
+  test('goes on with what it knows while console or database are away', async () => {
+    await addGroup('known');
+    source.start();
+    await watcher.start();
+    await source.stop();
+    await addGroup('later');
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(watcher.ready).toBe(true);
+    expect(watcher.current()?.keyGroups.has('known')).toBe(true);
+    expect(watcher.current()?.keyGroups.has('later')).toBe(false);
+    source = createCatalogSource({ storage, bus: sourceBus, logger });
+    source.start();
+    await until(() => watcher.current()?.keyGroups.has('later') ?? false, 2_000);
+  });
+
+  test('gives pinned revisions, fetches a newer one, refuses what is gone', async () => {
+    source.start();
+    await watcher.start();
+    const first = watcher.current()!;
+    await addGroup('one');
+    await until(() => watcher.current() !== first, 1_000);
+    expect(watcher.at(first.revision)).toBe(first);
+    sourceBus.losing = true;
+    const { revision } = await addGroup('two');
+    const asked = [watcher.at(revision), watcher.at(revision)];
+    const [a, b] = await Promise.all(asked);
+    expect(a?.keyGroups.has('two')).toBe(true);
+    expect(a).toBe(b);
+    expect(() => watcher.at(first.revision - 1)).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
+    await expect(watcher.at(revision + 10)).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
+
+  test('a revision that another service already holds can be had although a newer one exists', async () => {
+    source.start();
+    await watcher.start();
+    const late = createCatalogWatcher({ bus, logger, pollMs: 60_000 });
+    await late.start();
+    const { revision } = await addGroup('one');
+    await until(() => watcher.current()?.revision === revision, 1_000);
+    sourceBus.losing = true;
+    await addGroup('two');
+    expect((await late.at(revision)).keyGroups.has('two')).toBe(false);
+    await late.stop();
+  });
+
+  test('a database that was set back is followed', async () => {
+    await addGroup('one');
+    await addGroup('two');
+    source.start();
+    await watcher.start();
+    await source.stop();
+    const older = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger });
+    await older.migrate();
+    const olderSource = createCatalogSource({ storage: older, bus: sourceBus, logger });
+    olderSource.start();
+    await until(() => watcher.current()?.keyGroups.size === 0, 2_000);
+    await olderSource.stop();
+    await older.close();
+  });
+
+  test('carries twenty thousand keys under credit', async () => {
+    await storage.catalog.change(async (writer) => {
+      await writer.keyGroups.insert('g1', sampleGroup());
+      for (let index = 0; index < 20_000; index++) {
+        await writer.accessKeys.insert(`a${index}`, sampleKey({ name: `key-${index}`, hash: index.toString(16).padStart(64, '0') }));
+      }
+    });
+    source.start();
+    await watcher.start();
+    expect(watcher.current()?.accessKeys.size).toBe(20_000);
+    await addGroup('more');
+    await until(() => watcher.current()?.keyGroups.has('more') ?? false, 1_000);
+  });
+});
