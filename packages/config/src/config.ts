@@ -46,9 +46,8 @@ function check(name: string, variable: Variable<unknown>, value: unknown): unkno
 
 /** `--data-dir x` → `DATA_DIR: x`. */
 function readArguments(argv: readonly string[]): Record<string, string> {
-  const byFlag = new Map(
-    listVariables().flatMap(({ variable }) => (variable.env === null ? [] : [[`--${variable.env.toLowerCase().replaceAll('_', '-')}`, variable] as const])),
-  );
+  const byFlag = new Map<string, Variable<unknown>>();
+  for (const { variable } of listVariables()) if (variable.env !== null) byFlag.set(`--${variable.env.toLowerCase().replaceAll('_', '-')}`, variable);
   const out: Record<string, string> = {};
   for (let i = 0; i < argv.length; i++) {
     const [flag = '', inline] = (argv[i] as string).split(/=(.*)/s, 2);
