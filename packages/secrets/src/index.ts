@@ -1,1 +1,5 @@
-export {};
+/** Master keys, sealing at rest, access-key format. */
+export * from './access-key.ts';
+export * from './keyring.ts';
+export { generateMasterKey, MasterKeyError } from './master-key.ts';
+export * from './secret.ts';
