@@ -5,3 +5,4 @@ export type { ModelNames, TakenName } from './catalog/model-names.ts';
 export type { ListPage, ListQuery, ResourceRepository } from './catalog/resource-repository.ts';
 export { type OpenOptions, openStorage, type Storage, type StorageLogger, type StorageTarget } from './open-storage.ts';
 export type { RequestFilters, RequestPage, RequestQuery, RequestStats } from './requests/request-stats.ts';
+export { type GuardOptions, guardStorage, type StorageGuard } from './storage-guard.ts';

@@ -1,0 +1,79 @@
+/** Brings the schema up to date as soon as the database is there, and knows whether it is there now. */
+import type { Storage, StorageLogger } from './open-storage.ts';
+
+export interface StorageGuard {
+  /** Resolves after the first attempt. Rejects when the schema never can be brought up to date (not when the database is only away). */
+  start(): Promise<void>;
+  /** Runs `callback` once, when the schema is up to date: at once if it is. */
+  whenMigrated(callback: () => void): void;
+  /** Whether the database answered last time. */
+  readonly up: boolean;
+  stop(): void;
+}
+
+export interface GuardOptions {
+  storage: Storage;
+  logger: StorageLogger;
+  /** How often the database is asked, in ms. */
+  intervalMs?: number;
+}
+
+const isAway = (error: unknown): boolean => (error as { code?: unknown }).code === 'service_unavailable';
+
+export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptions): StorageGuard {
+  let migrated = false;
+  let up = false;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const waiting: (() => void)[] = [];
+
+  const report = (now: boolean, error?: unknown) => {
+    if (now !== up) {
+      if (now) logger.info({ mode: storage.mode }, 'the database answers');
+      else logger.warn({ mode: storage.mode, error }, 'the database is away');
+    } else if (!now && !migrated && error !== undefined) logger.warn({ mode: storage.mode, error }, 'the schema cannot be brought up to date yet');
+    up = now;
+  };
+  const attempt = async (): Promise<void> => {
+    if (migrated) return storage.ping();
+    await storage.migrate();
+    migrated = true;
+    for (const callback of waiting.splice(0)) callback();
+  };
+  const repeat = async (): Promise<void> => {
+    // A defect of the schema that shows only after the start is treated like an absence: the data plane goes on without the database.
+    await attempt().then(
+      () => report(true),
+      (error: unknown) => report(false, error),
+    );
+    schedule();
+  };
+  const schedule = () => {
+    if (stopped) return;
+    timer = setTimeout(() => void repeat(), intervalMs);
+    timer.unref();
+  };
+  return {
+    async start() {
+      try {
+        await attempt();
+        report(true);
+      } catch (error) {
+        if (!isAway(error)) throw error;
+        report(false, error);
+      }
+      schedule();
+    },
+    whenMigrated(callback) {
+      if (migrated) callback();
+      else waiting.push(callback);
+    },
+    get up() {
+      return up;
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

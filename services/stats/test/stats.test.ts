@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Bus, createMemoryBus } from '@model-gateway/bus';
+import { GatewayError } from '@model-gateway/errors';
+import type { Service } from '@model-gateway/service';
+import { openStorage, type Storage } from '@model-gateway/storage';
+import { createLogger } from '@model-gateway/telemetry';
+import { sampleRow } from '../../../packages/storage/test/samples.ts';
+import { createStats } from '../src/index.ts';
+
+const lines: string[] = [];
+const logger = createLogger({ level: 'info', name: 'test', destination: { write: (line) => void lines.push(line) } });
+
+const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+  const start = performance.now();
+  while (!(await condition())) {
+    if (performance.now() - start > 5_000) throw new Error('not within 5 s');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
+
+describe('stats', () => {
+  let bus: Bus;
+  let storage: Storage;
+  let stats: Service;
+  const stored = async () => (await storage.requests.listRows({ filters: {}, limit: 100 })).items;
+  beforeEach(() => {
+    lines.length = 0;
+    bus = createMemoryBus({ strict: true });
+    storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger });
+  });
+  afterEach(async () => {
+    await stats.stop();
+    await storage.close();
+  });
+
+  test('a row told is a row stored when the telling resolves', async () => {
+    stats = createStats({ bus, storage, logger });
+    await stats.start();
+    expect(stats.health()).toEqual({ ready: true, reasons: [] });
+    await Promise.all([1, 2, 3].map((index) => bus.tellDurably('stats.request', `r${index}`, sampleRow({ id: `r${index}`, started_at: index }))));
+    expect((await stored()).map(({ id }) => id)).toEqual(['r3', 'r2', 'r1']);
+  });
+
+  test('told twice it is one row, and the translator has the last word', async () => {
+    stats = createStats({ bus, storage, logger });
+    await stats.start();
+    await bus.tellDurably('stats.request', 'a', sampleRow({ authority: 1, status: 503 }));
+    await bus.tellDurably('stats.request', 'b', sampleRow({ authority: 2, status: 200 }));
+    await bus.tellDurably('stats.request', 'c', sampleRow({ authority: 1, status: 503 }));
+    expect((await stored()).map(({ status, authority }) => [status, authority])).toEqual([[200, 2]]);
+  });
+
+  test('rows wait while the database is away, and health says so', async () => {
+    let away = true;
+    const flaky: Storage = {
+      ...storage,
+      requests: {
+        ...storage.requests,
+        insertRows: async (rows) => {
+          if (away) throw new GatewayError('service_unavailable');
+          await storage.requests.insertRows(rows);
+        },
+      },
+    };
+    stats = createStats({ bus, storage: flaky, logger });
+    await stats.start();
+    const told = bus.tellDurably('stats.request', 'a', sampleRow());
+    await until(() => stats.health().reasons.includes('storage'));
+    expect(await stored()).toEqual([]);
+    away = false;
+    await told;
+    expect(await stored()).toHaveLength(1);
+    expect(stats.health().ready).toBe(true);
+  });
+
+  test('a row that the database refuses does not hold up the others', async () => {
+    stats = createStats({ bus, storage, logger });
+    await stats.start();
+    const bad = sampleRow({ id: 'bad', status: null as unknown as number });
+    const rows = [...Array.from({ length: 9 }, (_, index) => sampleRow({ id: `good-${index}` })), bad];
+    await Promise.all(rows.map((row) => bus.tellDurably('stats.request', row.id, row)));
+    expect(await stored()).toHaveLength(9);
+    expect(lines.filter((line) => line.includes('"request_id":"bad"'))).toHaveLength(1);
+  });
+
+  test('starts before the database is there, and stores what came meanwhile', async () => {
+    let away = true;
+    const late: Storage = {
+      ...storage,
+      migrate: async () => {
+        if (away) throw new GatewayError('service_unavailable');
+        await storage.migrate();
+      },
+    };
+    stats = createStats({ bus, storage: late, logger });
+    await stats.start();
+    expect(stats.health()).toEqual({ ready: false, reasons: ['storage'] });
+    const told = bus.tellDurably('stats.request', 'a', sampleRow());
+    away = false;
+    await told;
+    expect(await stored()).toHaveLength(1);
+    await until(() => stats.health().ready);
+  });
+});
