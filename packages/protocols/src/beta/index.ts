@@ -1,3 +1,45 @@
+/** Anthropic-compatible messages: the protocol as one value. */
 import type { Protocol } from '../protocol.ts';
+import { verbatim } from './anatomy.ts';
+import { createCloser } from './closer.ts';
+import { credential, listModels, request } from './endpoint.ts';
+import { readError, writeError } from './errors.ts';
+import { readModelList, writeModel, writeModels } from './models.ts';
+import { readRequest } from './read-request.ts';
+import { createReader, readTokenCount, readWhole } from './read-response.ts';
+import { routes } from './routes.ts';
+import { writeRequest } from './write-request.ts';
+import { createWriter, writeWhole } from './write-response.ts';
 
-export const beta: Protocol = { id: 'beta', title: 'Anthropic-compatible messages' };
+export const beta: Protocol = {
+  id: 'beta',
+  title: 'Anthropic-compatible messages',
+  client: {
+    routes,
+    readRequest,
+    createWriter,
+    writeWhole,
+    writeTokenCount: (tokens) => ({ input_tokens: tokens }),
+    writeError,
+    writeModels,
+    writeModel,
+    createCloser,
+    keepAlive: (form) => (form === 'sse' ? ':keep-alive\n\n' : null),
+    contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),
+    replyHeaders: (requestId) => ({ 'request-id': requestId }),
+  },
+  upstream: {
+    framing: 'sse',
+    request,
+    credential,
+    countsTokens: true,
+    writeRequest,
+    createReader,
+    readWhole,
+    readTokenCount,
+    readError,
+    verbatim,
+    listModels,
+    readModelList,
+  },
+};

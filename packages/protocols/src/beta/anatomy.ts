@@ -1,0 +1,117 @@
+/** What must change in bytes that pass between a caller and an upstream of this same protocol; every other byte stays (contract §7). */
+import type { Edit } from '@model-gateway/json';
+import { envelopePrefix } from '../kit/envelope-prefix.ts';
+import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
+import { LossList } from './losses.ts';
+import { requireUniqueToolUse } from './read-request.ts';
+import { mayThinkOn } from './write-reasoning.ts';
+
+type Path = Edit['path'];
+
+/** Model name, proofs opened or stripped, and the one check that is ours. A large body is parsed only when it holds something to find. */
+function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules['requestEdits']> {
+  const losses = new LossList();
+  const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId }];
+  const mayHoldProofs = context.contains('"signature"') || context.contains('"redacted_thinking"') || context.contains(envelopePrefix);
+  const mayHoldCalls = context.contains('"tool_use"');
+  if (!mayHoldProofs && !mayHoldCalls) return { edits, losses: losses.list };
+  const body = context.parse();
+  const messages = asArray(own(body, 'messages')) ?? [];
+  if (mayHoldCalls) requireUniqueToolUse(messages);
+  if (mayHoldProofs) edits.push(...proofEdits(body, messages, context, losses));
+  return { edits, losses: losses.list };
+}
+
+function proofEdits(body: unknown, messages: readonly unknown[], context: VerbatimRequestContext, losses: LossList): Edit[] {
+  const edits: Edit[] = [];
+  const sent = messages.map((message, turn) => openMessage(asObject(message) ?? {}, turn, context, edits));
+  if (edits.some((edit) => asString(edit.value) === undefined)) {
+    losses.dropped('thinking.signature', 'issued by another model, upstream or account');
+    edits.push(...thinkingEdits(body, sent, losses));
+  }
+  return edits;
+}
+
+/** Adds the edits of one message; gives its blocks as they will be sent. */
+function openMessage(message: JsonObject, turn: number, context: VerbatimRequestContext, edits: Edit[]): { role: unknown; content: unknown[] } {
+  const blocks = asArray(own(message, 'content')) ?? [];
+  const changes: Edit[] = [];
+  const content = blocks.flatMap((block, place) => {
+    const edit = openBlock(block, ['messages', turn, 'content', place], context);
+    if (!edit) return [block];
+    changes.push(edit);
+    if (edit.value === undefined) return [];
+    return [typeof edit.value === 'string' ? block : edit.value];
+  });
+  // A message may not be left without content: it goes as a whole then.
+  if (changes.length > 0 && content.length === 0) edits.push({ path: ['messages', turn], value: undefined });
+  else for (const edit of changes) edits.push(edit);
+  return { role: own(message, 'role'), content };
+}
+
+/** A proof that is ours to send is opened in place; else thinking becomes readable text and what is opaque goes. */
+function openBlock(block: unknown, path: Path, context: VerbatimRequestContext): Edit | null {
+  const type = own(block, 'type');
+  if (type !== 'thinking' && type !== 'redacted_thinking') return null;
+  const field = type === 'thinking' ? 'signature' : 'data';
+  const sealed = asString(own(block, field)) ?? '';
+  const proof = sealed === '' ? null : context.openSignature(sealed);
+  if (proof !== null) return { path: [...path, field], value: proof };
+  const text = type === 'thinking' ? (asString(own(block, 'thinking')) ?? '') : '';
+  return { path, value: text.trim() === '' ? undefined : { type: 'text', text } };
+}
+
+/**
+ * When the calls being answered lost their thinking, a thinking budget would be refused: this call then goes without one (and without the
+ * clean-up of thinking, which asks for it). Adaptive thinking has no such rule.
+ */
+function thinkingEdits(body: unknown, sent: readonly { role: unknown; content: unknown[] }[], losses: LossList): Edit[] {
+  if (own(own(body, 'thinking'), 'type') !== 'enabled' || mayThinkOn(sent)) return [];
+  losses.dropped('thinking', 'the calls being answered came without thinking that can be replayed');
+  const edits: Edit[] = [{ path: ['thinking'], value: undefined }];
+  const strategies = asArray(own(own(body, 'context_management'), 'edits')) ?? [];
+  const clearing = strategies.flatMap((strategy, place) => (asString(own(strategy, 'type'))?.startsWith('clear_thinking') ? [place] : []));
+  if (clearing.length === 0) return edits;
+  if (clearing.length === strategies.length) return [...edits, { path: ['context_management'], value: undefined }];
+  return [...edits, ...clearing.map((place): Edit => ({ path: ['context_management', 'edits', place], value: undefined }))];
+}
+
+/** Names, ids of calls that the caller runs, and proofs, in what the upstream answers. */
+function createReply(context: VerbatimReplyContext): VerbatimReply {
+  const sealed = (holder: unknown, field: string, path: Path): Edit[] => {
+    const proof = asString(own(holder, field));
+    return proof === undefined || proof === '' ? [] : [{ path: [...path, field], value: context.sealSignature(proof) }];
+  };
+  const named = (holder: unknown, path: Path): Edit[] =>
+    asString(own(holder, 'model')) === undefined ? [] : [{ path: [...path, 'model'], value: context.model }];
+  const inBlock = (block: unknown, path: Path): Edit[] => {
+    if (isCallersCall(block)) return [{ path: [...path, 'id'], value: context.mintId('toolu_') }];
+    if (own(block, 'type') === 'thinking') return sealed(block, 'signature', path);
+    return own(block, 'type') === 'redacted_thinking' ? sealed(block, 'data', path) : [];
+  };
+  const edits: ReadonlyMap<unknown, (json: unknown) => Edit[]> = new Map([
+    ['message_start', (json: unknown) => named(own(json, 'message'), ['message'])],
+    ['content_block_start', (json: unknown) => inBlock(own(json, 'content_block'), ['content_block'])],
+    [
+      'content_block_delta',
+      (json: unknown) => (own(own(json, 'delta'), 'type') === 'signature_delta' ? sealed(own(json, 'delta'), 'signature', ['delta']) : []),
+    ],
+  ]);
+  return {
+    record: (record: StreamRecord) => edits.get(own(record.json, 'type') ?? record.event)?.(record.json) ?? [],
+    whole: (body) => [...named(body, []), ...(asArray(own(body, 'content')) ?? []).flatMap((block, place) => inBlock(block, ['content', place]))],
+  };
+}
+
+/**
+ * A call that the caller runs and answers. Ids of other kinds (`srvtoolu_`, `mcptoolu_`) and of calls that the upstream's own code made
+ * (`caller` is not direct) are referred to elsewhere and stay.
+ */
+function isCallersCall(block: unknown): boolean {
+  if (own(block, 'type') !== 'tool_use' || asString(own(block, 'id')) === undefined) return false;
+  const caller = own(own(block, 'caller'), 'type');
+  return (caller === undefined || caller === 'direct') && !/^(?:srvtoolu|mcptoolu)_/.test(asString(own(block, 'id')) ?? '');
+}
+
+export const verbatim: VerbatimRules = { requestEdits, createReply };

@@ -1,0 +1,63 @@
+/** Where a call to an upstream of this protocol goes, and with which headers. */
+import { joinUrl } from '../kit/join-url.ts';
+import { asArray, own } from '../kit/read.ts';
+import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
+
+/** Mandatory: a call without it is a 400. Sent when the caller named none, or speaks another protocol. */
+const defaultVersion = '2023-06-01';
+
+/** What a caller of the same protocol may say through us: which agent runs, in which session. The upstream's own names only. */
+const passedHeaders = ['x-app', 'x-claude-code-session-id'] as const;
+
+const pathByOperation = { generate: '/messages', 'count-tokens': '/messages/count_tokens' } as const;
+
+export const request: UpstreamDoor['request'] = ({ target, operation, stream, clientHeaders, clientQuery }) => ({
+  method: 'POST',
+  url: withQuery(target.directPath ? target.baseUrl : joinUrl(target.baseUrl, 'v1', pathByOperation[operation]), clientQuery),
+  headers: {
+    'content-type': 'application/json',
+    accept: stream ? 'text/event-stream' : 'application/json',
+    ...versionHeaders(clientHeaders, target),
+    ...Object.fromEntries(passedHeaders.flatMap((name) => (clientHeaders?.[name] === undefined ? [] : [[name, clientHeaders[name]]]))),
+  },
+});
+
+export const listModels = (target: Target): UpstreamRequest => ({
+  method: 'GET',
+  url: joinUrl(target.baseUrl, 'v1', '/models?limit=1000'),
+  headers: { accept: 'application/json', ...versionHeaders(undefined, target) },
+});
+
+/** An OAuth token goes as a bearer; every other key under `x-api-key`, which is the neutral name too. */
+export const credential = (key: string): Record<string, string> => (key.startsWith('sk-ant-oat') ? { authorization: `Bearer ${key}` } : { 'x-api-key': key });
+
+/** Version and feature flags, under the vendor's names and the neutral ones (contract §1). */
+function versionHeaders(client: Readonly<Record<string, string>> | undefined, target: Target): Record<string, string> {
+  const version = client?.['anthropic-version'] ?? client?.['beta-version'] ?? defaultVersion;
+  const features = allowedFeatures(client?.['anthropic-beta'] ?? client?.['beta-beta'], target);
+  return {
+    'anthropic-version': version,
+    'beta-version': version,
+    ...(features !== undefined && { 'anthropic-beta': features, 'beta-beta': features }),
+  };
+}
+
+/**
+ * The caller's feature flags, unchanged, since a coding agent's request relies on them. `extra_config.beta_flags` (a list) narrows them for a
+ * compatible server that answers an unknown flag with a 400.
+ */
+function allowedFeatures(features: string | undefined, target: Target): string | undefined {
+  const allowed = asArray(own(target.extraConfig, 'beta_flags'));
+  if (features === undefined || allowed === undefined) return features;
+  const kept = features
+    .split(',')
+    .map((flag) => flag.trim())
+    .filter((flag) => allowed.includes(flag));
+  return kept.length === 0 ? undefined : kept.join(',');
+}
+
+/** Of the caller's query only `beta=true` means anything to an upstream; the rest may be meant for us. */
+function withQuery(url: string, clientQuery: string | undefined): string {
+  if (clientQuery === undefined || new URLSearchParams(clientQuery).get('beta') !== 'true') return url;
+  return `${url}${url.includes('?') ? '&' : '?'}beta=true`;
+}

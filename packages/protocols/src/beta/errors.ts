@@ -1,0 +1,113 @@
+/** Error bodies, both ways: a caller's in this protocol's shape, and what an upstream's error says about whose fault it was. */
+import type { UpstreamFault } from '../chat/event.ts';
+import { asString, own } from '../kit/read.ts';
+import { readRetryAfter } from '../kit/retry-after.ts';
+import type { ClientError } from '../protocol.ts';
+
+const typeByStatus: ReadonlyMap<number, string> = new Map([
+  [401, 'authentication_error'],
+  [402, 'billing_error'],
+  [403, 'permission_error'],
+  [404, 'not_found_error'],
+  [413, 'request_too_large'],
+  [429, 'rate_limit_error'],
+  [503, 'overloaded_error'],
+  [504, 'timeout_error'],
+  [529, 'overloaded_error'],
+]);
+
+const typeOf = (status: number): string => typeByStatus.get(status) ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+
+/** `{type:'error', error:{type, message}, request_id}`. */
+export function writeError(error: ClientError): { body: string } {
+  const message = error.status === 400 ? (overflowMessage(error.message) ?? error.message) : error.message;
+  return { body: JSON.stringify({ type: 'error', error: { type: typeOf(error.status), message }, request_id: error.requestId }) };
+}
+
+/**
+ * Other vendors' ways to say that the prompt does not fit. Agents compact their history only when they read this protocol's own
+ * sentence ("prompt is too long: N tokens > M maximum"), so it is said again in those words; two captures are (asked, allowed).
+ */
+const overflowWordings: readonly { pattern: RegExp; askedFirst: boolean }[] = [
+  { pattern: /maximum context length is (\d{1,12}) tokens[\s\S]{0,200}?resulted in (\d{1,12}) tokens/i, askedFirst: false },
+  { pattern: /maximum context length is (\d{1,12}) tokens[\s\S]{0,200}?requested (?:about )?(\d{1,12}) tokens/i, askedFirst: false },
+  { pattern: /input token count \(?(\d{1,12})\)? exceeds the maximum number of tokens allowed \(?(\d{1,12})/i, askedFirst: true },
+];
+const overflowWords = /context_length_exceeded|exceeds the context window|input is too long for requested model|maximum context length/i;
+
+function overflowMessage(message: string): string | null {
+  if (message.includes('prompt is too long')) return null;
+  for (const { pattern, askedFirst } of overflowWordings) {
+    const found = pattern.exec(message);
+    if (found) return `prompt is too long: ${found[askedFirst ? 1 : 2]} tokens > ${found[askedFirst ? 2 : 1]} maximum`;
+  }
+  return overflowWords.test(message) ? `prompt is too long: ${message}` : null;
+}
+
+const classByType: ReadonlyMap<string, UpstreamFault['class']> = new Map([
+  ['invalid_request_error', 'caller'],
+  ['authentication_error', 'credential'],
+  ['permission_error', 'credential'],
+  ['billing_error', 'account'],
+  ['not_found_error', 'not-found'],
+  ['request_too_large', 'caller'],
+  ['rate_limit_error', 'rate'],
+  ['api_error', 'server'],
+  ['overloaded_error', 'overloaded'],
+  ['timeout_error', 'timeout'],
+]);
+
+const classByStatus: ReadonlyMap<number, UpstreamFault['class']> = new Map([
+  [401, 'credential'],
+  [402, 'account'],
+  [403, 'credential'],
+  [404, 'not-found'],
+  [408, 'timeout'],
+  [429, 'rate'],
+  [504, 'timeout'],
+  [529, 'overloaded'],
+]);
+
+const contextWords = /prompt is too long|exceed(?:s|ed)? (?:the )?(?:model'?s? )?context (?:window|limit|length)|maximum context length/i;
+const accountWords =
+  /credit balance|billing|purchase credits|insufficient (?:credit|balance|funds)|organization has been disabled|usage limits?\b.*regain access/i;
+const overloadedWords = /overloaded|at capacity|no capacity/i;
+
+function classify(status: number | undefined, type: string | undefined, message: string): UpstreamFault['class'] {
+  const named = type === undefined ? undefined : classByType.get(type);
+  const byStatus = status === undefined ? undefined : (classByStatus.get(status) ?? (status >= 500 ? 'server' : 'caller'));
+  // The type tells more than the status, except that a 5xx never is the caller's fault.
+  const fault = named !== undefined && !(named === 'caller' && status !== undefined && status >= 500) ? named : (byStatus ?? 'server');
+  // Not at 413: that one is about bytes, which no larger window mends.
+  if (fault === 'caller' && status !== 413 && contextWords.test(message)) return 'context';
+  if ((fault === 'caller' || fault === 'credential' || fault === 'rate') && accountWords.test(message)) return 'account';
+  if (fault === 'server' && overloadedWords.test(message)) return 'overloaded';
+  return fault;
+}
+
+const longestMessage = 2000;
+
+/** The fault that an error body (a whole reply's, or a stream's `error` event) reports. Other shapes are read as far as they go. */
+export function faultOf(body: unknown, status?: number): UpstreamFault {
+  const inner = own(body, 'error');
+  const type = asString(own(inner, 'type')) ?? asString(own(inner, 'code'));
+  const words = [own(inner, 'message'), inner, own(body, 'message'), own(body, 'detail')].map(asString).find((text) => text !== undefined && text !== '');
+  const message = (words ?? 'The upstream reported an error.').slice(0, longestMessage);
+  return { class: classify(status, type, message), ...(status !== undefined && { status }), ...(type !== undefined && { code: type }), message };
+}
+
+export function readError(status: number, headers: Readonly<Record<string, string | undefined>>, body: string): UpstreamFault {
+  const fault = faultOf(parseBody(body), status);
+  const retryAfterMs = readRetryAfter(headers, fault.message);
+  return { ...fault, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}
+
+/** JSON, else the text itself; a page of HTML says nothing to a caller. */
+function parseBody(body: string): unknown {
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    const text = body.trim();
+    return text === '' || text.startsWith('<') ? {} : { message: text };
+  }
+}

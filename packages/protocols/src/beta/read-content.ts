@@ -1,0 +1,146 @@
+/** Content blocks of a caller's request → canonical parts. Known shapes are checked by name; unknown kinds are declared and left out. */
+import type { MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
+import { invalid } from '../kit/fail.ts';
+import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { readCache } from './cache-mark.ts';
+import type { LossList } from './losses.ts';
+
+/** A message's `content`: a string, or a list of blocks. */
+export function readContent(value: unknown, path: string, role: string, losses: LossList): Part[] {
+  const text = asString(value);
+  if (text !== undefined) return [{ type: 'text', text }];
+  return readBlocks(value, path).flatMap((block, place) => readBlock(block, `${path}.${place}`, role, losses));
+}
+
+function readBlocks(value: unknown, path: string): JsonObject[] {
+  const list = asArray(value);
+  if (!list) throw invalid(path, `${path}: must be a string or a list of content blocks`);
+  return list.map((entry, place) => {
+    const block = asObject(entry);
+    if (!block) throw invalid(`${path}.${place}`, `${path}.${place}: must be an object`);
+    return block;
+  });
+}
+
+type BlockReader = (block: JsonObject, path: string, losses: LossList) => Part[];
+
+const readers: ReadonlyMap<string, BlockReader> = new Map<string, BlockReader>([
+  ['text', (block, path, losses) => [readText(block, path, losses)]],
+  ['image', (block, path) => [readImage(block, path)]],
+  ['document', (block, path, losses) => [readDocument(block, path, losses)]],
+  ['search_result', (block, path, losses) => [readSearchResult(block, path, losses)]],
+  ['tool_use', (block, path) => [readToolUse(block, path)]],
+  ['tool_result', (block, path, losses) => [readToolResult(block, path, losses)]],
+  ['thinking', (block, path) => [readThinking(block, path)]],
+  ['redacted_thinking', (block, path) => [readRedacted(block, path)]],
+]);
+
+/** Blocks that only one side may write; in the other's turn they are a mistake that no upstream forgives. */
+const roleOf: ReadonlyMap<string, string> = new Map([
+  ['tool_use', 'assistant'],
+  ['thinking', 'assistant'],
+  ['redacted_thinking', 'assistant'],
+  ['tool_result', 'user'],
+]);
+
+function readBlock(block: JsonObject, path: string, role: string, losses: LossList): Part[] {
+  const type = asString(own(block, 'type'));
+  if (type === undefined) throw invalid(`${path}.type`, `${path}.type: Field required`);
+  const owner = roleOf.get(type);
+  if (owner !== undefined && owner !== role) throw invalid(path, `${path}: \`${type}\` blocks can only be in \`${owner}\` messages`);
+  const reader = readers.get(type);
+  if (reader) return reader(block, path, losses);
+  losses.dropped(path, 'a block that only its own vendor understands');
+  return [];
+}
+
+function requireString(block: JsonObject, key: string, path: string): string {
+  const value = asString(own(block, key));
+  if (value === undefined) throw invalid(`${path}.${key}`, `${path}.${key}: must be a string`);
+  return value;
+}
+
+function readText(block: JsonObject, path: string, losses: LossList): TextPart {
+  if ((asArray(own(block, 'citations'))?.length ?? 0) > 0) losses.dropped('citations', 'citations of earlier replies are not replayed');
+  return { type: 'text', text: requireString(block, 'text', path), ...readCache(block) };
+}
+
+/** Where an image's or a document's bytes are. */
+function readSource(block: JsonObject, path: string): Pick<MediaPart, 'mimeType' | 'data' | 'url' | 'fileId' | 'text'> {
+  const source = asObject(own(block, 'source'));
+  const at = `${path}.source`;
+  if (!source) throw invalid(at, `${at}: must be an object`);
+  const type = asString(own(source, 'type'));
+  if (type === 'base64') return { mimeType: requireString(source, 'media_type', at), data: requireString(source, 'data', at) };
+  if (type === 'url') return { url: requireString(source, 'url', at) };
+  if (type === 'file') return { fileId: requireString(source, 'file_id', at) };
+  if (type === 'text') return { mimeType: 'text/plain', text: requireString(source, 'data', at) };
+  if (type === 'content') return { mimeType: 'text/plain', text: plainText(own(source, 'content')) };
+  throw invalid(`${at}.type`, `${at}.type: must be one of base64, url, file, text, content`);
+}
+
+const readImage = (block: JsonObject, path: string): MediaPart => ({ type: 'media', kind: 'image', ...readSource(block, path), ...readCache(block) });
+
+function readDocument(block: JsonObject, path: string, losses: LossList): MediaPart {
+  if (own(own(block, 'citations'), 'enabled') === true) losses.dropped('citations', 'other protocols do not cite documents');
+  const title = asString(own(block, 'title'));
+  const context = asString(own(block, 'context'));
+  const inner = asArray(own(own(block, 'source'), 'content'));
+  if (inner?.some((entry) => own(entry, 'type') !== 'text')) losses.dropped(`${path}.source.content`, 'only the text of a document in blocks is kept');
+  return {
+    type: 'media',
+    kind: 'document',
+    ...readSource(block, path),
+    ...(title !== undefined && { title }),
+    ...(context !== undefined && { context }),
+    ...readCache(block),
+  };
+}
+
+/** The text of a string or of a list of text blocks. */
+function plainText(content: unknown): string {
+  const texts = asArray(content)?.map((entry) => asString(own(entry, 'text')) ?? '');
+  return asString(content) ?? texts?.join('\n') ?? '';
+}
+
+/** A citable passage, as text that still names its source. */
+function readSearchResult(block: JsonObject, path: string, losses: LossList): TextPart {
+  losses.add(path, 'downgraded', 'a search result was turned into text');
+  const heading = [own(block, 'title'), own(block, 'source')].map(asString).filter((line) => line !== undefined && line !== '');
+  return { type: 'text', text: [...heading, plainText(own(block, 'content'))].join('\n'), ...readCache(block) };
+}
+
+function readToolUse(block: JsonObject, path: string): ToolCallPart {
+  const input = own(block, 'input');
+  return {
+    type: 'tool-call',
+    id: requireString(block, 'id', path),
+    name: requireString(block, 'name', path),
+    arguments: input === undefined ? '{}' : JSON.stringify(input),
+    ...readCache(block),
+  };
+}
+
+function readToolResult(block: JsonObject, path: string, losses: LossList): ToolResultPart {
+  const content = own(block, 'content');
+  const parts = content === undefined ? [] : readContent(content, `${path}.content`, 'tool', losses);
+  return {
+    type: 'tool-result',
+    callId: requireString(block, 'tool_use_id', path),
+    content: parts.filter((part): part is TextPart | MediaPart => part.type === 'text' || part.type === 'media'),
+    ...(own(block, 'is_error') === true && { isError: true }),
+    ...readCache(block),
+  };
+}
+
+function readThinking(block: JsonObject, path: string): ThinkingPart {
+  const signature = asString(own(block, 'signature'));
+  return { type: 'thinking', text: requireString(block, 'thinking', path), ...(signature !== undefined && signature !== '' && { signature }) };
+}
+
+const readRedacted = (block: JsonObject, path: string): ThinkingPart => ({
+  type: 'thinking',
+  text: '',
+  redacted: true,
+  signature: requireString(block, 'data', path),
+});

@@ -1,0 +1,105 @@
+/** Canonical parts → content blocks of an upstream request. Each gives one block, or null when nothing of it can be sent. */
+import type { MediaPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
+import { asObject, type JsonObject } from '../kit/read.ts';
+import { writeCache } from './cache-mark.ts';
+import type { LossList } from './losses.ts';
+import type { WireBlock, WireMediaBlock, WireSource, WireTextBlock, WireToolResultBlock } from './wire.ts';
+
+/** Text of nothing but blanks is a 400, so it is left out. */
+const isBlank = (text: string): boolean => text.trim() === '';
+
+export function writeText(part: TextPart, losses: LossList): WireTextBlock | null {
+  if (part.signature !== undefined) losses.dropped('signature', "another vendor's proof on text has no place here");
+  if (part.phase !== undefined) losses.dropped('phase', 'has no counterpart');
+  return isBlank(part.text) ? null : { type: 'text', text: part.text, ...writeCache(part.cache) };
+}
+
+/** An image or document block; a kind or address that cannot be sent becomes a text that says what is missing, so that the model knows. */
+export function writeMedia(part: MediaPart, losses: LossList): WireMediaBlock | WireTextBlock {
+  const source = part.kind === 'image' || part.kind === 'document' ? writeSource(part) : null;
+  if (!source) {
+    losses.add('media', 'downgraded', `${part.kind} that cannot be sent in this form was replaced by a note`);
+    return { type: 'text', text: `[${part.kind} omitted${part.mimeType === undefined ? '' : `: ${part.mimeType}`}]`, ...writeCache(part.cache) };
+  }
+  if (part.detail !== undefined) losses.dropped('media.detail', 'has no counterpart');
+  if (part.kind === 'image') return { type: 'image', source, ...writeCache(part.cache) };
+  if (part.title === undefined && part.filename !== undefined) losses.add('media.filename', 'renamed', 'sent as the title');
+  const title = part.title ?? part.filename;
+  return {
+    type: 'document',
+    source,
+    ...(title !== undefined && { title }),
+    ...(part.context !== undefined && { context: part.context }),
+    ...writeCache(part.cache),
+  };
+}
+
+function writeSource(part: MediaPart): WireSource | null {
+  if (part.text !== undefined) return { type: 'text', media_type: 'text/plain', data: part.text };
+  // Only this vendor's file ids begin so; another's would be a 404.
+  if (part.fileId !== undefined) return /^file_/.test(part.fileId) ? { type: 'file', file_id: part.fileId } : null;
+  if (part.url !== undefined) return /^https?:\/\//i.test(part.url) ? { type: 'url', url: part.url } : null;
+  if (part.data === undefined) return null;
+  const mimeType = part.mimeType ?? (part.kind === 'image' ? 'image/png' : 'application/pdf');
+  if (part.kind === 'image' || mimeType === 'application/pdf') return { type: 'base64', media_type: mimeType, data: part.data };
+  // Of documents only PDF goes as bytes; what is text inside goes as text.
+  if (/^text\/|^application\/(?:json|xml|x-yaml|yaml)\b/.test(mimeType)) {
+    return { type: 'text', media_type: 'text/plain', data: Buffer.from(part.data, 'base64').toString('utf8') };
+  }
+  return null;
+}
+
+/** `input` is an object on this wire; arguments that are none are kept under the key they would have as free text. */
+export function writeToolCall(part: ToolCallPart, id: string, losses: LossList): WireBlock {
+  if (part.signature !== undefined) losses.dropped('signature', "another vendor's proof on a tool call has no place here");
+  return {
+    type: 'tool_use',
+    id,
+    name: part.name,
+    input: part.custom ? { input: part.arguments } : parseInput(part.arguments, losses),
+    ...writeCache(part.cache),
+  };
+}
+
+export function parseInput(text: string, losses: LossList): JsonObject {
+  if (text.trim() === '') return {};
+  try {
+    const value = asObject(JSON.parse(text));
+    if (value) return value;
+  } catch {
+    // Said below, the same as for JSON that is no object.
+  }
+  losses.dropped('tool_use.input', 'arguments that are not a JSON object');
+  return {};
+}
+
+export function writeToolResult(part: ToolResultPart, id: string, losses: LossList): WireToolResultBlock {
+  const content = part.content.flatMap((inner) => (inner.type === 'text' ? (writeText(inner, losses) ?? []) : writeMedia(inner, losses)));
+  return {
+    type: 'tool_result',
+    tool_use_id: id,
+    ...(content.length > 0 && { content }),
+    ...(part.isError && { is_error: true }),
+    ...writeCache(part.cache),
+  };
+}
+
+/** A result that answers no call would be refused; its text still tells the model what happened. */
+export function writeOrphanResult(part: ToolResultPart, losses: LossList): WireBlock[] {
+  losses.add('tool_result', 'downgraded', 'a result without its call was turned into text');
+  const heading: WireBlock = { type: 'text', text: part.name === undefined ? '[tool result]' : `[tool result: ${part.name}]` };
+  return [heading, ...part.content.flatMap((inner) => (inner.type === 'text' ? (writeText(inner, losses) ?? []) : writeMedia(inner, losses)))];
+}
+
+/**
+ * Thinking goes back only with a proof that this upstream and account issued: without one it would be a 400, so the readable text goes as text
+ * and what is opaque goes nowhere (contract §7).
+ */
+export function writeThinking(part: ThinkingPart, openSignature: (sealed: string) => string | null, losses: LossList): WireBlock | null {
+  const proof = part.signature === undefined ? null : openSignature(part.signature);
+  if (proof !== null) return part.redacted ? { type: 'redacted_thinking', data: proof } : { type: 'thinking', thinking: part.text, signature: proof };
+  if (part.signature !== undefined) losses.dropped('thinking.signature', 'issued by another model, upstream or account');
+  if (isBlank(part.text)) return null;
+  losses.add('thinking', 'downgraded', 'thinking without a proof was sent as text');
+  return { type: 'text', text: part.text };
+}

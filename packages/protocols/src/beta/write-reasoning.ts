@@ -1,0 +1,110 @@
+/** Reasoning, sampling and tool choice together: on this wire they exclude one another, and each conflict is settled here and declared. */
+import type { Conversation, Reasoning, Sampling } from '../chat/conversation.ts';
+import type { JsonObject } from '../kit/read.ts';
+import { budgetOfEffort, effortOfBudget, leastBudget, nearestEffort } from './effort.ts';
+import type { LossList } from './losses.ts';
+import type { ModelFamily } from './model-family.ts';
+import type { WireMessage } from './wire.ts';
+
+export interface ThinkingPlan {
+  /** The request's `thinking`. */
+  thinking?: JsonObject;
+  /** `output_config.effort`. */
+  effort?: string;
+  /** Whether the reply will be thought out: sampling is then limited. */
+  active: boolean;
+}
+
+const asksForThinking = (reasoning: Reasoning): boolean =>
+  reasoning.enabled !== false && reasoning.effort !== 'none' && (reasoning.enabled === true || (reasoning.effort ?? reasoning.budget ?? 0) !== 0);
+
+export function planThinking(
+  conversation: Conversation,
+  family: ModelFamily,
+  maxTokens: number,
+  messages: readonly WireMessage[],
+  losses: LossList,
+): ThinkingPlan {
+  const { reasoning } = conversation;
+  if (!reasoning) return { active: false };
+  const off: ThinkingPlan = { active: false };
+  if (!asksForThinking(reasoning)) return family.thinking === 'none' ? off : { active: false, thinking: { type: 'disabled' } };
+  if (family.thinking === 'none') return leaveOut('this model does not think', losses);
+  const { toolChoice } = conversation;
+  if (toolChoice?.type === 'any' || toolChoice?.type === 'tool') return leaveOut('excludes a forced tool choice, which was kept', losses);
+  return family.thinking === 'adaptive' ? planAdaptive(reasoning, family, losses) : planBudget(reasoning, maxTokens, messages, losses);
+}
+
+function leaveOut(why: string, losses: LossList): ThinkingPlan {
+  losses.dropped('reasoning', why);
+  return { active: false };
+}
+
+function planAdaptive(reasoning: Reasoning, family: ModelFamily, losses: LossList): ThinkingPlan {
+  const wanted = reasoning.effort ?? (reasoning.budget === undefined ? undefined : effortOfBudget(reasoning.budget));
+  const effort = wanted === undefined ? undefined : nearestEffort(wanted, family.efforts);
+  if (reasoning.budget !== undefined) losses.add('reasoning.budget', 'downgraded', 'this model takes an effort in words');
+  if (reasoning.effort !== undefined && effort !== reasoning.effort) losses.add('reasoning.effort', 'downgraded', 'the nearest effort that this model takes');
+  const display = reasoning.summary === undefined ? {} : { display: reasoning.summary === 'none' ? 'omitted' : 'summarized' };
+  return { active: true, thinking: { type: 'adaptive', ...display }, ...(effort !== undefined && { effort }) };
+}
+
+/** A budget is at least 1024 and leaves room for the answer below `max_tokens`. */
+function planBudget(reasoning: Reasoning, maxTokens: number, messages: readonly WireMessage[], losses: LossList): ThinkingPlan {
+  if (maxTokens <= leastBudget) return leaveOut('max_tokens leaves no room for a thinking budget', losses);
+  if (!mayThinkOn(messages)) return leaveOut('the calls being answered came without thinking that can be replayed', losses);
+  const named = reasoning.budget !== undefined && reasoning.budget > 0 ? reasoning.budget : undefined;
+  if (named === undefined || reasoning.effort !== undefined) losses.add('reasoning.effort', 'downgraded', 'this model takes a budget in tokens');
+  if (reasoning.adaptive) losses.add('reasoning.adaptive', 'downgraded', 'this model takes a budget in tokens');
+  if (reasoning.summary !== undefined) losses.dropped('reasoning.summary', 'this model always shows its thinking');
+  const wanted = named ?? budgetOfEffort(reasoning.effort ?? 'medium');
+  const budget = Math.max(leastBudget, wanted < maxTokens ? wanted : Math.floor(maxTokens * 0.8));
+  if (named !== undefined && budget !== named) losses.add('reasoning.budget', 'downgraded', 'limited to what max_tokens leaves');
+  return { active: true, thinking: { type: 'enabled', budget_tokens: Math.trunc(budget) } };
+}
+
+/** Within a tool loop the last assistant turn must begin with its thinking, or the call is a 400. */
+export function mayThinkOn(messages: readonly { role?: unknown; content?: unknown }[]): boolean {
+  const last = messages.findLast((message) => message.role === 'assistant');
+  const blocks = (Array.isArray(last?.content) ? last.content : []) as { type?: unknown }[];
+  if (!blocks.some((block) => block?.type === 'tool_use')) return true;
+  return blocks[0]?.type === 'thinking' || blocks[0]?.type === 'redacted_thinking';
+}
+
+/** `temperature`, `top_p`, `top_k` and `stop_sequences`, as far as the model and its thinking allow. */
+export function writeSampling(sampling: Sampling, family: ModelFamily, thinks: boolean, losses: LossList): JsonObject {
+  const { temperature, topP, topK, stop } = sampling;
+  const written: JsonObject = {};
+  const limited = family.fixedSampling ? 'this model takes no sampling parameters' : 'thinking excludes it';
+  const free = !thinks && !family.fixedSampling;
+  if (temperature !== undefined) {
+    if (!free && temperature !== 1) losses.dropped('temperature', limited);
+    else written['temperature'] = Math.min(temperature, 1);
+    if (free && temperature > 1) losses.add('temperature', 'downgraded', 'limited to 1');
+  }
+  if (topP !== undefined) {
+    if (family.fixedSampling || (thinks && topP < 0.95)) losses.dropped('top_p', limited);
+    else if (temperature !== undefined && !family.bothSamplings) losses.dropped('top_p', 'this model takes temperature or top_p, not both');
+    else written['top_p'] = topP;
+  }
+  if (topK !== undefined) {
+    if (free) written['top_k'] = topK;
+    else losses.dropped('top_k', limited);
+  }
+  const visible = stop?.filter((sequence) => sequence.trim() !== '') ?? [];
+  if (stop !== undefined && visible.length < stop.length) losses.dropped('stop', 'stop sequences of nothing but blanks');
+  if (visible.length > 0) written['stop_sequences'] = visible;
+  dropUnknownSampling(sampling, losses);
+  return written;
+}
+
+const withoutCounterpart = ['seed', 'presencePenalty', 'frequencyPenalty', 'choices', 'logprobs', 'topLogprobs', 'logitBias'] as const;
+
+function dropUnknownSampling(sampling: Sampling, losses: LossList): void {
+  for (const name of withoutCounterpart) {
+    const value = sampling[name];
+    // One choice, and no probabilities, is what this wire gives anyway.
+    if (value === undefined || value === false || (name === 'choices' && value === 1)) continue;
+    losses.dropped(name, 'has no counterpart');
+  }
+}

@@ -1,0 +1,113 @@
+/** The canonical conversation → a messages request, in the form that the model behind the upstream's id accepts. */
+import type { Conversation, OutputFormat } from '../chat/conversation.ts';
+import type { JsonObject } from '../kit/read.ts';
+import { own } from '../kit/read.ts';
+import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import { limitMarks, writeCache } from './cache-mark.ts';
+import { LossList } from './losses.ts';
+import { type ModelFamily, modelFamily } from './model-family.ts';
+import { closeSchema } from './schema.ts';
+import { writeToolChoice, writeTools } from './tools.ts';
+import type { WireMessage, WireTextBlock } from './wire.ts';
+import { planThinking, writeSampling } from './write-reasoning.ts';
+import { writeTurns } from './write-turns.ts';
+
+export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
+  const losses = new LossList();
+  const family = modelFamily(context.target.upstreamModelId);
+  const maxTokens = conversation.sampling.maxTokens ?? family.defaultMaxTokens;
+  const output = writeOutput(conversation.output, family, losses);
+  const prompt = writePrompt(conversation, output.instruction, family, context, losses);
+  const tools = writeTools(conversation, family.structuredOutput, losses);
+  const toolChoice = writeToolChoice(conversation, tools.length > 0);
+  if (!toolChoice && conversation.toolChoice) losses.dropped('tool_choice', 'there are no tools');
+  const thinking = planThinking(conversation, family, maxTokens, prompt.messages, losses);
+  const outputConfig: JsonObject = { ...(thinking.effort !== undefined && { effort: thinking.effort }), ...(output.format && { format: output.format }) };
+  limitMarks(markHolders(tools, prompt.system, prompt.messages), losses);
+  const counted: JsonObject = {
+    model: context.target.upstreamModelId,
+    ...(prompt.system.length > 0 && { system: prompt.system }),
+    messages: prompt.messages,
+    ...(tools.length > 0 && { tools }),
+    ...(toolChoice && { tool_choice: toolChoice }),
+    ...(thinking.thinking && { thinking: thinking.thinking }),
+    ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
+  };
+  // A counter takes only what is counted; anything else there is a 400.
+  if (context.operation === 'count-tokens') return { body: counted, losses: losses.list };
+  const body = {
+    ...counted,
+    max_tokens: maxTokens,
+    ...writeSampling(conversation.sampling, family, thinking.active, losses),
+    ...writeIdentity(conversation, losses),
+    ...(context.stream && { stream: true }),
+  };
+  return { body, losses: losses.list };
+}
+
+/** System text and messages. A conversation of nothing but system text is put as the user's, since one message is the least there may be. */
+function writePrompt(
+  conversation: Conversation,
+  instruction: string | undefined,
+  family: ModelFamily,
+  context: WriteRequestContext,
+  losses: LossList,
+): { system: WireTextBlock[]; messages: WireMessage[] } {
+  const written = conversation.system.map((part): WireTextBlock => ({ type: 'text', text: part.text, ...writeCache(part.cache) }));
+  const system = written.filter((block) => block.text.trim() !== '');
+  if (instruction !== undefined) system.push({ type: 'text', text: instruction });
+  const messages = writeTurns(conversation, family, context, losses);
+  if (messages.length > 0 || system.length === 0) return { system, messages };
+  losses.add('system', 'renamed', 'sent as the user turn, as there is no other');
+  return { system: [], messages: [{ role: 'user', content: system }] };
+}
+
+/** The format, natively or in words. */
+function writeOutput(output: OutputFormat | undefined, family: ModelFamily, losses: LossList): { format?: JsonObject; instruction?: string } {
+  if (!output || output.type === 'text') return {};
+  if (output.type === 'json') {
+    losses.add('response_format', 'emulated', 'JSON mode is asked for in the system text');
+    return { instruction: 'Answer with one valid JSON object and nothing else: no code fence, no text before or after it.' };
+  }
+  for (const name of ['name', 'description', 'strict'] as const) {
+    if (output[name] !== undefined) losses.dropped(`response_format.${name}`, 'a schema has no such field here');
+  }
+  if (!family.structuredOutput) {
+    losses.add('response_format', 'emulated', 'this model is asked for the schema in the system text');
+    return { instruction: `Answer with one JSON value that is valid against this JSON schema and with nothing else:\n${JSON.stringify(output.schema)}` };
+  }
+  const { schema, changed } = closeSchema(output.schema);
+  if (changed) losses.add('response_format.schema', 'downgraded', 'objects were closed and bounds that are not enforced moved to descriptions');
+  return { format: { type: 'json_schema', schema } };
+}
+
+/** The service tiers of this wire, by all the words that callers use for them. */
+const serviceTiers: ReadonlyMap<string, string> = new Map([
+  ['auto', 'auto'],
+  ['standard_only', 'standard_only'],
+  ['default', 'standard_only'],
+]);
+
+function writeIdentity(conversation: Conversation, losses: LossList): JsonObject {
+  const { user, metadata, serviceTier, verbosity } = conversation;
+  if (metadata && Object.keys(metadata).length > 0) losses.dropped('metadata', 'only the user id is taken');
+  if (verbosity !== undefined) losses.dropped('verbosity', 'has no counterpart');
+  if (conversation.promptCacheKey !== undefined) losses.dropped('prompt_cache_key', 'has no counterpart');
+  const tier = serviceTier === undefined ? undefined : serviceTiers.get(serviceTier);
+  if (serviceTier !== undefined && tier !== serviceTier) {
+    losses.add('service_tier', tier === undefined ? 'dropped' : 'renamed', tier === undefined ? 'not a tier of this vendor' : 'sent under this vendor’s name');
+  }
+  return { ...(user !== undefined && { metadata: { user_id: user } }), ...(tier !== undefined && { service_tier: tier }) };
+}
+
+/** Everything that may carry a cache breakpoint, in prompt order: tools, system, messages and the blocks inside results. */
+function* markHolders(tools: unknown[], system: WireTextBlock[], messages: WireMessage[]): Generator<object> {
+  yield* tools as object[];
+  yield* system;
+  for (const message of messages) {
+    for (const block of message.content) {
+      if (block.type === 'tool_result') yield* (own(block, 'content') as object[] | undefined) ?? [];
+      yield block;
+    }
+  }
+}

@@ -1,0 +1,246 @@
+/** Canonical events → the caller's stream, and a whole reply as its JSON. */
+import type { Usage } from '@model-gateway/contracts';
+import type { BlockStart, ChatEvent } from '../chat/event.ts';
+import type { Block, Message } from '../chat/fold.ts';
+import { asObject, asString, own } from '../kit/read.ts';
+import { type BlockEvent, SequentialBlocks } from '../kit/sequential-blocks.ts';
+import type { ReplyContext, ReplyWriter } from '../protocol.ts';
+import { LossList } from './losses.ts';
+import { writeStopReason } from './stop-reasons.ts';
+import { writeUsage } from './usage.ts';
+import { printEvent } from './wire.ts';
+import { parseInput } from './write-content.ts';
+
+type Finish = Extract<ChatEvent, { type: 'finish' }>;
+
+/** Blocks that this wire has no place for are not shown; told once here for the stream and the whole reply. */
+function isShown(start: BlockStart, losses: LossList): boolean {
+  if (start.type === 'raw' && start.protocol !== 'beta') losses.dropped('content', 'a block that only its own vendor understands');
+  if (start.type === 'tool-call' && start.custom) losses.add('tool_use.input', 'emulated', 'free text is wrapped as `input`');
+  return !(start.type === 'raw' && start.protocol !== 'beta') && !(start.type === 'redacted-thinking' && start.data === '');
+}
+
+class BetaWriter implements ReplyWriter {
+  readonly #context: ReplyContext;
+  readonly #losses = new LossList();
+  readonly #blocks = new SequentialBlocks();
+  readonly #hidden = new Set<number>();
+  #started = false;
+  #ended = false;
+  #calledTool = false;
+  #usage: Usage | null = null;
+  #finish: Finish | null = null;
+  /** The block that is open on the wire; its proof is told just before it stops. */
+  #open: BlockStart | null = null;
+  #signature = '';
+  /** Characters shown so far, for an estimate when the upstream never counts. */
+  #shown = 0;
+
+  constructor(context: ReplyContext) {
+    this.#context = context;
+  }
+
+  get losses() {
+    return this.#losses.list;
+  }
+
+  write(event: ChatEvent): string {
+    if (this.#ended) return '';
+    switch (event.type) {
+      // Held until something follows, so that a usage report that comes with it is in `message_start` already.
+      case 'start':
+      case 'error':
+        return '';
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+      case 'finish':
+        this.#finish = event;
+        return this.#begin() + this.#printAll(this.#blocks.finish());
+      case 'end':
+        return this.#begin() + this.#printAll(this.#blocks.finish()) + this.#terminate();
+      default:
+        return this.#writeBlockEvent(event);
+    }
+  }
+
+  #writeBlockEvent(event: BlockEvent): string {
+    if (event.type === 'block-start' && !isShown(event.block, this.#losses)) this.#hidden.add(event.index);
+    if (this.#hidden.has(event.index)) return this.#begin();
+    return this.#begin() + this.#printAll(this.#blocks.push(event));
+  }
+
+  #begin(): string {
+    if (this.#started) return '';
+    this.#started = true;
+    const known = this.#usage ?? { input: this.#context.inputEstimate, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 };
+    return printEvent({
+      type: 'message_start',
+      message: {
+        id: this.#context.mintId('msg_'),
+        type: 'message',
+        role: 'assistant',
+        model: this.#context.model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        // The output count here is never final on this wire, and never 0.
+        usage: { ...writeUsage({ ...known, output: Math.max(1, known.output) }), service_tier: 'standard' },
+      },
+    });
+  }
+
+  #printAll(events: readonly BlockEvent[]): string {
+    return events.map((event) => this.#print(event)).join('');
+  }
+
+  #print(event: BlockEvent): string {
+    const { index } = event;
+    if (event.type === 'block-start') return this.#printStart(index, event.block);
+    if (event.type === 'block-end') return this.#printStop(index);
+    if (event.type === 'signature') {
+      if (this.#open?.type === 'thinking') this.#signature = event.signature;
+      else this.#losses.dropped('signature', 'only thinking carries a proof here');
+      return '';
+    }
+    const delta = this.#deltaOf(event);
+    return delta === null ? '' : printEvent({ type: 'content_block_delta', index, delta });
+  }
+
+  #deltaOf(event: Exclude<BlockEvent, { type: 'block-start' | 'block-end' | 'signature' }>): unknown {
+    if (event.type === 'raw-delta') return this.#rawDelta(event.value);
+    this.#shown += event.text.length;
+    if (event.type === 'thinking-delta') return { type: 'thinking_delta', thinking: event.text };
+    if (event.type !== 'arguments-delta') return { type: 'text_delta', text: event.text };
+    // The free text of a custom tool cannot be a fragment of JSON until it is whole.
+    if (this.#open?.type !== 'tool-call' || !this.#open.custom) return { type: 'input_json_delta', partial_json: event.text };
+    return { type: 'input_json_delta', partial_json: JSON.stringify(event.text).slice(1, -1) };
+  }
+
+  /** A delta of a raw block of this protocol, or citations on text; anything else was some other vendor's. */
+  #rawDelta(value: unknown): unknown {
+    const type = asString(own(value, 'type'));
+    if (this.#open?.type === 'raw' || (this.#open?.type === 'text' && type === 'citations_delta')) return value;
+    this.#losses.dropped('content.annotations', 'has no counterpart');
+    return null;
+  }
+
+  #printStart(index: number, start: BlockStart): string {
+    this.#open = start;
+    this.#signature = '';
+    if (start.type === 'tool-call') this.#calledTool = true;
+    const first = start.type !== 'tool-call' ? '' : printEvent({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: '' } });
+    const opening = start.type === 'tool-call' && start.custom ? this.#printFragment(index, '{"input":"') : '';
+    return printEvent({ type: 'content_block_start', index, content_block: emptyBlock(start, this.#context) }) + first + opening;
+  }
+
+  #printFragment(index: number, text: string): string {
+    return printEvent({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: text } });
+  }
+
+  #printStop(index: number): string {
+    const closing = this.#open?.type === 'tool-call' && this.#open.custom ? this.#printFragment(index, '"}') : '';
+    const proof =
+      this.#signature === ''
+        ? ''
+        : printEvent({
+            type: 'content_block_delta',
+            index,
+            delta: { type: 'signature_delta', signature: this.#context.sealSignature(this.#signature) },
+          });
+    this.#open = null;
+    this.#signature = '';
+    return closing + proof + printEvent({ type: 'content_block_stop', index });
+  }
+
+  #terminate(): string {
+    this.#ended = true;
+    const usage = this.#usage ?? estimate(this.#context, this.#shown);
+    return (
+      printEvent({ type: 'message_delta', delta: stopFields(this.#finish ?? { reason: 'other' }, this.#calledTool), usage: writeUsage(usage) }) +
+      printEvent({ type: 'message_stop' })
+    );
+  }
+}
+
+const estimate = (context: ReplyContext, characters: number): Usage => ({
+  input: context.inputEstimate,
+  cacheRead: 0,
+  cacheWrite5m: 0,
+  cacheWrite1h: 0,
+  output: Math.ceil(characters / 4),
+  reasoning: 0,
+});
+
+const stopFields = (finish: Message['finish'], calledTool: boolean) => {
+  const reason = writeStopReason(finish.reason, calledTool);
+  return { stop_reason: reason, stop_sequence: reason === 'stop_sequence' ? (finish.stopSequence ?? null) : null };
+};
+
+/** A block as its start event shows it: everything that deltas will bring is empty. */
+function emptyBlock(start: BlockStart, context: ReplyContext): unknown {
+  switch (start.type) {
+    case 'thinking':
+      return { type: 'thinking', thinking: '', signature: '' };
+    case 'redacted-thinking':
+      return { type: 'redacted_thinking', data: context.sealSignature(start.data) };
+    case 'tool-call':
+      return { type: 'tool_use', id: context.mintId('toolu_'), name: start.name, input: {} };
+    case 'raw':
+      return start.value;
+    default:
+      return { type: 'text', text: '' };
+  }
+}
+
+export const createWriter = (context: ReplyContext): ReplyWriter => new BetaWriter(context);
+
+export function writeWhole(message: Message, context: ReplyContext): { body: unknown; losses: LossList['list'] } {
+  const losses = new LossList();
+  const shown = message.blocks.filter((block) => isShown(block.start, losses));
+  const body = {
+    id: context.mintId('msg_'),
+    type: 'message',
+    role: 'assistant',
+    model: context.model,
+    content: shown.flatMap((block) => wholeBlock(block, context, losses) ?? []),
+    ...stopFields(
+      message.finish,
+      shown.some((block) => block.start.type === 'tool-call'),
+    ),
+    usage: { ...writeUsage(message.usage), service_tier: 'standard' },
+  };
+  return { body, losses: losses.list };
+}
+
+function wholeBlock(block: Block, context: ReplyContext, losses: LossList): unknown {
+  const { start, text, signature } = block;
+  if (signature !== undefined && start.type !== 'thinking') losses.dropped('signature', 'only thinking carries a proof here');
+  switch (start.type) {
+    case 'thinking':
+      if (text === '' && !signature) return null;
+      return { type: 'thinking', thinking: text, signature: signature ? context.sealSignature(signature) : '' };
+    case 'redacted-thinking':
+      return emptyBlock(start, context);
+    case 'tool-call':
+      return { ...asObject(emptyBlock(start, context)), input: start.custom ? { input: text } : parseInput(text, losses) };
+    case 'raw':
+      return withRawDeltas(block);
+    default:
+      return text === '' ? null : { type: 'text', text, ...citationsOf(block, losses) };
+  }
+}
+
+function citationsOf(block: Block, losses: LossList): { citations?: unknown[] } {
+  const citations = (block.deltas ?? []).filter((delta) => own(delta, 'type') === 'citations_delta').map((delta) => own(delta, 'citation'));
+  if (citations.length < (block.deltas?.length ?? 0)) losses.dropped('content.annotations', 'has no counterpart');
+  return citations.length === 0 ? {} : { citations };
+}
+
+/** A server tool's arguments come in fragments in a stream and whole otherwise. */
+function withRawDeltas(block: Block): unknown {
+  const value = block.start.type === 'raw' ? block.start.value : undefined;
+  const json = (block.deltas ?? []).map((delta) => asString(own(delta, 'partial_json')) ?? '').join('');
+  if (json === '') return value;
+  return { ...asObject(value), input: parseInput(json, new LossList()) };
+}
