@@ -1,1 +1,3 @@
-export {};
+/** What tests and benchmarks compose gateways from. */
+export * from './parts.ts';
+export * from './services.ts';

@@ -31,8 +31,6 @@ export interface Job {
   deadlineMs: number;
   /** Time between arrival and this job, for the row. */
   queueMs: number;
-  /** Where the edge's one scan found the top-level values that a verbatim passage replaces: byte ranges of the values. */
-  offsets: { model?: [number, number]; stream_options?: [number, number]; end?: number };
 }
 
 /** Sent once, at the commit of contract §7. Headers are safe to hand to the caller. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { KeyGroup, Model, PlanRequest, Snapshot, UpstreamRecord } from '@model-gateway/contracts';
+import type { KeyGroup, Model, PlanRequest, ResolvedName, Snapshot, UpstreamRecord } from '@model-gateway/contracts';
 import fc from 'fast-check';
 import { buildPlan, fnv1a, isGranted, listedNames, matchesWildcard, orderKeys, resolveName, resolveTarget } from './index.ts';
 
@@ -37,7 +37,7 @@ const upstream = (name: string, more: Partial<UpstreamRecord> = {}): UpstreamRec
   ...more,
 });
 function snapshotOf(models: Model[], upstreams: UpstreamRecord[]): Snapshot {
-  const names = new Map(
+  const names = new Map<string, ResolvedName>(
     models.flatMap((one) => [
       [one.name, { model: one, via: 'canonical' as const }] as const,
       ...one.aliases.map((alias) => [alias, { model: one, via: 'alias' as const }] as const),

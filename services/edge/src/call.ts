@@ -63,10 +63,16 @@ const wantedKeys = ['model', 'stream'] as const;
 /** One pass over the body's bytes: its shape is checked and the names that decide the route are read, once and for all. */
 function readWanted(bytes: Buffer, match: RouteMatch): Wanted {
   const scan = scanBody(bytes, { keys: wantedKeys });
-  if (!scan.ok) throw new GatewayError(scan.code === 'invalid_json' ? 'invalid_json' : 'invalid_request', { message: scan.message, ...(scan.param !== undefined && { param: scan.param }) });
+  if (!scan.ok)
+    throw new GatewayError(scan.code === 'invalid_json' ? 'invalid_json' : 'invalid_request', {
+      message: scan.message,
+      ...(scan.param !== undefined && { param: scan.param }),
+    });
   const { model, stream } = scan.values;
-  if (match.model === undefined && model?.kind !== 'string') throw new GatewayError('invalid_request', { message: model ? 'model must be a string.' : 'model is required.', param: 'model' });
-  if (match.stream === null && stream && stream.kind !== 'true' && stream.kind !== 'false' && stream.kind !== 'null') throw new GatewayError('invalid_request', { message: 'stream must be a boolean.', param: 'stream' });
+  if (match.model === undefined && model?.kind !== 'string')
+    throw new GatewayError('invalid_request', { message: model ? 'model must be a string.' : 'model is required.', param: 'model' });
+  if (match.stream === null && stream && stream.kind !== 'true' && stream.kind !== 'false' && stream.kind !== 'null')
+    throw new GatewayError('invalid_request', { message: 'stream must be a boolean.', param: 'stream' });
   return {
     model: match.model ?? decodeJsonString(bytes, model!.start, model!.end),
     stream: match.operation === 'count-tokens' ? 'whole' : (match.stream ?? (stream?.kind === 'true' ? 'sse' : 'whole')),
@@ -75,7 +81,8 @@ function readWanted(bytes: Buffer, match: RouteMatch): Wanted {
 
 /** By canonical name, checked once: an unknown or hidden name is 404 before it can be 403. */
 function grant(snapshot: Snapshot, principal: Principal, model: string): void {
-  if (!isGranted(principal.group, resolveName(snapshot, model).model.name)) throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${model}.` });
+  if (!isGranted(principal.group, resolveName(snapshot, model).model.name))
+    throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${model}.` });
 }
 
 function askRouter(exchange: Exchange, snapshot: Snapshot, principal: Principal, match: RouteMatch, wanted: Wanted, room: Room): Promise<Plan> {
@@ -91,7 +98,16 @@ function askRouter(exchange: Exchange, snapshot: Snapshot, principal: Principal,
   });
 }
 
-function openTranslator(exchange: Exchange, principal: Principal, match: RouteMatch, wanted: Wanted, plan: Plan, query: URLSearchParams, body: HeldBody, room: Room): void {
+function openTranslator(
+  exchange: Exchange,
+  principal: Principal,
+  match: RouteMatch,
+  wanted: Wanted,
+  plan: Plan,
+  query: URLSearchParams,
+  body: HeldBody,
+  room: Room,
+): void {
   if (exchange.left) throw new GatewayError('client_gone');
   exchange.model = plan.model;
   const reply = new Reply(exchange, wanted.stream, room);

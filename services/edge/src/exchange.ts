@@ -66,7 +66,13 @@ export class Exchange {
     const unread = !this.request.complete;
     const bytes = Buffer.from(body, 'utf8');
     this.responseBytes = bytes.length;
-    response.writeHead(status, { ...this.baseHeaders(), 'content-type': 'application/json', ...headers, 'content-length': bytes.length, ...(unread && { connection: 'close' }) });
+    response.writeHead(status, {
+      ...this.baseHeaders(),
+      'content-type': 'application/json',
+      ...headers,
+      'content-length': bytes.length,
+      ...(unread && { connection: 'close' }),
+    });
     response.end(bytes);
     // An unread body is not waited for: the caller gets the answer, then the connection goes.
     if (unread) response.on('finish', () => setTimeout(() => this.request.destroy(), 250).unref());
@@ -85,7 +91,11 @@ export class Exchange {
             ...(error.param !== undefined && { param: error.param }),
             ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
           });
-    this.answer(error.status, drawn.body, { ...drawn.headers, ...error.headers, ...(error.retryAfter !== undefined && { 'retry-after': String(error.retryAfter) }) });
+    this.answer(error.status, drawn.body, {
+      ...drawn.headers,
+      ...error.headers,
+      ...(error.retryAfter !== undefined && { 'retry-after': String(error.retryAfter) }),
+    });
   }
 
   /** The edge says no, before or instead of the translator: answer and row. */

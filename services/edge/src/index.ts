@@ -41,7 +41,12 @@ export function createEdge(deps: EdgeDeps): Edge {
     rows,
     replies: new Set(),
     clientAddress: createClientAddress(config.trustedProxies),
-    meters: createMeters(metrics, { requests: () => capacity.requests, streams: () => capacity.streams, bodyBytes: () => bodyBudget.held, lostRows: () => rows.lost }),
+    meters: createMeters(metrics, {
+      requests: () => capacity.requests,
+      streams: () => capacity.streams,
+      bodyBytes: () => bodyBudget.held,
+      lostRows: () => rows.lost,
+    }),
     mintId: createMinter(),
     draining: false,
   };

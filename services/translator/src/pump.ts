@@ -10,9 +10,11 @@ import type { Room } from './room.ts';
 const maxHeldEvents = 64;
 const maxHeldBytes = 256 * 1024;
 
+/** What both parsers give. */
+type Framed = Omit<RawRecord, 'json'>;
 interface RecordSource {
-  push(chunk: Uint8Array): readonly RawRecord[];
-  finish(): readonly RawRecord[];
+  push(chunk: Uint8Array): readonly Framed[];
+  finish(): readonly Framed[];
 }
 
 export interface PumpSink {
@@ -79,10 +81,11 @@ export class Pump {
     return { fault: this.#fault, committed: this.#committed };
   }
 
-  #take(records: readonly RawRecord[]): boolean {
+  #take(records: readonly Framed[]): boolean {
     const out: (string | Uint8Array)[] = [];
-    for (const record of records) {
-      record.json = parseRecord(record.data);
+    for (const framed of records) {
+      const { event, data, raw, dataStart, dataEnd } = framed;
+      const record: RawRecord = { event, data, json: parseRecord(data), raw, dataStart, dataEnd };
       if (record.json === undefined && record.data.trim() !== '[DONE]') {
         if (record.data.trim() === '') continue;
         this.#fault = { class: 'broken', code: 'malformed', message: 'the upstream sent an event that is not JSON' };
@@ -136,8 +139,8 @@ export class Pump {
 }
 
 function recordSource(framing: 'sse' | 'json-array' | 'event-stream', maxBytes: number): RecordSource {
-  if (framing === 'sse') return createSseParser({ maxEventBytes: maxBytes }) as RecordSource;
-  if (framing === 'json-array') return createJsonArrayParser({ maxElementBytes: maxBytes }) as unknown as RecordSource;
+  if (framing === 'sse') return createSseParser({ maxEventBytes: maxBytes });
+  if (framing === 'json-array') return createJsonArrayParser({ maxElementBytes: maxBytes });
   throw new Error(`no parser for ${framing} framing`);
 }
 
@@ -150,7 +153,11 @@ function parseRecord(data: string): unknown {
   }
 }
 
-const badReply = (error: unknown): UpstreamFault => ({ class: 'broken', code: 'unreadable', message: error instanceof Error ? error.message : 'unreadable reply' });
+const badReply = (error: unknown): UpstreamFault => ({
+  class: 'broken',
+  code: 'unreadable',
+  message: error instanceof Error ? error.message : 'unreadable reply',
+});
 
 function joinPieces(pieces: readonly (string | Uint8Array)[]): Uint8Array {
   const first = pieces[0];

@@ -1,6 +1,6 @@
 /** The demo's built-in upstream: a small server in this process that answers chat completions with a scripted reply, so that the gateway can be tried without any provider. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type ChatEvent, type ClientDoor, clientProtocols, type Conversation, foldEvents, type ReplyContext } from '@model-gateway/protocols';
+import { type ChatEvent, type ClientDoor, type Conversation, clientProtocols, foldEvents, type ReplyContext } from '@model-gateway/protocols';
 import { createMinter } from '@model-gateway/service';
 
 const wordMs = 25;
@@ -19,7 +19,9 @@ export async function startDemoUpstream(): Promise<DemoUpstream> {
   const server: Server = createServer((request, response) => {
     answer(request, response, demoProtocol.client, mintId).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(400, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error: { message: error instanceof Error ? error.message : 'failed', type: 'invalid_request_error', param: null, code: null } }));
+      response.end(
+        JSON.stringify({ error: { message: error instanceof Error ? error.message : 'failed', type: 'invalid_request_error', param: null, code: null } }),
+      );
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -44,7 +46,16 @@ async function answer(request: IncomingMessage, response: ServerResponse, door: 
   const form = stream ? 'sse' : 'whole';
   const path = request.url ?? '/';
   const { conversation, echo } = door.readRequest(body, { path, operation: 'generate', streamForm: form, headers: {} });
-  const context: ReplyContext = { requestId: mintId('demo_'), model: 'demo', createdAt: Math.floor(Date.now() / 1000), streamForm: form, mintId, sealSignature: (signature) => signature, echo, inputEstimate: 0 };
+  const context: ReplyContext = {
+    requestId: mintId('demo_'),
+    model: 'demo',
+    createdAt: Math.floor(Date.now() / 1000),
+    streamForm: form,
+    mintId,
+    sealSignature: (signature) => signature,
+    echo,
+    inputEstimate: 0,
+  };
   const events = reply(conversation, mintId);
   if (!stream) {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -70,11 +81,21 @@ function reply(conversation: Conversation, mintId: (prefix: string) => string): 
   const events: ChatEvent[] = [{ type: 'start', model: 'demo' }];
   let output: number;
   if (tool && !answered) {
-    events.push({ type: 'block-start', index: 0, block: { type: 'tool-call', id: mintId('call_'), name: tool.name } }, { type: 'arguments-delta', index: 0, text: '{}' }, { type: 'block-end', index: 0 }, { type: 'finish', reason: 'tool-calls' });
+    events.push(
+      { type: 'block-start', index: 0, block: { type: 'tool-call', id: mintId('call_'), name: tool.name } },
+      { type: 'arguments-delta', index: 0, text: '{}' },
+      { type: 'block-end', index: 0 },
+      { type: 'finish', reason: 'tool-calls' },
+    );
     output = 8;
   } else {
     const words = `This is the demo upstream of the gateway. You said: ${lastText(conversation)}`.match(/\S+\s*/g) ?? [];
-    events.push({ type: 'block-start', index: 0, block: { type: 'text' } }, ...words.map((text): ChatEvent => ({ type: 'text-delta', index: 0, text })), { type: 'block-end', index: 0 }, { type: 'finish', reason: 'stop' });
+    events.push(
+      { type: 'block-start', index: 0, block: { type: 'text' } },
+      ...words.map((text): ChatEvent => ({ type: 'text-delta', index: 0, text })),
+      { type: 'block-end', index: 0 },
+      { type: 'finish', reason: 'stop' },
+    );
     output = words.length;
   }
   events.push({ type: 'usage', usage: { input, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output, reasoning: 0 } }, { type: 'end' });

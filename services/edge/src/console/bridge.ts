@@ -17,7 +17,13 @@ export function bridgeToConsole(room: Room): (request: IncomingMessage & { origi
     if (request.headers['transfer-encoding'] !== undefined) headers['transfer-encoding'] = 'chunked';
     headers['connection'] = 'close';
     const socket = new BusSocket(room.bus, room.clientAddress(request) ?? '');
-    const inner: ClientRequest = httpRequest({ method: request.method ?? 'GET', path: request.originalUrl ?? request.url ?? '/', headers, setHost: false, createConnection: () => socket as never });
+    const inner: ClientRequest = httpRequest({
+      method: request.method ?? 'GET',
+      path: request.originalUrl ?? request.url ?? '/',
+      headers,
+      setHost: false,
+      createConnection: () => socket as never,
+    });
     inner.on('response', (answer) => {
       const out: Record<string, string | string[]> = {};
       for (const [name, value] of Object.entries(answer.headers)) if (value !== undefined && !hopByHop.has(name)) out[name] = value;
@@ -36,7 +42,13 @@ function refuse(response: ServerResponse, error: unknown, room: Room): void {
   if (response.headersSent) return void response.destroy();
   const known = error instanceof GatewayError ? error : new GatewayError('service_unavailable', { message: 'The console is unavailable.', cause: error });
   if (!response.destroyed) {
-    response.writeHead(known.status, { 'content-type': 'application/json', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer', 'content-security-policy': "default-src 'none'" });
+    response.writeHead(known.status, {
+      'content-type': 'application/json',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy': "default-src 'none'",
+    });
     response.end(JSON.stringify({ error: { code: known.code, message: known.message } }));
   }
   room.logger.warn({ error: known }, 'console exchange failed');

@@ -23,7 +23,9 @@ export function createEveryday(room: Room, health: () => Health): Express {
     if (response.headersSent) return next(error);
     const status = typeof error === 'object' && error !== null && 'status' in error && typeof error.status === 'number' ? error.status : 500;
     if (status >= 500) room.logger.error({ error }, 'defect in an everyday route');
-    response.status(status).json({ error: { code: status >= 500 ? 'internal' : 'invalid_request', message: status >= 500 ? 'Internal error.' : 'The request is not valid.' } });
+    response
+      .status(status)
+      .json({ error: { code: status >= 500 ? 'internal' : 'invalid_request', message: status >= 500 ? 'Internal error.' : 'The request is not valid.' } });
   });
   return app;
 }

@@ -20,7 +20,10 @@ export function createListener(room: Room, everyday: RequestListener): RequestLi
     const query = new URLSearchParams(cut < 0 ? '' : target.slice(cut + 1));
     const answer = findDoor(request.method ?? 'GET', path, query, request.headers as Headers);
     if ('found' in answer) return void call(request, response, answer.found, query, room);
-    const error = 'methods' in answer ? new GatewayError('method_not_allowed', { headers: { allow: answer.methods.join(', ') } }) : new GatewayError('not_found', { message: `There is nothing at ${path.slice(0, 200)}.` });
+    const error =
+      'methods' in answer
+        ? new GatewayError('method_not_allowed', { headers: { allow: answer.methods.join(', ') } })
+        : new GatewayError('not_found', { message: `There is nothing at ${path.slice(0, 200)}.` });
     refuse(request, response, answer.door, error, room);
   };
 }

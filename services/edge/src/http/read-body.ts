@@ -74,8 +74,11 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
 function checkHeaders(request: IncomingMessage, maxBytes: number): void {
   const { headers } = request;
   const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') throw new GatewayError('unsupported_media_type', { message: 'A request body with a Content-Encoding is not accepted.' });
+  if (encoding !== undefined && encoding !== 'identity')
+    throw new GatewayError('unsupported_media_type', { message: 'A request body with a Content-Encoding is not accepted.' });
   const type = headers['content-type'];
-  if (type !== undefined && !/^[\w.+-]*\/?[\w.+-]*json\b/i.test(type)) throw new GatewayError('unsupported_media_type', { message: 'The content type must be application/json.' });
-  if (Number(headers['content-length'] ?? 0) > maxBytes) throw new GatewayError('payload_too_large', { message: `The request body is larger than ${maxBytes} bytes.` });
+  if (type !== undefined && !/^[\w.+-]*\/?[\w.+-]*json\b/i.test(type))
+    throw new GatewayError('unsupported_media_type', { message: 'The content type must be application/json.' });
+  if (Number(headers['content-length'] ?? 0) > maxBytes)
+    throw new GatewayError('payload_too_large', { message: `The request body is larger than ${maxBytes} bytes.` });
 }

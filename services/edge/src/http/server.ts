@@ -22,7 +22,12 @@ export function createHttpServer(listener: RequestListener): Server {
   server.maxRequestsPerSocket = 0;
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-    const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
+    const status =
+      error.code === 'HPE_HEADER_OVERFLOW'
+        ? '431 Request Header Fields Too Large'
+        : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+          ? '408 Request Timeout'
+          : '400 Bad Request';
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   });
   return server;
@@ -31,7 +36,16 @@ export function createHttpServer(listener: RequestListener): Server {
 /** Rejects with one clear line when the address cannot be had. */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => reject(new Error(cause.code === 'EADDRINUSE' ? `PORT: ${port} on ${host} is in use by another program; choose a free one` : `PORT: cannot listen on ${host}:${port} (${cause.code ?? cause.message})`, { cause })));
+    server.once('error', (cause: NodeJS.ErrnoException) =>
+      reject(
+        new Error(
+          cause.code === 'EADDRINUSE'
+            ? `PORT: ${port} on ${host} is in use by another program; choose a free one`
+            : `PORT: cannot listen on ${host}:${port} (${cause.code ?? cause.message})`,
+          { cause },
+        ),
+      ),
+    );
     server.listen(port, host, () => {
       const address = server.address();
       resolve(typeof address === 'object' && address ? address.port : port);

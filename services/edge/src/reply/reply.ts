@@ -28,7 +28,13 @@ export class Reply implements StreamHandlers<'translator.run'> {
     this.#closer =
       form === 'whole'
         ? null
-        : client.createCloser({ requestId: exchange.id, model: exchange.requestedModel ?? '', createdAt: Math.floor(exchange.startedAt / 1000), streamForm: form, mintId: room.mintId });
+        : client.createCloser({
+            requestId: exchange.id,
+            model: exchange.requestedModel ?? '',
+            createdAt: Math.floor(exchange.startedAt / 1000),
+            streamForm: form,
+            mintId: room.mintId,
+          });
   }
 
   start(call: StreamCall): void {
@@ -61,11 +67,10 @@ export class Reply implements StreamHandlers<'translator.run'> {
     if (error) this.#end(error, tail.usage);
     else this.#exchange.response.end();
     this.#finish();
-    const { row } = tail;
-    row.duration_ms = Math.round(this.#exchange.elapsedMs());
-    row.response_bytes = this.#exchange.responseBytes;
+    const { response } = this.#exchange;
     // A keep-alive may have committed 200 before the translator knew: the row says what the caller saw.
-    if (this.#exchange.response.headersSent) row.status = this.#exchange.response.statusCode;
+    const status = response.headersSent ? response.statusCode : tail.row.status;
+    const row = { ...tail.row, status, duration_ms: Math.round(this.#exchange.elapsedMs()), response_bytes: this.#exchange.responseBytes };
     this.#exchange.tellRow(row, told);
   }
 

@@ -35,7 +35,11 @@ export interface FaultFacts {
 export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayError {
   const code = codes[fault.class];
   const retryAfter = fault.retryAfterMs === undefined ? {} : { retryAfter: Math.max(1, Math.ceil(fault.retryAfterMs / 1000)) };
-  if (!callersFaults.has(fault.class)) return new GatewayError(code, { ...retryAfter, cause: new Error(`${fault.class} ${fault.status ?? ''} ${fault.code ?? ''}: ${facts.clean(fault.message)}`) });
+  if (!callersFaults.has(fault.class))
+    return new GatewayError(code, {
+      ...retryAfter,
+      cause: new Error(`${fault.class} ${fault.status ?? ''} ${fault.code ?? ''}: ${facts.clean(fault.message)}`),
+    });
   const status = fault.status !== undefined && fault.status >= 400 && fault.status < 500 ? fault.status : 400;
   return new GatewayError(code, {
     status,

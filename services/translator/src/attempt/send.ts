@@ -92,7 +92,11 @@ class Attempt {
     this.#size += chunk.length;
     if (this.#mode === 'error' && this.#size > maxErrorBytes) return this.#end();
     if (this.#size > this.#room.maxReplyBytes) {
-      this.#settle({ fault: { class: 'server', code: 'too_large', message: 'the reply is larger than the gateway takes' }, committed: false, status: this.#status });
+      this.#settle({
+        fault: { class: 'server', code: 'too_large', message: 'the reply is larger than the gateway takes' },
+        committed: false,
+        status: this.#status,
+      });
       this.#outbound?.abort('reply too large');
       return;
     }
@@ -140,7 +144,11 @@ class Attempt {
       this.#settle({ fault: null, committed: true, status: this.#status });
     } catch (error) {
       this.#room.logger.warn({ request: this.#call.job.id, upstream: this.#prepared.route.upstream.name, error }, 'unreadable reply');
-      this.#settle({ fault: { class: 'broken', code: 'unreadable', message: 'the upstream sent a reply that cannot be read' }, committed: this.#sink.committed, status: this.#status });
+      this.#settle({
+        fault: { class: 'broken', code: 'unreadable', message: 'the upstream sent a reply that cannot be read' },
+        committed: this.#sink.committed,
+        status: this.#status,
+      });
     }
   }
 

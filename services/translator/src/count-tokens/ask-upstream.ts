@@ -12,7 +12,13 @@ export function sendCount(prepared: Prepared, room: Room): Promise<{ status: num
     let size = 0;
     let status: number | null = null;
     const call = room.outbound.send(
-      { method: prepared.request.method, url: prepared.request.url, headers: callHeaders(prepared, room), body: prepared.body, timeouts: { ...prepared.route.timeouts, total_ms: 10_000 } },
+      {
+        method: prepared.request.method,
+        url: prepared.request.url,
+        headers: callHeaders(prepared, room),
+        body: prepared.body,
+        timeouts: { ...prepared.route.timeouts, total_ms: 10_000 },
+      },
       {
         head: (code) => {
           status = code;

@@ -1,10 +1,10 @@
 /** Counts a request's tokens: by the upstream's own counter where it has one and may be asked, else by tiktoken. Never fails for want of a counter. */
 import { type Route, resolveTarget } from '@model-gateway/routing';
-import { sendCount } from './ask-upstream.ts';
 import type { Call } from '../call.ts';
 import { prepare } from '../prepare.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
+import { sendCount } from './ask-upstream.ts';
 import { conversationText } from './conversation-text.ts';
 
 export async function countTokens(call: Call, sink: ReplySink, room: Room): Promise<void> {
@@ -27,6 +27,12 @@ async function askUpstream(call: Call, route: Route, keyIndex: number, room: Roo
   if (!prepared.upstream.countsTokens) return null;
   const began = performance.now();
   const answer = await sendCount(prepared, room);
-  call.attempts.push({ upstream: route.upstream.name, key_index: keyIndex, status: answer.status, error_code: answer.tokens === null ? 'no_count' : null, duration_ms: Math.round(performance.now() - began) });
+  call.attempts.push({
+    upstream: route.upstream.name,
+    key_index: keyIndex,
+    status: answer.status,
+    error_code: answer.tokens === null ? 'no_count' : null,
+    duration_ms: Math.round(performance.now() - began),
+  });
   return answer.tokens;
 }

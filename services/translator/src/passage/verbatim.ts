@@ -29,14 +29,15 @@ export class VerbatimPassage implements Passage {
     if (client.frameRecord && job.streamForm !== 'sse') return client.frameRecord(applyEdits(record.data, edits), this.#index++, job.streamForm);
     if (edits.length === 0) return record.raw;
     const data = applyEdits(record.data, edits);
-    if (record.dataStart === undefined || record.dataEnd === undefined) return `${record.event === undefined ? '' : `event: ${record.event}\n`}data: ${data}\n\n`;
+    if (record.dataStart === undefined || record.dataEnd === undefined)
+      return `${record.event === undefined ? '' : `event: ${record.event}\n`}data: ${data}\n\n`;
     const raw = Buffer.from(record.raw.buffer, record.raw.byteOffset, record.raw.byteLength);
     return Buffer.concat([raw.subarray(0, record.dataStart), Buffer.from(data, 'utf8'), raw.subarray(record.dataEnd)]);
   }
 
   finish(_events: readonly ChatEvent[]): string {
     const { client, job } = this.#call;
-    return client.frameEnd && job.streamForm !== 'sse' ? client.frameEnd(job.streamForm, this.#index) : '';
+    return client.frameEnd && job.streamForm !== 'sse' ? client.frameEnd(job.streamForm) : '';
   }
 
   whole(bytes: Buffer, json: unknown): Uint8Array {

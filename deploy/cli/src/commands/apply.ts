@@ -1,0 +1,55 @@
+/** `model-gateway apply -f gateway.yaml`: the same configuration as a file, all or nothing. */
+import { readFileSync, watch } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { ConfigError } from '@model-gateway/config';
+import { type ApiClient, createApiClient } from './api-client.ts';
+
+const settleMs = 200;
+
+export async function apply(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      file: { type: 'string', short: 'f' },
+      url: { type: 'string' },
+      'dry-run': { type: 'boolean', default: false },
+      watch: { type: 'boolean', default: false },
+    },
+  });
+  if (values.file === undefined) throw new ConfigError('-f is missing; accepted: the path of a configuration file (the format of `export`)');
+  const { file } = values;
+  const client = createApiClient(values.url, env);
+  const once = (): Promise<void> => applyFile(client, file, values['dry-run'], env);
+  await once();
+  if (values.watch) watchFile(file, once);
+}
+
+async function applyFile(client: ApiClient, file: string, dryRun: boolean, env: NodeJS.ProcessEnv): Promise<void> {
+  let text: string;
+  try {
+    text = readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (cause) {
+    throw new ConfigError(`-f "${file}" cannot be read (${(cause as NodeJS.ErrnoException).code}); accepted: a readable file`, { cause });
+  }
+  const { status, text: answer } = await client.call('POST', `/import${dryRun ? '?dry_run=true' : ''}`, resolveReferences(text, env), 'application/yaml');
+  if (status >= 300) throw new ConfigError(`${file} was refused (${status}): ${answer}`);
+  process.stdout.write(`${answer}\n`);
+}
+
+/** `${NAME}` stands for the environment variable NAME, so that secrets need not stand in the file. */
+export function resolveReferences(text: string, env: NodeJS.ProcessEnv): string {
+  return text.replace(/\$\{([A-Z_][A-Z0-9_]*)\}/g, (_whole, name: string) => {
+    const value = env[name];
+    if (value === undefined) throw new ConfigError(`\${${name}} stands in the file, but ${name} is not set`);
+    if (/["\\\r\n]/.test(value)) throw new ConfigError(`${name} holds a quote, a backslash or a line break and cannot stand in the file`);
+    return value;
+  });
+}
+
+function watchFile(file: string, apply: () => Promise<void>): void {
+  let timer: NodeJS.Timeout | undefined;
+  watch(file, () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => apply().catch((error: unknown) => process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)), settleMs);
+  });
+}

@@ -1,0 +1,17 @@
+/** `model-gateway export`: the whole configuration as YAML, secrets sealed. */
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { ConfigError } from '@model-gateway/config';
+import { createApiClient } from './api-client.ts';
+
+export async function exportAll(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { output: { type: 'string', short: 'o' }, url: { type: 'string' }, format: { type: 'string', default: 'yaml' } },
+  });
+  if (values.format !== 'yaml' && values.format !== 'json') throw new ConfigError(`--format "${values.format}" is not known; accepted: yaml, json`);
+  const { status, text } = await createApiClient(values.url, env).call('GET', `/export?format=${values.format}`);
+  if (status !== 200) throw new ConfigError(`the export was refused (${status}): ${text}`);
+  if (values.output === undefined) process.stdout.write(text);
+  else writeFileSync(values.output, text, { mode: 0o600 });
+}

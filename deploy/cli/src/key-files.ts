@@ -1,0 +1,62 @@
+/** Secrets that `up` makes for itself on a first run: files beside the database, readable by their owner alone. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, ConfigError } from '@model-gateway/config';
+import { generateMasterKey } from '@model-gateway/secrets';
+
+const masterFile = 'master.key';
+const consoleFile = 'console.key';
+
+/** GATEWAY_MASTER_KEY, else the key file that `prepareKeyFiles` made. */
+export function masterKeyOf(config: Config): string {
+  const given = config.process.masterKey ?? readKey(config, masterFile);
+  if (given === null) throw new ConfigError('GATEWAY_MASTER_KEY is not set; accepted: 32 bytes in base64 (openssl rand -base64 32)');
+  return given;
+}
+
+/** CONSOLE_SECRET_KEY, else the one made on the first run; null when there is neither. */
+export const consoleSecretOf = (config: Config): string | null => config.console.secretKey ?? readKey(config, consoleFile);
+
+export interface MadeKeys {
+  /** The console secret, when this run made it: shown once. */
+  consoleSecret: string | null;
+}
+
+/** For `up` alone: makes the data folder and what is missing in it. */
+export function prepareKeyFiles(config: Config): MadeKeys {
+  try {
+    mkdirSync(config.process.dataDir, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new ConfigError(
+      `DATA_DIR "${config.process.dataDir}" cannot be made (${(cause as NodeJS.ErrnoException).code}); accepted: a folder that can be written`,
+      { cause },
+    );
+  }
+  if (config.process.masterKey === null) makeKey(config, masterFile, generateMasterKey);
+  const made = config.console.secretKey === null && makeKey(config, consoleFile, () => `cs-${randomBytes(24).toString('base64url')}`);
+  return { consoleSecret: made ? consoleSecretOf(config) : null };
+}
+
+function readKey(config: Config, file: string): string | null {
+  try {
+    return readFileSync(join(config.process.dataDir, file), 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new ConfigError(`DATA_DIR: ${file} cannot be read (${(error as NodeJS.ErrnoException).code}); accepted: a file this user may read`, { cause: error });
+  }
+}
+
+/** true when it was not there. Two processes at once: the first one's stays. */
+function makeKey(config: Config, file: string, make: () => string): boolean {
+  try {
+    writeFileSync(join(config.process.dataDir, file), `${make()}\n`, { mode: 0o600, flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw new ConfigError(
+      `DATA_DIR "${config.process.dataDir}" cannot be written (${(error as NodeJS.ErrnoException).code}); accepted: a folder that can be written`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env node
+/** The command line: `model-gateway up | serve NAME | apply | export`. */
+import { ConfigError } from '@model-gateway/config';
+import { apply } from './commands/apply.ts';
+import { exportAll } from './commands/export.ts';
+import { serve } from './commands/serve.ts';
+import { up } from './commands/up.ts';
+
+const commands: Record<string, (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>> = { up, serve, apply, export: exportAll };
+
+const usage = `model-gateway up [--demo] [--port N]        the whole gateway in one process
+model-gateway serve edge|router|translator|stats|console
+                                           one service, on NATS_URL
+model-gateway apply -f FILE [--dry-run] [--watch] [--url URL]
+                                           bring a running gateway to a file's configuration
+model-gateway export [-o FILE] [--format yaml|json] [--url URL]
+                                           the configuration of a running gateway
+`;
+
+// A pipe whose reader left (`| head`) is not a failure of ours.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', (error: NodeJS.ErrnoException) => error.code === 'EPIPE' || process.exit(1));
+
+const [name = process.env['SERVICE'] && process.env['SERVICE'] !== 'up' ? 'serve' : 'up', ...args] = process.argv.slice(2);
+if (name === 'help' || name === '--help' || name === '-h') process.stdout.write(usage);
+else if (name.startsWith('-')) await run('up', [name, ...args]);
+else await run(name, process.argv.length > 2 ? args : [process.env['SERVICE'] ?? ''].filter((service) => service !== '' && service !== 'up'));
+
+async function run(command: string, rest: readonly string[]): Promise<void> {
+  const found = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  if (!found) {
+    process.stderr.write(`"${command}" is not a command.\n${usage}`);
+    process.exit(2);
+  }
+  try {
+    await found(rest, process.env);
+  } catch (error) {
+    // One line for what an operator can mend; a stack only for defects.
+    process.stderr.write(
+      `${error instanceof ConfigError || (error instanceof Error && isPlain(error)) ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
+    );
+    process.exit(1);
+  }
+}
+
+/** Errors that already are one clear line: bad options, an address in use. */
+function isPlain(error: Error): boolean {
+  return error.name === 'ListenError' || ('code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_PARSE_ARGS'));
+}

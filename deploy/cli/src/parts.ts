@@ -1,0 +1,84 @@
+/** The parts that services are composed from: made once per process, closed in one place. */
+import { join } from 'node:path';
+import { type Bus, connectNatsBus, createMemoryBus } from '@model-gateway/bus';
+import { type CatalogWatcher, createCatalogWatcher } from '@model-gateway/catalog';
+import type { Config } from '@model-gateway/config';
+import { createOutbound, type Outbound } from '@model-gateway/outbound';
+import { createKeyring, type Keyring } from '@model-gateway/secrets';
+import { openStorage, type Storage } from '@model-gateway/storage';
+import { createLogger, createMetrics, createRedactor, type Logger, type LogLevel, type Metrics, measureProcess, type Redactor } from '@model-gateway/telemetry';
+import { masterKeyOf } from './key-files.ts';
+
+export interface Parts {
+  config: Config;
+  logger: Logger;
+  redactor: Redactor;
+  metrics: Metrics;
+  bus: Bus;
+  /** Each of the rest is made on first need, so that a service holds only what it uses. */
+  catalog(): CatalogWatcher;
+  keyring(): Keyring;
+  outbound(): Outbound;
+  storage(): Storage;
+  close(): Promise<void>;
+}
+
+/** `name` is the process's in logs, metrics and on the bus. */
+export function createParts(config: Config, name: string): Parts {
+  const redactor = createRedactor();
+  const logger = createLogger({ level: config.process.logLevel as LogLevel, name, redactor });
+  for (const secret of [config.console.secretKey, config.process.masterKey]) if (secret !== null) redactor.add(secret);
+  for (const warning of config.warnings) logger.warn(warning);
+  const metrics = createMetrics({ service: name });
+  const stopMeasuring = measureProcess(metrics);
+  const bus = config.process.natsUrls === null ? createMemoryBus({ logger }) : connectNatsBus({ url: [...config.process.natsUrls], name, logger });
+  const catalog = once(() => createCatalogWatcher({ bus, logger }));
+  const keyring = once(() => createKeyring(masterKeyOf(config)));
+  const outbound = once(() =>
+    createOutbound({
+      allowPrivate: config.translator.outboundPrivate === 'allow',
+      timeouts: config.translator.timeouts,
+      userAgent: config.translator.userAgent,
+      logger,
+    }),
+  );
+  const storage = once(() =>
+    openStorage(
+      config.storage.mode === 'sqlite'
+        ? { mode: 'sqlite', file: join(config.process.dataDir, 'gateway.db') }
+        : { mode: 'postgresql', url: config.storage.databaseUrl! },
+      { logger },
+    ),
+  );
+  return {
+    config,
+    logger,
+    redactor,
+    metrics,
+    bus,
+    catalog: catalog.get,
+    keyring: keyring.get,
+    outbound: outbound.get,
+    storage: storage.get,
+    async close() {
+      await bus.drain();
+      await outbound.made?.close();
+      await storage.made?.close();
+      stopMeasuring();
+    },
+  };
+}
+
+/** Makes a thing on first need and remembers whether it did. */
+function once<T>(make: () => T): { get(): T; readonly made: T | undefined } {
+  let made: T | undefined;
+  return {
+    get: () => {
+      made ??= make();
+      return made;
+    },
+    get made() {
+      return made;
+    },
+  };
+}

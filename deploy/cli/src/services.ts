@@ -1,0 +1,29 @@
+/** Each service by name, made from the process's parts. */
+import { createConsole } from '@model-gateway/console';
+import { createEdge, type Edge } from '@model-gateway/edge';
+import { createRouter } from '@model-gateway/router';
+import type { Service } from '@model-gateway/service';
+import { createStats } from '@model-gateway/stats';
+import { createTranslator } from '@model-gateway/translator';
+import { consoleSecretOf } from './key-files.ts';
+import type { Parts } from './parts.ts';
+
+export const serviceFactories = {
+  stats: ({ bus, storage, logger }: Parts): Service => createStats({ bus, storage: storage(), logger }),
+  console: (parts: Parts): Service =>
+    createConsole({
+      bus: parts.bus,
+      storage: parts.storage(),
+      keyring: parts.keyring(),
+      outbound: parts.outbound(),
+      config: { secretKey: consoleSecretOf(parts.config) },
+      logger: parts.logger,
+    }),
+  router: ({ bus, catalog }: Parts): Service => createRouter({ bus, catalog: catalog() }),
+  translator: ({ bus, catalog, outbound, keyring, logger, redactor }: Parts): Service =>
+    createTranslator({ bus, catalog: catalog(), outbound: outbound(), keyring: keyring(), logger, redactor }),
+  edge: ({ bus, catalog, config, logger, metrics }: Parts): Edge => createEdge({ bus, catalog: catalog(), config: config.edge, logger, metrics }),
+} as const;
+
+export type ServiceName = keyof typeof serviceFactories;
+export const serviceNames = Object.keys(serviceFactories) as ServiceName[];
