@@ -1,3 +1,54 @@
+/** gamma: the Gemini-compatible generate-content protocol, as callers speak it to us and as we speak it to upstreams. */
+import type { StreamForm } from '@model-gateway/contracts';
 import type { Protocol } from '../protocol.ts';
+import { verbatim } from './anatomy.ts';
+import { GammaCloser } from './closer.ts';
+import { buildCredential, buildListRequest, buildRequest } from './endpoint.ts';
+import { readError, writeError } from './errors.ts';
+import { frameEnd, frameRecord } from './frame.ts';
+import { writeModel, writeModels } from './models.ts';
+import { readRequest } from './read-request.ts';
+import { GammaReplyReader, readModelList, readTokenCount, readWhole } from './read-response.ts';
+import { routes } from './routes.ts';
+import { writeRequest } from './write-request.ts';
+import { GammaReplyWriter, writeWhole } from './write-response.ts';
 
-export const gamma: Protocol = { id: 'gamma', title: 'Gemini-compatible generate-content' };
+/** The JavaScript SDK needs the blank line after a comment, the Python SDK fails on any comment at all (field-notes §3.1). An array takes neither. */
+function keepAlive(form: StreamForm, headers: Readonly<Record<string, string | undefined>>): string | null {
+  if (form !== 'sse') return null;
+  return headers['x-goog-api-client']?.includes('gl-python') ? '\n' : ':keep-alive\n\n';
+}
+
+export const gamma: Protocol = {
+  id: 'gamma',
+  title: 'Gemini-compatible generate-content',
+  client: {
+    routes,
+    readRequest,
+    createWriter: (context) => new GammaReplyWriter(context),
+    writeWhole,
+    writeTokenCount: (tokens) => ({ totalTokens: tokens }),
+    writeError,
+    writeModels,
+    writeModel,
+    createCloser: (context) => new GammaCloser(context),
+    keepAlive,
+    contentType: (form) => (form === 'sse' ? 'text/event-stream' : 'application/json; charset=UTF-8'),
+    frameRecord,
+    frameEnd,
+  },
+  upstream: {
+    framing: 'sse',
+    request: buildRequest,
+    credential: buildCredential,
+    countsTokens: true,
+    writeRequest,
+    createReader: () => new GammaReplyReader(),
+    readWhole,
+    readTokenCount,
+    readError,
+    verbatim,
+    listModels: buildListRequest,
+    readModelList,
+  },
+};

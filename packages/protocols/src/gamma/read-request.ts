@@ -1,0 +1,122 @@
+/** A caller's generateContent, streamGenerateContent or countTokens body as a canonical request. */
+import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
+import { invalid } from '../kit/fail.ts';
+import { asArray, asBoolean, asObject } from '../kit/read.ts';
+import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
+import { field, LossList, numberField, objectField, textField } from './fields.ts';
+import { readContents, readSystem } from './read-contents.ts';
+import { readSchema } from './schema.ts';
+import { readToolChoice, readTools } from './tools.ts';
+
+/** `model` and `stream` stand in the path; some clients repeat them in the body. */
+const bodyFields = new Set([
+  'contents',
+  'systemInstruction',
+  'tools',
+  'toolConfig',
+  'generationConfig',
+  'serviceTier',
+  'model',
+  'stream',
+  'generateContentRequest',
+]);
+
+const configFields = new Set([
+  ...['maxOutputTokens', 'temperature', 'topP', 'topK', 'stopSequences', 'seed', 'presencePenalty', 'frequencyPenalty', 'candidateCount'],
+  ...[
+    'responseLogprobs',
+    'logprobs',
+    'responseMimeType',
+    'responseSchema',
+    'responseJsonSchema',
+    '_responseJsonSchema',
+    'thinkingConfig',
+    'responseModalities',
+  ],
+]);
+
+export function readRequest(body: unknown, context: ReadRequestContext): ReadRequest {
+  if (!asObject(body)) throw invalid('body', 'must be a JSON object');
+  const losses = new LossList();
+  const request = context.operation === 'count-tokens' ? (objectField(body, 'generateContentRequest') ?? body) : body;
+  const config = objectField(request, 'generationConfig') ?? {};
+  losses.addUnknown(request, bodyFields, '');
+  losses.addUnknown(config, configFields, 'generationConfig.');
+  const output = readOutput(config, losses);
+  const reasoning = readReasoning(config, losses);
+  const toolChoice = readToolChoice(request, losses);
+  const serviceTier = textField(request, 'serviceTier')?.toLowerCase();
+  readModalities(config, losses);
+  const conversation: Conversation = {
+    system: readSystem(field(request, 'systemInstruction'), losses),
+    turns: readContents(field(request, 'contents'), losses),
+    tools: readTools(request, losses),
+    ...(toolChoice && { toolChoice }),
+    ...(output && { output }),
+    sampling: readSampling(config),
+    ...(reasoning && { reasoning }),
+    ...(serviceTier !== undefined && { serviceTier: serviceTier === 'standard' ? 'default' : serviceTier }),
+    stream: context.streamForm !== 'whole',
+  };
+  return { conversation, losses: losses.list };
+}
+
+function readSampling(config: unknown): Sampling {
+  const number = (name: string): number | undefined => numberField(config, name, 'generationConfig');
+  const stop = field(config, 'stopSequences');
+  const stops = typeof stop === 'string' ? [stop] : asArray(stop);
+  if (stop !== undefined && !stops?.every((text) => typeof text === 'string')) throw invalid('generationConfig.stopSequences', 'must be an array of strings');
+  const numbers: readonly (readonly [keyof Sampling, number | undefined])[] = [
+    ['maxTokens', number('maxOutputTokens')],
+    ['temperature', number('temperature')],
+    ['topP', number('topP')],
+    ['topK', number('topK')],
+    ['seed', number('seed')],
+    ['presencePenalty', number('presencePenalty')],
+    ['frequencyPenalty', number('frequencyPenalty')],
+    ['choices', number('candidateCount')],
+    ['topLogprobs', number('logprobs')],
+  ];
+  return {
+    ...Object.fromEntries(numbers.filter(([, value]) => value !== undefined)),
+    ...(stops && stops.length > 0 && { stop: stops as string[] }),
+    ...(asBoolean(field(config, 'responseLogprobs')) && { logprobs: true }),
+  };
+}
+
+function readOutput(config: unknown, losses: LossList): OutputFormat | undefined {
+  const jsonSchema = field(config, 'responseJsonSchema') ?? field(config, '_responseJsonSchema');
+  const schema = jsonSchema ?? readSchema(field(config, 'responseSchema'), 'generationConfig.responseSchema');
+  const mimeType = textField(config, 'responseMimeType')?.toLowerCase();
+  if (mimeType !== undefined && !['', 'text/plain', 'application/json'].includes(mimeType)) {
+    losses.add('generationConfig.responseMimeType', 'dropped', 'Only text and JSON answers can be asked for.');
+    return undefined;
+  }
+  if (schema !== undefined) return { type: 'schema', schema };
+  return mimeType === 'application/json' ? { type: 'json' } : undefined;
+}
+
+const efforts: Readonly<Record<string, NonNullable<Reasoning['effort']>>> = { minimal: 'minimal', low: 'low', medium: 'medium', high: 'high' };
+
+/** Budget 0 switches thinking off, -1 leaves it to the model. Asking for thoughts asks for thinking. */
+function readReasoning(config: unknown, losses: LossList): Reasoning | undefined {
+  const thinking = objectField(config, 'thinkingConfig');
+  if (!thinking) return undefined;
+  losses.addUnknown(thinking, new Set(['thinkingBudget', 'thinkingLevel', 'includeThoughts']), 'generationConfig.thinkingConfig.');
+  const budget = numberField(thinking, 'thinkingBudget', 'generationConfig.thinkingConfig');
+  const effort = efforts[textField(thinking, 'thinkingLevel')?.toLowerCase() ?? ''];
+  const include = asBoolean(field(thinking, 'includeThoughts'));
+  const enabled = budget === 0 ? false : budget !== undefined || effort !== undefined || include === true ? true : undefined;
+  return {
+    ...(enabled !== undefined && { enabled }),
+    ...(effort !== undefined && { effort }),
+    ...(budget !== undefined && { budget }),
+    ...(include !== undefined && { summary: include ? ('auto' as const) : ('none' as const) }),
+  };
+}
+
+function readModalities(config: unknown, losses: LossList): void {
+  const modalities = asArray(field(config, 'responseModalities')) ?? [];
+  const onlyText = modalities.every((word) => typeof word === 'string' && word.toUpperCase() === 'TEXT');
+  if (!onlyText) losses.add('generationConfig.responseModalities', 'dropped', 'Only text can be generated in a translation.');
+}

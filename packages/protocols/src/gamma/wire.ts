@@ -1,0 +1,38 @@
+/** The shapes of gamma that we write; what we read is untrusted and goes through `fields.ts`. */
+import type { JsonObject } from '../kit/read.ts';
+
+/** A value that the vendor documents as accepted in place of a proof (wire.md §4): it is no proof of anybody's, so it is never sealed, opened or stripped. */
+export const skipSignature = 'skip_thought_signature_validator';
+
+export interface WirePart {
+  text?: string;
+  thought?: boolean;
+  thoughtSignature?: string;
+  inlineData?: { mimeType: string; data: string };
+  fileData?: { fileUri: string; mimeType?: string };
+  functionCall?: { id?: string; name: string; args: unknown };
+  functionResponse?: WireFunctionResponse;
+}
+
+export interface WireFunctionResponse {
+  id?: string;
+  name: string;
+  response: JsonObject;
+  parts?: WirePart[];
+}
+
+export interface WireContent {
+  role: 'user' | 'model';
+  parts: WirePart[];
+}
+
+export interface WireUsage {
+  promptTokenCount: number;
+  cachedContentTokenCount?: number;
+  candidatesTokenCount: number;
+  thoughtsTokenCount?: number;
+  totalTokenCount: number;
+}
+
+/** A raw block of this protocol: a part only gamma knows (executable code, generated media), or facts about the whole candidate (grounding). */
+export type RawValue = { part: JsonObject } | { candidate: JsonObject };

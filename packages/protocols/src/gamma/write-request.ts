@@ -1,0 +1,141 @@
+/** A canonical request as the body that a gamma upstream takes. */
+import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
+import type { JsonObject } from '../kit/read.ts';
+import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import { modelName } from './endpoint.ts';
+import { type Family, findFamily, type ThinkingLevel } from './families.ts';
+import { LossList } from './fields.ts';
+import { writeSchema } from './schema.ts';
+import { writeToolChoice, writeTools } from './tools.ts';
+import { writeContents } from './write-contents.ts';
+
+export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
+  const losses = new LossList();
+  const modelId = context.target.upstreamModelId;
+  const tools = writeTools(conversation.tools, losses);
+  const hasFunctions = tools.some((tool) => 'functionDeclarations' in tool);
+  const toolConfig = hasFunctions ? writeToolChoice(conversation.toolChoice) : undefined;
+  const config = writeConfig(conversation, findFamily(modelId), losses);
+  let contents = writeContents(conversation, context, losses);
+  let system = conversation.system.filter((part) => part.text !== '').map((part) => ({ text: part.text }));
+  if (contents.length === 0 && system.length > 0) {
+    losses.add('system', 'renamed', 'A request that holds nothing but a system text sent it as the user.');
+    contents = [{ role: 'user', parts: system }];
+    system = [];
+  }
+  declareLosses(conversation, losses);
+  const request: JsonObject = {
+    contents,
+    ...(system.length > 0 && { systemInstruction: { parts: system } }),
+    ...(tools.length > 0 && { tools }),
+    ...(toolConfig && { toolConfig }),
+    ...(Object.keys(config).length > 0 && { generationConfig: config }),
+  };
+  // The counter reads system text and tools only inside the nested request, which must name the model again.
+  const body = context.operation === 'count-tokens' ? { generateContentRequest: { model: modelName(modelId), ...request } } : request;
+  return { body, losses: losses.list };
+}
+
+function declareLosses(conversation: Conversation, losses: LossList): void {
+  const absent: readonly (readonly [string, boolean])[] = [
+    ['parallel_tool_calls', conversation.parallelToolCalls === false],
+    ['user', conversation.user !== undefined],
+    ['metadata', conversation.metadata !== undefined],
+    ['verbosity', conversation.verbosity !== undefined],
+    ['service_tier', conversation.serviceTier !== undefined && !['auto', 'default'].includes(conversation.serviceTier)],
+    ['prompt_cache_key', conversation.promptCacheKey !== undefined],
+    ['n', (conversation.sampling.choices ?? 1) > 1],
+    ['logit_bias', Object.keys(conversation.sampling.logitBias ?? {}).length > 0],
+    ['system.cache_control', conversation.system.some((part) => part.cache)],
+  ];
+  for (const [name, lost] of absent) if (lost) losses.add(name, 'dropped', 'The field has no counterpart at this upstream.');
+}
+
+function writeConfig(conversation: Conversation, family: Family, losses: LossList): JsonObject {
+  const thinkingConfig = conversation.reasoning ? writeThinking(conversation.reasoning, family, losses) : undefined;
+  return {
+    ...writeSampling(conversation.sampling, losses),
+    ...writeOutput(conversation.output, losses),
+    ...(thinkingConfig && Object.keys(thinkingConfig).length > 0 && { thinkingConfig }),
+  };
+}
+
+/** The vendor refuses more. */
+const mostStops = 5;
+
+function writeSampling(sampling: Sampling, losses: LossList): JsonObject {
+  const stop = (sampling.stop ?? []).filter((text) => text !== '');
+  if (stop.length > mostStops) losses.add('stop', 'downgraded', `Only the first ${mostStops} stop sequences were sent.`);
+  const fields: readonly (readonly [string, unknown])[] = [
+    ['maxOutputTokens', sampling.maxTokens],
+    ['temperature', sampling.temperature],
+    ['topP', sampling.topP],
+    ['topK', sampling.topK],
+    ['stopSequences', stop.length > 0 ? stop.slice(0, mostStops) : undefined],
+    ['seed', sampling.seed],
+    ['presencePenalty', sampling.presencePenalty],
+    ['frequencyPenalty', sampling.frequencyPenalty],
+    ['responseLogprobs', sampling.logprobs],
+    ['logprobs', sampling.logprobs ? sampling.topLogprobs : undefined],
+  ];
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+}
+
+function writeOutput(output: OutputFormat | undefined, losses: LossList): JsonObject {
+  if (!output || output.type === 'text') return {};
+  if (output.type === 'json') return { responseMimeType: 'application/json' };
+  const { dialect, schema } = writeSchema(output.schema, losses, 'response_format.schema');
+  return { responseMimeType: 'application/json', [dialect === 'open-api' ? 'responseSchema' : 'responseJsonSchema']: schema };
+}
+
+// ---- thinking ------------------------------------------------------------------------------------------------------
+
+type Effort = NonNullable<Reasoning['effort']>;
+
+/** What the vendor's own compatible endpoint makes of the efforts; above `high` there is only more room. */
+const effortTokens: Readonly<Record<Effort, number>> = { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576, xhigh: 32_768, max: 32_768 };
+const effortLevels: Readonly<Record<Effort, ThinkingLevel>> = {
+  none: 'MINIMAL',
+  minimal: 'MINIMAL',
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+  xhigh: 'HIGH',
+  max: 'HIGH',
+};
+
+function writeThinking(reasoning: Reasoning, family: Family, losses: LossList): JsonObject | undefined {
+  const off = reasoning.enabled === false || reasoning.effort === 'none' || reasoning.budget === 0;
+  if (family.thinking === null) {
+    if (!off) losses.add('reasoning', 'dropped', 'This model does not think.');
+    return undefined;
+  }
+  const amount = family.thinking === 'budget' ? budgetOf(reasoning, off, family, losses) : levelOf(reasoning, off, family, losses);
+  return { ...amount, ...(!off && reasoning.summary !== 'none' && { includeThoughts: true }) };
+}
+
+function budgetOf(reasoning: Reasoning, off: boolean, family: Family, losses: LossList): JsonObject {
+  const asked = off ? 0 : (reasoning.budget ?? (reasoning.effort === undefined ? undefined : effortTokens[reasoning.effort]));
+  if (asked === undefined) return reasoning.enabled || reasoning.adaptive ? { thinkingBudget: -1 } : {};
+  if (asked === -1) return { thinkingBudget: -1 };
+  const least = family.leastTokens;
+  const budget = Math.min(family.mostTokens, Math.max(least, asked));
+  // An effort is a word, not a number: only a figure that the caller gave can be missed.
+  if (off ? least > 0 : reasoning.budget !== undefined && budget !== asked)
+    losses.add('reasoning.budget', 'downgraded', `The thinking budget became ${budget}, this model's bound.`);
+  return { thinkingBudget: budget };
+}
+
+function levelOf(reasoning: Reasoning, off: boolean, family: Family, losses: LossList): JsonObject {
+  const given = reasoning.effort ?? (off ? 'none' : reasoning.budget === undefined || reasoning.budget < 0 ? undefined : nearestEffort(reasoning.budget));
+  const wanted = off ? 'MINIMAL' : given === undefined ? undefined : effortLevels[given];
+  if (wanted === undefined) return {};
+  if (off) losses.add('reasoning', 'downgraded', 'Thinking cannot be switched off on this model: the lowest level was asked for.');
+  else if (reasoning.effort === undefined) losses.add('reasoning.budget', 'downgraded', 'A thinking budget became the nearest level.');
+  const order: readonly ThinkingLevel[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'];
+  // The next level up where the model lacks one: less thinking than asked for is the worse surprise.
+  const level = order.slice(order.indexOf(wanted)).find((word) => family.levels.includes(word)) ?? 'HIGH';
+  return { thinkingLevel: level };
+}
+
+const nearestEffort = (budget: number): Effort => (budget <= 1024 ? 'low' : budget <= 8192 ? 'medium' : 'high');

@@ -1,0 +1,199 @@
+/** Prints canonical replies as gamma: chunks of a stream in either form, or one whole object. */
+import type { Loss, Usage } from '@model-gateway/contracts';
+import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
+import type { Message } from '../chat/fold.ts';
+import { asObject, type JsonObject, own } from '../kit/read.ts';
+import type { ReplyContext, ReplyWriter } from '../protocol.ts';
+import { LossList } from './fields.ts';
+import { frameEnd, frameRecord } from './frame.ts';
+import { writeFinishReason } from './stop-reasons.ts';
+import { customArgument } from './tools.ts';
+import { writeUsage } from './usage.ts';
+import { skipSignature, type WirePart } from './wire.ts';
+
+interface OpenBlock {
+  start: BlockStart;
+  /** Arguments so far: a call is one part here. */
+  text: string;
+  /** Sealed, and not written yet. */
+  signature?: string | undefined;
+}
+
+/** Parts of one reply, block by block. The same for streams and whole replies; a whole one simply has one delta a block. */
+class PartWriter {
+  readonly losses = new LossList();
+  readonly candidate: JsonObject = {};
+  readonly #context: ReplyContext;
+
+  constructor(context: ReplyContext) {
+    this.#context = context;
+  }
+
+  seal(signature: string): string {
+    return signature === skipSignature ? signature : this.#context.sealSignature(signature);
+  }
+
+  /** One piece of text, with the proof that belongs to this very part when it is known already. */
+  text(block: OpenBlock, text: string): WirePart {
+    const part: WirePart = { text, ...(block.start.type === 'thinking' && { thought: true }) };
+    if (block.signature !== undefined && block.start.type !== 'thinking') {
+      part.thoughtSignature = block.signature;
+      block.signature = undefined;
+    }
+    return part;
+  }
+
+  /** What a block still owes when it ends. */
+  end(block: OpenBlock): JsonObject[] {
+    const { start, signature } = block;
+    const proof = signature === undefined ? {} : { thoughtSignature: signature };
+    switch (start.type) {
+      case 'tool-call':
+        return [{ functionCall: { ...(start.id !== '' && { id: start.id }), name: start.name, args: this.#args(block) }, ...proof }];
+      case 'raw':
+        return this.#raw(start, proof);
+      case 'redacted-thinking':
+        this.losses.add('response.redacted_thinking', 'dropped', 'Thinking without readable text has no place in this protocol.');
+        return [];
+      default:
+        return signature === undefined ? [] : [{ text: '', ...(start.type === 'thinking' && { thought: true }), ...proof }];
+    }
+  }
+
+  #args(block: OpenBlock): unknown {
+    if (block.start.type === 'tool-call' && block.start.custom) return { [customArgument]: block.text };
+    if (block.text.trim() === '') return {};
+    try {
+      const value: unknown = JSON.parse(block.text);
+      if (asObject(value)) return value;
+    } catch {
+      // Declared below: a part must hold an object, and half an argument list is not made whole.
+    }
+    this.losses.add('response.tool_calls.arguments', 'dropped', 'Arguments that were no JSON object became an empty one.');
+    return {};
+  }
+
+  #raw(start: BlockStart & { type: 'raw' }, proof: { thoughtSignature?: string }): JsonObject[] {
+    const part = asObject(own(start.value, 'part'));
+    const candidate = asObject(own(start.value, 'candidate'));
+    if (start.protocol === 'gamma' && part) return [{ ...part, ...proof }];
+    if (start.protocol === 'gamma' && candidate) Object.assign(this.candidate, candidate);
+    else this.losses.add('response.blocks', 'dropped', "A block of the upstream's own protocol has no counterpart.");
+    return [];
+  }
+}
+
+interface Finish {
+  reason: FinishReason;
+  native?: string | undefined;
+}
+
+export class GammaReplyWriter implements ReplyWriter {
+  readonly #context: ReplyContext;
+  readonly #parts: PartWriter;
+  readonly #blocks = new Map<number, OpenBlock>();
+  readonly #tail: string;
+  #written = 0;
+  #finish: Finish = { reason: 'other' };
+  #usage: Usage | undefined;
+  #ended = false;
+
+  constructor(context: ReplyContext) {
+    this.#context = context;
+    this.#parts = new PartWriter(context);
+    this.#tail = `"modelVersion":${JSON.stringify(context.model)},"responseId":${JSON.stringify(context.requestId)}}`;
+  }
+
+  get losses(): Loss[] {
+    return this.#parts.losses.list;
+  }
+
+  write(event: ChatEvent): string {
+    switch (event.type) {
+      case 'block-start':
+        this.#blocks.set(event.index, { start: event.block, text: '' });
+        return '';
+      case 'text-delta':
+      case 'thinking-delta':
+      case 'refusal-delta': {
+        const block = this.#blocks.get(event.index);
+        return block && event.text !== '' ? this.#chunk([this.#parts.text(block, event.text)]) : '';
+      }
+      case 'arguments-delta': {
+        const block = this.#blocks.get(event.index);
+        if (block) block.text += event.text;
+        return '';
+      }
+      case 'signature': {
+        const block = this.#blocks.get(event.index);
+        if (block) block.signature = this.#parts.seal(event.signature);
+        return '';
+      }
+      case 'block-end': {
+        const block = this.#blocks.get(event.index);
+        this.#blocks.delete(event.index);
+        const parts = block ? this.#parts.end(block) : [];
+        return parts.length === 0 ? '' : this.#chunk(parts);
+      }
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+      case 'finish':
+        this.#finish = { reason: event.reason, native: event.native };
+        return '';
+      case 'end':
+        return this.#end();
+      default:
+        return '';
+    }
+  }
+
+  #chunk(parts: readonly unknown[]): string {
+    return this.#frame(`{"candidates":[{"content":{"parts":${JSON.stringify(parts)},"role":"model"},"index":0}],${this.#tail}`);
+  }
+
+  #frame(json: string): string {
+    return frameRecord(json, this.#written++, this.#context.streamForm);
+  }
+
+  /** The last chunk waits for usage, whichever of finish and usage came first; an empty text is what the vendor sends in its place. */
+  #end(): string {
+    if (this.#ended) return '';
+    this.#ended = true;
+    const candidate = {
+      content: { parts: [{ text: '' }], role: 'model' },
+      finishReason: writeFinishReason(this.#finish.reason, this.#finish.native),
+      index: 0,
+      ...this.#parts.candidate,
+    };
+    const usage = this.#usage ? `"usageMetadata":${JSON.stringify(writeUsage(this.#usage))},` : '';
+    return this.#frame(`{"candidates":[${JSON.stringify(candidate)}],${usage}${this.#tail}`) + frameEnd(this.#context.streamForm);
+  }
+}
+
+/** A whole reply: one part a block. */
+export function writeWhole(message: Message, context: ReplyContext): { body: unknown; losses: Loss[] } {
+  const writer = new PartWriter(context);
+  const parts = message.blocks.flatMap((block): unknown[] => {
+    const open: OpenBlock = { start: block.start, text: block.text };
+    if (block.signature !== undefined) open.signature = writer.seal(block.signature);
+    const kind = block.start.type;
+    if (kind !== 'text' && kind !== 'thinking' && kind !== 'refusal') return writer.end(open);
+    if (block.text === '' && open.signature === undefined) return [];
+    return [{ text: block.text, ...(kind === 'thinking' && { thought: true }), ...(open.signature !== undefined && { thoughtSignature: open.signature }) }];
+  });
+  const body = {
+    candidates: [
+      {
+        content: { ...(parts.length > 0 && { parts }), role: 'model' },
+        finishReason: writeFinishReason(message.finish.reason, message.finish.native),
+        index: 0,
+        ...writer.candidate,
+      },
+    ],
+    usageMetadata: writeUsage(message.usage),
+    modelVersion: context.model,
+    responseId: context.requestId,
+  };
+  return { body, losses: writer.losses.list };
+}
