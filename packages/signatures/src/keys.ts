@@ -1,0 +1,28 @@
+/** The two keys behind one envelope key: one encrypts, one makes nonces. */
+import { createHmac } from 'node:crypto';
+
+/** A key derived from the master key for envelopes: the same in every translator. */
+export interface EnvelopeKey {
+  id: string;
+  /** 32 bytes. */
+  key: Uint8Array;
+}
+
+interface KeyPair {
+  encryption: Buffer;
+  nonce: Buffer;
+}
+
+const pairs = new WeakMap<Uint8Array, KeyPair>();
+
+const branch = (key: Uint8Array, purpose: string): Buffer => createHmac('sha256', key).update(`model-gateway/signatures/2/${purpose}`).digest();
+
+/** Derived once per key object: a stream seals many proofs with the same one. */
+export function keyPair({ key }: EnvelopeKey): KeyPair {
+  let pair = pairs.get(key);
+  if (!pair) {
+    pair = { encryption: branch(key, 'encryption'), nonce: branch(key, 'nonce') };
+    pairs.set(key, pair);
+  }
+  return pair;
+}

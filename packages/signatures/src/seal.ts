@@ -1,0 +1,75 @@
+/** Wraps a vendor's proof so that the caller holds opaque text, and unwraps it for whom it was made. */
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
+import { parseClaims, printClaims, type SignatureClaims } from './claims.ts';
+import { type Envelope, headerOf, isEnvelope, nonceBytes, parseEnvelope, printEnvelope, tagBytes } from './envelope.ts';
+import { type EnvelopeKey, keyPair } from './keys.ts';
+
+const cipher = 'aes-256-gcm';
+
+/**
+ * The envelope's text (standard base64). The nonce is a keyed hash of what is sealed, as in SIV: the same proof under the same claims
+ * always gives the same text, so a caller that re-reads a turn sends the same prefix and the upstream's prompt cache still matches;
+ * and a nonce comes twice only with the same plaintext, which is the one repetition that AES-GCM forgives.
+ */
+export function sealSignature(claims: SignatureClaims, key: EnvelopeKey): string {
+  const pair = keyPair(key);
+  const header = headerOf(key.id);
+  const plain = Buffer.from(printClaims(claims), 'utf8');
+  const nonce = createHmac('sha256', pair.nonce).update(header).update(plain).digest().subarray(0, nonceBytes);
+  const sealing = createCipheriv(cipher, pair.encryption, nonce, { authTagLength: tagBytes });
+  sealing.setAAD(header);
+  const ciphertext = Buffer.concat([sealing.update(plain), sealing.final()]);
+  return printEnvelope({ keyId: key.id, header, nonce, ciphertext, tag: sealing.getAuthTag() });
+}
+
+/** Where the proof would be sent now. */
+export interface SignatureUse {
+  model: string;
+  upstream: string;
+  account: string;
+  protocol: string;
+  /** `signature_passthrough`: a change of upstream or account does not strip while the model is the same. */
+  passthrough: boolean;
+}
+
+/** Why a proof is not to be sent. `upstream-changed` covers another protocol at the upstream of the same name. */
+export type SignatureRefusal = 'not-ours' | 'unknown-key' | 'forged' | 'model-changed' | 'upstream-changed' | 'account-changed';
+
+export type OpenedSignature =
+  /** `protocol` and `prefixHash` are what was claimed when it was sealed. */
+  { ok: true; signature: string; protocol: string; prefixHash?: string } | { ok: false; reason: SignatureRefusal };
+
+const refuse = (reason: SignatureRefusal): OpenedSignature => ({ ok: false, reason });
+
+/** Never throws, whatever the caller sent. `keys` are all that may have sealed it, in any order. */
+export function openSignature(text: string, keys: readonly EnvelopeKey[], use: SignatureUse): OpenedSignature {
+  if (!isEnvelope(text)) return refuse('not-ours');
+  const envelope = parseEnvelope(text);
+  if (!envelope) return refuse('forged');
+  const key = keys.find(({ id }) => id === envelope.keyId);
+  if (!key) return refuse('unknown-key');
+  const claims = decrypt(envelope, key);
+  if (!claims) return refuse('forged');
+  const reason = judge(claims, use);
+  if (reason) return refuse(reason);
+  return { ok: true, signature: claims.signature, protocol: claims.protocol, ...(claims.prefixHash !== undefined && { prefixHash: claims.prefixHash }) };
+}
+
+function decrypt(envelope: Envelope, key: EnvelopeKey): SignatureClaims | null {
+  const opening = createDecipheriv(cipher, keyPair(key).encryption, envelope.nonce, { authTagLength: tagBytes });
+  opening.setAAD(envelope.header);
+  opening.setAuthTag(envelope.tag);
+  try {
+    return parseClaims(Buffer.concat([opening.update(envelope.ciphertext), opening.final()]).toString('utf8'));
+  } catch {
+    // The tag does not fit: changed on the way, or made by someone without the key.
+    return null;
+  }
+}
+
+function judge(claims: SignatureClaims, use: SignatureUse): SignatureRefusal | null {
+  if (claims.model !== use.model) return 'model-changed';
+  if (use.passthrough) return null;
+  if (claims.upstream !== use.upstream || claims.protocol !== use.protocol) return 'upstream-changed';
+  return claims.account === use.account ? null : 'account-changed';
+}
