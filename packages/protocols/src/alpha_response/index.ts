@@ -1,3 +1,45 @@
-import type { Protocol } from '../protocol.ts';
+/** OpenAI-compatible Responses, both doors. */
+import { asCount, asNumber, own } from '../kit/read.ts';
+import type { ClientDoor, ListedModel, Protocol, UpstreamDoor } from '../protocol.ts';
+import { verbatim } from './anatomy.ts';
+import { createCloser } from './closer.ts';
+import { credential, listModels, readModelList, request } from './endpoint.ts';
+import { readError, writeError } from './errors.ts';
+import { readRequest } from './read-request.ts';
+import { ResponseReader, readWhole } from './read-response.ts';
+import { routes } from './routes.ts';
+import { writeRequest } from './write-request.ts';
+import { createWriter, writeWhole } from './write-response.ts';
 
-export const alphaResponse: Protocol = { id: 'alpha_response', title: 'OpenAI-compatible Responses' };
+const writeModel = (model: ListedModel): Record<string, unknown> => ({ id: model.name, object: 'model', created: model.createdAt, owned_by: model.ownedBy });
+
+const client: ClientDoor = {
+  routes,
+  readRequest,
+  createWriter,
+  writeWhole,
+  writeTokenCount: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
+  writeError,
+  writeModels: (models) => ({ object: 'list', data: models.map(writeModel) }),
+  writeModel,
+  createCloser,
+  keepAlive: (form) => (form === 'sse' ? ':keep-alive\n\n' : null),
+  contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),
+};
+
+const upstream: UpstreamDoor = {
+  framing: 'sse',
+  request,
+  credential,
+  countsTokens: true,
+  writeRequest,
+  createReader: () => new ResponseReader(),
+  readWhole,
+  readTokenCount: (body) => (asNumber(own(body, 'input_tokens')) === undefined ? null : asCount(own(body, 'input_tokens'))),
+  readError,
+  verbatim,
+  listModels,
+  readModelList,
+};
+
+export const alphaResponse: Protocol = { id: 'alpha_response', title: 'OpenAI-compatible Responses', client, upstream };

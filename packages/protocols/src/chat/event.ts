@@ -4,7 +4,7 @@ import type { Usage } from '@model-gateway/contracts';
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'refusal' | 'stop-sequence' | 'pause' | 'context-window' | 'other';
 
 export type BlockStart =
-  | { type: 'text' }
+  | { type: 'text' /** Responses' `phase` (commentary, final_answer). */; phase?: string }
   | { type: 'thinking' }
   /** Whole opaque block: its data is the proof. */
   | { type: 'redacted-thinking'; data: string }

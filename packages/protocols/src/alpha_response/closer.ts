@@ -1,0 +1,105 @@
+/**
+ * Ends a stream that broke, from the bytes the caller has seen. The terminal event must repeat the whole reply, so unlike other closers this one
+ * parses events and keeps the items.
+ */
+import { noUsage, type Usage } from '@model-gateway/contracts';
+import { asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import type { Closer, CloserContext, GatewayWarning } from '../protocol.ts';
+import { type SeenItem, SeenItems } from './seen-items.ts';
+import { writeUsage } from './usage.ts';
+import { newResponse, printEvent, terminalEvents } from './wire.ts';
+
+export class ResponseCloser implements Closer {
+  readonly #context: CloserContext;
+  readonly #decoder = new TextDecoder();
+  readonly #items = new SeenItems();
+  #line = '';
+  #data: string[] = [];
+  #response: JsonObject | undefined;
+  #running = false;
+  #sequence = 0;
+  #ended = false;
+
+  constructor(context: CloserContext) {
+    this.#context = context;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  observe(bytes: Uint8Array): void {
+    const text = this.#decoder.decode(bytes, { stream: true });
+    let from = 0;
+    for (;;) {
+      const end = text.indexOf('\n', from);
+      if (end < 0) break;
+      this.#readLine(this.#line + text.slice(from, end));
+      this.#line = '';
+      from = end + 1;
+    }
+    this.#line += text.slice(from);
+  }
+
+  close(warning: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string {
+    // Bytes of an event without its blank line would swallow what follows.
+    const loose = this.#line !== '' || this.#data.length > 0 ? '\n\n' : '';
+    if (loose !== '') this.#readLine(this.#line);
+    this.#readLine('');
+    this.#line = '';
+    if (this.#ended) return loose;
+    this.#ended = true;
+    const base = this.#response ?? newResponse(this.#context.mintId('resp_'), this.#context.model, this.#context.createdAt);
+    let text = loose;
+    if (!this.#response) text += this.#print('response.created', { response: base });
+    if (!this.#running && this.#items.size === 0) text += this.#print('response.in_progress', { response: { ...base, output: [], usage: null } });
+    for (const item of this.#items.open()) text += this.#closeItem(item);
+    const response = {
+      ...base,
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+      output: this.#items.output(),
+      usage: writeUsage(usage ?? noUsage),
+    };
+    const { reason, detail, timestamp } = warning;
+    return text + this.#print('response.incomplete', { response, _gateway_warning: { reason, detail, last_finish_reason: null, timestamp } });
+  }
+
+  #closeItem(item: SeenItem): string {
+    let text = '';
+    for (const { type, fields } of item.missingEvents()) text += this.#print(type, fields);
+    const value = item.finish();
+    return text + this.#print('response.output_item.done', { output_index: item.outputIndex, item: value });
+  }
+
+  #print(type: string, fields: JsonObject): string {
+    return printEvent(type, this.#sequence++, fields);
+  }
+
+  #readLine(raw: string): void {
+    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    if (line.startsWith('data:')) this.#data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
+    if (line !== '' || this.#data.length === 0) return;
+    const data = this.#data.join('\n');
+    this.#data = [];
+    try {
+      this.#readEvent(asObject(JSON.parse(data)));
+    } catch {
+      // Not an event of this protocol (`[DONE]`): it changes nothing.
+    }
+  }
+
+  #readEvent(event: JsonObject | undefined): void {
+    const type = asString(own(event, 'type'));
+    if (!event || type === undefined) return;
+    // Servers that do not number their events count by what was seen.
+    this.#sequence = (asNumber(own(event, 'sequence_number')) ?? this.#sequence) + 1;
+    if (terminalEvents.has(type)) this.#ended = true;
+    const response = asObject(own(event, 'response'));
+    if (response) this.#response = response;
+    if (type === 'response.in_progress') this.#running = true;
+    this.#items.observe(type, event);
+  }
+}
+
+export const createCloser = (context: CloserContext): Closer => new ResponseCloser(context);

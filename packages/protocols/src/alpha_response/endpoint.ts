@@ -1,0 +1,37 @@
+/** Where and how an upstream is called. */
+import type { Operation } from '@model-gateway/contracts';
+import { joinUrl } from '../kit/join-url.ts';
+import { asArray, asString, own } from '../kit/read.ts';
+import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
+
+const paths: Readonly<Record<Operation, string>> = { generate: '', 'count-tokens': '/input_tokens' };
+
+/** Caller's headers that mean something to a server of this protocol; everything else stays here. */
+const passedHeaders = ['openai-beta', 'originator', 'session_id', 'conversation_id', 'x-codex-beta-features', 'x-codex-turn-state', 'x-codex-turn-metadata'];
+
+export const request: UpstreamDoor['request'] = ({ target, operation, stream, clientHeaders }) => {
+  const headers: Record<string, string> = { 'content-type': 'application/json', accept: stream ? 'text/event-stream' : 'application/json' };
+  for (const name of passedHeaders) {
+    const value = clientHeaders?.[name];
+    if (value !== undefined) headers[name] = value;
+  }
+  return { method: 'POST', url: address(target) + paths[operation], headers };
+};
+
+const address = (target: Target): string => (target.directPath ? target.baseUrl : joinUrl(target.baseUrl, 'v1', '/responses'));
+
+/** One cloud's own resources take the key in a header of theirs. */
+export const credential = (key: string, target: Target): Record<string, string> =>
+  isAzure(target.baseUrl) ? { 'api-key': key } : { authorization: `Bearer ${key}` };
+
+const isAzure = (baseUrl: string): boolean => /^https:\/\/[^/]+\.(?:openai|cognitiveservices|services\.ai)\.azure\.com(?:[:/]|$)/i.test(baseUrl);
+
+export function listModels(target: Target): UpstreamRequest {
+  const base = target.directPath ? target.baseUrl.replace(/\/responses\/?$/, '') : target.baseUrl;
+  return { method: 'GET', url: joinUrl(base, 'v1', '/models'), headers: { accept: 'application/json' } };
+}
+
+export function readModelList(body: unknown): string[] {
+  const list = asArray(own(body, 'data')) ?? asArray(own(body, 'models')) ?? [];
+  return list.map((model) => asString(own(model, 'id')) ?? asString(own(model, 'slug'))).filter((id): id is string => id !== undefined && id !== '');
+}

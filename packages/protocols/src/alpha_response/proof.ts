@@ -1,0 +1,22 @@
+/**
+ * Where proofs live on this wire. `encrypted_content` of a reasoning item is the only field that every client returns as it is, so proofs that
+ * other vendors hang elsewhere travel there too, with a mark before the envelope that says whose they are. An unmarked one is the reasoning's own.
+ */
+export type ProofOwner = { kind: 'thinking' } | { kind: 'redacted' } | { kind: 'text' } | { kind: 'call'; callId: string };
+
+// Envelopes and vendors' proofs are base64: neither holds a colon.
+const marked = /^(redacted|text|call:[^]*):([^:]*)$/;
+
+export function markProof(sealed: string, owner: ProofOwner): string {
+  if (owner.kind === 'thinking') return sealed;
+  return owner.kind === 'call' ? `call:${owner.callId}:${sealed}` : `${owner.kind}:${sealed}`;
+}
+
+export function readProof(encrypted: string): { owner: ProofOwner; sealed: string } {
+  const match = encrypted.includes(':') ? marked.exec(encrypted) : null;
+  if (!match) return { owner: { kind: 'thinking' }, sealed: encrypted };
+  const mark = match[1] ?? '';
+  const sealed = match[2] ?? '';
+  if (mark === 'redacted' || mark === 'text') return { owner: { kind: mark }, sealed };
+  return { owner: { kind: 'call', callId: mark.slice('call:'.length) }, sealed };
+}

@@ -1,0 +1,161 @@
+/** The items of `input`, in every form, into turns. */
+import { GatewayError } from '@model-gateway/errors';
+import type { Part, SystemPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
+import { invalid } from '../kit/fail.ts';
+import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import type { LossList } from './losses.ts';
+import { readProof } from './proof.ts';
+import { type ContentPart, readContent } from './read-content.ts';
+import { joinNamespace, type ReadTools, readTools } from './tools.ts';
+
+/** The one answer to an item that names state we do not hold; verbatim passages give it too. */
+export const unresolvable = (path: string, id: string | undefined): GatewayError =>
+  new GatewayError('invalid_request', {
+    param: path,
+    message: `Item${id ? ` '${id.slice(0, 128)}'` : ''} is a reference to a stored item, and none is stored here. Send the item itself, and set store:false so that replies carry all that later turns need.`,
+  });
+
+export class ItemReader {
+  readonly system: SystemPart[] = [];
+  readonly turns: Turn[] = [];
+  readonly #losses: LossList;
+  readonly #tools: ReadTools;
+
+  constructor(losses: LossList, tools: ReadTools) {
+    this.#losses = losses;
+    this.#tools = tools;
+  }
+
+  readInput(input: unknown): void {
+    if (typeof input === 'string') {
+      this.turns.push({ role: 'user', parts: [{ type: 'text', text: input }] });
+      return;
+    }
+    const items = asArray(input);
+    if (!items) throw invalid('input', 'must be a string or an array of items');
+    items.forEach((item, index) => {
+      this.#readItem(item, `input.${index}`);
+    });
+  }
+
+  #readItem(value: unknown, path: string): void {
+    if (typeof value === 'string') {
+      this.turns.push({ role: 'user', parts: [{ type: 'text', text: value }] });
+      return;
+    }
+    const item = asObject(value);
+    if (!item) throw invalid(path, 'must be an object');
+    const type = asString(own(item, 'type')) ?? (own(item, 'role') === undefined ? undefined : 'message');
+    switch (type) {
+      case 'message':
+        return this.#readMessage(item, path);
+      case 'reasoning':
+        return this.#readReasoning(item, path);
+      case 'function_call':
+        return this.#append('assistant', this.#readCall(item, path, 'arguments'));
+      case 'custom_tool_call':
+        return this.#append('assistant', { ...this.#readCall(item, path, 'input'), custom: true });
+      case 'function_call_output':
+        return this.#append('user', this.#readResult(item, path));
+      case 'custom_tool_call_output':
+        return this.#append('user', { ...this.#readResult(item, path), custom: true });
+      case 'tool_search_output':
+      case 'additional_tools':
+        // Tools found on the way are tools like any other where there is no search.
+        return readTools(own(item, 'tools'), `${path}.tools`, this.#tools);
+      case 'item_reference':
+        throw unresolvable(path, asString(own(item, 'id')));
+      case undefined:
+        throw invalid(`${path}.type`, 'must be given on an item without a role');
+      default:
+        this.#losses.add(path, 'dropped', 'This kind of item exists only at its own vendor.');
+    }
+  }
+
+  #readMessage(item: JsonObject, path: string): void {
+    const role = asString(own(item, 'role'));
+    const parts = readContent(own(item, 'content'), `${path}.content`, this.#losses);
+    if (role === 'assistant') {
+      const phase = asString(own(item, 'phase'));
+      for (const part of parts) this.#append('assistant', part.type === 'text' && phase !== undefined ? { ...part, phase } : part);
+      return;
+    }
+    if (role === 'user') {
+      this.turns.push({ role: 'user', parts: parts.map((part) => (part.type === 'refusal' ? { type: 'text', text: part.text } : part)) });
+      return;
+    }
+    if (role !== 'system' && role !== 'developer') throw invalid(`${path}.role`, 'must be user, assistant, system or developer');
+    const texts = parts.flatMap((part) => (part.type === 'text' ? [part] : []));
+    if (texts.length < parts.length) this.#losses.add(`${path}.content`, 'dropped', 'Instructions hold text alone.');
+    if (this.turns.length > 0) this.turns.push({ role: 'system', parts: texts });
+    else this.system.push(...texts.map(({ text, cache }) => ({ text, ...(cache && { cache }) })));
+  }
+
+  #readReasoning(item: JsonObject, path: string): void {
+    const encrypted = asString(own(item, 'encrypted_content'));
+    const proof = encrypted ? readProof(encrypted) : undefined;
+    if (proof?.owner.kind === 'call' || proof?.owner.kind === 'text') {
+      this.#hangProof(proof.owner.kind === 'call' ? proof.owner.callId : undefined, proof.sealed, path);
+      return;
+    }
+    const summary = readTexts(own(item, 'summary'));
+    const text = [...summary, ...readTexts(own(item, 'content'))].join('\n\n');
+    const itemId = asString(own(item, 'id'));
+    if (!proof && text === '') {
+      this.#losses.add(path, 'dropped', 'The reasoning item names what an upstream stored; ask for reasoning.encrypted_content to carry it along.');
+      return;
+    }
+    const thinking: ThinkingPart = {
+      type: 'thinking',
+      text,
+      ...(proof && { signature: proof.sealed }),
+      ...(proof?.owner.kind === 'redacted' && { redacted: true }),
+      ...(itemId !== undefined && { itemId }),
+      ...(summary.length > 0 && { summary }),
+    };
+    this.#append('assistant', thinking);
+  }
+
+  /** Puts a proof back on the call or the text it came with, which stands before it. */
+  #hangProof(callId: string | undefined, signature: string, path: string): void {
+    const last = this.turns.at(-1);
+    const parts = last?.role === 'assistant' ? last.parts : [];
+    const owner = parts.findLast((part) => (callId === undefined ? part.type === 'text' : part.type === 'tool-call' && part.id === callId));
+    if (owner?.type === 'text' || owner?.type === 'tool-call') owner.signature = signature;
+    else this.#losses.add(path, 'dropped', 'The item that this proof belongs to is not before it.');
+  }
+
+  #readCall(item: JsonObject, path: string, field: 'arguments' | 'input'): ToolCallPart {
+    const name = asString(own(item, 'name'));
+    if (!name) throw invalid(`${path}.name`, 'must be a non-empty string');
+    const value = own(item, field);
+    const namespace = asString(own(item, 'namespace'));
+    return {
+      type: 'tool-call',
+      id: asString(own(item, 'call_id')) ?? '',
+      name: namespace ? joinNamespace(namespace, name) : name,
+      arguments: asString(value) ?? (value === undefined ? '' : JSON.stringify(value)),
+    };
+  }
+
+  #readResult(item: JsonObject, path: string): ToolResultPart {
+    const output = own(item, 'output');
+    const parts: ContentPart[] =
+      typeof output === 'string' || Array.isArray(output)
+        ? readContent(output, `${path}.output`, this.#losses)
+        : [{ type: 'text', text: output === undefined ? '' : JSON.stringify(output) }];
+    const content = parts.map((part) => (part.type === 'refusal' ? ({ type: 'text', text: part.text } as const) : part));
+    return { type: 'tool-result', callId: asString(own(item, 'call_id')) ?? '', content };
+  }
+
+  /** What an assistant said and called in one breath, and the results that answer it, are one turn each. */
+  #append(role: 'user' | 'assistant', part: Part): void {
+    const last = this.turns.at(-1);
+    if (last?.role === role && (role === 'assistant' || last.parts.at(-1)?.type === 'tool-result')) last.parts.push(part);
+    else this.turns.push({ role, parts: [part] });
+  }
+}
+
+/** The texts of `summary` or `content` of a reasoning item. */
+const readTexts = (value: unknown): string[] =>
+  (asArray(value) ?? []).map((part) => asString(own(part, 'text')) ?? asString(part)).filter((text): text is string => text !== undefined && text !== '');

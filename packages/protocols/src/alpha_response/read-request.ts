@@ -1,0 +1,148 @@
+/** A caller's Responses body into the canonical request. */
+import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
+import { invalid } from '../kit/fail.ts';
+import { asArray, asBoolean, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
+import { LossList } from './losses.ts';
+import { ItemReader } from './read-items.ts';
+import { type ReadTools, readToolChoice, readTools } from './tools.ts';
+import { echoFields, type RequestEcho } from './wire.ts';
+
+/** Fields that mean nothing outside their vendor: named as lost when a caller sent more than the default. */
+const unsupported: Readonly<Record<string, { detail: string; harmless?: unknown }>> = {
+  truncation: { detail: 'Input is never cut silently; a request that is too long is answered with an error.', harmless: 'disabled' },
+  max_tool_calls: { detail: 'It limits tools that run at the vendor.' },
+  context_management: { detail: 'Compaction is done by the vendor.' },
+  prompt_cache_retention: { detail: 'How long a cache is kept is a matter of the vendor.' },
+  prompt_cache_options: { detail: 'Caching is steered differently elsewhere.' },
+  top_logprobs: { detail: 'Token probabilities are not carried between protocols.', harmless: 0 },
+  moderation: { detail: 'Moderation is done by the vendor.' },
+};
+
+/** Fields that name state at a vendor; leaving them out would answer another question than was asked. */
+const stateful: Readonly<Record<string, string>> = {
+  conversation: 'Conversations are not stored here; send the items in input.',
+  prompt: 'Prompt templates are not stored here; send instructions and input.',
+};
+
+export function readRequest(value: unknown, _context: ReadRequestContext): ReadRequest {
+  const body = asObject(value);
+  if (!body) throw invalid('', 'The body must be a JSON object.');
+  refuseState(body);
+  const losses = new LossList();
+  const tools: ReadTools = { tools: [], customTools: new Set(), namespaced: new Map() };
+  readTools(own(body, 'tools'), 'tools', tools);
+  const items = new ItemReader(losses, tools);
+  const instructions = readInstructions(body, items);
+  items.readInput(own(body, 'input'));
+  declareUnsupported(body, losses);
+  const echo: RequestEcho = { fields: echoFields(body), customTools: tools.customTools, namespaced: tools.namespaced };
+  const conversation: Conversation = {
+    system: [...instructions, ...items.system],
+    turns: items.turns,
+    tools: tools.tools,
+    ...defined({
+      toolChoice: readToolChoice(own(body, 'tool_choice')),
+      parallelToolCalls: boolean(body, 'parallel_tool_calls'),
+      output: readFormat(own(own(body, 'text'), 'format')),
+      reasoning: readReasoning(own(body, 'reasoning')),
+      user: text(body, 'user') ?? text(body, 'safety_identifier'),
+      metadata: asObject(own(body, 'metadata')),
+      verbosity: asString(own(own(body, 'text'), 'verbosity')),
+      serviceTier: text(body, 'service_tier'),
+      promptCacheKey: text(body, 'prompt_cache_key'),
+    }),
+    sampling: readSampling(body),
+    stream: boolean(body, 'stream') ?? false,
+  };
+  return { conversation, losses: losses.items, echo };
+}
+
+function refuseState(body: JsonObject): void {
+  for (const [field, reason] of Object.entries(stateful)) if (own(body, field) !== undefined) throw invalid(field, reason);
+  if (own(body, 'background') === true) throw invalid('background', 'This model cannot run in the background; leave the field out or use stream.');
+}
+
+function declareUnsupported(body: JsonObject, losses: LossList): void {
+  for (const [field, { detail, harmless }] of Object.entries(unsupported)) {
+    const value = own(body, field);
+    if (value !== undefined && value !== harmless) losses.add(field, 'dropped', detail);
+  }
+  if (own(body, 'previous_response_id') !== undefined)
+    losses.add('previous_response_id', 'dropped', 'The turn is not stored here; only the input of this request was used.');
+  (asArray(own(body, 'include')) ?? []).forEach((entry, index) => {
+    if (entry !== 'reasoning.encrypted_content') losses.add(`include.${index}`, 'dropped', 'It asks for data that only its vendor has.');
+  });
+}
+
+/** A string; the response object also repeats instructions as items, which clients send back. */
+function readInstructions(body: JsonObject, items: ItemReader): { text: string }[] {
+  const value = own(body, 'instructions');
+  if (value === undefined) return [];
+  if (typeof value === 'string') return [{ text: value }];
+  if (!Array.isArray(value)) throw invalid('instructions', 'must be a string');
+  items.readInput(value);
+  return [];
+}
+
+function readSampling(body: JsonObject): Sampling {
+  return defined({ maxTokens: number(body, 'max_output_tokens'), temperature: number(body, 'temperature'), topP: number(body, 'top_p') });
+}
+
+const efforts: ReadonlySet<string> = new Set(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
+const summaries: ReadonlySet<string> = new Set(['auto', 'concise', 'detailed', 'none']);
+
+function readReasoning(value: unknown): Reasoning | undefined {
+  const object = asObject(value);
+  if (!object) return undefined;
+  const effort = asString(own(object, 'effort'));
+  const summary = asString(own(object, 'summary')) ?? asString(own(object, 'generate_summary'));
+  if (effort !== undefined && !efforts.has(effort)) throw invalid('reasoning.effort', `must be one of ${[...efforts].join(', ')}`);
+  if (summary !== undefined && !summaries.has(summary)) throw invalid('reasoning.summary', 'must be auto, concise or detailed');
+  if (effort === undefined && summary === undefined) return undefined;
+  return defined({
+    enabled: effort === undefined ? undefined : effort !== 'none',
+    effort: effort as Reasoning['effort'],
+    summary: summary as Reasoning['summary'],
+  });
+}
+
+function readFormat(value: unknown): OutputFormat | undefined {
+  const format = asObject(value);
+  const type = asString(own(format, 'type'));
+  if (!format || type === undefined) return undefined;
+  if (type === 'text') return { type: 'text' };
+  if (type === 'json_object') return { type: 'json' };
+  if (type !== 'json_schema') throw invalid('text.format.type', 'must be text, json_object or json_schema');
+  const schema = own(format, 'schema');
+  if (!asObject(schema)) throw invalid('text.format.schema', 'must be an object');
+  return {
+    type: 'schema',
+    schema,
+    ...defined({ name: asString(own(format, 'name')), description: asString(own(format, 'description')), strict: asBoolean(own(format, 'strict')) }),
+  };
+}
+
+function number(body: JsonObject, field: string): number | undefined {
+  const value = own(body, field);
+  const read = asNumber(value);
+  if (value !== undefined && read === undefined) throw invalid(field, 'must be a number');
+  return read;
+}
+
+function text(body: JsonObject, field: string): string | undefined {
+  const value = own(body, field);
+  if (value !== undefined && typeof value !== 'string') throw invalid(field, 'must be a string');
+  return value;
+}
+
+function boolean(body: JsonObject, field: string): boolean | undefined {
+  const value = own(body, field);
+  if (value !== undefined && typeof value !== 'boolean') throw invalid(field, 'must be true or false');
+  return value;
+}
+
+/** The same object without the keys that are undefined. */
+function defined<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}

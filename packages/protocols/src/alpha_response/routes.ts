@@ -1,0 +1,6 @@
+/** The caller's paths. `/v1/models` belongs to alpha's folder. */
+import type { ClientRoute, RouteMatch } from '../protocol.ts';
+
+const generate: RouteMatch = { operation: 'generate', stream: null };
+
+export const routes: readonly ClientRoute[] = [{ methods: ['POST'], path: '/v1/responses', match: () => generate }];

@@ -1,0 +1,163 @@
+/** Canonical turns into items of `input`. */
+import type { MediaPart, Part, RefusalPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
+import { writeDataUrl } from '../kit/data-url.ts';
+import type { JsonObject } from '../kit/read.ts';
+import { shortId } from '../kit/short-id.ts';
+import type { WriteRequestContext } from '../protocol.ts';
+import type { LossList } from './losses.ts';
+
+export class ItemWriter {
+  readonly items: JsonObject[] = [];
+  readonly #context: WriteRequestContext;
+  readonly #losses: LossList;
+  /** Calls without an id of their own that no result has answered yet: paired by name and order. */
+  #unpaired: { id: string; name: string }[] = [];
+  /** Reasoning waits for the item it led to: alone it is a 400. */
+  #reasoning: JsonObject[] = [];
+  /** The message under construction: neighbouring parts of one role and phase share it. */
+  #open: { role: Turn['role']; phase: string | undefined; content: JsonObject[] } | undefined;
+
+  constructor(context: WriteRequestContext, losses: LossList) {
+    this.#context = context;
+    this.#losses = losses;
+  }
+
+  writeTurn(turn: Turn, path: string): void {
+    if (turn.name !== undefined) this.#losses.add(`${path}.name`, 'dropped', 'Turns have no names here.');
+    turn.parts.forEach((part, index) => {
+      this.#writePart(turn.role, part, `${path}.parts.${index}`);
+    });
+    this.#closeMessage();
+    if (this.#reasoning.length > 0) this.#losses.add(`${path}.reasoning`, 'dropped', 'Reasoning without an item after it is refused.');
+    this.#reasoning = [];
+  }
+
+  #writePart(role: Turn['role'], part: Part, path: string): void {
+    if ('cache' in part && part.cache) this.#losses.add('input.cache_control', 'dropped', 'The upstream places cache marks by itself.');
+    switch (part.type) {
+      case 'text':
+        if (part.signature !== undefined) this.#dropProof(path);
+        return this.#say(role, textPart(role, part), role === 'assistant' ? part.phase : undefined);
+      case 'refusal':
+        return this.#say(role, role === 'assistant' ? { type: 'refusal', refusal: part.text } : textPart(role, part));
+      case 'media':
+        return this.#say(role, this.#media(role, part, path));
+      case 'thinking':
+        return this.#think(part, path);
+      case 'tool-call':
+        return this.#call(part, path);
+      case 'tool-result':
+        return this.#answer(part, path);
+    }
+  }
+
+  #say(role: Turn['role'], content: JsonObject, phase?: string): void {
+    if (this.#open && (this.#open.role !== role || this.#open.phase !== phase)) this.#closeMessage();
+    this.#open ??= { role, phase, content: [] };
+    this.#open.content.push(content);
+  }
+
+  #closeMessage(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    if (!open) return;
+    this.#push({ role: open.role, content: open.content, ...(open.phase !== undefined && { phase: open.phase }) }, open.role === 'assistant');
+  }
+
+  #push(item: JsonObject, assistant: boolean): void {
+    if (assistant) {
+      this.items.push(...this.#reasoning);
+      this.#reasoning = [];
+    }
+    this.items.push(item);
+  }
+
+  /** Only a proof makes reasoning replayable. Its id stays out: with store:false the upstream knows none, and the proof stands for itself. */
+  #think(part: ThinkingPart, path: string): void {
+    const opened = part.signature === undefined || part.redacted ? null : this.#context.openSignature(part.signature);
+    if (opened === null) {
+      this.#losses.add(`${path}.signature`, 'dropped', 'Reasoning is replayed only to the model and account that signed it.');
+      return;
+    }
+    this.#closeMessage();
+    const texts = part.summary ?? (part.text === '' ? [] : [part.text]);
+    this.#reasoning.push({ type: 'reasoning', summary: texts.map((text) => ({ type: 'summary_text', text })), encrypted_content: opened });
+  }
+
+  #dropProof(path: string): void {
+    this.#losses.add(`${path}.signature`, 'dropped', 'Proofs stand on reasoning alone here.');
+  }
+
+  #call(part: ToolCallPart, path: string): void {
+    if (part.signature !== undefined) this.#dropProof(path);
+    const id = part.id === '' ? this.#context.mintId('call_') : shortId(part.id);
+    if (part.id === '') this.#unpaired.push({ id, name: part.name });
+    this.#closeMessage();
+    const call = { call_id: id, name: part.name };
+    this.#push(
+      part.custom ? { type: 'custom_tool_call', ...call, input: part.arguments } : { type: 'function_call', ...call, arguments: part.arguments || '{}' },
+      true,
+    );
+  }
+
+  #answer(part: ToolResultPart, path: string): void {
+    this.#closeMessage();
+    if (part.isError) this.#losses.add(`${path}.is_error`, 'dropped', 'A result cannot be marked as an error; its text says so.');
+    this.#push({ type: part.custom ? 'custom_tool_call_output' : 'function_call_output', call_id: this.#pair(part), output: this.#output(part, path) }, false);
+  }
+
+  #pair(part: ToolResultPart): string {
+    if (part.callId !== '') return shortId(part.callId);
+    const named = part.name === undefined ? -1 : this.#unpaired.findIndex((call) => call.name === part.name);
+    const index = Math.max(0, named);
+    const call = this.#unpaired[index];
+    this.#unpaired = this.#unpaired.filter((_, at) => at !== index);
+    return call?.id ?? this.#context.mintId('call_');
+  }
+
+  #output(part: ToolResultPart, path: string): unknown {
+    const [first, ...rest] = part.content;
+    if (!first) return '';
+    if (rest.length === 0 && first.type === 'text') return first.text;
+    return part.content.map((piece, index) => (piece.type === 'text' ? textPart('user', piece) : this.#media('user', piece, `${path}.content.${index}`)));
+  }
+
+  #media(role: Turn['role'], part: MediaPart, path: string): JsonObject {
+    const printed = role === 'user' ? writeMedia(part) : null;
+    if (part.context !== undefined) this.#losses.add(`${path}.context`, 'dropped', 'A document carries no remark.');
+    if (printed && part.text !== undefined) this.#losses.add(path, 'downgraded', 'A plain-text document is sent as text.');
+    if (printed) return printed;
+    // Never in silence: the model is told that something stood here, and so is the operator.
+    this.#losses.add(path, 'dropped', role === 'user' ? 'This endpoint takes images and files only.' : 'Only users may send files.');
+    return textPart(role, { type: 'text', text: `[${part.kind} omitted]` });
+  }
+}
+
+const textPart = (role: Turn['role'], part: TextPart | RefusalPart): JsonObject => ({
+  type: role === 'assistant' ? 'output_text' : 'input_text',
+  text: part.text,
+});
+
+function writeMedia(part: MediaPart): JsonObject | null {
+  const url = part.data === undefined ? part.url : writeDataUrl(part.mimeType ?? (part.kind === 'image' ? 'image/png' : 'application/pdf'), part.data);
+  if (part.kind === 'image') {
+    const source = url === undefined ? { file_id: part.fileId } : { image_url: url };
+    return { type: 'input_image', ...source, ...(part.detail !== undefined && { detail: part.detail }) };
+  }
+  if (part.kind !== 'document') return null;
+  const filename = part.filename ?? part.title;
+  if (part.text !== undefined) return { type: 'input_text', text: filename === undefined ? part.text : `${filename}\n\n${part.text}` };
+  // Inline data without a name is refused; an address must come without one.
+  if (part.data !== undefined) return { type: 'input_file', filename: filename ?? defaultName(part.mimeType), file_data: url };
+  return part.url === undefined ? { type: 'input_file', file_id: part.fileId } : { type: 'input_file', file_url: part.url };
+}
+
+const extensions: ReadonlyMap<string, string> = new Map([
+  ['text/plain', 'txt'],
+  ['text/markdown', 'md'],
+  ['text/csv', 'csv'],
+  ['text/html', 'html'],
+  ['application/json', 'json'],
+]);
+
+const defaultName = (mimeType: string | undefined): string => `document.${extensions.get(mimeType ?? '') ?? 'pdf'}`;

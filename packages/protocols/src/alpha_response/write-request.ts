@@ -1,0 +1,117 @@
+/** The canonical request into a Responses body. */
+import type { Conversation, OutputFormat, Reasoning } from '../chat/conversation.ts';
+import type { JsonObject } from '../kit/read.ts';
+import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import { LossList } from './losses.ts';
+import { writeToolChoice, writeTools } from './tools.ts';
+import { ItemWriter } from './write-items.ts';
+
+/** Less is a 400. */
+const fewestTokens = 16;
+
+/** Models that do not reason answer 400 when asked for the proof of it. A list of those that do would age; these families are closed. */
+const reasonless = /(?:^|[/.:])(?:gpt-3\.5|gpt-4|chatgpt-4|gpt-5(?:\.\d+)?-chat)/i;
+
+export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
+  const losses = new LossList();
+  const tools = writeTools(conversation, losses);
+  const body: JsonObject = {
+    model: context.target.upstreamModelId,
+    ...writeInput(conversation, context, losses),
+    ...(tools.length > 0 && { tools }),
+    tool_choice: tools.length > 0 ? writeToolChoice(conversation, losses) : writeToolChoice({ ...conversation, tools: [] }, losses),
+    ...(tools.length > 0 && { parallel_tool_calls: conversation.parallelToolCalls }),
+    reasoning: writeReasoning(conversation.reasoning, losses),
+    text: writeText(conversation),
+  };
+  if (context.operation === 'generate') Object.assign(body, writeCall(conversation, context, losses));
+  for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];
+  return { body, losses: losses.items };
+}
+
+/** What only a real call has: limits, delivery and storage; counting refuses these fields. */
+function writeCall(conversation: Conversation, context: WriteRequestContext, losses: LossList): JsonObject {
+  declareLosses(conversation, losses);
+  const { sampling } = conversation;
+  if (sampling.maxTokens !== undefined && sampling.maxTokens < fewestTokens)
+    losses.add('max_output_tokens', 'downgraded', `Raised to ${fewestTokens}, the least this endpoint takes.`);
+  return {
+    max_output_tokens: sampling.maxTokens === undefined ? undefined : Math.max(fewestTokens, sampling.maxTokens),
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    user: conversation.user,
+    service_tier: conversation.serviceTier,
+    prompt_cache_key: conversation.promptCacheKey,
+    // The caller holds the conversation and no later request names this reply, so the upstream has nothing to keep; what it would have kept of
+    // the reasoning comes back as proof instead, sealed for the caller, and any account or node can take the next turn.
+    store: false,
+    include: reasonless.test(context.target.upstreamModelId) ? undefined : ['reasoning.encrypted_content'],
+    stream: context.stream || undefined,
+  };
+}
+
+function writeInput(conversation: Conversation, context: WriteRequestContext, losses: LossList): JsonObject {
+  const writer = new ItemWriter(context, losses);
+  const [first, ...rest] = conversation.system;
+  if (conversation.system.some((part) => part.cache)) losses.add('system.cache_control', 'dropped', 'The upstream places cache marks by itself.');
+  // `instructions` is what every server knows; further parts keep their borders as messages in front.
+  if (rest.length > 0) writer.writeTurn({ role: 'system', parts: rest.map(({ text }) => ({ type: 'text', text })) }, 'system');
+  conversation.turns.forEach((turn, index) => {
+    writer.writeTurn(turn, `turns.${index}`);
+  });
+  return { instructions: first?.text, input: writer.items };
+}
+
+/** Fields without a place here, by where callers find them. */
+function declareLosses(conversation: Conversation, losses: LossList): void {
+  const { sampling } = conversation;
+  const missing: Record<string, unknown> = {
+    stop: sampling.stop?.length ? sampling.stop : undefined,
+    top_k: sampling.topK,
+    seed: sampling.seed,
+    presence_penalty: sampling.presencePenalty || undefined,
+    frequency_penalty: sampling.frequencyPenalty || undefined,
+    n: sampling.choices === 1 ? undefined : sampling.choices,
+    logprobs: sampling.logprobs || undefined,
+    top_logprobs: sampling.topLogprobs || undefined,
+    logit_bias: sampling.logitBias,
+  };
+  for (const [field, value] of Object.entries(missing)) if (value !== undefined) losses.add(field, 'dropped', 'This endpoint has no such field.');
+  if (conversation.metadata && Object.keys(conversation.metadata).length > 0)
+    losses.add('metadata', 'dropped', 'It labels stored replies, and none is stored upstream.');
+}
+
+const effortOf = (budget: number): Reasoning['effort'] => (budget <= 4096 ? 'low' : budget <= 16_384 ? 'medium' : 'high');
+
+function writeReasoning(reasoning: Reasoning | undefined, losses: LossList): JsonObject | undefined {
+  if (!reasoning) return undefined;
+  let effort = reasoning.effort;
+  const { budget } = reasoning;
+  if (budget !== undefined && budget > 0) losses.add('reasoning.budget', 'downgraded', 'A budget in tokens becomes a level of effort.');
+  if (effort === undefined && budget !== undefined && budget > 0 && reasoning.enabled !== false) effort = effortOf(budget);
+  // No level means "off" to every model: some refuse `none`, some `minimal`, some the whole field.
+  if (effort === undefined && (reasoning.enabled === false || budget === 0))
+    losses.add('reasoning.enabled', 'dropped', 'The model decides whether it reasons.');
+  const summary = reasoning.summary === 'none' ? undefined : reasoning.summary;
+  if (effort === undefined && summary === undefined) return undefined;
+  return { ...(effort !== undefined && { effort }), ...(summary !== undefined && { summary }) };
+}
+
+function writeText(conversation: Conversation): JsonObject | undefined {
+  const format = conversation.output ? writeFormat(conversation.output) : undefined;
+  if (!format && conversation.verbosity === undefined) return undefined;
+  return { ...(format && { format }), ...(conversation.verbosity !== undefined && { verbosity: conversation.verbosity }) };
+}
+
+function writeFormat(output: OutputFormat): JsonObject {
+  if (output.type === 'text') return { type: 'text' };
+  if (output.type === 'json') return { type: 'json_object' };
+  return {
+    type: 'json_schema',
+    // Mandatory here, unlike elsewhere.
+    name: output.name ?? 'response',
+    schema: output.schema,
+    ...(output.description !== undefined && { description: output.description }),
+    ...(output.strict !== undefined && { strict: output.strict }),
+  };
+}

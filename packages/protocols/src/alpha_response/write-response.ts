@@ -1,0 +1,226 @@
+/** Canonical events into the caller's stream, and a whole reply as the same object. */
+import { type Loss, noUsage, type Usage } from '@model-gateway/contracts';
+import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
+import { type Message, unfoldMessage } from '../chat/fold.ts';
+import { asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import type { ReplyContext, ReplyWriter } from '../protocol.ts';
+import { LossList } from './losses.ts';
+import { CallItem, CustomCallItem, MessageItem, type OutputItem, type Print, RawItem, ReasoningItem } from './output-items.ts';
+import { markProof, type ProofOwner } from './proof.ts';
+import { writeEnding } from './stop-reasons.ts';
+import { writeUsage } from './usage.ts';
+import { annotationKind, newResponse, printEvent, type RequestEcho } from './wire.ts';
+
+interface OpenBlock {
+  item: OutputItem;
+  /** A proof that belongs to a text or a call: it follows as an item of its own. */
+  proof?: string;
+}
+
+const protocol = 'alpha_response';
+
+export class ResponseWriter implements ReplyWriter {
+  /** The response object as it stands; complete after `end`. */
+  response: JsonObject | undefined;
+  readonly #context: ReplyContext;
+  readonly #echo: RequestEcho | undefined;
+  readonly #losses = new LossList();
+  readonly #output: JsonObject[] = [];
+  readonly #open = new Map<number, OpenBlock>();
+  /**
+   * Blocks that ended but are not closed on the wire yet: only the next block or the finish tells whether the last one was complete or cut,
+   * and a cut call must not look finished.
+   */
+  #settling: OpenBlock[] = [];
+  #items = 0;
+  #sequence = 0;
+  #usage: Usage = { ...noUsage };
+  #reason: FinishReason = 'other';
+
+  constructor(context: ReplyContext) {
+    this.#context = context;
+    this.#echo = context.echo as RequestEcho | undefined;
+  }
+
+  get losses(): Loss[] {
+    return this.#losses.items;
+  }
+
+  write(event: ChatEvent): string {
+    switch (event.type) {
+      case 'start':
+        return this.#start();
+      case 'block-start':
+        if (isAnnotation(event.block)) return this.#start() + this.#annotate(own(event.block.value, 'annotation'));
+        return this.#start() + this.#settle(false) + this.#openBlock(event.index, event.block);
+      case 'text-delta':
+      case 'thinking-delta':
+      case 'refusal-delta':
+      case 'arguments-delta':
+        return event.text === '' ? '' : (this.#open.get(event.index)?.item.delta(this.#print, event.text) ?? '');
+      case 'signature':
+        this.#sign(event.index, event.signature);
+        return '';
+      case 'raw-delta': {
+        const item = this.#open.get(event.index)?.item;
+        const value = asObject(event.value);
+        if (item instanceof RawItem && value) item.value = this.#seal(value);
+        return '';
+      }
+      case 'block-end':
+        this.#endBlock(event.index);
+        return '';
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+      case 'finish':
+        this.#reason = event.reason;
+        if (event.stopSequence !== undefined) this.#losses.add('stop_sequence', 'dropped', 'This protocol does not say which stop sequence was hit.');
+        return this.#start() + this.#settleAll(writeEnding(event.reason).status === 'incomplete');
+      case 'end':
+        return this.#start() + this.#settleAll(false) + this.#end();
+      case 'error':
+        return '';
+    }
+  }
+
+  readonly #print: Print = (type, fields) => printEvent(type, this.#sequence++, fields);
+
+  #start(): string {
+    if (this.response) return '';
+    const { model, createdAt } = this.#context;
+    this.response = newResponse(this.#context.mintId('resp_'), model, createdAt, this.#echo?.fields);
+    return this.#print('response.created', { response: this.response }) + this.#print('response.in_progress', { response: this.response });
+  }
+
+  #openBlock(index: number, block: BlockStart): string {
+    if (block.type === 'raw') return this.#openRaw(index, block);
+    const item = this.#newItem(block);
+    this.#open.set(index, { item });
+    return item.open(this.#print);
+  }
+
+  #newItem(block: Exclude<BlockStart, { type: 'raw' }>): OutputItem {
+    switch (block.type) {
+      case 'text':
+        return new MessageItem(this.#place('msg_'), 'text', block.phase);
+      case 'refusal':
+        return new MessageItem(this.#place('msg_'), 'refusal', undefined);
+      case 'thinking':
+        return new ReasoningItem(this.#place('rs_'));
+      case 'redacted-thinking':
+        return new ReasoningItem(this.#place('rs_'), this.#mark(block.data, { kind: 'redacted' }));
+      case 'tool-call':
+        return this.#newCall(block);
+    }
+  }
+
+  #newCall(block: Extract<BlockStart, { type: 'tool-call' }>): OutputItem {
+    const callId = block.id || this.#context.mintId('call_');
+    const named: JsonObject = this.#echo?.namespaced.get(block.name) ? { ...this.#echo.namespaced.get(block.name) } : { name: block.name };
+    const wrapped = !block.custom && (this.#echo?.customTools.has(block.name) ?? false);
+    if (block.custom || wrapped) return new CustomCallItem(this.#place('ctc_'), callId, named, wrapped);
+    return new CallItem(this.#place('fc_'), callId, named);
+  }
+
+  #openRaw(index: number, block: Extract<BlockStart, { type: 'raw' }>): string {
+    const value = block.protocol === protocol ? asObject(block.value) : undefined;
+    if (!value) {
+      this.#losses.add('content.raw', 'dropped', 'A block of another vendor’s own kind has no place here.');
+      return '';
+    }
+    const id = asString(own(value, 'id')) ?? this.#context.mintId('item_');
+    const item = new RawItem({ id, outputIndex: this.#items++ }, this.#seal({ ...value, id }));
+    this.#open.set(index, { item });
+    return item.open(this.#print);
+  }
+
+  /** A citation belongs to the text that is still open, or to the one that just ended. */
+  #annotate(annotation: unknown): string {
+    const open = [...this.#settling, ...this.#open.values()].findLast((block) => block.item instanceof MessageItem);
+    if (open?.item instanceof MessageItem) return open.item.annotate(this.#print, annotation);
+    this.#losses.add('content.annotations', 'dropped', 'A citation came without its text.');
+    return '';
+  }
+
+  #sign(index: number, signature: string): void {
+    const block = this.#open.get(index);
+    if (block?.item instanceof ReasoningItem) block.item.encrypted = this.#mark(signature, { kind: 'thinking' });
+    else if (block) block.proof = signature;
+  }
+
+  #endBlock(index: number): void {
+    const block = this.#open.get(index);
+    if (!block) return;
+    this.#open.delete(index);
+    this.#settling.push(block);
+  }
+
+  /** Closes on the wire what has ended. When the reply was cut, the item opened last was cut, and so was any call whose arguments do not parse. */
+  #settle(cut: boolean): string {
+    const blocks = this.#settling;
+    this.#settling = [];
+    const last = this.#items - 1;
+    let text = '';
+    for (const { item, proof } of blocks) {
+      const closed = item.close(this.#print, cut && (item.outputIndex === last || item instanceof CallItem));
+      this.#output[item.outputIndex] = closed.item;
+      text += closed.text;
+      if (proof !== undefined && closed.item['status'] !== 'incomplete') text += this.#carry(item, proof);
+    }
+    return text;
+  }
+
+  #settleAll(cut: boolean): string {
+    for (const index of [...this.#open.keys()]) this.#endBlock(index);
+    return this.#settle(cut);
+  }
+
+  /** A reasoning item without text, right behind what it vouches for. */
+  #carry(owner: OutputItem, proof: string): string {
+    const called = owner instanceof CallItem || owner instanceof CustomCallItem;
+    const item = new ReasoningItem(this.#place('rs_'), this.#mark(proof, called ? { kind: 'call', callId: owner.callId } : { kind: 'text' }));
+    const opened = item.open(this.#print);
+    const closed = item.close(this.#print, false);
+    this.#output[item.outputIndex] = closed.item;
+    return opened + closed.text;
+  }
+
+  #end(): string {
+    if (!this.response) return '';
+    const ending = writeEnding(this.#reason);
+    Object.assign(this.response, {
+      status: ending.status,
+      incomplete_details: ending.status === 'incomplete' ? { reason: ending.reason } : null,
+      output: this.#output,
+      usage: writeUsage(this.#usage),
+    });
+    return this.#print(`response.${ending.status}`, { response: this.response });
+  }
+
+  #place(prefix: string): { id: string; outputIndex: number } {
+    return { id: this.#context.mintId(prefix), outputIndex: this.#items++ };
+  }
+
+  #mark(proof: string, owner: ProofOwner): string {
+    return markProof(this.#context.sealSignature(proof), owner);
+  }
+
+  /** A vendor's own item may hold a proof too (a compacted history). */
+  #seal(value: JsonObject): JsonObject {
+    const encrypted = asString(own(value, 'encrypted_content'));
+    return encrypted ? { ...value, encrypted_content: this.#context.sealSignature(encrypted) } : value;
+  }
+}
+
+const isAnnotation = (block: BlockStart): block is Extract<BlockStart, { type: 'raw' }> =>
+  block.type === 'raw' && block.protocol === protocol && own(block.value, 'type') === annotationKind;
+
+export const createWriter = (context: ReplyContext): ReplyWriter => new ResponseWriter(context);
+
+/** The object that a stream's terminal event would carry. */
+export function writeWhole(message: Message, context: ReplyContext): { body: unknown; losses: Loss[] } {
+  const writer = new ResponseWriter(context);
+  for (const event of unfoldMessage(message)) writer.write(event);
+  return { body: writer.response, losses: writer.losses };
+}
