@@ -1,3 +1,45 @@
+/** OpenAI-compatible chat completions: the protocol as one value. */
 import type { Protocol } from '../protocol.ts';
+import { verbatim } from './anatomy.ts';
+import { AlphaCloser } from './closer.ts';
+import { credential, listModels, readModelList, request } from './endpoint.ts';
+import { readError, writeError } from './errors.ts';
+import { writeModel, writeModels } from './models.ts';
+import { readRequest } from './read-request.ts';
+import { AlphaReader, readWhole } from './read-response.ts';
+import { routes } from './routes.ts';
+import { writeRequest } from './write-request.ts';
+import { AlphaWriter, writeWhole } from './write-response.ts';
 
-export const alpha: Protocol = { id: 'alpha', title: 'OpenAI-compatible chat completions' };
+export const alpha: Protocol = {
+  id: 'alpha',
+  title: 'OpenAI-compatible chat completions',
+  client: {
+    routes,
+    readRequest,
+    createWriter: (context) => new AlphaWriter(context),
+    writeWhole,
+    writeTokenCount: (tokens) => ({ input_tokens: tokens }),
+    writeError,
+    writeModels,
+    writeModel,
+    createCloser: (context) => new AlphaCloser(context),
+    // A comment needs its blank line: parsers of the line before would take it for part of an event (field notes §3.1).
+    keepAlive: (form) => (form === 'sse' ? ':keep-alive\n\n' : null),
+    contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),
+  },
+  upstream: {
+    framing: 'sse',
+    request,
+    credential,
+    countsTokens: false,
+    writeRequest,
+    createReader: () => new AlphaReader(),
+    readWhole,
+    readTokenCount: () => null,
+    readError,
+    verbatim,
+    listModels,
+    readModelList,
+  },
+};

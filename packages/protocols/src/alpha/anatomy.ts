@@ -1,0 +1,117 @@
+import type { Edit } from '@model-gateway/json';
+import { Losses } from '../kit/losses.ts';
+import { asArray, asObject, asString, own } from '../kit/read.ts';
+import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
+import { findFamily } from './families.ts';
+import { absentProof } from './proofs.ts';
+
+type Path = Edit['path'];
+
+/** One proof found in a body: where it stands, and what goes with it when it may not be sent. */
+interface FoundProof {
+  path: Path;
+  value: string;
+  /** The place that is removed when the proof cannot be opened. */
+  remove: Path;
+}
+
+/** Texts that are in every body that holds a proof. */
+const marks = ['reasoning_details', 'thought_signature'] as const;
+
+/** What changes in bytes that pass from a caller of this protocol to an upstream of it, and back. */
+export const verbatim: VerbatimRules = {
+  requestEdits(context) {
+    const losses = new Losses();
+    const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
+    if (context.stream && findFamily(context.target.upstreamModelId).streamOptions) edits.push(...askForUsage(context));
+    if (marks.some((mark) => context.contains(mark))) edits.push(...openProofs(context, losses));
+    return { edits, losses: losses.list };
+  },
+  createReply: (context) => new AlphaReply(context),
+};
+
+const asksForUsage = (body: unknown): boolean => own(own(body, 'stream_options'), 'include_usage') === true;
+
+/** Usage is always asked for, since the row needs it; the caller who did not ask does not see it. */
+function askForUsage(context: VerbatimRequestContext): Edit[] {
+  const body = context.contains('stream_options') ? context.parse() : undefined;
+  if (asksForUsage(body)) return [];
+  return [{ path: ['stream_options'], value: { ...asObject(own(body, 'stream_options')), include_usage: true }, add: true }];
+}
+
+/** Sealed proofs in the history: opened for this attempt, or taken out. */
+function openProofs(context: VerbatimRequestContext, losses: Losses): Edit[] {
+  const messages = asArray(own(context.parse(), 'messages')) ?? [];
+  return messages.flatMap((message, index) =>
+    findProofs(message, ['messages', index]).flatMap((found): Edit[] => {
+      if (found.value === absentProof) return [];
+      const opened = context.openSignature(found.value);
+      if (opened === null) losses.add('reasoning.signature', 'dropped', 'The proof was issued for another model, upstream or account.');
+      return [opened === null ? { path: found.remove, value: undefined } : { path: found.path, value: opened }];
+    }),
+  );
+}
+
+/** Every place of a message or delta that holds a proof. */
+function findProofs(message: unknown, path: Path): FoundProof[] {
+  const details = (asArray(own(message, 'reasoning_details')) ?? []).flatMap((detail, index): FoundProof[] => {
+    const entry = [...path, 'reasoning_details', index];
+    const data = asString(own(detail, 'data'));
+    // Without its data nothing is left of a sealed entry; readable text stays without its signature.
+    if (data) return [{ path: [...entry, 'data'], value: data, remove: entry }];
+    const signature = asString(own(detail, 'signature'));
+    return signature ? [{ path: [...entry, 'signature'], value: signature, remove: [...entry, 'signature'] }] : [];
+  });
+  const calls = (asArray(own(message, 'tool_calls')) ?? []).flatMap((call, index) => findGoogleProofs(call, [...path, 'tool_calls', index]));
+  return [...details, ...findGoogleProofs(message, path), ...calls];
+}
+
+/** `extra_content.google.thought_signature`, and the bare `thought_signature` that the same endpoint puts beside it. */
+function findGoogleProofs(holder: unknown, path: Path): FoundProof[] {
+  const nested = asString(own(own(own(holder, 'extra_content'), 'google'), 'thought_signature'));
+  const bare = asString(own(holder, 'thought_signature'));
+  const at = (place: Path, value: string): FoundProof => ({ path: place, value, remove: place });
+  return [
+    ...(nested ? [at([...path, 'extra_content', 'google', 'thought_signature'], nested)] : []),
+    ...(bare ? [at([...path, 'thought_signature'], bare)] : []),
+  ];
+}
+
+class AlphaReply implements VerbatimReply {
+  readonly #context: VerbatimReplyContext;
+  #asked: boolean | null = null;
+
+  constructor(context: VerbatimReplyContext) {
+    this.#context = context;
+  }
+
+  record(record: { json: unknown }): Edit[] | 'drop' {
+    const chunk = asObject(record.json);
+    if (!chunk) return [];
+    const hidesUsage = Object.hasOwn(chunk, 'usage') && !this.#callerAsked();
+    // A chunk of nothing but usage would make callers that read `choices[0]` fall over.
+    if (hidesUsage && chunk['usage'] !== null && asArray(chunk['choices'])?.length === 0) return 'drop';
+    return [...(hidesUsage && chunk['usage'] === null ? [{ path: ['usage'], value: undefined }] : []), ...this.whole(chunk)];
+  }
+
+  whole(body: unknown): Edit[] {
+    const edits: Edit[] = [];
+    const model = own(body, 'model');
+    if (model !== undefined && model !== this.#context.model) edits.push({ path: ['model'], value: this.#context.model });
+    // The field is ours alone: an upstream's would be taken for our word.
+    if (own(body, '_gateway_warning') !== undefined) edits.push({ path: ['_gateway_warning'], value: undefined });
+    (asArray(own(body, 'choices')) ?? []).forEach((choice, index) => {
+      for (const field of ['delta', 'message'] as const) {
+        const holder = own(choice, field);
+        if (holder === undefined) continue;
+        for (const found of findProofs(holder, ['choices', index, field])) edits.push({ path: found.path, value: this.#context.sealSignature(found.value) });
+      }
+    });
+    return edits;
+  }
+
+  #callerAsked(): boolean {
+    this.#asked ??= this.#context.requestContains('include_usage') && asksForUsage(this.#context.parseRequest());
+    return this.#asked;
+  }
+}

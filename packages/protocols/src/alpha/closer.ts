@@ -1,0 +1,132 @@
+import type { Usage } from '@model-gateway/contracts';
+import { asArray, asNumber, asString, own } from '../kit/read.ts';
+import type { Closer, CloserContext, GatewayWarning } from '../protocol.ts';
+import { writeUsage } from './usage.ts';
+
+const boundary = /\r?\n\r?\n/g;
+/** Everything that is worth a look: a finish, the terminator, or a choice beyond the first. Quotes inside strings are escaped, so text cannot fake it. */
+const interesting = /"finish_reason"\s*:\s*"|^data: ?\[DONE\]|"index"\s*:\s*[1-9]/m;
+/** An event that never ends is not kept beyond this (characters). */
+const mostCarried = 1 << 20;
+/** Choices that are told apart. */
+const mostChoices = 128;
+
+/** Watches a stream of chunks on its way out and can end it. Only the first chunk and the few that finish a choice are parsed. */
+export class AlphaCloser implements Closer {
+  ended = false;
+  readonly #context: CloserContext;
+  readonly #decoder = new TextDecoder();
+  #carry = '';
+  #identity: { id: string; created: number; model: string } | null = null;
+  #reportsUsage = false;
+  /** Choice numbers, and whether each has its finish. */
+  readonly #choices = new Map<number, boolean>();
+  /** Numbers above 0 that were looked at already: choices, or only positions of tool calls. */
+  readonly #seenNumbers = new Set<string>();
+  #lastFinish: string | null = null;
+
+  constructor(context: CloserContext) {
+    this.#context = context;
+  }
+
+  observe(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    const text = this.#decoder.decode(bytes, { stream: true });
+    // A boundary may lie across two pieces: three characters back are enough to see it.
+    const from = Math.max(0, this.#carry.length - 3);
+    this.#carry += text;
+    boundary.lastIndex = from;
+    let last = -1;
+    for (let match = boundary.exec(this.#carry); match !== null; match = boundary.exec(this.#carry)) last = boundary.lastIndex;
+    if (last < 0) {
+      if (this.#carry.length > mostCarried) this.#carry = this.#carry.slice(-1024);
+      return;
+    }
+    const whole = this.#carry.slice(0, last);
+    this.#carry = this.#carry.slice(last);
+    if (this.#identity === null || interesting.test(whole)) for (const event of whole.split(boundary)) this.#look(event);
+  }
+
+  close(warning: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string {
+    // A last event without its blank line is whole nevertheless.
+    const cut = this.#carry.trim() !== '';
+    if (cut && !this.ended) {
+      this.#look(this.#carry);
+      if (this.ended) return '\n\n';
+    }
+    if (this.ended) return '';
+    this.ended = true;
+    const marked: GatewayWarning = { reason: warning.reason, detail: warning.detail, last_finish_reason: this.#lastFinish, timestamp: warning.timestamp };
+    const role = this.#choices.size === 0 ? this.#print([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]) : '';
+    if (this.#choices.size === 0) this.#choices.set(0, false);
+    const open = [...this.#choices].filter(([, finished]) => !finished).map(([index]) => ({ index, delta: {}, finish_reason: 'length' }));
+    const counts = usage !== undefined && this.#reportsUsage ? this.#print([], { usage: writeUsage(usage) }) : '';
+    // The blank line that a cut event lacks lets the reader find the next one.
+    return `${cut ? '\n\n' : ''}${role}${this.#print(open, { _gateway_warning: marked })}${counts}data: [DONE]\n\n`;
+  }
+
+  #print(choices: unknown[], extra: object = {}): string {
+    this.#identity ??= { id: this.#context.mintId('chatcmpl-'), created: this.#context.createdAt, model: this.#context.model };
+    const usage = this.#reportsUsage && !('usage' in extra) ? { usage: null } : {};
+    return `data: ${JSON.stringify({ id: this.#identity.id, object: 'chat.completion.chunk', created: this.#identity.created, model: this.#identity.model, choices, ...usage, ...extra })}\n\n`;
+  }
+
+  #look(event: string): void {
+    if (!event.includes('data:')) return;
+    if (/^data: ?\[DONE\]\s*$/m.test(event)) {
+      this.ended = true;
+      return;
+    }
+    if (this.#identity !== null && !/"finish_reason"\s*:\s*"/.test(event) && !this.#hasNewNumber(event)) return;
+    this.#readChunk(parseData(event));
+  }
+
+  #hasNewNumber(event: string): boolean {
+    if (this.#seenNumbers.size >= mostChoices) return false;
+    let fresh = false;
+    for (const [, number] of event.matchAll(/"index"\s*:\s*([1-9]\d{0,8})/g)) {
+      if (this.#seenNumbers.has(number!)) continue;
+      this.#seenNumbers.add(number!);
+      fresh = true;
+    }
+    return fresh;
+  }
+
+  #readChunk(chunk: unknown): void {
+    const choices = asArray(own(chunk, 'choices'));
+    if (!choices) return;
+    // The first chunk of one vendor is about filters and has neither id nor model.
+    if (this.#identity === null && (choices.length > 0 || asString(own(chunk, 'id')))) this.#identify(chunk);
+    for (const choice of choices) {
+      const index = asNumber(own(choice, 'index')) ?? 0;
+      const finish = asString(own(choice, 'finish_reason')) || null;
+      if (finish !== null) this.#lastFinish = finish;
+      if (this.#choices.has(index) || this.#choices.size < mostChoices) this.#choices.set(index, (this.#choices.get(index) ?? false) || finish !== null);
+    }
+  }
+
+  #identify(chunk: unknown): void {
+    this.#identity = {
+      id: asString(own(chunk, 'id')) || this.#context.mintId('chatcmpl-'),
+      created: asNumber(own(chunk, 'created')) ?? this.#context.createdAt,
+      model: asString(own(chunk, 'model')) || this.#context.model,
+    };
+    // Chunks carry `usage: null` exactly when the caller asked for the numbers at the end.
+    this.#reportsUsage = Object.hasOwn(chunk as object, 'usage');
+  }
+}
+
+/** The JSON of an event's data lines; undefined when it has none that parses. */
+function parseData(event: string): unknown {
+  const data = event
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice(5))
+    .join('\n');
+  try {
+    return JSON.parse(data);
+  } catch {
+    // Comments and foreign events are none of ours; they change nothing about how the stream is to end.
+    return undefined;
+  }
+}

@@ -1,0 +1,232 @@
+import type { Usage } from '@model-gateway/contracts';
+import type { ChatEvent } from '../chat/event.ts';
+import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.ts';
+import type { ReplyReader, StreamRecord } from '../protocol.ts';
+import { readStreamError } from './errors.ts';
+import { readProofOf } from './proofs.ts';
+import { CallReader } from './read-calls.ts';
+import { readThinkingText } from './read-parts.ts';
+import { isFailingReason, readFinish } from './stop-reasons.ts';
+import { type ReadDetail, readDetails, readReasoningText } from './thinking.ts';
+import { readUsage } from './usage.ts';
+import type { RawFields } from './wire.ts';
+
+/** Vendor fields that no other protocol has a word for; kept raw, so that a caller of this protocol still gets them. */
+const rawMessageFields = ['annotations', 'audio', 'images'] as const;
+const rawChoiceFields = ['logprobs'] as const;
+
+type Kind = 'text' | 'thinking' | 'refusal';
+
+/** The stream of one reply, or a whole reply as its only chunk. Only choice 0 is read. */
+export class AlphaReader implements ReplyReader {
+  #started = false;
+  #over = false;
+  #blocks = 0;
+  /** The open block that is no call. */
+  #current: { kind: Kind; index: number; detail: unknown; signed: boolean } | null = null;
+  #refused = false;
+  #finish: string | null = null;
+  readonly #calls = new CallReader(() => this.#newBlock());
+
+  read(record: StreamRecord): ChatEvent[] {
+    if (this.#over) return [];
+    const events: ChatEvent[] = [];
+    if (record.json === undefined) {
+      if (record.data.trim() === '[DONE]') this.#end(events);
+      else if (record.event === 'error') this.#fail(readStreamError(undefined, record.data), events);
+      return events;
+    }
+    if (own(record.json, 'error') !== undefined || record.event === 'error') {
+      this.#fail(readStreamError(record.json, record.data), events);
+      return events;
+    }
+    this.#readChunk(record.json, events);
+    return events;
+  }
+
+  /** Some vendors omit `[DONE]`: a reply whose finish was seen is complete; without one the stream broke. */
+  finish(): ChatEvent[] {
+    const events: ChatEvent[] = [];
+    if (!this.#over && this.#finish !== null) this.#end(events);
+    return events;
+  }
+
+  #readChunk(chunk: unknown, events: ChatEvent[]): void {
+    const choices = asArray(own(chunk, 'choices')) ?? [];
+    if (choices.length > 0 || asString(own(chunk, 'id'))) this.#start(chunk, events);
+    const choice = choices.find((candidate) => (asNumber(own(candidate, 'index')) ?? 0) === 0);
+    if (choice !== undefined) this.#readChoice(choice, events);
+    const usage = readChunkUsage(chunk);
+    if (!usage || this.#over) return;
+    this.#start(chunk, events);
+    events.push({ type: 'usage', usage });
+  }
+
+  #start(chunk: unknown, events: ChatEvent[]): void {
+    if (this.#started) return;
+    this.#started = true;
+    const id = asString(own(chunk, 'id'));
+    const model = asString(own(chunk, 'model'));
+    const createdAt = asNumber(own(chunk, 'created'));
+    events.push({ type: 'start', ...(id && { id }), ...(model && { model }), ...(createdAt !== undefined && { createdAt }) });
+  }
+
+  #readChoice(choice: unknown, events: ChatEvent[]): void {
+    // A filtered whole reply may lack its message altogether.
+    const message = own(choice, 'delta') ?? own(choice, 'message');
+    this.#readThinking(message, events);
+    this.#readContent(own(message, 'content'), events);
+    const refusal = asString(own(message, 'refusal'));
+    if (refusal) {
+      this.#refused = true;
+      this.#say('refusal', refusal, events);
+    }
+    this.#readCalls(message, events);
+    this.#readMessageProof(message, events);
+    this.#readRaw('message', message, rawMessageFields, events);
+    this.#readRaw('choice', choice, rawChoiceFields, events);
+    this.#readReason(choice, events);
+  }
+
+  #readThinking(message: unknown, events: ChatEvent[]): void {
+    const text = readReasoningText(message);
+    const details = readDetails(message);
+    if (text !== '' && !details.some((detail) => detail.text !== '')) this.#say('thinking', text, events);
+    for (const detail of details) this.#readDetail(detail, events);
+  }
+
+  #readDetail(detail: ReadDetail, events: ChatEvent[]): void {
+    if (detail.sealed) {
+      if (detail.proof === undefined) return;
+      this.#closeCurrent(events);
+      const index = this.#newBlock();
+      events.push({ type: 'block-start', index, block: { type: 'redacted-thinking', data: detail.proof } }, { type: 'block-end', index });
+      return;
+    }
+    if (detail.text === '' && detail.proof === undefined) return;
+    const current = this.#current;
+    const other =
+      current?.kind === 'thinking' && (current.signed || (current.detail !== undefined && detail.index !== undefined && current.detail !== detail.index));
+    if (other) this.#closeCurrent(events);
+    const block = this.#open('thinking', events);
+    block.detail ??= detail.index;
+    if (detail.text !== '') events.push({ type: 'thinking-delta', index: block.index, text: detail.text });
+    if (detail.proof === undefined) return;
+    block.signed = true;
+    events.push({ type: 'signature', index: block.index, signature: detail.proof });
+  }
+
+  /** Text, or a list of parts of which thinking parts are one kind. */
+  #readContent(content: unknown, events: ChatEvent[]): void {
+    if (typeof content === 'string') {
+      if (content !== '') this.#say('text', content, events);
+      return;
+    }
+    for (const part of asArray(content) ?? []) {
+      const thinking = own(part, 'thinking');
+      const text = thinking === undefined ? (asString(part) ?? asString(own(part, 'text')) ?? '') : readThinkingText(thinking);
+      if (text !== '') this.#say(thinking === undefined ? 'text' : 'thinking', text, events);
+    }
+  }
+
+  #readCalls(message: unknown, events: ChatEvent[]): void {
+    const listed = asArray(own(message, 'tool_calls')) ?? [];
+    const legacy = own(message, 'function_call');
+    const fragments = listed.length === 0 && legacy !== undefined ? [{ index: 0, function: legacy }] : listed;
+    if (fragments.length > 0) this.#closeCurrent(events);
+    for (const fragment of fragments) this.#calls.read(fragment, events);
+  }
+
+  /** A proof on the whole message or delta belongs to the call it holds, else to the text. */
+  #readMessageProof(message: unknown, events: ChatEvent[]): void {
+    const signature = readProofOf(message);
+    if (signature === undefined) return;
+    if (this.#calls.any) this.#calls.sign(signature, events);
+    else events.push({ type: 'signature', index: this.#open('text', events).index, signature });
+  }
+
+  #readRaw(place: RawFields['place'], holder: unknown, names: readonly string[], events: ChatEvent[]): void {
+    const fields: JsonObject = {};
+    for (const name of names) {
+      const value = own(holder, name);
+      if (value !== undefined && asArray(value)?.length !== 0) fields[name] = value;
+    }
+    if (Object.keys(fields).length === 0) return;
+    const index = this.#newBlock();
+    const value: RawFields = { place, fields };
+    events.push({ type: 'block-start', index, block: { type: 'raw', protocol: 'alpha', value } }, { type: 'block-end', index });
+  }
+
+  /** Kept until the end is sure: some vendors repeat it, and some send content after a first one. */
+  #readReason(choice: unknown, events: ChatEvent[]): void {
+    const reason = asString(own(choice, 'finish_reason'));
+    if (reason === undefined) return;
+    if (isFailingReason(reason)) {
+      this.#fail(
+        {
+          class: reason === 'insufficient_system_resource' ? 'overloaded' : 'server',
+          code: reason,
+          message: 'The upstream gave up in the middle of its reply.',
+        },
+        events,
+      );
+      return;
+    }
+    // '' is one vendor's end and other vendors' "not yet": only the terminator tells, so it proves nothing.
+    if (reason !== '') this.#finish = reason;
+  }
+
+  #say(kind: Kind, text: string, events: ChatEvent[]): void {
+    const { index } = this.#open(kind, events);
+    events.push({ type: `${kind}-delta`, index, text });
+  }
+
+  /** The open block of this kind, or a new one: what follows another kind is a block of its own. */
+  #open(kind: Kind, events: ChatEvent[]): { index: number; detail: unknown; signed: boolean } {
+    if (this.#current?.kind === kind) return this.#current;
+    this.#closeCurrent(events);
+    this.#calls.settle(events);
+    this.#current = { kind, index: this.#newBlock(), detail: undefined, signed: false };
+    events.push({ type: 'block-start', index: this.#current.index, block: { type: kind } });
+    return this.#current;
+  }
+
+  #closeCurrent(events: ChatEvent[]): void {
+    if (this.#current) events.push({ type: 'block-end', index: this.#current.index });
+    this.#current = null;
+  }
+
+  #newBlock(): number {
+    return this.#blocks++;
+  }
+
+  #end(events: ChatEvent[]): void {
+    this.#over = true;
+    if (this.#finish === null && this.#blocks === 0) {
+      // Nothing but a terminator: a break, whatever the upstream calls it.
+      return;
+    }
+    this.#closeCurrent(events);
+    this.#calls.closeAll(events);
+    const native = this.#finish ?? '';
+    events.push(
+      { type: 'finish', reason: readFinish(native, { toolCall: this.#calls.any, refusal: this.#refused }), ...(native !== '' && { native }) },
+      { type: 'end' },
+    );
+  }
+
+  #fail(error: ReturnType<typeof readStreamError>, events: ChatEvent[]): void {
+    this.#over = true;
+    events.push({ type: 'error', error });
+  }
+}
+
+/** `usage` of a chunk; one vendor hides it under its own key. */
+const readChunkUsage = (chunk: unknown): Usage | undefined => readUsage(own(chunk, 'usage')) ?? readUsage(own(own(chunk, 'x_groq'), 'usage'));
+
+/** A whole JSON reply → the same events. */
+export function readWhole(body: unknown): ChatEvent[] {
+  const reader = new AlphaReader();
+  const events = reader.read({ data: '', json: body ?? {} });
+  return events.at(-1)?.type === 'error' ? events : [...events, ...reader.read({ data: '[DONE]', json: undefined })];
+}

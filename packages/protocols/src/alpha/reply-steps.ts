@@ -1,0 +1,186 @@
+import { noUsage, type Usage } from '@model-gateway/contracts';
+import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
+import { Losses } from '../kit/losses.ts';
+import type { ReplyContext } from '../protocol.ts';
+import { writeProof } from './proofs.ts';
+import { writeFinish } from './stop-reasons.ts';
+import type { RawFields, ReasoningDetail, WireFinish, WireMessage, WireToolCall } from './wire.ts';
+
+/** What an event adds to the reply: a delta of the message, fields beside it, or its end. */
+export interface Step {
+  delta?: WireMessage;
+  choice?: Record<string, unknown>;
+  finish?: WireFinish;
+}
+
+type OpenBlock =
+  | { kind: 'text' | 'refusal' | 'none' }
+  | { kind: 'thinking'; text: string; position: number }
+  | { kind: 'tool-call'; position: number; custom: boolean; silent: boolean; empty: boolean };
+
+/** Canonical events → steps of one message. Both writers below print the same steps: one as chunks, one as a whole. */
+export class MessageSteps {
+  readonly losses = new Losses();
+  usage: Usage = { ...noUsage };
+  readonly #context: ReplyContext;
+  readonly #legacy: boolean;
+  readonly #blocks = new Map<number, OpenBlock>();
+  readonly #callIds = new Set<string>();
+  #calls = 0;
+  #details = 0;
+  #refused = false;
+  #finished = false;
+
+  constructor(context: ReplyContext, legacy: boolean) {
+    this.#context = context;
+    this.#legacy = legacy;
+  }
+
+  take(event: ChatEvent): Step | null {
+    switch (event.type) {
+      case 'block-start':
+        return this.#openBlock(event.index, event.block);
+      case 'text-delta':
+        return { delta: { content: event.text } };
+      case 'refusal-delta':
+        return { delta: { refusal: event.text } };
+      case 'thinking-delta':
+        return this.#think(event.index, event.text);
+      case 'arguments-delta':
+        return this.#argue(event.index, event.text);
+      case 'signature':
+        return this.#sign(event.index, event.signature);
+      case 'raw-delta':
+        this.losses.add('reply.raw', 'dropped', 'Content that only its own protocol knows.');
+        return null;
+      case 'block-end':
+        return this.#closeBlock(event.index);
+      case 'usage':
+        this.usage = event.usage;
+        if (event.usage.cacheWrite1h > 0) this.losses.add('usage.cacheWrite1h', 'downgraded', 'Cache writes of both lifetimes are told as one number.');
+        return null;
+      case 'finish':
+        return this.#finish(event.reason, event.stopSequence);
+      default:
+        return null;
+    }
+  }
+
+  /** A stream that ends without a finish (no reader of ours does that) still gets one, and not a natural one. */
+  finishIfOpen(): Step | null {
+    return this.#finished ? null : this.#finish('length', undefined);
+  }
+
+  #openBlock(index: number, block: BlockStart): Step | null {
+    switch (block.type) {
+      case 'text':
+        this.#blocks.set(index, { kind: 'text' });
+        return null;
+      case 'refusal':
+        this.#refused = true;
+        this.#blocks.set(index, { kind: 'refusal' });
+        return null;
+      case 'thinking':
+        this.#blocks.set(index, { kind: 'thinking', text: '', position: this.#details++ });
+        return null;
+      case 'redacted-thinking': {
+        const detail: ReasoningDetail = {
+          type: 'reasoning.encrypted',
+          data: this.#context.sealSignature(block.data),
+          format: 'unknown',
+          index: this.#details++,
+        };
+        this.#blocks.set(index, { kind: 'none' });
+        return { delta: { reasoning_details: [detail] } };
+      }
+      case 'tool-call':
+        return this.#openCall(index, block);
+      case 'raw':
+        this.#blocks.set(index, { kind: 'none' });
+        return this.#writeRaw(block);
+    }
+  }
+
+  #writeRaw(block: { protocol: string; value: unknown }): Step | null {
+    if (block.protocol !== 'alpha') {
+      this.losses.add('reply.raw', 'dropped', 'Content that only its own protocol knows.');
+      return null;
+    }
+    const { place, fields } = block.value as RawFields;
+    return place === 'message' ? { delta: { ...fields } } : { choice: fields };
+  }
+
+  #openCall(index: number, block: Extract<BlockStart, { type: 'tool-call' }>): Step | null {
+    const silent = this.#legacy && this.#calls > 0;
+    const position = this.#calls++;
+    const custom = block.custom === true && !this.#legacy;
+    this.#blocks.set(index, { kind: 'tool-call', position, custom, silent, empty: true });
+    if (silent) {
+      this.losses.add('tool_calls', 'dropped', 'The older `function_call` holds one call only.');
+      return null;
+    }
+    if (this.#legacy) return { delta: { function_call: { name: block.name, arguments: '' } } };
+    const id = this.#callId(block.id);
+    const call: WireToolCall = custom
+      ? { index: position, id, type: 'custom', custom: { name: block.name, input: '' } }
+      : { index: position, id, type: 'function', function: { name: block.name, arguments: '' } };
+    return { delta: { tool_calls: [call] } };
+  }
+
+  /** The upstream's id as it is; a missing one, or one that this reply has used, is minted. */
+  #callId(given: string): string {
+    const id = given === '' || this.#callIds.has(given) ? this.#context.mintId('call_') : given;
+    this.#callIds.add(id);
+    return id;
+  }
+
+  #think(index: number, text: string): Step {
+    const block = this.#blocks.get(index);
+    if (block?.kind === 'thinking') block.text += text;
+    return { delta: { reasoning_content: text } };
+  }
+
+  #argue(index: number, text: string): Step | null {
+    const block = this.#blocks.get(index);
+    if (block?.kind !== 'tool-call' || block.silent) return null;
+    if (text.trim() !== '') block.empty = false;
+    if (this.#legacy) return { delta: { function_call: { arguments: text } } };
+    return {
+      delta: { tool_calls: [block.custom ? { index: block.position, custom: { input: text } } : { index: block.position, function: { arguments: text } }] },
+    };
+  }
+
+  /** A proof on reasoning takes the block's text along, so that the two come back together. */
+  #sign(index: number, signature: string): Step | null {
+    const block = this.#blocks.get(index);
+    const sealed = this.#context.sealSignature(signature);
+    if (block?.kind === 'thinking') {
+      return { delta: { reasoning_details: [{ type: 'reasoning.text', text: block.text, signature: sealed, format: 'unknown', index: block.position }] } };
+    }
+    if (block?.kind === 'text') return { delta: writeProof(sealed) };
+    if (block?.kind === 'tool-call' && !block.silent && !this.#legacy) {
+      const body = block.custom ? { custom: { input: '' } } : { function: { arguments: '' } };
+      return { delta: { tool_calls: [{ index: block.position, ...body, ...writeProof(sealed) }] } };
+    }
+    this.losses.add('reply.signature', 'dropped', 'The proof has no place beside this block.');
+    return null;
+  }
+
+  /** A call without arguments says `{}`: an empty text is no JSON, and clients parse it. */
+  #closeBlock(index: number): Step | null {
+    const block = this.#blocks.get(index);
+    this.#blocks.delete(index);
+    if (block?.kind !== 'tool-call' || block.silent || block.custom || !block.empty) return null;
+    if (this.#legacy) return { delta: { function_call: { arguments: '{}' } } };
+    return { delta: { tool_calls: [{ index: block.position, function: { arguments: '{}' } }] } };
+  }
+
+  #finish(reason: FinishReason, stopSequence: string | undefined): Step | null {
+    if (this.#finished) return null;
+    this.#finished = true;
+    const { word, exact } = writeFinish(reason, this.#refused);
+    if (!exact) this.losses.add(`finish.${reason}`, 'downgraded', 'This protocol has a less exact word for how the reply ended.');
+    if (stopSequence !== undefined) this.losses.add('finish.stopSequence', 'dropped', 'Which stop sequence was hit has no place.');
+    return { finish: word === 'tool_calls' && this.#legacy ? 'function_call' : word };
+  }
+}

@@ -1,0 +1,119 @@
+import type { ThinkingPart } from '../chat/conversation.ts';
+import type { Losses } from '../kit/losses.ts';
+import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import type { WriteRequestContext } from '../protocol.ts';
+import type { ModelFamily } from './families.ts';
+import type { ReasoningDetail } from './wire.ts';
+
+/** Where vendors put readable reasoning, on a delta as on a message; the first that holds text counts, since some fill two alike. */
+const textFields = ['reasoning_content', 'reasoning', 'reasoning_text'] as const;
+
+/** Readable reasoning of a delta or message, '' when it has none. */
+export function readReasoningText(message: unknown): string {
+  for (const field of textFields) {
+    const text = asString(own(message, field));
+    if (text) return text;
+  }
+  return '';
+}
+
+/** One entry of `reasoning_details`, with what stands for its proof (see `packProof`). */
+export interface ReadDetail {
+  text: string;
+  proof: string | undefined;
+  /** No readable form exists: the proof is the whole block. */
+  sealed: boolean;
+  index: unknown;
+}
+
+export const readDetails = (message: unknown): ReadDetail[] =>
+  (asArray(own(message, 'reasoning_details')) ?? []).flatMap((entry) => {
+    const detail = asObject(entry);
+    if (!detail) return [];
+    const data = asString(own(detail, 'data'));
+    const proof = data ?? asString(own(detail, 'signature'));
+    return [
+      {
+        text: asString(own(detail, 'text')) ?? asString(own(detail, 'summary')) ?? '',
+        proof: proof ? packProof(detail, proof) : undefined,
+        sealed: data !== undefined,
+        index: own(detail, 'index'),
+      },
+    ];
+  });
+
+/** Fields that an aggregator wants back beside the proof. */
+const companions = ['format', 'id'] as const;
+
+/** The proof as one opaque text. An entry with companions is kept as JSON, so that it can be given back exactly. */
+function packProof(detail: JsonObject, proof: string): string {
+  if (companions.every((field) => own(detail, field) === undefined) || own(detail, 'format') === 'unknown') return proof;
+  const { text: _text, summary: _summary, index: _index, ...rest } = detail;
+  return JSON.stringify(rest);
+}
+
+/** The entry of `reasoning_details` that gives an opened proof back to where it came from. */
+function unpackProof(opened: string, part: ThinkingPart, index: number): unknown {
+  if (opened.startsWith('{')) {
+    const kept = parseObject(opened);
+    if (kept) return { ...kept, ...(part.redacted ? {} : { text: part.text }), index };
+  }
+  return part.redacted
+    ? ({ type: 'reasoning.encrypted', data: opened, index } satisfies ReasoningDetail)
+    : ({ type: 'reasoning.text', text: part.text, signature: opened, index } satisfies ReasoningDetail);
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    // Not one of our packed entries: the whole text is the proof.
+    return undefined;
+  }
+}
+
+/** Earlier reasoning in an assistant message of a caller. Proofs stay as sent: they are sealed. */
+export function readThinking(message: unknown): ThinkingPart[] {
+  const parts: ThinkingPart[] = [];
+  let lastIndex: unknown;
+  for (const detail of readDetails(message)) {
+    const last = parts.at(-1);
+    // A client that only collects deltas sends the fragments of one block as entries with one index.
+    if (last && !last.redacted && !detail.sealed && last.signature === undefined && detail.index !== undefined && detail.index === lastIndex) {
+      last.text += detail.text;
+      if (detail.proof !== undefined) last.signature = detail.proof;
+    } else {
+      parts.push({
+        type: 'thinking',
+        text: detail.sealed ? '' : detail.text,
+        ...(detail.proof !== undefined && { signature: detail.proof }),
+        ...(detail.sealed && { redacted: true }),
+      });
+    }
+    lastIndex = detail.index;
+  }
+  const text = readReasoningText(message);
+  if (text === '' || parts.some((part) => part.text !== '')) return parts;
+  const bearer = parts.find((part) => !part.redacted);
+  if (bearer) bearer.text = text;
+  else parts.unshift({ type: 'thinking', text });
+  return parts;
+}
+
+/** The fields of an upstream's assistant message that carry earlier reasoning: proofs that are ours to open, and text where the family needs it. */
+export function writeThinking(
+  parts: readonly ThinkingPart[],
+  context: { open: WriteRequestContext['openSignature']; family: ModelFamily; hasCalls: boolean; losses: Losses },
+): { reasoning_content?: string; reasoning_details?: unknown[] } {
+  const details: unknown[] = [];
+  for (const part of parts) {
+    if (part.signature === undefined) continue;
+    const opened = context.open(part.signature);
+    if (opened === null) context.losses.add('reasoning.signature', 'dropped', 'The proof was issued for another model, upstream or account.');
+    else details.push(unpackProof(opened, part, details.length));
+  }
+  const text = parts.map((part) => part.text).join('');
+  const replays = context.family.replaysReasoning === 'always' || (context.family.replaysReasoning === 'with-calls' && context.hasCalls);
+  if (text !== '' && !replays && details.length === 0) context.losses.add('messages.reasoning', 'dropped', 'This model does not take earlier reasoning back.');
+  return { ...(text !== '' && replays && { reasoning_content: text }), ...(details.length > 0 && { reasoning_details: details }) };
+}

@@ -1,0 +1,149 @@
+import type { Conversation, MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
+import { pairCallIds } from '../kit/call-ids.ts';
+import type { Losses } from '../kit/losses.ts';
+import { shortId } from '../kit/short-id.ts';
+import type { WriteRequestContext } from '../protocol.ts';
+import type { ModelFamily } from './families.ts';
+import { absentProof, writeProof } from './proofs.ts';
+import { writeThinking } from './thinking.ts';
+import type { WireRequestMessage, WireToolCall } from './wire.ts';
+import { writeMedia } from './write-media.ts';
+
+interface Page {
+  context: WriteRequestContext;
+  family: ModelFamily;
+  ids: ReadonlyMap<ToolCallPart | ToolResultPart, string>;
+  losses: Losses;
+}
+
+/** The conversation's text, media, calls and results as `messages`. */
+export function writeMessages(conversation: Conversation, context: WriteRequestContext, family: ModelFamily, losses: Losses): WireRequestMessage[] {
+  const ids = pairCallIds(conversation, { fit: (id) => shortId(id), mint: () => context.mintId('call_') });
+  const page: Page = { context, family, ids, losses };
+  const messages: WireRequestMessage[] = [];
+  if (conversation.system.length > 0) {
+    const parts: TextPart[] = conversation.system.map((part) => ({ type: 'text', ...part }));
+    messages.push({ role: 'system', content: writeTexts(parts, page) });
+  }
+  for (const turn of conversation.turns) messages.push(...writeTurn(turn, page));
+  return messages;
+}
+
+function writeTurn(turn: Turn, page: Page): WireRequestMessage[] {
+  if (turn.role === 'assistant') return writeAssistant(turn, page);
+  const name = turn.name === undefined ? {} : { name: turn.name };
+  if (turn.role === 'system') return [{ role: 'system', content: writeTexts(textsOf(turn.parts), page), ...name }];
+  return writeUser(turn, page, name);
+}
+
+const textsOf = (parts: readonly Part[]): TextPart[] => parts.filter((part) => part.type === 'text');
+
+/** One text as a string, which every vendor takes; several as parts, so that their borders and cache marks stay. */
+function writeTexts(parts: readonly TextPart[], page: Page): unknown {
+  const marked = parts.some((part) => part.cache);
+  if (parts.length > 1 || (marked && page.family.cacheControl)) return parts.map((part) => writeText(part, page));
+  if (marked) page.losses.add('cache_control', 'dropped', 'This upstream caches prompts by itself.');
+  return parts[0]?.text ?? '';
+}
+
+const writeText = (part: TextPart, page: Page) => ({ type: 'text', text: part.text, ...writeCache(part, page) });
+
+function writeCache(part: TextPart | MediaPart, page: Page): object {
+  if (!part.cache) return {};
+  if (page.family.cacheControl) return { cache_control: { type: 'ephemeral', ...part.cache } };
+  page.losses.add('cache_control', 'dropped', 'This upstream caches prompts by itself.');
+  return {};
+}
+
+/** Results must follow their calls at once, so they go first; media they hold, which a `tool` message cannot, opens the user message after them. */
+function writeUser(turn: Turn, page: Page, name: { name?: string }): WireRequestMessage[] {
+  const messages: WireRequestMessage[] = [];
+  const content: (TextPart | MediaPart)[] = [];
+  for (const part of turn.parts) {
+    if (part.type !== 'tool-result') continue;
+    const media = part.content.filter((inner) => inner.type === 'media');
+    messages.push({ role: 'tool', tool_call_id: page.ids.get(part) ?? part.callId, content: writeResultText(part, media.length, page) });
+    if (media.length > 0) content.push({ type: 'text', text: `Attached to the result of tool call ${page.ids.get(part) ?? part.callId}:` }, ...media);
+  }
+  for (const part of turn.parts) {
+    if (part.type === 'text' || part.type === 'media') content.push(part);
+    else if (part.type === 'refusal') content.push({ type: 'text', text: part.text });
+  }
+  // A user turn of nothing but results needs no message of its own.
+  if (content.length > 0 || messages.length === 0) messages.push({ role: 'user', content: writeContent(content, page), ...name });
+  return messages;
+}
+
+function writeContent(parts: readonly (TextPart | MediaPart)[], page: Page): unknown {
+  const texts = textsOf(parts);
+  if (texts.length === parts.length) return writeTexts(texts, page);
+  return parts.map((part) => (part.type === 'text' ? writeText(part, page) : { ...(writeMedia(part, page.losses) as object), ...writeCache(part, page) }));
+}
+
+function writeResultText(part: ToolResultPart, media: number, page: Page): string {
+  const texts = textsOf(part.content);
+  if (texts.length > 1) page.losses.add('tool_result.content', 'downgraded', 'The texts of one result were joined.');
+  const joined = texts.map((text) => text.text).join('\n');
+  if (media > 0) page.losses.add('tool_result.media', 'emulated', 'Media of a tool result went into the user message after it.');
+  const text = joined === '' && media > 0 ? '[The result is attached in the next message.]' : joined;
+  if (!part.isError) return text;
+  page.losses.add('tool_result.is_error', 'emulated', 'A failed tool result is told by its text.');
+  return /^error\b/i.test(text) ? text : `Error: ${text}`;
+}
+
+function writeAssistant(turn: Turn, page: Page): WireRequestMessage[] {
+  const texts: TextPart[] = [];
+  const thinking: ThinkingPart[] = [];
+  const calls: ToolCallPart[] = [];
+  let refusal = '';
+  for (const part of turn.parts) {
+    if (part.type === 'text') {
+      if (calls.length > 0) page.losses.add('messages.order', 'downgraded', 'Text that followed a tool call went before it.');
+      texts.push(part);
+    } else if (part.type === 'thinking') thinking.push(part);
+    else if (part.type === 'tool-call') calls.push(part);
+    else if (part.type === 'refusal') refusal += part.text;
+    else if (part.type === 'media') texts.push(describeMedia(part, page));
+  }
+  const message: WireRequestMessage = {
+    role: 'assistant',
+    content: texts.length === 0 ? (calls.length > 0 || refusal !== '' ? null : '') : writeTexts(texts, page),
+    ...(turn.name !== undefined && { name: turn.name }),
+    ...(refusal !== '' && { refusal }),
+    ...writeThinking(thinking, { open: page.context.openSignature, family: page.family, hasCalls: calls.length > 0, losses: page.losses }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call, index) => writeCall(call, index, page)) }),
+    ...writeTextProof(texts, page),
+  };
+  // A turn of which nothing is left (reasoning that may not go back) would be an empty message, which some vendors refuse.
+  const { role: _role, content, ...rest } = message;
+  return (content === '' || content === null) && Object.keys(rest).length === 0 ? [] : [message];
+}
+
+function describeMedia(part: MediaPart, page: Page): TextPart {
+  page.losses.add(`messages.${part.kind}`, 'downgraded', 'Media in an earlier answer was replaced by a note.');
+  return { type: 'text', text: `[${part.kind}]` };
+}
+
+/** The message's place for a proof holds one; it belongs to the last text that has one. */
+function writeTextProof(texts: readonly TextPart[], page: Page): object {
+  const signed = texts.filter((part) => part.signature !== undefined);
+  if (signed.length > 1) page.losses.add('text.signature', 'dropped', 'Only the last proof on text has a place.');
+  const opened = openProof(signed.at(-1)?.signature, page);
+  return opened === null ? {} : writeProof(opened);
+}
+
+function openProof(signature: string | undefined, page: Page): string | null {
+  if (signature === undefined || signature === absentProof) return signature ?? null;
+  const opened = page.context.openSignature(signature);
+  if (opened === null) page.losses.add('signature', 'dropped', 'The proof was issued for another model, upstream or account.');
+  return opened;
+}
+
+/** Families that check proofs want one on the first call of a step; the vendor's own word for "none" satisfies them. */
+function writeCall(call: ToolCallPart, position: number, page: Page): WireToolCall {
+  const proof = openProof(call.signature, page) ?? (page.family.needsCallProof && position === 0 ? absentProof : null);
+  const id = page.ids.get(call) ?? call.id;
+  const extra = proof === null ? {} : writeProof(proof);
+  if (call.custom) return { id, type: 'custom', custom: { name: call.name, input: call.arguments }, ...extra };
+  return { id, type: 'function', function: { name: call.name, arguments: call.arguments.trim() === '' ? '{}' : call.arguments }, ...extra };
+}

@@ -1,0 +1,108 @@
+import type { Conversation, OutputFormat, Sampling } from '../chat/conversation.ts';
+import { Losses } from '../kit/losses.ts';
+import type { JsonObject } from '../kit/read.ts';
+import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import { findFamily, type ModelFamily } from './families.ts';
+import { writeOutputFormat } from './output-format.ts';
+import { writeReasoning } from './reasoning.ts';
+import { writeTools } from './tools.ts';
+import type { WireRequestMessage } from './wire.ts';
+import { writeMessages } from './write-messages.ts';
+
+/** The canonical request → a body of `POST /v1/chat/completions`, as this upstream's model takes it. */
+export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
+  const losses = new Losses();
+  const family = findFamily(context.target.upstreamModelId);
+  const messages = writeMessages(conversation, context, family, losses);
+  const body: JsonObject = {
+    model: context.target.upstreamModelId,
+    messages,
+    ...writeTools(conversation.tools, conversation.toolChoice, family, losses),
+    ...writeSampling(conversation, family, losses),
+    ...(conversation.reasoning && writeReasoning(conversation.reasoning, family, losses)),
+    ...writeCallerFields(conversation, family, losses),
+  };
+  if (conversation.parallelToolCalls !== undefined && body['tools'] !== undefined) body['parallel_tool_calls'] = conversation.parallelToolCalls;
+  if (conversation.output) writeOutput(conversation.output, body, messages, family, losses);
+  if (context.stream) {
+    body['stream'] = true;
+    if (family.streamOptions) body['stream_options'] = { include_usage: true };
+  }
+  return { body, losses: losses.list };
+}
+
+/** Fields that a family may refuse unless they have their default. */
+const tuned = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logprobs', 'top_logprobs', 'logit_bias'] as const;
+
+function writeSampling({ sampling, reasoning }: Conversation, family: ModelFamily, losses: Losses): JsonObject {
+  const fields: JsonObject = {
+    [family.maxTokensField]: sampling.maxTokens,
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    stop: sampling.stop,
+    [family.seedField]: sampling.seed,
+    presence_penalty: sampling.presencePenalty,
+    frequency_penalty: sampling.frequencyPenalty,
+    logprobs: sampling.logprobs,
+    top_logprobs: sampling.topLogprobs,
+    logit_bias: sampling.logitBias,
+    ...writeTopK(sampling, family, losses),
+  };
+  if ((sampling.choices ?? 1) > 1) losses.add('n', 'dropped', 'Several choices are only carried between equal protocols.');
+  // Without reasoning the same model samples as others do, where it can be turned off.
+  const samplesFreely = family.noEffort === 'none' && (reasoning?.enabled === false || reasoning?.effort === 'none');
+  if (family.fixedSampling && !samplesFreely) dropTuned(fields, losses);
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function writeTopK(sampling: Sampling, family: ModelFamily, losses: Losses): JsonObject {
+  if (sampling.topK === undefined) return {};
+  if (family.topK) return { top_k: sampling.topK };
+  losses.add('top_k', 'dropped', 'This upstream does not take top_k.');
+  return {};
+}
+
+function dropTuned(fields: JsonObject, losses: Losses): void {
+  for (const field of tuned) {
+    const value = fields[field];
+    const usual = field === 'temperature' || field === 'top_p' ? value === 1 : value === 0 || value === false;
+    if (value === undefined || usual) continue;
+    delete fields[field];
+    losses.add(field, 'dropped', 'This model refuses any value but its own.');
+  }
+}
+
+const serviceTiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
+
+/** Fields about the caller and its account; most vendors refuse those they do not know. */
+function writeCallerFields(conversation: Conversation, family: ModelFamily, losses: Losses): JsonObject {
+  const { user, metadata, verbosity, serviceTier, promptCacheKey } = conversation;
+  const fields: JsonObject = user === undefined ? {} : { user };
+  if (metadata !== undefined && Object.keys(metadata).length > 0) losses.add('metadata', 'dropped', 'Metadata is only taken with stored completions.');
+  const own: readonly (readonly [string, string | undefined, boolean])[] = [
+    ['verbosity', verbosity, true],
+    ['service_tier', serviceTier, serviceTiers.has(serviceTier ?? '')],
+    ['prompt_cache_key', promptCacheKey, true],
+  ];
+  for (const [field, value, valid] of own) {
+    if (value === undefined) continue;
+    if (family.firstParty && valid) fields[field] = value;
+    else losses.add(field, 'dropped', 'This upstream does not take the field.');
+  }
+  return fields;
+}
+
+/** The format, or for families without schemas the nearest they have: JSON, with the schema told in words. */
+function writeOutput(output: OutputFormat, body: JsonObject, messages: WireRequestMessage[], family: ModelFamily, losses: Losses): void {
+  if (output.type !== 'schema' || family.jsonSchema) {
+    if (output.type !== 'text') body['response_format'] = writeOutputFormat(output);
+    return;
+  }
+  losses.add('response_format.json_schema', 'emulated', 'JSON was asked for and the schema told in words.');
+  body['response_format'] = { type: 'json_object' };
+  const words = `Answer with one JSON object that fits this JSON schema:\n${JSON.stringify(output.schema)}`;
+  const first = messages[0];
+  // One system message where it can be: the prompt templates of some open models take no second one.
+  if (first?.role === 'system' && typeof first.content === 'string') first.content = `${first.content}\n\n${words}`;
+  else messages.unshift({ role: 'system', content: words });
+}
