@@ -57,7 +57,7 @@ export class GatewayError extends Error {
   }
 
   static fromWire(wire: ErrorWire): GatewayError {
-    const code = (wire.code in errorCodes ? wire.code : 'internal') as ErrorCode;
+    const code = (Object.hasOwn(errorCodes, wire.code) ? wire.code : 'internal') as ErrorCode;
     const { code: _code, ...options } = wire;
     return new GatewayError(code, options);
   }

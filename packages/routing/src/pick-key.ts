@@ -2,11 +2,12 @@
 
 const offsetBasis = 0x811c9dc5;
 const prime = 0x01000193;
+const encoder = new TextEncoder();
 
 /** FNV-1a, 32 bits, over the UTF-8 bytes. */
 export function fnv1a(text: string): number {
   let hash = offsetBasis;
-  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, prime) >>> 0;
+  for (const byte of encoder.encode(text)) hash = Math.imul(hash ^ byte, prime) >>> 0;
   return hash >>> 0;
 }
 

@@ -4,7 +4,7 @@ import { GatewayError } from '@model-gateway/errors';
 import { resolveName } from './names.ts';
 import { orderKeys } from './pick-key.ts';
 
-/** 404 for a name nobody may use, 503 for a disabled upstream. */
+/** One attempt for each key of the one upstream behind the name. 404 for a name nobody may use, 503 for a disabled upstream. */
 export function buildPlan(snapshot: Snapshot, request: PlanRequest): Plan {
   const { model } = resolveName(snapshot, request.model);
   const upstream = snapshot.upstreams.get(model.upstream);
@@ -30,14 +30,18 @@ export interface Route {
   timeouts: Timeouts;
 }
 
+/** `snapshot` is the one of the plan's revision; 503 when it lacks what the attempt names. */
 export function resolveTarget(snapshot: Snapshot, attempt: PlannedAttempt): Route {
   const model = snapshot.models.get(attempt.model);
   const upstream = snapshot.upstreams.get(attempt.upstream);
   if (!model || !upstream) throw new GatewayError('no_upstream');
+  const key = upstream.api_keys[attempt.keyIndex] ?? null;
+  // A plan that names a key never goes out without one.
+  if (attempt.keyIndex >= 0 && !key) throw new GatewayError('no_upstream');
   return {
     upstream,
     model,
-    key: upstream.api_keys[attempt.keyIndex] ?? null,
+    key,
     protocol: model.protocol ?? upstream.protocol,
     target: {
       baseUrl: model.base_url ?? upstream.base_url,

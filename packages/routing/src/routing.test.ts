@@ -1,3 +1,4 @@
+/** Names, grants, lists, key order, plans and targets over small snapshots. */
 import { describe, expect, test } from '@jest/globals';
 import type { KeyGroup, Model, PlanRequest, ResolvedName, Snapshot, UpstreamRecord } from '@model-gateway/contracts';
 import fc from 'fast-check';
@@ -93,6 +94,11 @@ describe('wildcards', () => {
   ])('%s on %s is %s', (pattern, text, expected) => {
     expect(matchesWildcard(pattern, text)).toBe(expected);
   });
+  test('a pattern made to be slow is not', () => {
+    const started = performance.now();
+    expect(matchesWildcard('*a'.repeat(100), `${'a'.repeat(199)}b`)).toBe(false);
+    expect(performance.now() - started).toBeLessThan(200);
+  });
   test('agrees with the regular expression it stands for', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', 'b', '*') }), fc.string({ unit: fc.constantFrom('a', 'b') }), (pattern, text) => {
@@ -128,6 +134,49 @@ describe('keys', () => {
 });
 
 describe('plans', () => {
+  const keyed = upstream('up', {
+    api_keys: [
+      { id: 'a', sealed: 's', weight: 2 },
+      { id: 'b', sealed: 't', weight: 0 },
+      { id: 'c', sealed: 'u', weight: 2, account: 'acc' },
+    ],
+  });
+  test('the same caller always begins with the same key, another may not, and a standby is last', () => {
+    const snapshot = snapshotOf([model('m', { aliases: ['also'] })], [keyed]);
+    const first = (accessKey: string) => buildPlan(snapshot, { ...ask('also'), accessKey }).attempts.map((one) => one.keyIndex);
+    expect(first('caller-1')).toEqual(first('caller-1'));
+    expect(new Set(Array.from({ length: 50 }, (_, index) => first(`caller-${index}`).join()))).toEqual(new Set(['0,2,1', '2,0,1']));
+    expect(buildPlan(snapshot, ask('also'))).toMatchObject({ revision: 7, model: 'm', balanced: false });
+  });
+  test('a target without what the attempt names is refused, never sent without its key', () => {
+    const snapshot = snapshotOf([model('m')], [keyed]);
+    expect(resolveTarget(snapshot, { model: 'm', upstream: 'up', keyIndex: 2 }).key).toEqual({ id: 'c', sealed: 'u', weight: 2, account: 'acc' });
+    expect(resolveTarget(snapshot, { model: 'm', upstream: 'up', keyIndex: -1 }).key).toBeNull();
+    for (const attempt of [
+      { model: 'm', upstream: 'up', keyIndex: 3 },
+      { model: 'm', upstream: 'gone', keyIndex: -1 },
+      { model: 'gone', upstream: 'up', keyIndex: 0 },
+    ])
+      expect(() => resolveTarget(snapshot, attempt)).toThrow(expect.objectContaining({ code: 'no_upstream', status: 503 }));
+  });
+  test('a target inherits what the model leaves open, and joins extra_config with the model’s on top', () => {
+    const snapshot = snapshotOf(
+      [model('m', { extra_config: { region: 'b', async_mode: true } })],
+      [upstream('up', { extra_config: { region: 'a', kept: 1 }, timeouts: { idle_ms: 5 }, neutral_headers: true })],
+    );
+    expect(resolveTarget(snapshot, { model: 'm', upstream: 'up', keyIndex: -1 })).toMatchObject({
+      protocol: 'alpha',
+      target: {
+        baseUrl: 'https://h',
+        directPath: false,
+        upstreamModelId: 'real-m',
+        neutralHeaders: true,
+        extraConfig: { region: 'b', kept: 1, async_mode: true },
+      },
+      tokenCounting: 'upstreamApi',
+      timeouts: { idle_ms: 5 },
+    });
+  });
   test('one attempt without keys, one a key otherwise', () => {
     const snapshot = snapshotOf(
       [model('m'), model('n', { upstream: 'two' })],
