@@ -1,0 +1,29 @@
+/** Law: however the bytes of a stream are cut, the events are the same. */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { ChatEvent } from '../../src/index.ts';
+import { bytes, readStream, speakers, writePieces } from './harness.ts';
+import { replyScenarios } from './scenarios.ts';
+
+describe.each(speakers)('$id', (speaker) => {
+  test.each(replyScenarios)('$name: cut at every byte', ({ events }) => {
+    const whole = bytes(writePieces(speaker, events).join(''));
+    const expected: ChatEvent[] = readStream(speaker, [whole]);
+    expect(expected.at(-1)?.type).toBe('end');
+    for (let cut = 1; cut < whole.length; cut++) expect(readStream(speaker, [whole.subarray(0, cut), whole.subarray(cut)])).toEqual(expected);
+    expect(readStream(speaker, Array.from(whole, (_, at) => whole.subarray(at, at + 1)))).toEqual(expected);
+  });
+
+  test('random chunkings', () => {
+    const whole = bytes(writePieces(speaker, replyScenarios[1]!.events).join(''));
+    const expected = readStream(speaker, [whole]);
+    fc.assert(
+      fc.property(fc.array(fc.nat(whole.length), { maxLength: 12 }), (cuts) => {
+        const points = [0, ...cuts.sort((a, b) => a - b), whole.length];
+        const chunks = points.slice(1).map((end, at) => whole.subarray(points[at], end));
+        expect(readStream(speaker, chunks)).toEqual(expected);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

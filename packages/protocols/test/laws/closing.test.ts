@@ -1,0 +1,40 @@
+/** Law: after any prefix of whole events, the closer's ending makes a complete, valid stream that never reads as a success. */
+import { describe, expect, test } from '@jest/globals';
+import { bytes, closerContext, foldAll, meaningOf, readStream, speakers, validate, writePieces } from './harness.ts';
+import { replyScenarios } from './scenarios.ts';
+
+const warning = { reason: 'upstream_broken', detail: 'The upstream closed the reply before it was complete.', timestamp: '2026-01-01T00:00:00.000Z' };
+
+describe.each(speakers)('$id', (speaker) => {
+  test.each(replyScenarios)('$name: closed after every event', ({ events }) => {
+    const stream = writePieces(speaker, events).join('');
+    const separator = /\r?\n\r?\n/g;
+    const boundaries = [0, ...[...stream.matchAll(separator)].map((found) => found.index + found[0].length)];
+    const full = meaningOf(foldAll(events));
+    for (const boundary of boundaries) {
+      const prefix = stream.slice(0, boundary);
+      const closer = speaker.client.createCloser(closerContext());
+      // Fed in the pieces that it would see: event by event.
+      let from = 0;
+      for (const to of boundaries.filter((point) => point <= boundary)) {
+        if (to > from) closer.observe(bytes(prefix.slice(from, to)));
+        from = to;
+      }
+      const ended = closer.ended;
+      const closing = closer.close(warning);
+      const whole = prefix + closing;
+      expect({ at: boundary, problems: validate(speaker, whole) }).toEqual({ at: boundary, problems: [] });
+      if (ended) {
+        expect(closing).toBe('');
+        continue;
+      }
+      expect(closing).toContain('_gateway_warning');
+      const warned = JSON.parse(/"_gateway_warning":(\{[^}]*\})/.exec(closing)![1]!) as object;
+      expect(Object.keys(warned).sort()).toEqual(['detail', 'last_finish_reason', 'reason', 'timestamp']);
+      const seen = foldAll(readStream(speaker, [bytes(whole)]));
+      expect(full.text.startsWith(seen.blocks.filter((block) => block.start.type === 'text' || block.start.type === 'refusal').map((block) => block.text).join(''))).toBe(true);
+      // A finish that had gone out already stays what it was; otherwise it is the length-type reason, never tool use or a natural end.
+      if (!/"(?:finish_reason|finishReason|stop_reason)":\s*"/.test(prefix)) expect(seen.finish.reason).toBe('length');
+    }
+  });
+});
