@@ -1,0 +1,196 @@
+/** One call: undici's callbacks in, ours out, with the limits of each phase and exactly one ending. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Timeouts } from '@model-gateway/contracts';
+import type { Dispatcher } from 'undici';
+import type { Dialing } from './dialer.ts';
+import { createFault, type FaultPhase, faultOf, type OutboundFault } from './fault.ts';
+import { incomingHeaders } from './headers.ts';
+import { createInflater, type Inflater, readEncoding } from './inflate.ts';
+import type { OutboundCall, OutboundHandlers } from './outbound.ts';
+import type { Sweepable } from './sweeper.ts';
+
+export interface CallOptions {
+  handlers: OutboundHandlers;
+  timeouts: Required<Timeouts>;
+  maxHeaderBytes: number;
+  now(): number;
+  /** Called once, when the call has ended in whatever way. */
+  released(): void;
+  /** A handler threw: a defect of the caller, told once. */
+  defect(error: unknown): void;
+}
+
+const limitOf = { connect: 'connect_ms', 'first-byte': 'first_byte_ms', idle: 'idle_ms' } as const;
+
+export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable, Dialing {
+  readonly #options: CallOptions;
+  readonly #startedAt: number;
+  /** Start of the phase, or the last bytes. */
+  #since: number;
+  #phase: keyof typeof limitOf = 'connect';
+  #controller: Dispatcher.DispatchController | undefined;
+  #socket: Socket | undefined;
+  #inflater: Inflater | undefined;
+  #paused = false;
+  #ended = false;
+  /** While `dispatch` runs no handler may be called: the caller has no call to hold yet. */
+  #dispatching = true;
+
+  constructor(options: CallOptions) {
+    this.#options = options;
+    this.#startedAt = this.#since = options.now();
+  }
+
+  dispatched(): void {
+    this.#dispatching = false;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  pause(): void {
+    if (this.#ended || this.#paused) return;
+    this.#paused = true;
+    this.#controller?.pause();
+    this.#inflater?.pause();
+  }
+
+  resume(): void {
+    if (this.#ended || !this.#paused) return;
+    this.#paused = false;
+    this.#since = this.#options.now();
+    this.#inflater?.resume();
+    this.#controller?.resume();
+  }
+
+  abort(reason: unknown): void {
+    this.#fail(createFault('aborted', this.#faultPhase(), reason));
+  }
+
+  /** Ends the call without undici having said anything. */
+  refuse(fault: OutboundFault): void {
+    queueMicrotask(() => this.#fail(fault));
+  }
+
+  dialing(socket: Socket): void {
+    this.#socket = socket;
+  }
+
+  sweep(now: number): void {
+    if (this.#ended) return;
+    const { timeouts } = this.#options;
+    if (now - this.#startedAt > timeouts.total_ms) {
+      this.#expire('total', timeouts.total_ms);
+      return;
+    }
+    // While we hold the call back, the silence is ours.
+    if (this.#phase === 'idle' && this.#paused) return;
+    const limit = timeouts[limitOf[this.#phase]];
+    if (now - this.#since > limit) this.#expire(this.#phase, limit);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#socket = undefined;
+    this.#controller = controller;
+    if (this.#ended) {
+      controller.abort(new Error('given up before it was sent'));
+      return;
+    }
+    if (this.#paused) controller.pause();
+    this.#phase = 'first-byte';
+    this.#since = this.#options.now();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, raw: IncomingHttpHeaders): void {
+    if (this.#ended || status < 200) return;
+    this.#phase = 'idle';
+    this.#since = this.#options.now();
+    const { headers, bytes } = incomingHeaders(raw);
+    const encoding = readEncoding(headers['content-encoding']);
+    if (bytes > this.#options.maxHeaderBytes || encoding === 'unreadable') {
+      const why = encoding === 'unreadable' ? 'an unknown or layered content-encoding' : `a head of ${bytes} bytes`;
+      this.#fail(createFault('protocol', 'first-byte', new Error(`reply with ${why}`)));
+      return;
+    }
+    if (encoding !== null) {
+      this.#inflater = this.#createInflater(encoding);
+      delete headers['content-encoding'];
+      delete headers['content-length'];
+    }
+    this.#deliver(() => this.#options.handlers.head(status, headers));
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#ended) return;
+    this.#since = this.#options.now();
+    if (this.#inflater === undefined) this.#data(chunk);
+    else if (!this.#inflater.write(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.#ended) return;
+    if (this.#inflater === undefined) this.#end();
+    else this.#inflater.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#ended) return;
+    const fault = faultOf(error, this.#faultPhase());
+    if (this.#dispatching) this.refuse(fault);
+    else this.#fail(fault);
+  }
+
+  #createInflater(encoding: Parameters<typeof createInflater>[0]): Inflater {
+    return createInflater(encoding, {
+      data: (chunk) => this.#data(chunk),
+      end: () => this.#end(),
+      error: (error) => this.#fail(createFault('protocol', 'body', error)),
+      drained: () => {
+        if (!this.#paused) this.#controller?.resume();
+      },
+    });
+  }
+
+  #faultPhase(): FaultPhase {
+    return this.#phase === 'idle' ? 'body' : this.#phase;
+  }
+
+  #expire(phase: FaultPhase, limit: number): void {
+    this.#fail(createFault('timeout', phase, new Error(`${phase} limit of ${limit} ms`)));
+  }
+
+  #data(chunk: Buffer): void {
+    if (!this.#ended) this.#deliver(() => this.#options.handlers.data(chunk));
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#options.released();
+    this.#deliver(() => this.#options.handlers.end());
+  }
+
+  /** Destroys the connection rather than reusing it: an unread rest would be the next reply's beginning. */
+  #fail(fault: OutboundFault): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#options.released();
+    this.#inflater?.destroy();
+    const reason = new Error('call ended', { cause: fault.cause });
+    if (this.#controller !== undefined) this.#controller.abort(reason);
+    else this.#socket?.destroy(reason);
+    this.#deliver(() => this.#options.handlers.error(fault));
+  }
+
+  /** A handler that throws must not unwind into undici's parser. */
+  #deliver(handler: () => void): void {
+    try {
+      handler();
+    } catch (error) {
+      this.#options.defect(error);
+      this.abort(error);
+    }
+  }
+}

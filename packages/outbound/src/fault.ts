@@ -1,0 +1,61 @@
+/** The ways a call can fail, in words that are safe to hand on: no address, no header, no upstream text. */
+
+export type FaultClass = 'connect' | 'timeout' | 'reset' | 'protocol' | 'refused-address' | 'aborted';
+export type FaultPhase = 'dns' | 'connect' | 'tls' | 'first-byte' | 'idle' | 'total' | 'body';
+
+export interface OutboundFault {
+  class: FaultClass;
+  /** What the call was doing. `first-byte`: sending the request or waiting for the reply's head. */
+  phase: FaultPhase;
+  /** Safe for callers. */
+  message: string;
+  /** The original, for logs only: it may name addresses. */
+  cause: unknown;
+}
+
+const messages: Record<FaultClass, string> = {
+  connect: 'The upstream could not be reached.',
+  timeout: 'The upstream did not answer in time.',
+  reset: 'The upstream closed the connection before the reply was complete.',
+  protocol: 'The upstream sent a reply that cannot be read.',
+  'refused-address': 'The address of the upstream is not allowed.',
+  aborted: 'The call was given up.',
+};
+/** Where the class alone says too little. */
+const closer: Partial<Record<`${FaultClass} ${FaultPhase}`, string>> = {
+  'connect dns': 'The name of the upstream could not be resolved.',
+  'connect tls': 'No secure connection to the upstream could be made.',
+  'timeout connect': 'The upstream could not be reached in time.',
+  'timeout idle': 'The upstream stopped sending.',
+  'timeout total': 'The upstream took too long.',
+};
+
+export function createFault(kind: FaultClass, phase: FaultPhase, cause: unknown, message?: string): OutboundFault {
+  return { class: kind, phase, message: message ?? closer[`${kind} ${phase}`] ?? messages[kind], cause };
+}
+
+/** Thrown inside the dialer so that the phase of a failed connection is known. */
+export class DialError extends Error {
+  override readonly name = 'DialError';
+  readonly kind: FaultClass;
+  readonly phase: FaultPhase;
+  constructor(kind: FaultClass, phase: FaultPhase, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.kind = kind;
+    this.phase = phase;
+  }
+}
+
+/** Errors of undici that mean "the bytes are wrong", not "the bytes stopped". Parser errors mostly carry no code, only their name. */
+function isMalformed(error: { name?: unknown; code?: unknown } | null): boolean {
+  if (error?.name === 'HTTPParserError') return error.code !== 'HPE_INVALID_EOF_STATE';
+  return error?.code === 'UND_ERR_HEADERS_OVERFLOW' || error?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
+}
+
+/** What an error of undici, the sockets or the dialer means. */
+export function faultOf(error: unknown, phase: FaultPhase): OutboundFault {
+  if (error instanceof DialError) return createFault(error.kind, error.phase, error);
+  // The connection's own phase failed without the dialer saying so: nothing was sent.
+  if (phase === 'connect') return createFault('connect', 'connect', error);
+  return createFault(isMalformed(error as { name?: unknown; code?: unknown } | null) ? 'protocol' : 'reset', phase, error);
+}

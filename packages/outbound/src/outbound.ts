@@ -1,0 +1,144 @@
+/** The door to upstreams: `send` a request, hear its reply through callbacks, with back-pressure and exactly one ending. */
+import type { Timeouts } from '@model-gateway/contracts';
+import { Call } from './call.ts';
+import type { Resolve } from './dialer.ts';
+import { createFault, type OutboundFault } from './fault.ts';
+import { outgoingHeaders } from './headers.ts';
+import { createPools, mostHeaderBytes } from './pools.ts';
+import { createSweeper } from './sweeper.ts';
+
+export interface OutboundRequest {
+  method: string;
+  /** http or https, without credentials or fragment. */
+  url: string | URL;
+  /** What cannot be sent (control characters, characters above U+00FF, names of the connection) is left out and logged by name. */
+  headers: Readonly<Record<string, string>>;
+  body?: Uint8Array | undefined;
+  /** Overrides the defaults one by one. */
+  timeouts?: Timeouts | undefined;
+  /** Largest reply head; default and most 64 KiB. */
+  maxHeaderBytes?: number | undefined;
+}
+
+/** Called in order: head?, data*, then exactly one of end or error; never before `send` has returned. */
+export interface OutboundHandlers {
+  /** Names are lower case. Redirects arrive here like any other status: they are never followed. */
+  head(status: number, headers: Record<string, string>): void;
+  /** Bytes belong to the receiver. A few more may come after `pause`. */
+  data(chunk: Buffer): void;
+  end(): void;
+  error(fault: OutboundFault): void;
+}
+
+export interface OutboundCall {
+  /** Stops reading from the upstream; its idle limit rests meanwhile. */
+  pause(): void;
+  resume(): void;
+  /** Closes the connection. `error` is called with class `aborted` before this returns, unless the call had ended. */
+  abort(reason: unknown): void;
+}
+
+export interface OutboundOptions {
+  allowPrivate: boolean;
+  timeouts: Required<Timeouts>;
+  /** Sent when the request names none. */
+  userAgent: string;
+  logger: { warn(fields: Record<string, unknown>, message: string): void; error(fields: Record<string, unknown>, message: string): void };
+  /** How names become addresses; the system's resolver when absent. */
+  resolve?: Resolve;
+  /** PEM certificates trusted instead of the system's. */
+  ca?: string;
+}
+
+export interface Outbound {
+  send(request: OutboundRequest, handlers: OutboundHandlers): OutboundCall;
+  /** Takes no more calls, lets those under way end for `graceMs` (default 5,000), then aborts them. */
+  close(graceMs?: number): Promise<void>;
+  stats(): { pools: number; active: number };
+}
+
+const anyHttp = /^https?:$/;
+
+/** Throws nothing on a bad address: it is a fault like others. */
+function parseUrl(url: string | URL): URL | undefined {
+  const parsed = typeof url === 'string' ? URL.parse(url) : url;
+  return parsed === null || !anyHttp.test(parsed.protocol) || parsed.username !== '' || parsed.password !== '' ? undefined : parsed;
+}
+
+function fill(defaults: Required<Timeouts>, own: Timeouts | undefined): Required<Timeouts> {
+  if (own === undefined) return defaults;
+  return {
+    connect_ms: own.connect_ms ?? defaults.connect_ms,
+    first_byte_ms: own.first_byte_ms ?? defaults.first_byte_ms,
+    idle_ms: own.idle_ms ?? defaults.idle_ms,
+    total_ms: own.total_ms ?? defaults.total_ms,
+  };
+}
+
+/** Creates the process's client; it holds the connections of all upstreams. */
+export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, logger, resolve, ca }: OutboundOptions): Outbound {
+  const pools = createPools({ policy: { allowPrivate }, resolve, ca });
+  const sweeper = createSweeper();
+  const calls = new Set<Call>();
+  const now = (): number => performance.now();
+  let closed = false;
+
+  function begin(request: OutboundRequest, handlers: OutboundHandlers, ended: () => void): Call {
+    const timeouts = fill(defaults, request.timeouts);
+    const call: Call = new Call({
+      handlers,
+      timeouts,
+      maxHeaderBytes: Math.min(request.maxHeaderBytes ?? mostHeaderBytes, mostHeaderBytes),
+      now,
+      released() {
+        calls.delete(call);
+        sweeper.remove(call);
+        ended();
+      },
+      defect: (error) => logger.error({ error }, 'outbound handler failed'),
+    });
+    calls.add(call);
+    sweeper.add(call, Math.min(timeouts.connect_ms, timeouts.first_byte_ms, timeouts.idle_ms, timeouts.total_ms));
+    return call;
+  }
+
+  return {
+    send(request, handlers) {
+      const url = parseUrl(request.url);
+      if (closed || url === undefined) {
+        const call = begin(request, handlers, () => {});
+        call.refuse(
+          closed
+            ? createFault('aborted', 'connect', new Error('outbound is closed'))
+            : createFault('protocol', 'connect', new Error('not an http(s) URL'), 'The address of the upstream is not valid.'),
+        );
+        return call;
+      }
+      const origin = pools.get(url.origin);
+      const headers = outgoingHeaders(request.headers, userAgent, (name) => logger.warn({ header: name, origin: url.origin }, 'header cannot be sent'));
+      origin.active++;
+      const call = begin(request, handlers, () => {
+        origin.active--;
+      });
+      origin.current = call;
+      try {
+        origin.pool.dispatch({ path: url.pathname + url.search, method: request.method as 'POST', headers, body: request.body ?? null }, call);
+      } catch (error) {
+        call.refuse(createFault('protocol', 'connect', error, 'The request could not be sent.'));
+      } finally {
+        origin.current = undefined;
+        call.dispatched();
+      }
+      return call;
+    },
+    async close(graceMs = 5000) {
+      closed = true;
+      const late = setTimeout(() => {
+        for (const call of [...calls]) call.abort(new Error('outbound closes'));
+      }, graceMs);
+      await pools.close();
+      clearTimeout(late);
+    },
+    stats: () => ({ pools: pools.size, active: calls.size }),
+  };
+}

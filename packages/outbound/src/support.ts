@@ -1,0 +1,94 @@
+/** What the tests of this room share: raw servers on loopback and a call that remembers. */
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { OutboundFault } from './fault.ts';
+import { createOutbound, type Outbound, type OutboundCall, type OutboundOptions, type OutboundRequest } from './outbound.ts';
+
+export interface Listening {
+  url: string;
+  sockets: Socket[];
+  close(): Promise<void>;
+}
+
+async function listening(server: Server): Promise<Listening> {
+  const sockets: Socket[] = [];
+  server.on('connection', (socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sockets,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+/** A TCP server that answers by hand. */
+export const listenRaw = (onConnection: (socket: Socket) => void): Promise<Listening> => listening(createServer(onConnection));
+export const listenHttp = (onRequest: RequestListener): Promise<Listening> => listening(createHttpServer(onRequest));
+
+export const silent = { warn() {}, error() {} };
+export const timeouts = { connect_ms: 2000, first_byte_ms: 2000, idle_ms: 2000, total_ms: 10_000 };
+export const open = (options: Partial<OutboundOptions> = {}): Outbound =>
+  createOutbound({ allowPrivate: true, timeouts, userAgent: 'tests', logger: silent, ...options });
+
+export interface Seen {
+  call: OutboundCall;
+  status?: number;
+  headers: Record<string, string>;
+  chunks: Buffer[];
+  text(): string;
+  /** Resolves at the end with `end` or the fault. */
+  done: Promise<'end' | OutboundFault>;
+  endings: number;
+}
+
+/** Sends and records; `onData` and `onHead` run inside the handlers. */
+export function send(
+  outbound: Outbound,
+  request: Partial<OutboundRequest> & { url: string },
+  on: { head?(seen: Seen): void; data?(seen: Seen): void } = {},
+): Seen {
+  let resolve: (end: 'end' | OutboundFault) => void = () => {};
+  const done = new Promise<'end' | OutboundFault>((settle) => {
+    resolve = settle;
+  });
+  const seen: Seen = {
+    call: undefined as unknown as OutboundCall,
+    headers: {},
+    chunks: [],
+    text: () => Buffer.concat(seen.chunks).toString(),
+    done,
+    endings: 0,
+  };
+  seen.call = outbound.send(
+    { method: 'POST', headers: {}, body: Buffer.from('{}'), ...request },
+    {
+      head(status, headers) {
+        seen.status = status;
+        seen.headers = headers;
+        on.head?.(seen);
+      },
+      data(chunk) {
+        seen.chunks.push(chunk);
+        on.data?.(seen);
+      },
+      end() {
+        seen.endings++;
+        resolve('end');
+      },
+      error(fault) {
+        seen.endings++;
+        resolve(fault);
+      },
+    },
+  );
+  return seen;
+}
+
+export const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

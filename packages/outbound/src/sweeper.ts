@@ -1,0 +1,53 @@
+/** One coarse timer for the time-outs of all calls, since a timer per call and chunk would cost more than the chunk. */
+
+export interface Sweepable {
+  /** Called at every tick with the clock; ends the call when one of its limits has passed. */
+  sweep(now: number): void;
+}
+
+const coarsest = 250;
+const finest = 10;
+
+export interface Sweeper {
+  /** `shortestMs`: the smallest limit that matters to this call; limits are kept to about an eighth of it, or a quarter of a second. */
+  add(call: Sweepable, shortestMs: number): void;
+  remove(call: Sweepable): void;
+  readonly size: number;
+}
+
+/** The timer runs only while there are calls. `now` is a monotonic clock in ms. */
+export function createSweeper(now: () => number = () => performance.now()): Sweeper {
+  const calls = new Set<Sweepable>();
+  let timer: NodeJS.Timeout | undefined;
+  let interval = coarsest;
+
+  const sweepAll = (): void => {
+    const time = now();
+    for (const call of calls) call.sweep(time);
+  };
+  function tick(): void {
+    if (calls.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+      interval = coarsest;
+      return;
+    }
+    // After the poll phase: bytes that arrived while the process was busy are read before silence is judged.
+    setImmediate(sweepAll);
+  }
+  return {
+    add(call, shortestMs) {
+      calls.add(call);
+      const wanted = Math.max(finest, Math.min(coarsest, shortestMs / 8));
+      if (timer !== undefined && wanted >= interval) return;
+      interval = Math.min(interval, wanted);
+      clearInterval(timer);
+      timer = setInterval(tick, interval);
+      timer.unref();
+    },
+    remove: (call) => void calls.delete(call),
+    get size() {
+      return calls.size;
+    },
+  };
+}
