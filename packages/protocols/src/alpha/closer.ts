@@ -4,8 +4,8 @@ import type { Closer, CloserContext, GatewayWarning } from '../protocol.ts';
 import { writeUsage } from './usage.ts';
 
 const boundary = /\r?\n\r?\n/g;
-/** Everything that is worth a look: a finish, the terminator, or a choice beyond the first. Quotes inside strings are escaped, so text cannot fake it. */
-const interesting = /"finish_reason"\s*:\s*"|^data: ?\[DONE\]|"index"\s*:\s*[1-9]/m;
+/** Everything that is worth a look: a finish, the terminator, the counts, or a choice beyond the first. Quotes inside strings are escaped, so text cannot fake it. */
+const interesting = /"finish_reason"\s*:\s*"|^data: ?\[DONE\]|"usage"\s*:\s*\{|"index"\s*:\s*[1-9]/m;
 /** An event that never ends is not kept beyond this (characters). */
 const mostCarried = 1 << 20;
 /** Choices that are told apart. */
@@ -19,6 +19,7 @@ export class AlphaCloser implements Closer {
   #carry = '';
   #identity: { id: string; created: number; model: string } | null = null;
   #reportsUsage = false;
+  #usageSent = false;
   /** Choice numbers, and whether each has its finish. */
   readonly #choices = new Map<number, boolean>();
   /** Numbers above 0 that were looked at already: choices, or only positions of tool calls. */
@@ -60,7 +61,7 @@ export class AlphaCloser implements Closer {
     const role = this.#choices.size === 0 ? this.#print([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]) : '';
     if (this.#choices.size === 0) this.#choices.set(0, false);
     const open = [...this.#choices].filter(([, finished]) => !finished).map(([index]) => ({ index, delta: {}, finish_reason: 'length' }));
-    const counts = usage !== undefined && this.#reportsUsage ? this.#print([], { usage: writeUsage(usage) }) : '';
+    const counts = usage !== undefined && this.#reportsUsage && !this.#usageSent ? this.#print([], { usage: writeUsage(usage) }) : '';
     // The blank line that a cut event lacks lets the reader find the next one.
     return `${cut ? '\n\n' : ''}${role}${this.#print(open, { _gateway_warning: marked })}${counts}data: [DONE]\n\n`;
   }
@@ -77,6 +78,7 @@ export class AlphaCloser implements Closer {
       this.ended = true;
       return;
     }
+    if (/"usage"\s*:\s*\{/.test(event)) this.#usageSent = true;
     if (this.#identity !== null && !/"finish_reason"\s*:\s*"/.test(event) && !this.#hasNewNumber(event)) return;
     this.#readChunk(parseData(event));
   }

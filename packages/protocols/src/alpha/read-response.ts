@@ -7,7 +7,7 @@ import { readProofOf } from './proofs.ts';
 import { CallReader } from './read-calls.ts';
 import { readThinkingText } from './read-parts.ts';
 import { isFailingReason, readFinish } from './stop-reasons.ts';
-import { type ReadDetail, readDetails, readReasoningText } from './thinking.ts';
+import { type ReadDetail, readDetails, readReasoningText, readThinking } from './thinking.ts';
 import { readUsage } from './usage.ts';
 import type { RawFields } from './wire.ts';
 
@@ -74,7 +74,8 @@ export class AlphaReader implements ReplyReader {
   #readChoice(choice: unknown, events: ChatEvent[]): void {
     // A filtered whole reply may lack its message altogether.
     const message = own(choice, 'delta') ?? own(choice, 'message');
-    this.#readThinking(message, events);
+    if (own(choice, 'delta') === undefined) this.#readWholeThinking(message, events);
+    else this.#readThinking(message, events);
     this.#readContent(own(message, 'content'), events);
     const refusal = asString(own(message, 'refusal'));
     if (refusal) {
@@ -93,6 +94,18 @@ export class AlphaReader implements ReplyReader {
     const details = readDetails(message);
     if (text !== '' && !details.some((detail) => detail.text !== '')) this.#say('thinking', text, events);
     for (const detail of details) this.#readDetail(detail, events);
+  }
+
+  /** In a whole message texts and proofs stand apart, and are paired as in a caller's history. */
+  #readWholeThinking(message: unknown, events: ChatEvent[]): void {
+    for (const { text, signature, redacted } of readThinking(message)) {
+      const index = this.#newBlock();
+      if (redacted) events.push({ type: 'block-start', index, block: { type: 'redacted-thinking', data: signature ?? '' } });
+      else events.push({ type: 'block-start', index, block: { type: 'thinking' } });
+      if (text !== '') events.push({ type: 'thinking-delta', index, text });
+      if (signature !== undefined && !redacted) events.push({ type: 'signature', index, signature });
+      events.push({ type: 'block-end', index });
+    }
   }
 
   #readDetail(detail: ReadDetail, events: ChatEvent[]): void {

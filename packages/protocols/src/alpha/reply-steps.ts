@@ -15,7 +15,8 @@ export interface Step {
 
 type OpenBlock =
   | { kind: 'text' | 'refusal' | 'none' }
-  | { kind: 'thinking'; text: string; position: number }
+  /** `from`: where the block begins in the whole of `reasoning_content`. */
+  | { kind: 'thinking'; from: number; position: number }
   | { kind: 'tool-call'; position: number; custom: boolean; silent: boolean; empty: boolean };
 
 /** Canonical events → steps of one message. Both writers below print the same steps: one as chunks, one as a whole. */
@@ -28,6 +29,8 @@ export class MessageSteps {
   readonly #callIds = new Set<string>();
   #calls = 0;
   #details = 0;
+  /** Length of all reasoning so far, in UTF-16 units. */
+  #thought = 0;
   #refused = false;
   #finished = false;
 
@@ -45,7 +48,8 @@ export class MessageSteps {
       case 'refusal-delta':
         return { delta: { refusal: event.text } };
       case 'thinking-delta':
-        return this.#think(event.index, event.text);
+        this.#thought += event.text.length;
+        return { delta: { reasoning_content: event.text } };
       case 'arguments-delta':
         return this.#argue(event.index, event.text);
       case 'signature':
@@ -81,7 +85,7 @@ export class MessageSteps {
         this.#blocks.set(index, { kind: 'refusal' });
         return null;
       case 'thinking':
-        this.#blocks.set(index, { kind: 'thinking', text: '', position: this.#details++ });
+        this.#blocks.set(index, { kind: 'thinking', from: this.#thought, position: this.#details++ });
         return null;
       case 'redacted-thinking': {
         const detail: ReasoningDetail = {
@@ -134,12 +138,6 @@ export class MessageSteps {
     return id;
   }
 
-  #think(index: number, text: string): Step {
-    const block = this.#blocks.get(index);
-    if (block?.kind === 'thinking') block.text += text;
-    return { delta: { reasoning_content: text } };
-  }
-
   #argue(index: number, text: string): Step | null {
     const block = this.#blocks.get(index);
     if (block?.kind !== 'tool-call' || block.silent) return null;
@@ -150,12 +148,13 @@ export class MessageSteps {
     };
   }
 
-  /** A proof on reasoning takes the block's text along, so that the two come back together. */
+  /** A proof on reasoning says which stretch of `reasoning_content` it proves, so that the two come back together without sending text twice. */
   #sign(index: number, signature: string): Step | null {
     const block = this.#blocks.get(index);
     const sealed = this.#context.sealSignature(signature);
     if (block?.kind === 'thinking') {
-      return { delta: { reasoning_details: [{ type: 'reasoning.text', text: block.text, signature: sealed, format: 'unknown', index: block.position }] } };
+      const span: [number, number] = [block.from, this.#thought];
+      return { delta: { reasoning_details: [{ type: 'reasoning.text', text: '', signature: sealed, format: 'unknown', index: block.position, span }] } };
     }
     if (block?.kind === 'text') return { delta: writeProof(sealed) };
     if (block?.kind === 'tool-call' && !block.silent && !this.#legacy) {

@@ -24,6 +24,8 @@ export interface ReadDetail {
   /** No readable form exists: the proof is the whole block. */
   sealed: boolean;
   index: unknown;
+  /** Which stretch of the readable reasoning it belongs to, when the entry is one of ours. */
+  span: [number, number] | undefined;
 }
 
 export const readDetails = (message: unknown): ReadDetail[] =>
@@ -38,9 +40,15 @@ export const readDetails = (message: unknown): ReadDetail[] =>
         proof: proof ? packProof(detail, proof) : undefined,
         sealed: data !== undefined,
         index: own(detail, 'index'),
+        span: readSpan(own(detail, 'span')),
       },
     ];
   });
+
+function readSpan(value: unknown): [number, number] | undefined {
+  const [from, to] = asArray(value) ?? [];
+  return typeof from === 'number' && typeof to === 'number' ? [from, to] : undefined;
+}
 
 /** Fields that an aggregator wants back beside the proof. */
 const companions = ['format', 'id'] as const;
@@ -48,7 +56,7 @@ const companions = ['format', 'id'] as const;
 /** The proof as one opaque text. An entry with companions is kept as JSON, so that it can be given back exactly. */
 function packProof(detail: JsonObject, proof: string): string {
   if (companions.every((field) => own(detail, field) === undefined) || own(detail, 'format') === 'unknown') return proof;
-  const { text: _text, summary: _summary, index: _index, ...rest } = detail;
+  const { text: _text, summary: _summary, index: _index, span: _span, ...rest } = detail;
   return JSON.stringify(rest);
 }
 
@@ -76,7 +84,11 @@ function parseObject(text: string): JsonObject | undefined {
 export function readThinking(message: unknown): ThinkingPart[] {
   const parts: ThinkingPart[] = [];
   let lastIndex: unknown;
-  for (const detail of readDetails(message)) {
+  const details = readDetails(message);
+  const readable = readReasoningText(message);
+  const cut = readable === '' ? null : cutBySpans(readable, details);
+  if (cut) return cut;
+  for (const detail of details) {
     const last = parts.at(-1);
     // A client that only collects deltas sends the fragments of one block as entries with one index.
     if (last && !last.redacted && !detail.sealed && last.signature === undefined && detail.index !== undefined && detail.index === lastIndex) {
@@ -92,11 +104,29 @@ export function readThinking(message: unknown): ThinkingPart[] {
     }
     lastIndex = detail.index;
   }
-  const text = readReasoningText(message);
-  if (text === '' || parts.some((part) => part.text !== '')) return parts;
+  if (readable === '' || parts.some((part) => part.text !== '')) return parts;
   const bearer = parts.find((part) => !part.redacted);
-  if (bearer) bearer.text = text;
-  else parts.unshift({ type: 'thinking', text });
+  if (bearer) bearer.text = readable;
+  else parts.unshift({ type: 'thinking', text: readable });
+  return parts;
+}
+
+/** The readable text cut at the spans of our own entries; stretches between them had no proof. null when they do not fit the text. */
+function cutBySpans(readable: string, details: readonly ReadDetail[]): ThinkingPart[] | null {
+  if (!details.some((detail) => detail.span)) return null;
+  const parts: ThinkingPart[] = [];
+  let at = 0;
+  for (const { span, sealed, text, proof } of details) {
+    if (sealed && proof !== undefined) {
+      parts.push({ type: 'thinking', text: '', signature: proof, redacted: true });
+      continue;
+    }
+    if (!span || text !== '' || span[0] < at || span[1] < span[0] || span[1] > readable.length) return null;
+    if (span[0] > at) parts.push({ type: 'thinking', text: readable.slice(at, span[0]) });
+    parts.push({ type: 'thinking', text: readable.slice(span[0], span[1]), ...(proof !== undefined && { signature: proof }) });
+    at = span[1];
+  }
+  if (at < readable.length) parts.push({ type: 'thinking', text: readable.slice(at) });
   return parts;
 }
 

@@ -34,6 +34,8 @@ export interface ReasoningDetail {
   signature?: string;
   format?: string;
   index?: number;
+  /** Ours: the stretch of `reasoning_content` (UTF-16 units, end excluded) that the signature proves, where `text` is empty. */
+  span?: [number, number];
 }
 
 /** What a delta or a whole message may hold. */

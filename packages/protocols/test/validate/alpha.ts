@@ -88,7 +88,7 @@ function checkChunk(state: State, data: string): void {
     state.faults.push('choices is no list');
     return;
   }
-  if (state.usageSeen) state.faults.push('a chunk follows the usage');
+  if (state.usageSeen && chunk['_gateway_warning'] === undefined) state.faults.push('a chunk follows the usage');
   checkUsage(state, chunk);
   if (chunk['_gateway_warning'] !== undefined) checkWarning(state, chunk['_gateway_warning']);
   for (const choice of chunk['choices'] as unknown[]) checkChoice(state, choice);
