@@ -1,0 +1,62 @@
+/** Copying and rotating access keys. */
+import { sealedAs } from '@model-gateway/contracts';
+import { mintAccessKey } from '@model-gateway/secrets';
+import type { AccessKeyDocument, CatalogReader, StoredResource } from '@model-gateway/storage';
+import type { Request, Response } from 'express';
+import { Problem } from '../problem.ts';
+import { sealValue } from '../resources/access-keys.ts';
+import { etagMatches, formatEtag } from '../resources/etag.ts';
+import type { ResourceOperations } from '../resources/operations.ts';
+import type { Room } from '../room.ts';
+import { base, parameter, type Route } from './route.ts';
+
+export function accessKeyRoutes(accessKeys: ResourceOperations, room: Room): Route[] {
+  const { storage, keyring, logger } = room;
+  const find = async (reader: CatalogReader, name: string): Promise<StoredResource<AccessKeyDocument>> => {
+    const stored = await reader.accessKeys.find(name);
+    if (!stored) throw new Problem('not_found', 'There is no access key of this name.');
+    return stored;
+  };
+  const reveal = async (request: Request, response: Response) => {
+    const { id, document } = await find(storage.catalog, parameter(request, 'name'));
+    if (document.sealed === null) throw new Problem('conflict', 'An anonymous key is stored as a hash only: its value cannot be shown again.');
+    logger.info({ action: 'reveal', entity: 'access key', name: document.name, client_ip: request.socket.remoteAddress }, 'an access key was copied');
+    response.json({ name: document.name, api_key: keyring.open(document.sealed, sealedAs.accessKey(id)) });
+  };
+  const copy = {
+    method: 'get',
+    summary: 'The full value of an access key (409 for anonymous ones)',
+    tag: accessKeys.path,
+    status: 200,
+    failures: [404, 409],
+    handle: reveal,
+  } as const;
+
+  return [
+    { ...copy, path: `${base}/access-keys/{name}/api-key`, operationId: 'copy_access_key' },
+    // The specification's own path, outside the console's base.
+    { ...copy, path: '/access-keys/{name}/api-key', operationId: 'copy_access_key_bare' },
+    {
+      method: 'post',
+      path: `${base}/access-keys/{name}/rotate`,
+      operationId: 'rotate_access_key',
+      summary: 'Replace the value of an access key; the new one is shown once',
+      tag: accessKeys.path,
+      conditional: true,
+      status: 200,
+      failures: [404, 412],
+      async handle(request, response) {
+        const name = parameter(request, 'name');
+        const key = mintAccessKey();
+        const { value, revision } = await storage.catalog.change(async (writer) => {
+          const stored = await find(writer, name);
+          etagMatches(stored.etag, request.get('if-match'));
+          await writer.accessKeys.update(stored, { ...stored.document, ...sealValue(key, stored.document.anonymous, stored.id, { room }) });
+          return accessKeys.read(writer, name);
+        });
+        logger.info({ action: 'rotate', entity: 'access key', name, revision, client_ip: request.socket.remoteAddress }, 'configuration changed');
+        response.set('ETag', formatEtag(value.etag)).json({ ...value.body, key });
+      },
+    },
+  ];
+}

@@ -1,0 +1,20 @@
+/** Paging, searching and sorting of the lists. */
+import type { ListQuery } from '@model-gateway/storage';
+import { z } from 'zod';
+import { invalidField } from '../problem.ts';
+
+export const listQuery = z.object({
+  page: z.coerce.number().int().min(1).max(1_000_000).default(1),
+  page_size: z.coerce.number().int().min(1).max(200).default(50),
+  /** Literal text in the name (and in what else the list is looked up by). */
+  q: z.string().max(200).optional(),
+  /** A field, descending with `-` before it. */
+  sort: z.string().max(50).optional(),
+});
+
+export function toListQuery({ page, page_size, q, sort }: z.output<typeof listQuery>, sortable: readonly string[]): ListQuery {
+  const descending = sort?.startsWith('-') ?? false;
+  const column = descending ? sort?.slice(1) : sort;
+  if (column !== undefined && !sortable.includes(column)) throw invalidField('sort', `is not one of ${sortable.join(', ')} (with - before it for descending)`);
+  return { page, pageSize: page_size, ...(q && { search: q }), ...(column !== undefined && { sort: { column, descending } }) };
+}

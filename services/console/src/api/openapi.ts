@@ -1,0 +1,87 @@
+/** The OpenAPI 3.1 document, printed from the route table and the very schemas that validate. */
+import { z } from 'zod';
+import type { Route } from './route.ts';
+
+type JsonSchema = Record<string, unknown>;
+
+/** Any JSON value needs no recursive definition in the document. */
+function toJsonSchema(schema: z.ZodType): JsonSchema {
+  const { $schema: _dialect, $defs: _definitions, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+  return withoutReferences(rest) as JsonSchema;
+}
+
+/** The only references are those of the recursive JSON value, which may be anything. */
+function withoutReferences(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutReferences);
+  if (typeof value !== 'object' || value === null) return value;
+  if ('$ref' in value) return {};
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, withoutReferences(child)]));
+}
+
+const errorSchema: JsonSchema = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: {
+        code: { type: 'string' },
+        message: { type: 'string' },
+        details: {
+          type: 'array',
+          items: { type: 'object', required: ['field', 'message'], properties: { field: { type: 'string' }, message: { type: 'string' } } },
+        },
+      },
+    },
+  },
+};
+
+const always = [400, 401, 422, 503];
+
+const pathParameters = (path: string) =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string', maxLength: 200 } }));
+
+function queryParameters(query: z.ZodObject | undefined) {
+  if (!query) return [];
+  const { properties = {}, required = [] } = toJsonSchema(query) as { properties?: Record<string, JsonSchema>; required?: string[] };
+  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema }));
+}
+
+function describeOperation(route: Route): JsonSchema {
+  const conditional = route.conditional ? [{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } }] : [];
+  const failures = [...new Set([...always, ...(route.failures ?? [])])].sort();
+  const body = route.body && toJsonSchema(route.body);
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    tags: [route.tag],
+    parameters: [...pathParameters(route.path), ...queryParameters(route.query), ...conditional],
+    ...(body && {
+      requestBody: { required: true, content: { 'application/json': { schema: body }, ...(route.yaml && { 'application/yaml': { schema: body } }) } },
+    }),
+    responses: {
+      [route.status]: { description: 'Success', ...(route.status !== 204 && { content: { 'application/json': { schema: {} } } }) },
+      ...Object.fromEntries(failures.map((status) => [status, { $ref: '#/components/responses/Error' }])),
+    },
+  };
+}
+
+export function openApiDocument(routes: readonly Route[]): JsonSchema {
+  const paths: Record<string, JsonSchema> = {};
+  for (const route of routes) {
+    const path = paths[route.path] ?? {};
+    path[route.method] = describeOperation(route);
+    paths[route.path] = path;
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Model gateway console', version: '1' },
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      responses: { Error: { description: 'Failure', content: { 'application/json': { schema: errorSchema } } } },
+    },
+  };
+}

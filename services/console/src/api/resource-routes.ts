@@ -1,0 +1,101 @@
+/** The six routes that every kind of resource has. */
+import type { Request, Response } from 'express';
+import { formatEtag } from '../resources/etag.ts';
+import type { ResourceOperations } from '../resources/operations.ts';
+import type { Reply } from '../resources/resource.ts';
+import type { Room } from '../room.ts';
+import { readInput } from '../validation/read-input.ts';
+import { listQuery, toListQuery } from './list-query.ts';
+import { base, parameter, type Route } from './route.ts';
+
+export function resourceRoutes(resource: ResourceOperations, { storage, logger }: Room): Route[] {
+  const { path, noun } = resource;
+  const all = `${base}/${path}`;
+  const one = `${all}/{name}`;
+  const { catalog } = storage;
+  const id = path.replaceAll('-', '_');
+  const tag = path;
+
+  const answer = (response: Response, status: number, { body, etag }: Reply) => response.status(status).set('ETag', formatEtag(etag)).json(body);
+  const record = (action: string, name: unknown, revision: number, request: Request) =>
+    logger.info({ action, entity: noun, name, revision, client_ip: request.socket.remoteAddress }, 'configuration changed');
+  const update = async (request: Request, response: Response) => {
+    const name = parameter(request, 'name');
+    const { value, revision } = await catalog.change((writer) => resource.update(writer, name, request.body, request.get('if-match')));
+    record('update', name, revision, request);
+    answer(response, 200, value);
+  };
+  const merges = 'merge: a field that is not sent stays, null resets it to its default, masked or absent secrets stay';
+
+  return [
+    {
+      method: 'get',
+      path: all,
+      operationId: `list_${id}`,
+      summary: `List ${path}`,
+      tag,
+      query: listQuery,
+      status: 200,
+      async handle(request, response) {
+        const query = readInput(listQuery, request.query);
+        const { items, total } = await resource.list(catalog, toListQuery(query, resource.sortable));
+        response.json({ items: items.map(({ body }) => body), total, page: query.page, page_size: query.page_size });
+      },
+    },
+    {
+      method: 'post',
+      path: all,
+      operationId: `create_${id}`,
+      summary: `Create one`,
+      tag,
+      body: resource.schema,
+      status: 201,
+      failures: [409],
+      async handle(request, response) {
+        const { value, revision } = await catalog.change((writer) => resource.create(writer, request.body));
+        record('create', value.body['name'], revision, request);
+        answer(response, 201, value);
+      },
+    },
+    {
+      method: 'get',
+      path: one,
+      operationId: `read_${id}`,
+      summary: 'Read one',
+      tag,
+      status: 200,
+      failures: [404],
+      handle: async (request, response) => void answer(response, 200, await resource.read(catalog, parameter(request, 'name'))),
+    },
+    ...(['put', 'patch'] as const).map(
+      (method): Route => ({
+        method,
+        path: one,
+        operationId: `${method}_${id}`,
+        summary: `Change one (${merges})`,
+        tag,
+        body: resource.partial,
+        conditional: true,
+        status: 200,
+        failures: [404, 409, 412],
+        handle: update,
+      }),
+    ),
+    {
+      method: 'delete',
+      path: one,
+      operationId: `delete_${id}`,
+      summary: 'Delete one',
+      tag,
+      conditional: true,
+      status: 204,
+      failures: [404, 412],
+      async handle(request, response) {
+        const name = parameter(request, 'name');
+        const { revision } = await catalog.change((writer) => resource.remove(writer, name, request.get('if-match')));
+        record('delete', name, revision, request);
+        response.status(204).end();
+      },
+    },
+  ];
+}

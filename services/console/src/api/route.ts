@@ -1,0 +1,36 @@
+/** A route of the API: mounted from this value and described from this value, so that neither can drift. */
+import type { Request, Response } from 'express';
+import type { z } from 'zod';
+
+export interface Route {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** Whole path, parameters as `{name}`. */
+  path: string;
+  operationId: string;
+  summary: string;
+  /** Resource or area, for the document. */
+  tag: string;
+  query?: z.ZodObject;
+  /** What the body must be; described, and read by the handler. */
+  body?: z.ZodType;
+  /** Also takes YAML. */
+  yaml?: boolean;
+  /** Reads `If-Match`. */
+  conditional?: boolean;
+  /** Status of success. */
+  status: number;
+  /** Statuses of failure beside those that every route has. */
+  failures?: readonly number[];
+  handle(request: Request, response: Response): Promise<void> | void;
+}
+
+export const base = '/console/api';
+
+/** `{name}` → `:name`. */
+export const toExpressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+/** A path parameter, decoded by the router. */
+export function parameter(request: Request, name: string): string {
+  const value = request.params[name];
+  return typeof value === 'string' ? value : '';
+}

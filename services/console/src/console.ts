@@ -1,0 +1,97 @@
+/** Puts the console together: its API behind a server that listens to nobody but the bus, and the catalog's source. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Bus, Disposable } from '@model-gateway/bus';
+import { createCatalogSource } from '@model-gateway/catalog';
+import type { ConsoleConfig } from '@model-gateway/config';
+import { upstreamProtocols } from '@model-gateway/protocols';
+import type { Keyring } from '@model-gateway/secrets';
+import { createMinter, type Service } from '@model-gateway/service';
+import { guardStorage, type Storage } from '@model-gateway/storage';
+import type { Logger } from '@model-gateway/telemetry';
+import { accessKeyRoutes } from './api/access-key-routes.ts';
+import { logRoutes } from './api/log-routes.ts';
+import { metaRoutes } from './api/meta-routes.ts';
+import { resourceRoutes } from './api/resource-routes.ts';
+import type { Route } from './api/route.ts';
+import { transferRoutes } from './api/transfer-routes.ts';
+import { createApp } from './http/app.ts';
+import { BusConnection } from './http/bus-connection.ts';
+import { accessKeys } from './resources/access-keys.ts';
+import { keyGroups } from './resources/key-groups.ts';
+import { models } from './resources/models.ts';
+import { createOperations } from './resources/operations.ts';
+import { upstreams } from './resources/upstreams.ts';
+import type { Room, UpstreamProtocol } from './room.ts';
+
+export interface ConsoleDeps {
+  bus: Bus;
+  storage: Storage;
+  keyring: Keyring;
+  config: ConsoleConfig;
+  logger: Logger;
+  /** What upstreams may speak. Default: the registry's list. */
+  protocols?: readonly UpstreamProtocol[];
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+}
+
+export interface Console extends Service {
+  /** The API as a plain request handler. */
+  handle: RequestListener;
+}
+
+/** Stopping leaves the storage open: who opened it closes it. */
+export function createConsole({ bus, storage, keyring, config, logger, protocols = upstreamProtocols, now = Date.now }: ConsoleDeps): Console {
+  const room: Room = { storage, keyring, logger, protocols, mintId: createMinter() };
+  const handle = createApp(createRoutes(room, now), config, room);
+  const server = createQuietServer(handle);
+  const source = createCatalogSource({ storage, bus, logger });
+  const guard = guardStorage({ storage, logger });
+  let door: Disposable | undefined;
+  let stopping = false;
+
+  return {
+    name: 'console',
+    handle,
+    async start() {
+      if (config.secretKey === null) logger.warn('CONSOLE_SECRET_KEY is not set: nobody can use the console API');
+      await guard.start();
+      // The catalog is served once there is one; services that ask earlier go on asking.
+      guard.whenMigrated(() => {
+        if (!stopping) source.start();
+      });
+      door = bus.serve({
+        open: { 'console.http': ({ remoteAddress }, _body, stream) => void server.emit('connection', new BusConnection(stream, remoteAddress)) },
+      });
+    },
+    async stop() {
+      stopping = true;
+      await door?.dispose();
+      await source.stop();
+      guard.stop();
+    },
+    health() {
+      const reasons = [...(bus.connected ? [] : ['bus']), ...(guard.up ? [] : ['storage']), ...(stopping ? ['draining'] : [])];
+      return { ready: reasons.length === 0, reasons };
+    },
+  };
+}
+
+function createRoutes(room: Room, now: () => number): Route[] {
+  const accessKeyOperations = createOperations(accessKeys, room);
+  const resources = [createOperations(upstreams, room), createOperations(models, room), createOperations(keyGroups, room), accessKeyOperations];
+  const routes = [
+    ...resources.flatMap((resource) => resourceRoutes(resource, room)),
+    ...accessKeyRoutes(accessKeyOperations, room),
+    ...logRoutes(room, now),
+    ...transferRoutes(resources, room),
+  ];
+  return [...routes, ...metaRoutes(routes)];
+}
+
+/** Never listens. An opener that has sent its whole request says so by ending its half: that must not cut off the answer. */
+function createQuietServer(handle: RequestListener): Server {
+  const server = createServer(handle) as Server & { httpAllowHalfOpen: boolean };
+  server.httpAllowHalfOpen = true;
+  return server;
+}

@@ -1,0 +1,41 @@
+/** Every failure → the console's error shape. What is not known to be safe is told to the log alone. */
+import { isGatewayError } from '@model-gateway/errors';
+import type { NextFunction, Request, Response } from 'express';
+import { Problem } from '../problem.ts';
+import type { Room } from '../room.ts';
+
+/** Faults of the body parsers and the router, by their type or name. Their messages quote what was sent, so none is passed on. */
+const parserFaults: Readonly<Record<string, () => Problem>> = {
+  'entity.parse.failed': () => new Problem('invalid_json'),
+  'entity.too.large': () => new Problem('payload_too_large'),
+  'encoding.unsupported': () => new Problem('unsupported_media_type', 'A body with a content encoding is not accepted.'),
+  'charset.unsupported': () => new Problem('unsupported_media_type', 'Only UTF-8 is accepted.'),
+  'request.aborted': () => new Problem('client_gone'),
+  'request.size.invalid': () => new Problem('invalid_request', 'The body is shorter than its content length.'),
+  URIError: () => new Problem('invalid_request', 'The path is not properly percent-encoded.'),
+};
+
+export function toProblem(error: unknown): Problem | null {
+  if (error instanceof Problem) return error;
+  if (isGatewayError(error)) {
+    return new Problem(error.code, error.message, error.param === undefined ? undefined : [{ field: error.param, message: error.message }], error.status);
+  }
+  if (!(error instanceof Error)) return null;
+  const type = (error as { type?: unknown }).type;
+  const fault = typeof type === 'string' && Object.hasOwn(parserFaults, type) ? parserFaults[type] : undefined;
+  return (fault ?? (error instanceof URIError ? parserFaults['URIError'] : undefined))?.() ?? null;
+}
+
+export const answerError =
+  ({ logger }: Pick<Room, 'logger'>) =>
+  (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
+    const known = toProblem(error);
+    if (!known) logger.error({ error, method: request.method, path: request.path }, 'the console failed');
+    else if (known.status >= 500) logger.warn({ error, method: request.method, path: request.path }, 'the console cannot answer');
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const problem = known ?? new Problem('internal');
+    response.status(problem.status).json({ error: { code: problem.code, message: problem.message, ...(problem.details && { details: problem.details }) } });
+  };

@@ -1,0 +1,31 @@
+/** An answer that is not a success, in the console's shape: `{"error":{"code","message","details?"}}`. */
+import { type ErrorCode, errorCodes } from '@model-gateway/errors';
+
+export interface Detail {
+  /** Dotted path into the body, or the query parameter. */
+  field: string;
+  message: string;
+}
+
+export class Problem extends Error {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly details: readonly Detail[] | undefined;
+
+  constructor(code: ErrorCode, message: string = errorCodes[code].message, details?: readonly Detail[], status: number = errorCodes[code].status) {
+    super(message);
+    this.name = 'Problem';
+    this.code = code;
+    this.status = status;
+    this.details = details;
+  }
+}
+
+/** 422 that names every field at fault. */
+export function invalid(details: readonly Detail[]): Problem {
+  const [first] = details;
+  const rest = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
+  return new Problem('validation_failed', first ? `${first.field}: ${first.message}${rest}` : undefined, details);
+}
+
+export const invalidField = (field: string, message: string): Problem => invalid([{ field, message }]);

@@ -1,0 +1,73 @@
+/** Access keys: shown in full once, kept as a hash to find them and sealed to copy them. */
+import { accessKeySchema, sealedAs } from '@model-gateway/contracts';
+import { hashAccessKey, isAccessKeyFormat, maskKey, mintAccessKey } from '@model-gateway/secrets';
+import type { AccessKeyDocument, CatalogReader } from '@model-gateway/storage';
+import type { z } from 'zod';
+import { type Detail, invalidField, Problem } from '../problem.ts';
+import { joinPath } from '../validation/read-input.ts';
+import { sealForExport } from './export-seal.ts';
+import type { BuildContext, Resource } from './resource.ts';
+import { isMasked } from './upstream-keys.ts';
+
+type AccessKey = z.output<typeof accessKeySchema>;
+
+/** How a file gives a key that was never kept in full. */
+const hashForm = /^sha256:([0-9a-f]{64})$/;
+const ourPrefix = 'gk-';
+
+export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
+  path: 'access-keys',
+  noun: 'access key',
+  sortable: ['name', 'created_at', 'updated_at', 'group'],
+  schema: accessKeySchema,
+  partial: accessKeySchema.partial(),
+  reader: (reader) => reader.accessKeys,
+  writer: (writer) => writer.accessKeys,
+  toInput: ({ mask: _mask, hash: _hash, sealed: _sealed, ...document }) => document,
+  toReply: ({ mask, hash: _hash, sealed: _sealed, ...document }) => ({ ...document, key: mask, last_used_at: null }),
+  check: checkKey,
+  async build({ key, ...input }, context) {
+    const { existing, writer, prefix } = context;
+    if (!(await writer.keyGroups.find(input.group))) throw invalidField(joinPath(prefix, 'group'), 'there is no key group of this name');
+    if (existing && existing.document.anonymous !== input.anonymous) throw invalidField(joinPath(prefix, 'anonymous'), 'cannot be changed after creation');
+    const sent = isMasked(key) ? undefined : key;
+    if (existing && (sent === undefined || hashOf(sent) === existing.document.hash)) {
+      const { mask, hash, sealed } = existing.document;
+      return { document: { ...input, mask, hash, sealed } };
+    }
+    if (existing && !context.mayReplaceKey) throw invalidField('key', 'can be given at creation only: use rotate');
+    if (!existing && key !== undefined && sent === undefined) throw invalidField(joinPath(prefix, 'key'), 'is a mask, not a key');
+    const value = sent ?? mintAccessKey();
+    const secret = sealValue(value, input.anonymous, context.id, context);
+    await refuseSecondOwner(secret.hash, context);
+    return { document: { ...input, ...secret }, shown: { key: value } };
+  },
+  checkRemoval: async () => undefined,
+  toExport: ({ id, document: { mask: _mask, hash, sealed, ...document } }, room) => ({
+    ...document,
+    key: sealed === null ? `sha256:${hash}` : sealForExport(room.keyring.open(sealed, sealedAs.accessKey(id)), room.keyring),
+  }),
+};
+
+function checkKey({ key, anonymous }: AccessKey): Detail[] {
+  if (key === undefined || isMasked(key)) return [];
+  if (key.startsWith('sha256:')) {
+    if (!hashForm.test(key)) return [{ field: 'key', message: 'sha256: must be followed by 64 lower-case hexadecimal digits' }];
+    return anonymous ? [] : [{ field: 'key', message: 'a hash alone can be given for anonymous keys only' }];
+  }
+  // The edge tells a typo in a key of ours by its checksum: such a key would never be let in.
+  if (key.startsWith(ourPrefix) && !isAccessKeyFormat(key)) return [{ field: 'key', message: `begins with ${ourPrefix}, but its length or checksum is wrong` }];
+  return [];
+}
+
+const hashOf = (value: string): string => hashForm.exec(value)?.[1] ?? hashAccessKey(value);
+
+export function sealValue(value: string, anonymous: boolean, id: string, { room }: Pick<BuildContext<AccessKeyDocument>, 'room'>) {
+  const mask = hashForm.test(value) ? '****' : maskKey(value);
+  return { mask, hash: hashOf(value), sealed: anonymous ? null : room.keyring.seal(value, sealedAs.accessKey(id)) };
+}
+
+async function refuseSecondOwner(hash: string, { id, writer, prefix }: BuildContext<AccessKeyDocument>): Promise<void> {
+  const [owner] = await (writer as CatalogReader).accessKeys.where('hash', hash, 1);
+  if (owner && owner.id !== id) throw new Problem('conflict', 'Another access key has this value.', [{ field: joinPath(prefix, 'key'), message: 'is in use' }]);
+}

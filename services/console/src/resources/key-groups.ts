@@ -1,0 +1,33 @@
+/** Key groups: what the access keys in them may use. */
+import { type KeyGroup, keyGroupSchema } from '@model-gateway/contracts';
+import type { KeyGroupDocument } from '@model-gateway/storage';
+import { Problem } from '../problem.ts';
+import { checkHeaderRules } from '../validation/header-patterns.ts';
+import type { Resource } from './resource.ts';
+
+const listed = 20;
+
+export const keyGroups: Resource<KeyGroupDocument, KeyGroup> = {
+  path: 'key-groups',
+  noun: 'key group',
+  sortable: ['name', 'created_at', 'updated_at'],
+  schema: keyGroupSchema,
+  partial: keyGroupSchema.partial(),
+  reader: (reader) => reader.keyGroups,
+  writer: (writer) => writer.keyGroups,
+  toInput: (document) => ({ ...document }),
+  toReply: (document) => ({ ...document }),
+  check: (input) => checkHeaderRules(input.header_acl),
+  build: async (input) => ({ document: input }),
+  async checkRemoval({ document }, reader) {
+    const keys = await reader.accessKeys.where('group_name', document.name, listed);
+    if (keys.length === 0) return;
+    const names = keys.map((key) => key.document.name);
+    throw new Problem(
+      'in_use',
+      `The key group still has access keys: ${names.join(', ')}.`,
+      names.map((message) => ({ field: 'access_keys', message })),
+    );
+  },
+  toExport: ({ document }) => ({ ...document }),
+};

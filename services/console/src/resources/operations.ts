@@ -1,0 +1,126 @@
+/** The verbs of a resource, the same for all kinds: each runs inside one transaction that its caller opened. */
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { CatalogReader, CatalogWriter, ListQuery, StoredResource } from '@model-gateway/storage';
+import type { z } from 'zod';
+import { invalid, invalidField, Problem } from '../problem.ts';
+import type { Room } from '../room.ts';
+import { joinPath, readInput } from '../validation/read-input.ts';
+import { dropUnbuilt } from '../validation/unbuilt-fields.ts';
+import { etagMatches, type Precondition } from './etag.ts';
+import type { Reply, Resource, ResourcePath } from './resource.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+export interface ResourceOperations {
+  path: ResourcePath;
+  noun: string;
+  sortable: readonly string[];
+  schema: z.ZodType;
+  partial: z.ZodType;
+  list(reader: CatalogReader, query: ListQuery): Promise<{ items: Reply[]; total: number }>;
+  read(reader: CatalogReader, name: string): Promise<Reply>;
+  create(writer: CatalogWriter, body: unknown): Promise<Reply>;
+  /** Merges: absent stays, null resets. */
+  update(writer: CatalogWriter, name: string, body: unknown, precondition: Precondition): Promise<Reply>;
+  remove(writer: CatalogWriter, name: string, precondition: Precondition): Promise<void>;
+  /** Import: the body is the whole resource (absent is the default), except that secrets left out stay. */
+  put(writer: CatalogWriter, body: unknown, prefix: string): Promise<'created' | 'updated' | 'unchanged'>;
+  exportAll(reader: CatalogReader): Promise<Record<string, unknown>[]>;
+}
+
+/** Fields of replies that are not the client's to set: sent back with a whole object they mean nothing. */
+const readOnly = new Set(['id', 'created_at', 'updated_at', 'last_used_at']);
+
+export function createOperations<D extends { name: string }, I extends { name: string }>(resource: Resource<D, I>, room: Room): ResourceOperations {
+  const toReply = (stored: StoredResource<D>): Reply => ({
+    etag: stored.etag,
+    body: {
+      id: stored.id,
+      ...resource.toReply(stored.document),
+      etag: String(stored.etag),
+      created_at: new Date(stored.createdAt).toISOString(),
+      updated_at: new Date(stored.updatedAt).toISOString(),
+    },
+  });
+  const findOrThrow = async (reader: CatalogReader, name: string) => {
+    const stored = await resource.reader(reader).find(name);
+    if (!stored) throw new Problem('not_found', `There is no ${resource.noun} of this name.`);
+    return stored;
+  };
+  const parse = (body: Body, prefix: string): I => {
+    const input = readInput(resource.schema, body, prefix);
+    const faults = resource.check(input, room);
+    if (faults.length > 0) throw invalid(faults.map(({ field, message }) => ({ field: joinPath(prefix, field), message })));
+    return input;
+  };
+
+  return {
+    path: resource.path,
+    noun: resource.noun,
+    sortable: resource.sortable,
+    schema: resource.schema,
+    partial: resource.partial,
+    async list(reader, query) {
+      const { items, total } = await resource.reader(reader).list(query);
+      return { items: items.map(toReply), total };
+    },
+    read: async (reader, name) => toReply(await findOrThrow(reader, name)),
+    async create(writer, body) {
+      const { fields } = readBody(resource.path, body, '');
+      const input = parse(withoutNulls(fields), '');
+      if (await resource.writer(writer).find(input.name)) throw taken(resource.noun);
+      const id = randomUUID();
+      const { document, shown } = await resource.build(input, { id, existing: null, writer, room, mayReplaceKey: true, prefix: '' });
+      const reply = toReply(await resource.writer(writer).insert(id, document));
+      return { ...reply, body: { ...reply.body, ...shown } };
+    },
+    async update(writer, name, body, precondition) {
+      const { fields, etag } = readBody(resource.path, body, '');
+      const stored = await findOrThrow(writer, name);
+      etagMatches(stored.etag, precondition);
+      etagMatches(stored.etag, etag);
+      if (Object.hasOwn(fields, 'name') && fields['name'] !== name) throw invalidField('name', 'cannot be changed: other rows and clients refer to it');
+      const input = parse(withoutNulls({ ...resource.toInput(stored.document), ...fields }), '');
+      const { document } = await resource.build(input, { id: stored.id, existing: stored, writer, room, mayReplaceKey: false, prefix: '' });
+      return toReply(await resource.writer(writer).update(stored, document));
+    },
+    async remove(writer, name, precondition) {
+      const stored = await findOrThrow(writer, name);
+      etagMatches(stored.etag, precondition);
+      await resource.checkRemoval(stored, writer);
+      await resource.writer(writer).remove(stored.id);
+    },
+    async put(writer, body, prefix) {
+      const { fields } = readBody(resource.path, body, prefix);
+      const input = parse(withoutNulls(fields), prefix);
+      const existing = await resource.writer(writer).find(input.name);
+      const id = existing?.id ?? randomUUID();
+      const { document } = await resource.build(input, { id, existing, writer, room, mayReplaceKey: true, prefix });
+      if (!existing) {
+        await resource.writer(writer).insert(id, document);
+        return 'created';
+      }
+      if (isDeepStrictEqual(document, existing.document)) return 'unchanged';
+      await resource.writer(writer).update(existing, document);
+      return 'updated';
+    },
+    exportAll: async (reader) => (await resource.reader(reader).all()).map((stored) => resource.toExport(stored, room)),
+  };
+}
+
+export const taken = (noun: string): Problem => new Problem('conflict', `There is already a ${noun} of this name.`, [{ field: 'name', message: 'is taken' }]);
+
+/** Checks the outer shape, takes out what is not the schema's, and refuses what is not built by name. */
+function readBody(path: ResourcePath, body: unknown, prefix: string): { fields: Record<string, unknown>; etag: Precondition } {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalidField(prefix || 'body', 'must be an object');
+  const { kept, refused } = dropUnbuilt(path, body as Body);
+  if (refused.length > 0) throw invalid(refused.map(({ field, message }) => ({ field: joinPath(prefix, field), message })));
+  const fields: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(kept)) if (!readOnly.has(field) && field !== 'etag') fields[field] = value;
+  const etag = kept['etag'];
+  return { fields, etag: typeof etag === 'string' ? etag : undefined };
+}
+
+/** null means the default, which is what a field has that is not there. */
+const withoutNulls = (fields: Body): Record<string, unknown> => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));

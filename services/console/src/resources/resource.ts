@@ -1,0 +1,56 @@
+/** What the kinds of configuration resources have in common, and where they differ. */
+import type { CatalogReader, CatalogWriter, ResourceRepository, StoredResource } from '@model-gateway/storage';
+import type { z } from 'zod';
+import type { Detail } from '../problem.ts';
+import type { Room } from '../room.ts';
+
+export type ResourcePath = 'upstreams' | 'models' | 'key-groups' | 'access-keys';
+
+/** How a resource is given out: `etag` goes into the header, and into the body of lists. */
+export interface Reply {
+  body: Record<string, unknown>;
+  etag: number;
+}
+
+export interface BuildContext<D> {
+  /** The row's id, also of one that is being created. */
+  id: string;
+  existing: StoredResource<D> | null;
+  writer: CatalogWriter;
+  room: Room;
+  /** Import may give other values of keys than those that are stored. */
+  mayReplaceKey: boolean;
+  /** Path of the resource inside the body. */
+  prefix: string;
+}
+
+export interface ResourceWriterOf<D extends { name: string }> extends ResourceRepository<D> {
+  insert(id: string, document: D): Promise<StoredResource<D>>;
+  update(stored: StoredResource<D>, document: D): Promise<StoredResource<D>>;
+  remove(id: string): Promise<void>;
+}
+
+/** `D` is stored, `I` is what the schema gives. */
+export interface Resource<D extends { name: string }, I extends { name: string }> {
+  path: ResourcePath;
+  /** One of them, in messages. */
+  noun: string;
+  sortable: readonly string[];
+  schema: z.ZodType<I>;
+  /** The same schema for partial bodies, in the API's document. */
+  partial: z.ZodType;
+  reader(reader: CatalogReader): ResourceRepository<D>;
+  writer(writer: CatalogWriter): ResourceWriterOf<D>;
+  /** The stored resource as an admin would send it, secrets left out: what a body is merged into. */
+  toInput(document: D): Record<string, unknown>;
+  /** As it is shown: secrets masked. */
+  toReply(document: D): Record<string, unknown>;
+  /** Faults that the schema cannot find and no other row decides. */
+  check(input: I, room: Room): Detail[];
+  /** Checks what depends on other rows, seals secrets. `shown` is added to the reply of a creation, once. */
+  build(input: I, context: BuildContext<D>): Promise<{ document: D; shown?: Record<string, unknown> }>;
+  /** Throws `in_use` when something refers to it. */
+  checkRemoval(stored: StoredResource<D>, reader: CatalogReader): Promise<void>;
+  /** As it is exported: secrets sealed for export. */
+  toExport(stored: StoredResource<D>, room: Room): Record<string, unknown>;
+}

@@ -1,0 +1,72 @@
+/** Which stored key each sent entry means: by id, else by value, else by position. Values that were not sent stay sealed as they are. */
+import { type SealedUpstreamKey, sealedAs, type Upstream } from '@model-gateway/contracts';
+import { type Detail, invalid } from '../problem.ts';
+import type { Room } from '../room.ts';
+import { joinPath } from '../validation/read-input.ts';
+
+type SentKey = Upstream['api_keys'][number];
+
+/** What replies show instead of a key; nothing of the value can be told from it. */
+export const upstreamKeyMask = '********';
+
+/** No real key has four asterisks in a row. */
+export const isMasked = (key: string | undefined): boolean => key === undefined || /\*{4}/.test(key);
+
+export function matchUpstreamKeys(
+  sent: readonly SentKey[],
+  { upstreamId, stored, room, prefix }: { upstreamId: string; stored: readonly SealedUpstreamKey[]; room: Room; prefix: string },
+): SealedUpstreamKey[] {
+  const faults: Detail[] = [];
+  const free = new Set(stored.map(({ id }) => id));
+  for (const { id } of sent) if (id !== undefined) free.delete(id);
+  const byId = new Map(stored.map((key) => [key.id, key]));
+  const opened = createOpener(upstreamId, stored, room);
+  const used = new Set<string>();
+
+  const findStored = ({ id, key }: SentKey, index: number): SealedUpstreamKey | undefined => {
+    if (id !== undefined) return byId.get(id);
+    const same = isMasked(key) ? undefined : stored.find((candidate) => free.has(candidate.id) && opened(candidate) === key);
+    if (same) return same;
+    // Positions mean the same keys only while none was added or taken away.
+    const atPosition = sent.length === stored.length ? stored[index] : undefined;
+    return atPosition && free.has(atPosition.id) ? atPosition : undefined;
+  };
+
+  const result = sent.map((entry, index): SealedUpstreamKey => {
+    const known = findStored(entry, index);
+    const id = entry.id ?? known?.id ?? room.mintId('key_');
+    free.delete(id);
+    const field = (name: string) => joinPath(prefix, 'api_keys', index, name);
+    if (used.has(id)) faults.push({ field: field('id'), message: 'appears twice' });
+    used.add(id);
+    const keeps = known && (isMasked(entry.key) || opened(known) === entry.key);
+    if (!keeps && isMasked(entry.key)) {
+      faults.push({
+        field: field('key'),
+        message: entry.key === undefined ? 'is required for a new entry' : 'is a mask: name the stored entry by its id, or send the key',
+      });
+    }
+    const sealed = keeps ? known.sealed : room.keyring.seal(entry.key ?? '', sealedAs.upstreamKey(upstreamId, id));
+    return { id, sealed, weight: entry.weight, ...(entry.account !== undefined && { account: entry.account }) };
+  });
+  if (faults.length > 0) throw invalid(faults);
+  return result;
+}
+
+/** A key that does not open (its master key is gone) equals nothing: it can still be replaced. */
+function createOpener(upstreamId: string, stored: readonly SealedUpstreamKey[], room: Room): (key: SealedUpstreamKey) => string | null {
+  const values = new Map<string, string | null>();
+  return (key) => {
+    let value = values.get(key.id);
+    if (value === undefined) {
+      try {
+        value = room.keyring.open(key.sealed, sealedAs.upstreamKey(upstreamId, key.id));
+      } catch (error) {
+        room.logger.warn({ error, upstream_id: upstreamId, key_id: key.id, keys: stored.length }, 'a stored upstream key does not open');
+        value = null;
+      }
+      values.set(key.id, value);
+    }
+    return value;
+  };
+}

@@ -1,0 +1,49 @@
+/** Upstreams: connections to providers. Their keys go in, and never come out. */
+import { sealedAs, type Upstream, upstreamSchema } from '@model-gateway/contracts';
+import type { UpstreamDocument } from '@model-gateway/storage';
+import { Problem } from '../problem.ts';
+import { checkBaseUrl } from '../validation/base-url.ts';
+import { checkProtocol } from '../validation/protocol.ts';
+import { checkTemplates } from '../validation/templates.ts';
+import { sealForExport } from './export-seal.ts';
+import type { Resource } from './resource.ts';
+import { matchUpstreamKeys, upstreamKeyMask } from './upstream-keys.ts';
+
+/** An error lists at most this many of what is in the way. */
+const listed = 20;
+
+export const upstreams: Resource<UpstreamDocument, Upstream> = {
+  path: 'upstreams',
+  noun: 'upstream',
+  sortable: ['name', 'created_at', 'updated_at'],
+  schema: upstreamSchema,
+  partial: upstreamSchema.partial(),
+  reader: (reader) => reader.upstreams,
+  writer: (writer) => writer.upstreams,
+  toInput: ({ api_keys, ...document }) => ({ ...document, api_keys: api_keys.map(({ sealed: _sealed, ...key }) => key) }),
+  toReply: ({ api_keys, ...document }) => ({ ...document, api_keys: api_keys.map(({ sealed: _sealed, ...key }) => ({ ...key, key: upstreamKeyMask })) }),
+  check: (input, room) => [
+    ...checkProtocol('protocol', input.protocol, room.protocols),
+    ...checkBaseUrl('base_url', input.base_url),
+    ...checkTemplates('user_agent', input.user_agent),
+    ...Object.entries(input.custom_headers).flatMap(([name, value]) => checkTemplates(`custom_headers.${name}`, value)),
+  ],
+  async build({ api_keys, ...input }, { id, existing, room, prefix }) {
+    const keys = matchUpstreamKeys(api_keys, { upstreamId: id, stored: existing?.document.api_keys ?? [], room, prefix });
+    return { document: { ...input, api_keys: keys } };
+  },
+  async checkRemoval({ document }, reader) {
+    const models = await reader.models.where('upstream', document.name, listed);
+    if (models.length === 0) return;
+    const names = models.map((model) => model.document.name);
+    throw new Problem(
+      'in_use',
+      `The upstream is still used by models: ${names.join(', ')}.`,
+      names.map((message) => ({ field: 'models', message })),
+    );
+  },
+  toExport: ({ id, document: { api_keys, ...document } }, room) => ({
+    ...document,
+    api_keys: api_keys.map(({ sealed, ...key }) => ({ ...key, key: sealForExport(room.keyring.open(sealed, sealedAs.upstreamKey(id, key.id)), room.keyring) })),
+  }),
+};

@@ -1,0 +1,17 @@
+/** What every part of the console may use. */
+import type { Protocol, UpstreamDoor } from '@model-gateway/protocols';
+import type { Keyring } from '@model-gateway/secrets';
+import type { MintId } from '@model-gateway/service';
+import type { Storage } from '@model-gateway/storage';
+import type { Logger } from '@model-gateway/telemetry';
+
+export type UpstreamProtocol = Protocol & { upstream: UpstreamDoor };
+
+export interface Room {
+  storage: Storage;
+  keyring: Keyring;
+  logger: Logger;
+  /** What upstreams may speak: the registry's list. */
+  protocols: readonly UpstreamProtocol[];
+  mintId: MintId;
+}

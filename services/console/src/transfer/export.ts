@@ -1,0 +1,12 @@
+/** Writes the configuration as one value: what `import` and `model-gateway apply` take. */
+import type { ResourceOperations } from '../resources/operations.ts';
+import type { Room } from '../room.ts';
+import { formatVersion, sectionNames, sections } from './sections.ts';
+
+export function exportConfiguration(resources: readonly ResourceOperations[], { storage }: Room): Promise<Record<string, unknown>> {
+  return storage.catalog.read(async (reader) => {
+    const file: Record<string, unknown> = { version: formatVersion };
+    for (const section of sectionNames) file[section] = await resources.find(({ path }) => path === sections[section])?.exportAll(reader);
+    return file;
+  });
+}

@@ -1,0 +1,24 @@
+/** Runs a schema and tells every fault by field, never by value: a value may be a secret. */
+import type { z } from 'zod';
+import { type Detail, invalid } from '../problem.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** Throws a 422 that names the fields. `prefix` stands before each path. */
+export function readInput<T>(schema: z.ZodType<T>, value: unknown, prefix = ''): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw invalid(result.error.issues.flatMap((issue) => describe(issue, prefix)));
+}
+
+export const joinPath = (prefix: string, ...path: readonly (string | number)[]): string => [...(prefix === '' ? [] : [prefix]), ...path].join('.');
+
+function describe(issue: Issue, prefix: string): Detail[] {
+  const field = joinPath(prefix, ...issue.path.map(String));
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.slice(0, 20).map((key) => ({ field: joinPath(field, key.slice(0, 100)), message: 'is not a known field' }));
+  }
+  if (issue.code === 'invalid_key') return [{ field, message: issue.issues[0]?.message ?? issue.message }];
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return [{ field, message: 'is required' }];
+  return [{ field: field || 'body', message: issue.message }];
+}

@@ -1,0 +1,49 @@
+/**
+ * Fields of the specification whose part of the gateway is not built yet: the one table of them.
+ * Their neutral value is accepted, so that clients may send whole objects, and not stored; anything else is refused by name. Nothing is accepted and ignored.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Detail } from '../problem.ts';
+import type { ResourcePath } from '../resources/resource.ts';
+
+/** Neutral values beside null, {} and []. */
+type Neutral = readonly unknown[];
+
+const scripts: Record<string, Neutral> = {
+  request_script: [''],
+  script_position: ['after'],
+  response_script: [''],
+  request_transform_before: [''],
+  request_transform_after: [''],
+  response_transform: [''],
+  script_error_mode: ['log-and-continue'],
+};
+
+const unbuilt: Record<ResourcePath, Record<string, Neutral>> = {
+  upstreams: { ...scripts, request_body_rules: [], proxy: [''], dns: [{ servers: [] }], rate_limit: [], tls: [], sso_credential: [''] },
+  models: { ...scripts, request_body_rules: [], rate_limit: ['inherit'], kind: [''] },
+  'key-groups': {
+    mcp_tool_acl: [{ allowed_tools: [], denied_tools: [], allowed_tags: [] }],
+    rate_limit: ['inherit'],
+    budget: [],
+    strict_translation: [false],
+    store_bodies: [{ enabled: false }],
+  },
+  'access-keys': { rate_limit: ['inherit'], budget: [] },
+};
+
+export const unbuiltFieldNames = (path: ResourcePath): string[] => Object.keys(unbuilt[path]);
+
+const isNeutral = (value: unknown, neutral: Neutral): boolean => value === null || [{}, [], ...neutral].some((accepted) => isDeepStrictEqual(value, accepted));
+
+/** The body without such fields; throws nothing: what is refused is listed. */
+export function dropUnbuilt(path: ResourcePath, body: Readonly<Record<string, unknown>>): { kept: Record<string, unknown>; refused: Detail[] } {
+  const kept: Record<string, unknown> = {};
+  const refused: Detail[] = [];
+  for (const [field, value] of Object.entries(body)) {
+    const neutral = Object.hasOwn(unbuilt[path], field) ? unbuilt[path][field] : undefined;
+    if (!neutral) kept[field] = value;
+    else if (!isNeutral(value, neutral)) refused.push({ field, message: `${field} is not built yet: leave it out` });
+  }
+  return { kept, refused };
+}
