@@ -2,3 +2,4 @@
 export * from './bus.ts';
 export type { BusLogger } from './kit/logger.ts';
 export { createMemoryBus, type MemoryBusOptions } from './memory/memory-bus.ts';
+export { connectNatsBus, type NatsBusOptions } from './nats/nats-bus.ts';

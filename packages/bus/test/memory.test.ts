@@ -3,9 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { GatewayError } from '@model-gateway/errors';
 import { createMemoryBus } from '../src/index.ts';
 import { busConformance } from './conformance.ts';
-import { openRecorded, pattern, row } from './support.ts';
-
-const quiet = { info() {}, warn() {}, error() {} };
+import { openRecorded, pattern, quiet, row } from './support.ts';
 
 for (const strict of [false, true]) {
   busConformance(strict ? 'strict memory' : 'memory', async () => {

@@ -1,7 +1,7 @@
 /** What the bus suites share: an opener that records what it hears, and patient waiting. */
 import type { RequestRow } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/errors';
-import type { Bus, OpenSubject, StreamCall } from '../src/index.ts';
+import type { Bus, BusLogger, OpenSubject, StreamCall } from '../src/index.ts';
 
 export interface Heard {
   call: StreamCall;
@@ -95,3 +95,6 @@ export const joined = (chunks: Uint8Array[]): Uint8Array => Buffer.concat(chunks
 
 /** A row of news that is complete enough for the bus. */
 export const row = (id: string): RequestRow => ({ id, started_at: 1, authority: 2, losses: [], attempts: [], duration_ms: 1 }) as unknown as RequestRow;
+
+/** A logger for suites that provoke failures on purpose. */
+export const quiet: BusLogger = { info() {}, warn() {}, error() {} };

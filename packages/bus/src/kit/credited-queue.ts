@@ -65,6 +65,14 @@ export class CreditedQueue {
     return false;
   }
 
+  /** Takes credit for bytes that travel another way; answers as `push` does. */
+  charge(bytes: number): boolean {
+    this.credit -= bytes;
+    if (this.sendable) return true;
+    this.owes = true;
+    return false;
+  }
+
   /** The receiver is done with this many bytes. */
   grant(bytes: number): void {
     this.credit += bytes;

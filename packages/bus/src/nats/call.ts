@@ -1,0 +1,308 @@
+/** The opener's end of a stream: counts what comes, sends body parcels and bytes under credit, and knows when the other side is gone. */
+import { frameFlag, frameKind, type OpenSubjects } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import type { OpenSubject, StreamCall, StreamHandlers } from '../bus.ts';
+import { CreditedQueue } from '../kit/credited-queue.ts';
+import { replyWindow, requestWindow } from '../kit/limits.ts';
+import { asBuffer, type Frame, frameMark, readJson, u32, writeFrame } from './frame.ts';
+import type { Peer, SharedStream } from './peers.ts';
+import type { StreamBooks, StreamHost } from './stream-host.ts';
+import type { StreamId } from './stream-id.ts';
+import { streamKey } from './stream-id.ts';
+import { totalsBytes, totalsMatch, UnitReader, writeTotals } from './units.ts';
+
+const noBytes = new Uint8Array(0);
+
+export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
+  readonly number: number;
+  readonly salt: number;
+  readonly key: number;
+  since: number;
+  sentFrames = 0;
+  receivedFrames = 0;
+  /** Awake time after which the bus ends the stream itself. */
+  readonly endsAt: number;
+  peer: Peer | null = null;
+  private readonly host: StreamHost;
+  private readonly books: StreamBooks;
+  private handlers: StreamHandlers<S> | null;
+  private readonly up: CreditedQueue;
+  private readonly units = new UnitReader();
+  private attempt = 0;
+  private sentBytes = 0;
+  private receivedBytes = 0;
+  private ungranted = 0;
+  /** Where the unit that ends the stream began. */
+  private endsAtFrame = 0;
+  private complete = false;
+  private acknowledged = false;
+  /** Body parcels are `parcel` frames; what follows them is `send`. */
+  private parcelBytesLeft = 0;
+  /** Cancelled before we knew whom to tell. */
+  private untold: string | null = null;
+
+  constructor(host: StreamHost, books: StreamBooks, id: StreamId, handlers: StreamHandlers<S>, endsAt: number) {
+    this.host = host;
+    this.books = books;
+    this.number = id.number;
+    this.salt = id.salt;
+    this.key = streamKey(id.number, id.salt);
+    this.since = host.now;
+    this.handlers = handlers;
+    this.endsAt = endsAt;
+    this.up = new CreditedQueue({
+      window: requestWindow,
+      cap: host.cap,
+      endFlag: frameFlag.messageEnd,
+      held: true,
+      emit: (bytes, flags) => this.sendBytes(bytes, flags),
+    });
+  }
+
+  get id(): string {
+    return this.key.toString(36);
+  }
+
+  get live(): boolean {
+    return this.handlers !== null;
+  }
+
+  /** The body follows the open in parcels, once a worker has said who it is. */
+  sendBody(body: Uint8Array): void {
+    this.parcelBytesLeft += body.length;
+    this.up.push(body, 0, 0);
+  }
+
+  send(bytes: Uint8Array, flags = frameFlag.messageEnd as number): boolean {
+    return this.handlers !== null && this.up.push(bytes, flags, 0);
+  }
+
+  onSendable(callback: () => void): void {
+    this.up.onReady(() => this.guard(callback));
+  }
+
+  endSend(): void {
+    if (!this.handlers) return;
+    const finish = () => this.counted(frameKind.sendEnd, 0, writeTotals(this.sentFrames, this.sentBytes));
+    // An empty push keeps the end behind the release, when nobody has claimed the stream yet.
+    if (!this.peer) this.up.push(noBytes, 0, 0);
+    this.up.end(finish);
+  }
+
+  consumed(bytes: number): void {
+    if (!this.handlers || !this.peer) return;
+    this.ungranted += bytes;
+    if (this.ungranted < replyWindow / 2) return;
+    this.tell(frameKind.credit, u32(this.ungranted));
+    this.ungranted = 0;
+  }
+
+  cancel(reason: string): void {
+    if (!this.handlers) return;
+    this.handlers = null;
+    this.up.close();
+    this.books.ended();
+    if (this.peer) {
+      this.tell(frameKind.cancel, Buffer.from(reason.slice(0, 200)));
+      this.forget();
+    } else {
+      // Stays on the books until a worker claims it, or none does.
+      this.untold = reason;
+    }
+  }
+
+  acknowledge(): void {
+    if (!this.complete || this.acknowledged || !this.peer) return;
+    this.acknowledged = true;
+    this.host.peers.acknowledge(this.peer, this.number, this.salt);
+  }
+
+  hear(frame: Frame): void {
+    if (!this.recognise(frame)) return this.host.fenced(1);
+    const { kind } = frame;
+    if (kind === frameKind.accept) return;
+    if (kind === frameKind.credit) {
+      if (frame.payload.length >= 4) this.up.grant(asBuffer(frame.payload).readUInt32LE(0));
+      return;
+    }
+    const take = takers[kind];
+    if (!take) return;
+    if (frame.attempt < this.attempt) return this.host.fenced(1);
+    if (frame.seq < this.receivedFrames) return this.host.fenced(1);
+    if (frame.seq > this.receivedFrames) return this.lost('frames were lost');
+    this.attempt = frame.attempt;
+    this.receivedFrames++;
+    try {
+      take(this as unknown as Call<OpenSubject>, frame);
+    } catch (error) {
+      this.host.logger.error({ error, kind }, 'a frame could not be read');
+      this.lost('a frame could not be read');
+    }
+  }
+
+  /** The other side, or frames, are gone. */
+  lost(reason: string): void {
+    this.hearBroken(new GatewayError('service_lost', { cause: new Error(reason) }));
+  }
+
+  /** Ends the stream from this side, telling the callee. */
+  expire(): void {
+    if (this.peer) this.tell(frameKind.cancel, Buffer.from('deadline'));
+    this.hearBroken(new GatewayError('timeout'));
+  }
+
+  hearBroken(error: GatewayError): void {
+    const handlers = this.end();
+    if (handlers) this.guard(() => handlers.broken(error));
+  }
+
+  takeHead(frame: Frame): void {
+    const unit = this.units.add(frame);
+    if (!unit) return;
+    if ((frame.marks & frameMark.withData) === 0) return this.emitHead(readJson(unit));
+    const split = 4 + asBuffer(unit).readUInt32LE(0);
+    this.emitHead(readJson(unit, 4, split));
+    this.emitData(unit.subarray(split), frame.flags);
+  }
+
+  takeData(frame: Frame): void {
+    this.emitData(frame.payload, frame.flags);
+  }
+
+  takeWhole(frame: Frame): void {
+    const unit = asBuffer(frame.payload);
+    const tailAt = 8 + unit.readUInt32LE(0);
+    const dataAt = tailAt + unit.readUInt32LE(4);
+    const tail = readJson<OpenSubjects[S]['tail']>(unit, tailAt, dataAt);
+    this.emitHead(readJson(unit, 8, tailAt));
+    if (dataAt < unit.length) this.emitData(unit.subarray(dataAt), frame.flags);
+    this.emitTail(tail);
+  }
+
+  takeTail(frame: Frame): void {
+    const unit = this.takeEnd(frame);
+    if (unit) this.emitTail(readJson(unit, totalsBytes));
+  }
+
+  takeError(frame: Frame): void {
+    const unit = this.takeEnd(frame);
+    if (unit) this.hearBroken(GatewayError.fromWire(readJson(unit, totalsBytes)));
+  }
+
+  /** The last unit of a stream, once it is whole and its totals are ours. */
+  private takeEnd(frame: Frame): Uint8Array | null {
+    if (this.units.empty) this.endsAtFrame = frame.seq;
+    const unit = this.units.add(frame);
+    if (!unit) return null;
+    if (totalsMatch(asBuffer(unit), this.endsAtFrame, this.receivedBytes)) return unit;
+    this.lost('the totals do not match');
+    return null;
+  }
+
+  /** Learns the peer from its first frame; false for frames of anybody else. */
+  private recognise(frame: Frame): boolean {
+    if (!this.peer) {
+      if (frame.inbox === '') return false;
+      const peer = this.host.peers.of(frame.inbox);
+      if (!peer) return false;
+      this.claim(peer);
+    } else if (frame.inbox !== '' && frame.inbox !== this.peer.inbox) return false;
+    const { peer } = this;
+    if (peer) peer.heardAt = this.host.now;
+    return this.handlers !== null;
+  }
+
+  private claim(peer: Peer): void {
+    this.peer = peer;
+    this.since = this.host.now;
+    if (this.untold !== null) {
+      this.tell(frameKind.cancel, Buffer.from(this.untold.slice(0, 200)));
+      this.forget();
+      return;
+    }
+    peer.begin(this.host.now);
+    peer.calls.set(this.key, this);
+    this.up.release();
+  }
+
+  private emitHead(head: OpenSubjects[S]['head']): void {
+    const { handlers } = this;
+    if (handlers) this.guard(() => handlers.head(head));
+  }
+
+  private emitData(bytes: Uint8Array, flags: number): void {
+    this.receivedBytes += bytes.length;
+    const { handlers } = this;
+    if (!handlers) return;
+    try {
+      handlers.data(bytes, flags);
+    } catch (error) {
+      this.defect(error);
+    }
+  }
+
+  private emitTail(tail: OpenSubjects[S]['tail']): void {
+    const handlers = this.end();
+    this.complete = handlers !== null;
+    if (handlers) this.guard(() => handlers.tail(tail));
+  }
+
+  private sendBytes(bytes: Uint8Array, flags: number): void {
+    this.sentBytes += bytes.length;
+    if (this.parcelBytesLeft > 0) {
+      this.parcelBytesLeft -= bytes.length;
+      this.counted(frameKind.parcel, 0, bytes);
+    } else if (bytes !== noBytes) this.counted(frameKind.send, flags, bytes);
+  }
+
+  private counted(kind: number, flags: number, payload: Uint8Array): void {
+    this.publish(kind, flags, this.sentFrames++, payload);
+  }
+
+  private tell(kind: number, payload: Uint8Array): void {
+    this.publish(kind, 0, 0, payload);
+  }
+
+  private publish(kind: number, flags: number, seq: number, payload: Uint8Array): void {
+    if (!this.peer) return;
+    const { number, salt, attempt } = this;
+    this.host.publish(this.peer.subject, writeFrame({ kind, flags, marks: frameMark.toCallee, attempt, number, salt, seq }, this.host.inboxBytes, [payload]));
+  }
+
+  private end(): StreamHandlers<S> | null {
+    const { handlers } = this;
+    this.handlers = null;
+    this.up.close();
+    if (handlers) this.books.ended();
+    this.forget();
+    return handlers;
+  }
+
+  private forget(): void {
+    this.peer?.calls.delete(this.key);
+    this.books.forget(this);
+  }
+
+  private guard(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      this.defect(error);
+    }
+  }
+
+  /** A handler that throws is a defect of the opener: its stream ends, the callee is told. */
+  private defect(error: unknown): void {
+    this.host.logger.error({ error }, 'a stream handler threw');
+    this.cancel('the opener failed');
+  }
+}
+
+/** Counted frames from the callee. Kinds not listed are ignored, so that neighbouring versions can talk. */
+const takers: Record<number, (call: Call<OpenSubject>, frame: Frame) => void> = {
+  [frameKind.head]: (call, frame) => call.takeHead(frame),
+  [frameKind.data]: (call, frame) => call.takeData(frame),
+  [frameKind.whole]: (call, frame) => call.takeWhole(frame),
+  [frameKind.tail]: (call, frame) => call.takeTail(frame),
+  [frameKind.error]: (call, frame) => call.takeError(frame),
+};

@@ -1,0 +1,27 @@
+/** The bus's coarse clock: one shared interval, monotonic, and blind to our own stalls so that a process that was stopped does not blame its peers. */
+
+export const tickMs = 100;
+/** Most that one tick may count for. */
+const longestTickMs = 250;
+
+export class Clock {
+  /** Milliseconds of awake time, at most `tickMs` old. */
+  now = 0;
+  private last = performance.now();
+  private readonly timer: NodeJS.Timeout;
+
+  /** `onTick` must not throw. */
+  constructor(onTick: () => void) {
+    this.timer = setInterval(() => {
+      const wall = performance.now();
+      this.now += Math.min(longestTickMs, wall - this.last);
+      this.last = wall;
+      onTick();
+    }, tickMs);
+    this.timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+}

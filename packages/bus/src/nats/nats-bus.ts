@@ -1,0 +1,296 @@
+/** The bus over NATS: one connection, one inbox, and what core NATS lacks built on top. */
+import { frameKind } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import type { Msg, NodeConnectionOptions } from '@nats-io/transport-node';
+import type {
+  AskHandlers,
+  AskOptions,
+  AskSubject,
+  Bus,
+  Disposable,
+  NewsItem,
+  NewsSubject,
+  OpenServerHandlers,
+  OpenSubject,
+  StreamCall,
+  StreamHandlers,
+} from '../bus.ts';
+import { InFlight } from '../kit/in-flight.ts';
+import { defaultAskDeadlineMs, frameCap, newsBatchItems, newsBatchWaitMs, outboxBytesCap, outboxItemsCap } from '../kit/limits.ts';
+import { type BusLogger, plainLogger } from '../kit/logger.ts';
+import { settlesWithin } from '../kit/settle-within.ts';
+import { Asks, payloadCap } from './asks.ts';
+import { Clock } from './clock.ts';
+import { frameMark, jsonBytes, readFrame, readJson } from './frame.ts';
+import { Link } from './link.ts';
+import { NewsListener } from './news-listener.ts';
+import { NewsOutbox } from './news-outbox.ts';
+import { ensureNewsStream, newsManager } from './news-stream.ts';
+import { Peers } from './peers.ts';
+import { Streams } from './streams.ts';
+import { answerKey, inboxSubscription, mintInbox, subjectOf } from './subjects.ts';
+
+export interface NatsBusOptions {
+  /** `nats://host:4222`, several separated by commas. */
+  url: string;
+  /** The process: `edge`, `translator`. Lower-case letters, digits and dashes. */
+  name: string;
+  logger?: BusLogger;
+  /** Passed to the library: TLS, credentials. */
+  natsOptions?: NodeConnectionOptions;
+  /** Cap of the durable outbox. Default 100,000 items and 64 MiB. */
+  outbox?: { items?: number; bytes?: number };
+  /** Largest request body a server takes; above it the opener is told `payload_too_large`. Default 256 MiB. */
+  maxBodyBytes?: number;
+  /** Largest size of the durable store, when it is made. Default 1 GiB. */
+  newsBytes?: number;
+  /** After this long without an acknowledgement durable news are delivered again. Default 30,000. */
+  ackWaitMs?: number;
+  /** How long `drain` waits for what was accepted. Default 30,000. */
+  drainMs?: number;
+}
+
+/** All servers of a subject share one queue group: one of them gets each message. */
+const queueGroup = 'gw';
+
+/** Resolves at once, also when the server is away: the bus comes up by itself, and says so by `connected` and `onConnection`. */
+export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
+  return new NatsBus(options);
+}
+
+export class NatsBus implements Bus {
+  readonly link: Link;
+  /** Of this connection: a new one makes the old one's late frames reach nobody. */
+  inbox: string;
+  private inboxBytes: Uint8Array;
+  private leaveInbox: () => Promise<void>;
+  private readonly options: NatsBusOptions;
+  private readonly logger: BusLogger;
+  private readonly clock: Clock;
+  private readonly asks: Asks;
+  private readonly peers: Peers;
+  private readonly streams: Streams;
+  private readonly outbox: NewsOutbox;
+  private readonly listeners = new Set<NewsListener>();
+  private readonly doors = new Set<() => Promise<void>>();
+  private readonly watchers: ((connected: boolean) => void)[] = [];
+  private ensuring: Promise<void> | null = null;
+  private fencedFrames = 0;
+  private closing = false;
+
+  constructor(options: NatsBusOptions) {
+    this.options = options;
+    this.logger = options.logger ?? plainLogger;
+    this.link = new Link({ url: options.url, name: options.name, logger: this.logger, ...(options.natsOptions && { natsOptions: options.natsOptions }) });
+    this.inbox = mintInbox(options.name);
+    this.inboxBytes = Buffer.from(this.inbox, 'latin1');
+    this.leaveInbox = this.hearInbox();
+    const host = this.host();
+    this.peers = host.peers;
+    this.asks = new Asks(host);
+    this.streams = new Streams(host);
+    this.outbox = new NewsOutbox(host, { items: options.outbox?.items ?? outboxItemsCap, bytes: options.outbox?.bytes ?? outboxBytesCap });
+    this.link.onChange((connected) => this.changed(connected));
+    this.clock = new Clock(() => this.tick());
+  }
+
+  get connected(): boolean {
+    return this.link.connected;
+  }
+
+  ask<S extends AskSubject>(subject: S, request: unknown, options?: AskOptions): Promise<never> {
+    if (this.closing) return Promise.reject(new GatewayError('service_unavailable'));
+    return this.asks.ask(subjectOf(subject), request, options?.deadlineMs ?? defaultAskDeadlineMs);
+  }
+
+  open<S extends OpenSubject>(subject: S, request: unknown, handlers: StreamHandlers<S>, options?: { body?: Uint8Array; deadlineMs?: number }): StreamCall {
+    return this.streams.open(subjectOf(subject), request, handlers, options);
+  }
+
+  tell(subject: string, news: unknown): void {
+    this.link.publish(subjectOf(subject), jsonBytes(news));
+  }
+
+  tellDurably(subject: string, id: string, news: unknown): Promise<void> {
+    return this.outbox.tell(subjectOf(subject), id, news);
+  }
+
+  serve(handlers: { ask?: AskHandlers; open?: OpenServerHandlers }): Disposable {
+    const inFlight = new InFlight();
+    const leave: (() => Promise<void>)[] = [];
+    for (const [subject, handler] of Object.entries(handlers.ask ?? {})) {
+      leave.push(this.link.subscribe(subjectOf(subject), queueGroup, (message) => this.asks.answer(handler as never, message.data, inFlight)));
+    }
+    for (const [subject, handler] of Object.entries(handlers.open ?? {})) {
+      leave.push(this.link.subscribe(subjectOf(subject), queueGroup, (message) => this.streams.accept(handler as never, message.data, inFlight)));
+    }
+    return this.door(async () => {
+      await Promise.all(leave.map((stop) => stop()));
+      await inFlight.ended();
+    });
+  }
+
+  listen<S extends NewsSubject>(subject: S, hear: (news: never) => void): Disposable {
+    return this.door(this.link.subscribe(subjectOf(subject), undefined, (message) => hear(readJson(message.data) as never)));
+  }
+
+  listenDurably<S extends NewsSubject>(
+    subject: S,
+    handle: (batch: NewsItem<S>[]) => Promise<void>,
+    options?: { maxBatch?: number; maxWaitMs?: number },
+  ): Disposable {
+    const listener = new NewsListener(this.link, this.logger, () => this.ensureStream(), {
+      subject,
+      handle: handle as never,
+      maxBatch: options?.maxBatch ?? newsBatchItems,
+      maxWaitMs: options?.maxWaitMs ?? newsBatchWaitMs,
+      ackWaitMs: this.options.ackWaitMs ?? 30_000,
+    });
+    this.listeners.add(listener);
+    return this.door(() => {
+      this.listeners.delete(listener);
+      return listener.stop();
+    });
+  }
+
+  onConnection(callback: (connected: boolean) => void): void {
+    this.watchers.push(callback);
+  }
+
+  stats() {
+    return {
+      openCalls: this.streams.calls.size,
+      openServed: this.streams.served.size,
+      outboxItems: this.outbox.size,
+      fencedFrames: this.fencedFrames,
+    };
+  }
+
+  async drain(): Promise<void> {
+    if (this.closing) return;
+    this.closing = true;
+    this.streams.refusing = true;
+    const ended = this.finish();
+    if (!(await settlesWithin(ended, this.options.drainMs ?? 30_000))) this.logger.warn(this.stats(), 'the bus was closed before all work had ended');
+    this.streams.loseAll('the bus closes');
+    this.asks.loseAll();
+    this.peers.flushAllAcks();
+    this.clock.stop();
+    await this.link.close();
+  }
+
+  /** No new work; what was accepted; the tails and news that others wait for. */
+  private async finish(): Promise<void> {
+    const listening = [...this.doors].map((close) => close());
+    await Promise.all([this.streams.calls.ended(), this.streams.served.ended(), this.asks.inFlight.ended(), ...listening]);
+    this.peers.flushAllAcks();
+    await settlesWithin(this.peers.settled(), 5000);
+    this.peers.loseAll('the bus closes');
+    await this.outbox.flushed();
+  }
+
+  private door(close: () => Promise<void>): Disposable {
+    const once = () => {
+      this.doors.delete(once);
+      return close();
+    };
+    this.doors.add(once);
+    return { dispose: once };
+  }
+
+  private hearInbox(): () => Promise<void> {
+    return this.link.subscribe(inboxSubscription(this.inbox), undefined, (message) => this.hear(message));
+  }
+
+  /** Our own frames start with their version; what is empty or JSON comes from the server. */
+  private hear(message: Msg): void {
+    const { data } = message;
+    const frame = readFrame(data);
+    if (!frame) return this.hearServer(message);
+    if (frame.kind === frameKind.pulse) return this.peers.hearPulse(frame);
+    if (frame.kind === frameKind.ack) return this.peers.hearAcks(frame);
+    if ((frame.marks & frameMark.ask) !== 0) return this.asks.hear(frame);
+    this.streams.hear(frame);
+  }
+
+  private hearServer(message: Msg): void {
+    const key = answerKey(message.subject);
+    if (this.outbox.hear(key, message)) return;
+    if (message.data.length > 0 || !(this.asks.noResponders(key) || this.streams.noResponders(key))) this.fencedFrames++;
+  }
+
+  private changed(connected: boolean): void {
+    if (!connected) {
+      // Frames under way may be lost on either side: nothing of the old connection goes on.
+      this.outbox.disconnected();
+      this.asks.loseAll();
+      this.streams.loseAll('the bus connection was lost');
+      this.peers.loseAll('the bus connection was lost');
+      void this.leaveInbox();
+      this.inbox = mintInbox(this.options.name);
+      this.inboxBytes = Buffer.from(this.inbox, 'latin1');
+      this.leaveInbox = this.hearInbox();
+    } else this.outbox.pump();
+    for (const watch of this.watchers) {
+      try {
+        watch(connected);
+      } catch (error) {
+        this.logger.error({ error }, 'a connection watcher threw');
+      }
+    }
+  }
+
+  private tick(): void {
+    try {
+      this.asks.tick();
+      this.streams.tick();
+      this.peers.tick();
+      this.outbox.tick();
+    } catch (error) {
+      this.logger.error({ error }, 'the bus clock met a defect');
+    }
+  }
+
+  /** One attempt at a time for all who need it. Never rejects: who needs the stream finds out by using it. */
+  private ensureStream(): Promise<void> {
+    const { connection } = this.link;
+    if (!connection) return Promise.resolve();
+    this.ensuring ??= newsManager(connection)
+      .then((manager) => ensureNewsStream(manager, this.options.newsBytes ?? 1024 ** 3))
+      .catch((error) => this.logger.warn({ error }, 'the news stream cannot be made yet'))
+      .finally(() => {
+        this.ensuring = null;
+      });
+    return this.ensuring;
+  }
+
+  /** This bus as its parts see it. */
+  private host() {
+    const bus = this;
+    const host = {
+      logger: this.logger,
+      maxBodyBytes: this.options.maxBodyBytes ?? 256 * 1024 * 1024,
+      get now() {
+        return bus.clock?.now ?? 0;
+      },
+      get inbox() {
+        return bus.inbox;
+      },
+      get inboxBytes() {
+        return bus.inboxBytes;
+      },
+      get connected() {
+        return bus.link.connected;
+      },
+      get cap() {
+        return payloadCap(frameCap, bus.link.maxPayload, bus.inboxBytes);
+      },
+      publish: (...frame: Parameters<Link['publish']>) => bus.link.publish(...frame),
+      fenced: (frames: number) => {
+        bus.fencedFrames += frames;
+      },
+      ensureStream: () => bus.ensureStream(),
+    };
+    return Object.assign(host, { peers: new Peers(host) });
+  }
+}

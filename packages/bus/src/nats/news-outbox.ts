@@ -1,0 +1,204 @@
+/** Durable news on their way out: bounded, batched, pipelined, and kept until JetStream has acknowledged them. */
+import { GatewayError } from '@model-gateway/errors';
+import { headers as createHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
+import { backOffMs } from '../kit/back-off.ts';
+import type { BusLogger } from '../kit/logger.ts';
+import { mintStreamId, streamKey } from './stream-id.ts';
+import { answerSubject } from './subjects.ts';
+
+export interface OutboxHost {
+  readonly logger: BusLogger;
+  readonly now: number;
+  readonly inbox: string;
+  readonly connected: boolean;
+  /** Payload bytes of one message. */
+  readonly cap: number;
+  publish(subject: string, payload: Uint8Array, reply: string, headers: MsgHdrs): boolean;
+  /** The stream may not exist: makes it. Never rejects. */
+  ensureStream(): Promise<void>;
+}
+
+interface Item {
+  text: string;
+  bytes: number;
+  resolve: () => void;
+}
+
+interface Batch {
+  subject: string;
+  /** The same on every try, so that the server forgets repetitions. */
+  messageId: string;
+  payload: Buffer;
+  items: Item[];
+  tries: number;
+  key: number;
+  /** When the acknowledgement is overdue, or the next try is due. */
+  dueAt: number;
+}
+
+/** Waits this long for company: a message per request would double what the bus costs. */
+const lingerMs = 25;
+const batchItems = 200;
+const batchBytes = 128 * 1024;
+/** Batches under way at once; none waits for the one before it. */
+const mostUnderWay = 16;
+const ackMs = 5000;
+
+export class NewsOutbox {
+  private readonly host: OutboxHost;
+  private readonly limits: { items: number; bytes: number };
+  private readonly waiting = new Map<string, Item[]>();
+  private readonly underWay = new Map<number, Batch>();
+  private retries: Batch[] = [];
+  private items = 0;
+  private bytes = 0;
+  private timer: NodeJS.Timeout | null = null;
+  private failures = 0;
+  private emptied: (() => void)[] = [];
+
+  constructor(host: OutboxHost, limits: { items: number; bytes: number }) {
+    this.host = host;
+    this.limits = limits;
+  }
+
+  /** Items told and not yet acknowledged. */
+  get size(): number {
+    return this.items;
+  }
+
+  /** Resolves with the acknowledgement; rejects `overloaded` when the outbox is full, `payload_too_large` when no message holds the item. */
+  tell(subject: string, id: string, news: unknown): Promise<void> {
+    const text = JSON.stringify([id, news]);
+    const bytes = Buffer.byteLength(text);
+    if (bytes + 2 > this.host.cap) return Promise.reject(new GatewayError('payload_too_large'));
+    if (this.items >= this.limits.items || this.bytes + bytes > this.limits.bytes) {
+      return Promise.reject(new GatewayError('overloaded', { message: 'The outbox of durable news is full.' }));
+    }
+    this.items++;
+    this.bytes += bytes;
+    return new Promise((resolve) => {
+      const items = this.waiting.get(subject);
+      if (items) items.push({ text, bytes, resolve });
+      else this.waiting.set(subject, [{ text, bytes, resolve }]);
+      if ((items?.length ?? 1) >= batchItems) this.pump();
+      else this.timer ??= setTimeout(() => this.pump(), lingerMs);
+    });
+  }
+
+  /** Sends what may be sent. */
+  pump(): void {
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
+    if (!this.host.connected) return;
+    const { now } = this.host;
+    const held: Batch[] = [];
+    for (const batch of this.retries) {
+      if (batch.dueAt > now || this.underWay.size >= mostUnderWay) held.push(batch);
+      else this.publish(batch);
+    }
+    this.retries = held;
+    for (const [subject, items] of this.waiting) {
+      while (items.length > 0 && this.underWay.size + this.retries.length < mostUnderWay) this.publish(this.takeBatch(subject, items));
+    }
+  }
+
+  /** What the server answered to a publish; whether the id was one of ours. */
+  hear(key: number, message: Msg): boolean {
+    const batch = this.underWay.get(key);
+    if (!batch) return false;
+    this.underWay.delete(key);
+    const refusal = refusalOf(message);
+    if (refusal === null) this.commit(batch);
+    else this.retry(batch, refusal);
+    return true;
+  }
+
+  /** Every tick: overdue acknowledgements (a full store answers nothing) and retries whose time has come. */
+  tick(): void {
+    const { now } = this.host;
+    for (const batch of this.underWay.values()) {
+      if (batch.dueAt > now) continue;
+      this.underWay.delete(batch.key);
+      this.retry(batch, 'no acknowledgement');
+    }
+    if (this.items > 0 && !this.timer) this.pump();
+  }
+
+  /** The connection is gone: what was under way is sent again, under the same message id. */
+  disconnected(): void {
+    for (const batch of this.underWay.values()) {
+      batch.dueAt = 0;
+      this.retries.push(batch);
+    }
+    this.underWay.clear();
+  }
+
+  flushed(): Promise<void> {
+    if (this.items === 0) return Promise.resolve();
+    this.pump();
+    return new Promise((resolve) => this.emptied.push(resolve));
+  }
+
+  private takeBatch(subject: string, items: Item[]): Batch {
+    let bytes = 2;
+    let count = 0;
+    const most = Math.min(batchBytes, this.host.cap);
+    while (count < items.length && count < batchItems) {
+      const next = bytes + items[count]!.bytes + 1;
+      if (count > 0 && next > most) break;
+      bytes = next;
+      count++;
+    }
+    const taken = items.splice(0, count);
+    const payload = Buffer.from(`[${taken.map(({ text }) => text).join(',')}]`);
+    const { number, salt } = mintStreamId();
+    const messageId = `${this.host.inbox.slice(-22)}-${number.toString(36)}-${salt.toString(36)}`;
+    return { subject, messageId, payload, items: taken, tries: 0, key: 0, dueAt: 0 };
+  }
+
+  private publish(batch: Batch): void {
+    const { number, salt } = mintStreamId();
+    batch.key = streamKey(number, salt);
+    batch.dueAt = this.host.now + ackMs;
+    batch.tries++;
+    const headers = createHeaders();
+    headers.set('Nats-Msg-Id', batch.messageId);
+    if (this.host.publish(batch.subject, batch.payload, answerSubject(this.host.inbox, batch.key), headers)) this.underWay.set(batch.key, batch);
+    else this.retries.push(Object.assign(batch, { dueAt: this.host.now + backOffMs(batch.tries) }));
+  }
+
+  private retry(batch: Batch, refusal: string): void {
+    batch.dueAt = this.host.now + backOffMs(batch.tries, 200, 5000);
+    this.retries.push(batch);
+    if (this.failures++ % 50 === 0) this.host.logger.warn({ refusal, items: this.items }, 'durable news wait for the news stream');
+    if (refusal === noStream) void this.host.ensureStream().then(() => this.retryNow());
+  }
+
+  private retryNow(): void {
+    for (const batch of this.retries) batch.dueAt = Math.min(batch.dueAt, this.host.now + 200);
+  }
+
+  private commit(batch: Batch): void {
+    this.failures = 0;
+    this.items -= batch.items.length;
+    for (const item of batch.items) {
+      this.bytes -= item.bytes;
+      item.resolve();
+    }
+    if (this.items === 0) {
+      const waiters = this.emptied;
+      this.emptied = [];
+      for (const wake of waiters) wake();
+    } else if (!this.timer) this.pump();
+  }
+}
+
+const noStream = 'no news stream';
+
+/** null for an acknowledgement, else why not. */
+function refusalOf(message: Msg): string | null {
+  if (message.data.length === 0) return noStream;
+  const answer = message.json<{ stream?: string; error?: { description?: string; err_code?: number } }>();
+  if (answer.error) return `${answer.error.err_code ?? ''} ${answer.error.description ?? 'refused'}`;
+  return answer.stream ? null : 'not an acknowledgement';
+}

@@ -1,0 +1,77 @@
+/** The JetStream stream of durable news and its consumers: made on demand, made again when the store was lost. */
+import { durableSubjects } from '@model-gateway/contracts';
+import { AckPolicy, DiscardPolicy, type JetStreamManager, jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { subjectOf } from './subjects.ts';
+
+export const newsStream = 'gw_news';
+const nanosPerMs = 1_000_000;
+const maxAgeMs = 7 * 24 * 3600 * 1000;
+const duplicateWindowMs = 2 * 60 * 1000;
+const smallestStoreBytes = 64 * 1024 * 1024;
+/** Messages a consumer may hold unacknowledged: with batches of 128 KiB this bounds what waits in a listener. */
+export const mostUnacknowledged = 128;
+
+/** JetStream's error codes that are not failures here. */
+const apiCode = { streamNotFound: 10059, streamNameInUse: 10058, noStorage: 10047, consumerExists: 10148 } as const;
+
+/** `stats.request` → `stats-request`. */
+export const consumerOf = (subject: string): string => subject.replace('.', '-');
+
+export async function newsManager(connection: NatsConnection): Promise<JetStreamManager> {
+  return jetstreamManager(connection, { checkAPI: false, timeout: 5000 });
+}
+
+/** Makes sure that the stream is there and takes every durable subject. Rejects when JetStream is away. */
+export async function ensureNewsStream(manager: JetStreamManager, maxBytes: number): Promise<void> {
+  const subjects = durableSubjects.map(subjectOf);
+  try {
+    const { config } = await manager.streams.info(newsStream);
+    const missing = subjects.filter((subject) => !config.subjects.includes(subject));
+    // A neighbour of another version may know subjects that we do not: none is taken away.
+    if (missing.length > 0) await manager.streams.update(newsStream, { subjects: [...config.subjects, ...missing] });
+  } catch (error) {
+    if (codeOf(error) !== apiCode.streamNotFound) throw error;
+    await addStream(manager, subjects, maxBytes);
+  }
+}
+
+async function addStream(manager: JetStreamManager, subjects: string[], maxBytes: number): Promise<void> {
+  try {
+    await manager.streams.add({
+      name: newsStream,
+      subjects,
+      storage: StorageType.File,
+      // Each item has one consumer, and is gone when that one has committed it.
+      retention: RetentionPolicy.Workqueue,
+      // A full store refuses news, which wait in the outboxes, rather than forget old ones.
+      discard: DiscardPolicy.New,
+      max_age: maxAgeMs * nanosPerMs,
+      max_bytes: maxBytes,
+      duplicate_window: duplicateWindowMs * nanosPerMs,
+    });
+  } catch (error) {
+    if (codeOf(error) === apiCode.streamNameInUse) return;
+    if (codeOf(error) !== apiCode.noStorage || maxBytes / 2 < smallestStoreBytes) throw error;
+    await addStream(manager, subjects, maxBytes / 2);
+  }
+}
+
+/** Makes sure that the durable consumer of a subject is there. */
+export async function ensureNewsConsumer(manager: JetStreamManager, subject: string, ackWaitMs: number): Promise<void> {
+  const config = {
+    durable_name: consumerOf(subject),
+    filter_subject: subjectOf(subject),
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: ackWaitMs * nanosPerMs,
+    max_ack_pending: mostUnacknowledged,
+  };
+  try {
+    await manager.consumers.add(newsStream, config);
+  } catch (error) {
+    // Made meanwhile by another listener, or with another version's figures: it serves.
+    if (codeOf(error) !== apiCode.consumerExists) throw error;
+  }
+}
+
+const codeOf = (error: unknown): number | undefined => (error as { code?: number } | null)?.code;

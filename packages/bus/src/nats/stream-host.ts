@@ -1,0 +1,27 @@
+/** What a stream's ends need of their bus. */
+import type { BusLogger } from '../kit/logger.ts';
+import type { Peers } from './peers.ts';
+
+export interface StreamHost {
+  readonly logger: BusLogger;
+  readonly peers: Peers;
+  /** Coarse, awake milliseconds. */
+  readonly now: number;
+  /** Our inbox, as a frame carries it. */
+  readonly inboxBytes: Uint8Array;
+  /** Payload bytes a frame may have, given the server's limit. */
+  readonly cap: number;
+  /** Largest request body that is taken. */
+  readonly maxBodyBytes: number;
+  publish(subject: string, frame: Uint8Array): boolean;
+  /** A late, repeated or forged frame was dropped. */
+  fenced(frames: number): void;
+}
+
+/** Who is told when an end is done. */
+export interface StreamBooks {
+  /** The end's user has nothing more to expect. */
+  ended(): void;
+  /** No frame is of interest any more. */
+  forget(stream: { readonly key: number }): void;
+}

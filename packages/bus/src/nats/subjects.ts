@@ -1,0 +1,37 @@
+/** The one place where subjects are made: a static tree, plus inboxes whose parts we mint. No caller's text ever gets in. */
+import { randomBytes } from 'node:crypto';
+
+const root = 'gw.v1';
+const word = /^[a-z][a-z0-9-]{0,39}$/;
+const inboxForm = /^gw\.v1\.inbox\.[a-z][a-z0-9-]{0,39}\.[A-Za-z0-9_-]{22}$/;
+
+/** `router.plan` → `gw.v1.router.plan`. Throws on anything that is not a plain `service.verb`. */
+export function subjectOf(door: string): string {
+  const words = door.split('.');
+  if (words.length !== 2 || !words.every((part) => word.test(part))) throw new Error('a subject is made of a service and a verb');
+  return `${root}.${door}`;
+}
+
+/** Where the connection's library makes inboxes of its own; named after the process so that permissions can tell them apart. */
+export function inboxPrefix(processName: string): string {
+  if (!word.test(processName)) throw new Error('a process name on the bus is lower-case letters, digits and dashes');
+  return `${root}.inbox.${processName}`;
+}
+
+/** A fresh inbox that cannot be guessed (128 bits). */
+export const mintInbox = (processName: string): string => `${inboxPrefix(processName)}.${randomBytes(16).toString('base64url')}`;
+
+/** Whether a name that came over the bus is an inbox; we publish to nothing else on a peer's word. */
+export const isInbox = (name: string): boolean => inboxForm.test(name);
+
+/** All that a process hears in private. */
+export const inboxSubscription = (inbox: string): string => `${inbox}.*`;
+
+/** Frames go to one fixed subject, which the server's routing cache remembers; the stream id stands in the frame. */
+export const frameSubject = (inbox: string): string => `${inbox}.f`;
+
+/** Only for what the server itself answers (no responders, publish acknowledgements): the id stands in the subject. */
+export const answerSubject = (inbox: string, key: number): string => `${inbox}.${key.toString(36)}`;
+
+/** The id in an answer subject; NaN when it holds none. */
+export const answerKey = (subject: string): number => Number.parseInt(subject.slice(subject.lastIndexOf('.') + 1), 36);

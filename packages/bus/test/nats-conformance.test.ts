@@ -1,0 +1,31 @@
+/** The common promises over a real nats-server: two connections, one that asks and one that serves. */
+import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
+import { connectNatsBus } from '../src/index.ts';
+import { busConformance } from './conformance.ts';
+import { quiet, sleep, until } from './support.ts';
+
+if (natsAvailable('bus over NATS')) {
+  let server: NatsServer;
+  beforeAll(async () => {
+    server = await startNatsServer();
+  });
+  afterAll(async () => {
+    await server.dispose();
+  });
+
+  busConformance('NATS', async () => {
+    const near = await connectNatsBus({ url: server.url, name: 'near', logger: quiet, drainMs: 500 });
+    const far = await connectNatsBus({ url: server.url, name: 'far', logger: quiet, drainMs: 500 });
+    await until(() => near.connected && far.connected, 'both are connected');
+    const close = async () => {
+      await Promise.all([near.drain(), far.drain()]);
+    };
+    // A subscription is in place once the server has it; a moment is enough on this machine's loopback.
+    return { near, far, settle: () => sleep(30), close };
+  });
+} else {
+  describe('bus over NATS', () => {
+    test.skip('needs a nats-server', () => {});
+  });
+}

@@ -1,0 +1,162 @@
+/** A real nats-server for suites: its own port and store directory, with the means to stop, kill and restart it. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface NatsServer {
+  readonly url: string;
+  /** Of the server's monitor (`/varz`); null for a server that is not ours. */
+  readonly monitorUrl: string | null;
+  /** false: `NATS_URL` named it, so it cannot be stopped, killed or restarted from here. */
+  readonly managed: boolean;
+  readonly pid: number | null;
+  /** Starts it again after `stop` or `kill`, on the same port and store. */
+  start(): Promise<void>;
+  /** SIGTERM, and SIGKILL after five seconds, since a server with a full store ignores the first. */
+  stop(): Promise<void>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** `kill` and `start`; `loseStore` empties the store between. */
+  restart(options?: { loseStore?: boolean }): Promise<void>;
+  /** Stops it and removes its store. */
+  dispose(): Promise<void>;
+}
+
+const places = ['nats-server', '/usr/sbin/nats-server', '/usr/local/bin/nats-server', '/usr/bin/nats-server'];
+
+/** Path of a local nats-server, or null. */
+export function findNatsServer(): string | null {
+  return places.find((place) => spawnSync(place, ['--version']).status === 0) ?? null;
+}
+
+/**
+ * Whether suites that need NATS can run here. When they cannot it says so loudly, and fails under `CI=true`:
+ * a suite that silently does not run proves nothing.
+ */
+export function natsAvailable(suite: string): boolean {
+  if (process.env['NATS_URL'] || findNatsServer()) return true;
+  const message = `${suite} DID NOT RUN: no nats-server on PATH or in /usr/sbin, and NATS_URL is not set`;
+  if (process.env['CI'] === 'true') throw new Error(message);
+  process.stderr.write(`${message}\n`);
+  return false;
+}
+
+/** Starts a server, or names the one of `NATS_URL`. Throws when there is neither. */
+export async function startNatsServer(options: { extraArguments?: string[]; storeDirectory?: string } = {}): Promise<NatsServer> {
+  const given = process.env['NATS_URL'];
+  if (given) return externalServer(given);
+  const binary = findNatsServer();
+  if (!binary) throw new Error('no nats-server found: install it (Debian: apt-get install nats-server) or set NATS_URL');
+  const server = new LocalServer(binary, await freePort(), await freePort(), options);
+  await server.start();
+  return server;
+}
+
+class LocalServer implements NatsServer {
+  readonly managed = true;
+  readonly url: string;
+  readonly monitorUrl: string;
+  private readonly binary: string;
+  private readonly port: number;
+  private readonly store: string;
+  private readonly ownStore: boolean;
+  private readonly args: string[];
+  private child: ChildProcess | null = null;
+
+  constructor(binary: string, port: number, monitorPort: number, options: { extraArguments?: string[]; storeDirectory?: string }) {
+    this.binary = binary;
+    this.port = port;
+    this.ownStore = options.storeDirectory === undefined;
+    this.store = options.storeDirectory ?? mkdtempSync(join(tmpdir(), 'nats-'));
+    this.url = `nats://127.0.0.1:${port}`;
+    this.monitorUrl = `http://127.0.0.1:${monitorPort}`;
+    this.args = ['-a', '127.0.0.1', '-p', `${port}`, '-m', `${monitorPort}`, '-js', '-sd', this.store, ...(options.extraArguments ?? [])];
+  }
+
+  get pid(): number | null {
+    return this.child?.pid ?? null;
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(this.binary, this.args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.child = child;
+    let log = '';
+    child.stderr?.on('data', (text) => {
+      log = (log + text).slice(-4000);
+    });
+    // A suite that fails half-way must not leave a server behind.
+    process.once('exit', () => child.kill('SIGKILL'));
+    for (let tries = 0; tries < 200; tries++) {
+      if (child.exitCode !== null) break;
+      if (await answers(this.port)) return;
+      await sleep(25);
+    }
+    throw new Error(`nats-server did not start: ${log}`);
+  }
+
+  async stop(): Promise<void> {
+    await this.end('SIGTERM');
+  }
+
+  async kill(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  async restart(options: { loseStore?: boolean } = {}): Promise<void> {
+    await this.kill();
+    if (options.loseStore) rmSync(join(this.store, 'jetstream'), { recursive: true, force: true });
+    await this.start();
+  }
+
+  async dispose(): Promise<void> {
+    await this.stop();
+    if (this.ownStore) rmSync(this.store, { recursive: true, force: true });
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    const { child } = this;
+    this.child = null;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.kill(signal);
+    const last = setTimeout(() => child.kill('SIGKILL'), 5000);
+    await ended;
+    clearTimeout(last);
+  }
+}
+
+function externalServer(url: string): NatsServer {
+  const refuse = () => Promise.reject(new Error('the server of NATS_URL is not ours to stop; unset NATS_URL for this suite'));
+  const nothing = () => Promise.resolve();
+  return { url, monitorUrl: null, managed: false, pid: null, start: nothing, stop: refuse, kill: refuse, restart: refuse, dispose: nothing };
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Whether the server greets on its port. */
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = new Socket();
+    const done = (up: boolean) => {
+      socket.destroy();
+      resolve(up);
+    };
+    socket.once('data', () => done(true));
+    socket.once('error', () => done(false));
+    socket.setTimeout(500, () => done(false));
+    socket.connect(port, '127.0.0.1');
+  });
+}
