@@ -25,14 +25,15 @@ export interface ModelFamily {
 const fourEfforts = ['low', 'medium', 'high', 'max'] as const;
 const fiveEfforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 
+/** `from` is major × 100 + minor. */
 const generations: readonly { from: number; family: ModelFamily }[] = [
-  { from: 4.08, family: modern({ systemTurns: true, fixedSampling: true, efforts: fiveEfforts }) },
-  { from: 4.07, family: modern({ systemTurns: false, fixedSampling: true, efforts: fiveEfforts }) },
-  { from: 4.06, family: modern({ systemTurns: false, fixedSampling: false, efforts: fourEfforts }) },
-  { from: 4.01, family: earlier({ defaultMaxTokens: 32_000, bothSamplings: false, structuredOutput: true }) },
-  { from: 4, family: earlier({ defaultMaxTokens: 32_000 }) },
-  { from: 3.07, family: earlier({ defaultMaxTokens: 32_000 }) },
-  { from: 3.05, family: earlier({ defaultMaxTokens: 8192, thinking: 'none' }) },
+  { from: 408, family: modern({ systemTurns: true, fixedSampling: true, efforts: fiveEfforts }) },
+  { from: 407, family: modern({ systemTurns: false, fixedSampling: true, efforts: fiveEfforts }) },
+  { from: 406, family: modern({ systemTurns: false, fixedSampling: false, efforts: fourEfforts }) },
+  { from: 401, family: earlier({ defaultMaxTokens: 32_000, bothSamplings: false, structuredOutput: true }) },
+  { from: 400, family: earlier({ defaultMaxTokens: 32_000 }) },
+  { from: 307, family: earlier({ defaultMaxTokens: 32_000 }) },
+  { from: 305, family: earlier({ defaultMaxTokens: 8192, thinking: 'none' }) },
   { from: 0, family: earlier({ defaultMaxTokens: 4096, thinking: 'none' }) },
 ];
 
@@ -44,7 +45,7 @@ const version = /claude-(?:[a-z]{1,20}-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i;
 export function modelFamily(upstreamModelId: string): ModelFamily {
   const found = version.exec(upstreamModelId);
   if (!found) return compatible;
-  const number = Number(found[1]) + Number(found[2] ?? 0) / 100;
+  const number = Number(found[1]) * 100 + Number(found[2] ?? 0);
   return generations.find((generation) => number >= generation.from)?.family ?? compatible;
 }
 

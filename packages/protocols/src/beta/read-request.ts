@@ -4,6 +4,7 @@ import type { Conversation, OutputFormat, Reasoning, Sampling, SystemPart, Turn 
 import { invalid } from '../kit/fail.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
+import { withoutBillingLine } from './billing-line.ts';
 import { readCache } from './cache-mark.ts';
 import { LossList } from './losses.ts';
 import { readContent } from './read-content.ts';
@@ -38,7 +39,7 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
   requireUniqueToolUse(messages);
   const { system, turns } = readTurns(messages, losses);
   const conversation: Conversation = {
-    system: [...readSystem(own(request, 'system'), 'system'), ...system],
+    system: [...dropBilling(readSystem(own(request, 'system'), 'system'), losses), ...system],
     turns,
     tools: readTools(own(request, 'tools'), losses),
     ...readToolChoice(own(request, 'tool_choice')),
@@ -46,6 +47,7 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
     sampling: readSampling(request, context),
     ...readReasoning(request, losses),
     ...readIdentity(request),
+    ...readSession(request, context),
     stream: own(request, 'stream') === true,
   };
   markLastPart(conversation, request);
@@ -105,6 +107,12 @@ function readSystem(value: unknown, path: string): SystemPart[] {
     if (part === undefined) throw invalid(`${path}.${place}.text`, `${path}.${place}.text: must be a string`);
     return { text: part, ...readCache(entry) };
   });
+}
+
+function dropBilling(system: SystemPart[], losses: LossList): SystemPart[] {
+  const kept = system.map((part) => ({ ...part, text: withoutBillingLine(part.text) }));
+  if (kept.some((part, place) => part.text !== system[place]?.text)) losses.dropped('system.billing', 'a line that changes with every call');
+  return kept.filter((part, place) => part.text !== '' || system[place]?.text === '');
 }
 
 function optionalNumber(request: JsonObject, key: string): number | undefined {
@@ -180,6 +188,13 @@ function readIdentity(request: JsonObject): Pick<Conversation, 'user' | 'metadat
     ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }),
     ...(serviceTier !== undefined && { serviceTier }),
   };
+}
+
+/** What stays the same over one session of an agent, so that an upstream which routes by it finds its cache again. */
+function readSession(request: JsonObject, context: ReadRequestContext): Pick<Conversation, 'promptCacheKey'> {
+  const user = asString(own(own(request, 'metadata'), 'user_id')) ?? '';
+  const session = context.headers['x-claude-code-session-id'] ?? /(?:^|_)session_([0-9a-f-]{36})$/.exec(user)?.[1];
+  return session !== undefined && /^[\w.-]{1,64}$/.test(session) ? { promptCacheKey: session } : {};
 }
 
 /** A mark at the top level means "the last block that can carry one". */

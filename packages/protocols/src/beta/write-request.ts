@@ -1,7 +1,6 @@
 /** The canonical conversation → a messages request, in the form that the model behind the upstream's id accepts. */
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
-import type { JsonObject } from '../kit/read.ts';
-import { own } from '../kit/read.ts';
+import { asNumber, type JsonObject, own } from '../kit/read.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { limitMarks, writeCache } from './cache-mark.ts';
 import { LossList } from './losses.ts';
@@ -15,7 +14,8 @@ import { writeTurns } from './write-turns.ts';
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new LossList();
   const family = modelFamily(context.target.upstreamModelId);
-  const maxTokens = conversation.sampling.maxTokens ?? family.defaultMaxTokens;
+  // A compatible server's own limit is known to whoever set it up: `extra_config.default_max_tokens`.
+  const maxTokens = conversation.sampling.maxTokens ?? asNumber(own(context.target.extraConfig, 'default_max_tokens')) ?? family.defaultMaxTokens;
   const output = writeOutput(conversation.output, family, losses);
   const prompt = writePrompt(conversation, output.instruction, family, context, losses);
   const tools = writeTools(conversation, family.structuredOutput, losses);

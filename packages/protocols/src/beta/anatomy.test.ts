@@ -1,0 +1,212 @@
+/** Verbatim passage: what changes in the bytes, and that nothing else does. */
+import { describe, expect, test } from '@jest/globals';
+import { applyEdits, type Edit } from '@model-gateway/json';
+import { countingIds, ownFixture, recorded, recordsOf, seal, target, writeContext } from '../../test/support/beta.ts';
+import { validateStream } from '../../test/validate/beta.ts';
+import type { VerbatimReplyContext, VerbatimRequestContext } from '../protocol.ts';
+import { verbatim } from './anatomy.ts';
+
+const edit = (text: string, edits: Edit[]): string => {
+  const edited: unknown = applyEdits(text, edits);
+  return typeof edited === 'string' ? edited : Buffer.from(edited as Uint8Array).toString();
+};
+
+function sendRequest(body: unknown, baseUrl = 'https://upstream.test') {
+  const text = JSON.stringify(body);
+  let parsed = 0;
+  const context: VerbatimRequestContext = {
+    ...writeContext('upstream-id', { target: target({ upstreamModelId: 'upstream-id', baseUrl }) }),
+    contains: (wanted) => text.includes(wanted),
+    parse: () => {
+      parsed += 1;
+      return JSON.parse(text) as unknown;
+    },
+  };
+  const { edits, losses } = verbatim.requestEdits(context);
+  return { sent: JSON.parse(edit(text, edits)) as Record<string, unknown> & { messages: Record<string, unknown>[] }, parsed, losses };
+}
+
+const replyContext = (): VerbatimReplyContext => ({
+  model: 'callers-name',
+  mintId: countingIds(),
+  sealSignature: seal,
+  requestContains: () => false,
+  parseRequest: () => ({}),
+});
+
+/** One recording is from before cache counts. */
+const olderUsage = /no usage\.cache_/;
+
+/** The stream as a caller gets it, record by record. */
+function passStream(text: string): string {
+  const reply = verbatim.createReply(replyContext());
+  return recordsOf(text)
+    .map((record) => {
+      const raw = Buffer.from(record.raw).toString();
+      const edits = reply.record(record);
+      if (edits === 'drop') return '';
+      return edits.length === 0 ? raw : raw.replace(record.data, () => edit(record.data, edits));
+    })
+    .join('');
+}
+
+describe('requests', () => {
+  test('a plain body is not even parsed', () => {
+    const { sent, parsed } = sendRequest({ model: 'callers-name', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }], anything: { new: 1 } });
+    expect(parsed).toBe(0);
+    expect(sent).toEqual({ model: 'upstream-id', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }], anything: { new: 1 } });
+  });
+
+  test('proofs: ours are opened, others stripped to readable text, opaque ones and empty messages removed', () => {
+    const { sent, losses } = sendRequest({
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'a' },
+        { role: 'assistant', content: [{ type: 'redacted_thinking', data: 'raw' }] },
+        { role: 'user', content: 'b' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'mine', signature: seal('proof') },
+            { type: 'redacted_thinking', data: seal('opaque') },
+            { type: 'thinking', thinking: 'theirs', signature: 'raw' },
+            { type: 'redacted_thinking', data: 'raw' },
+            { type: 'thinking', thinking: '', signature: 'raw' },
+            { type: 'text', text: 'x' },
+          ],
+        },
+      ],
+    });
+    expect(sent.messages).toEqual([
+      { role: 'user', content: 'a' },
+      { role: 'user', content: 'b' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'mine', signature: 'proof' },
+          { type: 'redacted_thinking', data: 'opaque' },
+          { type: 'text', text: 'theirs' },
+          { type: 'text', text: 'x' },
+        ],
+      },
+    ]);
+    expect(losses.map(({ field }) => field)).toEqual(['thinking.signature']);
+  });
+
+  test('when the calls being answered lose their thinking, a budget goes too, with what depends on it', () => {
+    const loop = (thinking: unknown, signature: string) =>
+      sendRequest({
+        model: 'm',
+        thinking,
+        context_management: { edits: [{ type: 'clear_thinking_20251015' }, { type: 'clear_tool_uses_20250919' }] },
+        messages: [
+          { role: 'user', content: 'a' },
+          {
+            role: 'assistant',
+            content: [
+              { type: 'thinking', thinking: 'hm', signature },
+              { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} },
+            ],
+          },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1' }] },
+        ],
+      }).sent;
+    const stripped = loop({ type: 'enabled', budget_tokens: 2000 }, 'raw');
+    expect(stripped).not.toHaveProperty('thinking');
+    expect(stripped['context_management']).toEqual({ edits: [{ type: 'clear_tool_uses_20250919' }] });
+    expect(loop({ type: 'adaptive' }, 'raw')).toHaveProperty('thinking');
+    expect(loop({ type: 'enabled', budget_tokens: 2000 }, seal('p'))).toHaveProperty('thinking');
+  });
+
+  test('the billing line goes to the vendor alone', () => {
+    const line = 'x-anthropic-billing-header: cc_version=1; cch=abc;';
+    const body = {
+      model: 'm',
+      system: [
+        { type: 'text', text: line },
+        { type: 'text', text: 'You are.' },
+      ],
+      messages: [],
+    };
+    expect(sendRequest(body).sent['system']).toEqual([{ type: 'text', text: 'You are.' }]);
+    expect(sendRequest({ ...body, system: `${line}\n\nYou are.` }).sent['system']).toBe('You are.');
+    expect(sendRequest({ ...body, system: [{ type: 'text', text: line }] }).sent).not.toHaveProperty('system');
+    expect(sendRequest(body, 'https://api.anthropic.com').sent['system']).toEqual(body.system);
+    expect(sendRequest(body, 'https://anthropic.com.evil.test').sent['system']).toHaveLength(1);
+  });
+
+  test('two calls of one id are refused here as well', () => {
+    const call = { role: 'assistant', content: [{ type: 'tool_use', id: 'same', name: 'f', input: {} }] };
+    expect(() => sendRequest({ model: 'm', messages: [call, call] })).toThrow('tool_use ids must be unique');
+  });
+
+  for (const { name, text } of recorded('request.json')) {
+    test(`recorded ${name}: with every proof ours, only the model changes`, () => {
+      const context = {
+        ...writeContext('upstream-id', { openSignature: (proof) => proof }),
+        contains: (wanted: string) => text.includes(wanted),
+        parse: () => JSON.parse(text) as unknown,
+      };
+      const { edits, losses } = verbatim.requestEdits(context);
+      const model = (JSON.parse(text) as { model: string }).model;
+      expect(edit(text, edits)).toBe(text.replace(new RegExp(`("model"\\s*:\\s*)"${model}"`), '$1"upstream-id"'));
+      expect(losses).toEqual([]);
+    });
+  }
+});
+
+describe('replies', () => {
+  test('model, ids of the caller’s calls and proofs change; every other byte stays', () => {
+    const text = ownFixture('tools.sse');
+    expect(passStream(text)).toBe(
+      text
+        .replace('"model":"claude-haiku-4-5"', '"model":"callers-name"')
+        .replace('toolu_01Upstream', 'toolu_0001')
+        .replace('toolu_02Upstream', 'toolu_0002')
+        .replace('"c2lnbmF0dXJl"', `"${seal('c2lnbmF0dXJl')}"`)
+        .replace('"b3BhcXVl"', `"${seal('b3BhcXVl')}"`),
+    );
+  });
+
+  test('ids of server tools, and of calls that the upstream’s code made, stay', () => {
+    const reply = verbatim.createReply(replyContext());
+    const ids = (block: unknown) => reply.whole({ content: [block] });
+    expect(ids({ type: 'server_tool_use', id: 'srvtoolu_1' })).toEqual([]);
+    expect(ids({ type: 'mcp_tool_use', id: 'mcptoolu_1' })).toEqual([]);
+    expect(ids({ type: 'tool_use', id: 'toolu_1', caller: { type: 'code_execution_20250825', tool_id: 'srvtoolu_1' } })).toEqual([]);
+    expect(ids({ type: 'tool_use', id: 'toolu_1', caller: { type: 'direct' } })).toEqual([{ path: ['content', 0, 'id'], value: 'toolu_0001' }]);
+  });
+
+  for (const { name, text } of recorded('.sse')) {
+    test(`recorded stream ${name}`, () => {
+      const passed = passStream(text);
+      const before = text.split('\n');
+      const after = passed.split('\n');
+      expect(after).toHaveLength(before.length);
+      before.forEach((line, place) => {
+        const mayChange =
+          line.includes('"message_start"') || line.includes('"tool_use"') || line.includes('"signature_delta"') || line.includes('"redacted_thinking"');
+        if (!mayChange) expect(after[place]).toBe(line);
+        else expect(after[place]?.match(/\s*\}\s*$/)?.[0]).toBe(line.match(/\s*\}\s*$/)?.[0]);
+      });
+      expect(passed).toContain('"model":"callers-name"');
+      for (const id of text.match(/"toolu_[A-Za-z0-9]{10,}"/g) ?? []) expect(passed).not.toContain(id);
+      expect((passed.match(/srvtoolu_\w+/g) ?? []).join()).toBe((text.match(/srvtoolu_\w+/g) ?? []).join());
+      expect(validateStream(passed).filter((fault) => !olderUsage.test(fault))).toEqual([]);
+    });
+  }
+
+  for (const { name, text } of recorded('response.json').filter((file) => file.text.includes('"content"'))) {
+    test(`recorded whole ${name}`, () => {
+      const body = JSON.parse(text) as { content: Record<string, unknown>[] };
+      const after = JSON.parse(edit(text, verbatim.createReply(replyContext()).whole(body))) as typeof body;
+      expect(after).toMatchObject({ model: 'callers-name' });
+      body.content.forEach((block, place) => {
+        const changed = ['id', 'signature', 'data'].filter((field) => block[field] !== after.content[place]?.[field]);
+        const expected = { tool_use: ['id'], thinking: ['signature'], redacted_thinking: ['data'] }[String(block['type'])] ?? [];
+        expect(changed).toEqual(expected);
+        expect({ ...after.content[place], id: 0, signature: 0, data: 0 }).toEqual({ ...block, id: 0, signature: 0, data: 0 });
+      });
+    });
+  }
+});
