@@ -1,0 +1,3 @@
+/** The fake upstream's door. */
+export * from './fixtures.ts';
+export * from './server.ts';

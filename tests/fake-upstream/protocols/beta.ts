@@ -1,0 +1,76 @@
+/** Messages. */
+import { type FakeProtocol, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
+
+const stopReason = (turn: Turn): string => (turn.tool === null ? 'end_turn' : 'tool_use');
+const block = (turn: Turn) =>
+  turn.tool === null
+    ? { type: 'text', text: turn.chunks.join('') }
+    : { type: 'tool_use', id: turn.tool.id, name: turn.tool.name, input: JSON.parse(turn.tool.args) };
+const message = (turn: Turn, content: unknown[], reason: string | null, outputTokens: number) => ({
+  id: 'msg_fake',
+  type: 'message',
+  role: 'assistant',
+  model: turn.model,
+  content,
+  stop_reason: reason,
+  stop_sequence: null,
+  usage: { input_tokens: turn.inputTokens, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: outputTokens },
+});
+const event = (type: string, fields: object = {}): string => sse({ type, ...fields }, type);
+const textDelta = (text: string): string => event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } });
+const errorTypes: Record<number, string> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
+};
+
+export const beta: FakeProtocol = {
+  read(body) {
+    const messages = listOf(body['messages']);
+    const results = (content: unknown) => listOf(content).filter((part) => part['type'] === 'tool_result');
+    const lastText = messages.findLastIndex((one) => one['role'] === 'user' && results(one['content']).length === 0);
+    const result = messages
+      .slice(lastText + 1)
+      .flatMap((one) => results(one['content']))
+      .at(-1);
+    return {
+      text: textOf(messages[lastText]?.['content']),
+      tools: listOf(body['tools']).flatMap((tool) => nameOf(tool['name'])),
+      toolResult: result === undefined ? null : textOf(result['content']),
+    };
+  },
+  whole: (turn) => message(turn, [block(turn)], stopReason(turn), turn.outputTokens),
+  events(turn) {
+    const start = turn.tool === null ? { type: 'text', text: '' } : { type: 'tool_use', id: turn.tool.id, name: turn.tool.name, input: {} };
+    const half = (turn.tool?.args.length ?? 0) >> 1;
+    const inputDelta = (json: string): string => event('content_block_delta', { index: 0, delta: { type: 'input_json_delta', partial_json: json } });
+    const deltas = turn.tool === null ? turn.chunks.map(textDelta) : [inputDelta(turn.tool.args.slice(0, half)), inputDelta(turn.tool.args.slice(half))];
+    return [
+      event('message_start', { message: message(turn, [], null, 1) }),
+      event('content_block_start', { index: 0, content_block: start }),
+      event('ping'),
+      ...deltas,
+      event('content_block_stop', { index: 0 }),
+      event('message_delta', { delta: { stop_reason: stopReason(turn), stop_sequence: null }, usage: { output_tokens: turn.outputTokens } }),
+      event('message_stop'),
+    ];
+  },
+  delta: (_turn, text) => textDelta(text),
+  midstreamError: (text) => event('error', { error: { type: 'overloaded_error', message: text } }),
+  error: (status, code, text) => ({
+    type: 'error',
+    error: { type: code === 'error' ? (errorTypes[status] ?? 'api_error') : code, message: text },
+    request_id: 'req_fake',
+  }),
+  countTokens: (tokens) => ({ input_tokens: tokens }),
+  models: (ids) => ({
+    data: ids.map((id) => ({ type: 'model', id, display_name: id, created_at: '2025-01-01T00:00:00Z' })),
+    has_more: false,
+    first_id: ids[0] ?? null,
+    last_id: ids.at(-1) ?? null,
+  }),
+};

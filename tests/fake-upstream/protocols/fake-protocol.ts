@@ -1,0 +1,54 @@
+/** What the fake upstream must know of one protocol: how to read a request a little, and how to write correct replies. */
+
+/** The few facts of a request that decide the reply. */
+export interface Asked {
+  model: string;
+  stream: boolean;
+  /** Text of the last user turn. */
+  text: string;
+  /** Names of the tools that the caller offers. */
+  tools: string[];
+  /** Text of a tool result after the last user turn, or null. */
+  toolResult: string | null;
+}
+
+/** What the model "says". */
+export interface Turn {
+  model: string;
+  /** Text deltas; joined they are the whole text. */
+  chunks: string[];
+  tool: { id: string; name: string; args: string } | null;
+  inputTokens: number;
+  outputTokens: number;
+  /** Whether the caller asked for usage in the stream, where that is a choice. */
+  includeUsage: boolean;
+}
+
+export interface FakeProtocol {
+  read(body: Record<string, unknown>): Omit<Asked, 'model' | 'stream'>;
+  /** The body of a reply that comes at once. */
+  whole(turn: Turn): unknown;
+  /** The events of a streamed reply, each as the bytes that a frame holds. */
+  events(turn: Turn): string[];
+  /** The n-th text delta after the first one, in a stream that never ends. */
+  delta(turn: Turn, text: string, n: number): string;
+  /** An error inside a stream whose head said 200. */
+  midstreamError(message: string): string;
+  error(status: number, code: string, message: string): unknown;
+  countTokens(tokens: number): unknown;
+  models(ids: readonly string[]): unknown;
+}
+
+export const sse = (data: unknown, event?: string): string => `${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`;
+
+type Part = { type?: unknown; text?: unknown; content?: unknown };
+/** The text of a content that is a string or a list of parts. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((part: Part) => (typeof part === 'string' ? part : typeof part?.text === 'string' ? part.text : '')).join('');
+}
+
+export const listOf = (value: unknown): Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];
+export const nameOf = (value: unknown): string[] => (typeof value === 'string' ? [value] : []);

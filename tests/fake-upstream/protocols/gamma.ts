@@ -1,0 +1,55 @@
+/** Generate content. Events are bare JSON objects here; the server frames them as SSE or as a JSON array. */
+import { type FakeProtocol, listOf, nameOf, type Turn } from './fake-protocol.ts';
+
+const usage = (turn: Turn) => ({
+  promptTokenCount: turn.inputTokens,
+  candidatesTokenCount: turn.outputTokens,
+  totalTokenCount: turn.inputTokens + turn.outputTokens,
+});
+const reply = (turn: Turn, parts: unknown[], last: boolean) => ({
+  candidates: [{ content: { parts, role: 'model' }, ...(last && { finishReason: 'STOP' }), index: 0 }],
+  usageMetadata: usage(turn),
+  modelVersion: turn.model,
+  responseId: 'fake',
+});
+const callPart = (turn: Turn) => ({ functionCall: { name: turn.tool?.name, args: JSON.parse(turn.tool?.args ?? '{}') } });
+const statuses: Record<number, string> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+const partsOf = (content: Record<string, unknown> | undefined) => listOf(content?.['parts']);
+
+export const gamma: FakeProtocol = {
+  read(body) {
+    const contents = listOf(body['contents']);
+    const results = (content: Record<string, unknown>) => partsOf(content).filter((part) => part['functionResponse'] !== undefined);
+    const lastText = contents.findLastIndex((content) => content['role'] !== 'model' && results(content).length === 0);
+    const result = contents
+      .slice(lastText + 1)
+      .flatMap(results)
+      .at(-1);
+    return {
+      text: partsOf(contents[lastText])
+        .map((part) => (typeof part['text'] === 'string' ? part['text'] : ''))
+        .join(''),
+      tools: listOf(body['tools']).flatMap((tool) => listOf(tool['functionDeclarations']).flatMap((one) => nameOf(one['name']))),
+      toolResult: result === undefined ? null : JSON.stringify((result['functionResponse'] as { response?: unknown }).response ?? null),
+    };
+  },
+  whole: (turn) => reply(turn, [turn.tool === null ? { text: turn.chunks.join('') } : callPart(turn)], true),
+  events(turn) {
+    if (turn.tool !== null) return [JSON.stringify(reply(turn, [callPart(turn)], true))];
+    return turn.chunks.map((text, i) => JSON.stringify(reply(turn, [{ text }], i === turn.chunks.length - 1)));
+  },
+  delta: (turn, text) => JSON.stringify(reply(turn, [{ text }], false)),
+  midstreamError: (message) => JSON.stringify({ error: { code: 503, message, status: 'UNAVAILABLE' } }),
+  error: (status, code, message) => ({ error: { code: status, message, status: code === 'error' ? (statuses[status] ?? 'UNKNOWN') : code } }),
+  countTokens: (tokens) => ({ totalTokens: tokens }),
+  models: (ids) => ({ models: ids.map((id) => ({ name: `models/${id}`, displayName: id, supportedGenerationMethods: ['generateContent', 'countTokens'] })) }),
+};

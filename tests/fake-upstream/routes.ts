@@ -1,0 +1,49 @@
+/** From method, path and body to what is asked of which protocol. */
+import { alpha } from './protocols/alpha.ts';
+import { alphaResponse } from './protocols/alpha-response.ts';
+import { beta } from './protocols/beta.ts';
+import type { FakeProtocol } from './protocols/fake-protocol.ts';
+import { gamma } from './protocols/gamma.ts';
+
+export interface Asking {
+  protocol: FakeProtocol;
+  operation: 'generate' | 'count' | 'list';
+  model: string;
+  stream: boolean;
+  /** How events are framed. */
+  framing: 'sse' | 'bare-sse' | 'json-array';
+}
+
+const exact: Record<string, { protocol: FakeProtocol; operation: 'generate' | 'count' }> = {
+  '/v1/chat/completions': { protocol: alpha, operation: 'generate' },
+  '/v1/responses': { protocol: alphaResponse, operation: 'generate' },
+  '/v1/responses/input_tokens': { protocol: alphaResponse, operation: 'count' },
+  '/v1/messages': { protocol: beta, operation: 'generate' },
+  '/v1/messages/count_tokens': { protocol: beta, operation: 'count' },
+};
+const verbs: Record<string, { operation: 'generate' | 'count'; stream: boolean }> = {
+  generateContent: { operation: 'generate', stream: false },
+  streamGenerateContent: { operation: 'generate', stream: true },
+  countTokens: { operation: 'count', stream: false },
+};
+
+/** Upstreams may live under a prefix: what counts begins at the version segment. */
+export function readRoute(method: string, url: URL, headers: Record<string, unknown>, body: Record<string, unknown>): Asking | null {
+  const path = url.pathname.slice(Math.max(0, url.pathname.search(/\/v1(?:beta)?\//)));
+  if (method === 'GET') {
+    if (path === '/v1/models')
+      return { protocol: headers['anthropic-version'] === undefined ? alpha : beta, operation: 'list', model: '', stream: false, framing: 'sse' };
+    return path === '/v1beta/models' ? { protocol: gamma, operation: 'list', model: '', stream: false, framing: 'sse' } : null;
+  }
+  const route = Object.hasOwn(exact, path) ? exact[path] : undefined;
+  if (route !== undefined) return { ...route, model: String(body['model'] ?? ''), stream: body['stream'] === true, framing: 'sse' };
+  const found = /^\/v1(?:beta)?\/models\/(.+):([A-Za-z]+)$/.exec(path);
+  const verb = found === null || !Object.hasOwn(verbs, found[2] as string) ? undefined : verbs[found[2] as string];
+  if (found === null || verb === undefined) return null;
+  return {
+    protocol: gamma,
+    ...verb,
+    model: decodeURIComponent(found[1] as string),
+    framing: url.searchParams.get('alt') === 'sse' ? 'bare-sse' : 'json-array',
+  };
+}
