@@ -21,6 +21,8 @@ interface OpenBlock {
 class BetaReader implements ReplyReader {
   readonly #open = new Map<number, OpenBlock>();
   #blocks = 0;
+  /** Index of the block opened last: what is meant where a server leaves the index out. */
+  #lastPlace = 0;
   #started = false;
   #finished = false;
   #over = false;
@@ -65,7 +67,7 @@ class BetaReader implements ReplyReader {
 
   blockDelta(json: unknown): ChatEvent[] {
     const delta = asObject(own(json, 'delta'));
-    const place = asNumber(own(json, 'index')) ?? [...this.#open.keys()].at(-1) ?? 0;
+    const place = asNumber(own(json, 'index')) ?? this.#lastPlace;
     const kind = delta === undefined ? undefined : impliedBlock.get(asString(own(delta, 'type')) ?? '');
     if (!delta) return [];
     const events: ChatEvent[] = [];
@@ -76,7 +78,7 @@ class BetaReader implements ReplyReader {
   }
 
   blockStop(json: unknown): ChatEvent[] {
-    return this.#closePlace(asNumber(own(json, 'index')) ?? [...this.#open.keys()].at(-1) ?? 0);
+    return this.#closePlace(asNumber(own(json, 'index')) ?? this.#lastPlace);
   }
 
   messageDelta(json: unknown): ChatEvent[] {
@@ -109,6 +111,7 @@ class BetaReader implements ReplyReader {
     const index = this.#blocks++;
     const block: OpenBlock = { index, kind: kindByType.get(type) ?? 'raw', signature: '', wholeInput: '', fragments: false };
     this.#open.set(place, block);
+    this.#lastPlace = place;
     const text = asString(own(content, 'text')) ?? '';
     const thinking = asString(own(content, 'thinking')) ?? '';
     switch (block.kind) {
