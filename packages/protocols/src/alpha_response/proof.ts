@@ -5,7 +5,7 @@
 export type ProofOwner = { kind: 'thinking' } | { kind: 'redacted' } | { kind: 'text' } | { kind: 'call'; callId: string };
 
 // Envelopes and vendors' proofs are base64: neither holds a colon.
-const marked = /^(redacted|text|call:[^]*):([^:]*)$/;
+const marked = /^(redacted|text|call:[\s\S]*):([^:]*)$/;
 
 export function markProof(sealed: string, owner: ProofOwner): string {
   if (owner.kind === 'thinking') return sealed;

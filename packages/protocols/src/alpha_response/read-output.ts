@@ -125,10 +125,12 @@ export class ItemBlocks {
 
   #completeItem(item: Item, value: JsonObject, event: JsonObject): void {
     if (item.type === 'message') {
-      const fresh = item.blocks.size === 0;
-      (asArray(own(value, 'content')) ?? []).forEach((part, index) => {
+      // By order: one cloud's parts begin to count at 1 in its events and at 0 here.
+      const streamed = [...item.blocks.keys()];
+      const highest = streamed.reduce((most, key) => Math.max(most, key), -1);
+      (asArray(own(value, 'content')) ?? []).forEach((part, order) => {
         const object = asObject(part);
-        if (object) this.#endPart(item, index, object, fresh);
+        if (object) this.#endPart(item, streamed[order] ?? highest + order + 1, object, streamed.length === 0);
       });
       return;
     }

@@ -113,7 +113,8 @@ class Validator {
     if (typeof id !== 'string' || this.#ids.has(id)) this.#say(`item id ${id} is missing or repeated`);
     this.#ids.add(id);
     if (type === 'message' && event.item.content.length > 0) this.#say('a message begins with content');
-    if (type in callField && (event.item[callField[type] as string] !== '' || !event.item.call_id || !event.item.name)) this.#say('a call begins without its id or name, or with arguments');
+    if (type in callField && (event.item[callField[type] as string] !== '' || !event.item.call_id || !event.item.name))
+      this.#say('a call begins without its id or name, or with arguments');
     this.#items.push({ type, id, content: [], summary: [], text: '', textDone: false, done: null });
   }
 
@@ -171,7 +172,14 @@ class Validator {
     for (const list of ['content', 'summary'] as const) {
       if (item[list].some((part) => !part.done)) this.#say('item done before its parts');
       const texts = (value[list] ?? []).map(textOf);
-      if (item[list].length > 0 && !isDeepStrictEqual(texts, item[list].map((part) => part.text))) this.#say(`${list} of the done item differs from its deltas`);
+      if (
+        item[list].length > 0 &&
+        !isDeepStrictEqual(
+          texts,
+          item[list].map((part) => part.text),
+        )
+      )
+        this.#say(`${list} of the done item differs from its deltas`);
     }
     const field = callField[item.type];
     if (!field) return;
@@ -188,10 +196,17 @@ class Validator {
     if (name === 'response.incomplete' && !response.incomplete_details?.reason) this.#say('incomplete without a reason');
     if (name === 'response.completed' && response.incomplete_details) this.#say('completed with incomplete_details');
     if (this.#items.some((item) => !item.done)) this.#say('an item was never done');
-    if (!isDeepStrictEqual(response.output, this.#items.map((item) => item.done))) this.#say('output differs from the done items');
+    if (
+      !isDeepStrictEqual(
+        response.output,
+        this.#items.map((item) => item.done),
+      )
+    )
+      this.#say('output differs from the done items');
     const { usage } = response;
     if (!usage || usage.input_tokens + usage.output_tokens !== usage.total_tokens) this.#say('usage is missing or does not add up');
-    if (typeof usage?.input_tokens_details?.cached_tokens !== 'number' || typeof usage?.output_tokens_details?.reasoning_tokens !== 'number') this.#say('usage lacks its details');
+    if (typeof usage?.input_tokens_details?.cached_tokens !== 'number' || typeof usage?.output_tokens_details?.reasoning_tokens !== 'number')
+      this.#say('usage lacks its details');
   }
 }
 

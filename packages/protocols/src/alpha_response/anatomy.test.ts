@@ -1,0 +1,133 @@
+/** Verbatim passages: what changes in the bytes, and that nothing else does. */
+import { describe, expect, test } from '@jest/globals';
+import { applyEdits } from '@model-gateway/json';
+import { own } from '../kit/read.ts';
+import type { VerbatimReplyContext } from '../protocol.ts';
+import { verbatim } from './anatomy.ts';
+import { record, recorded, seal, writeContext } from './fixtures/support.ts';
+import { markProof } from './proof.ts';
+
+function pass(body: unknown, open: (sealed: string) => string | null = () => 'OPENED'): { body: Record<string, unknown>; losses: string[]; text: string } {
+  const text = JSON.stringify(body);
+  const context = { ...writeContext({ openSignature: open }), contains: (part: string) => text.includes(part), parse: () => JSON.parse(text) as unknown };
+  const { edits, losses } = verbatim.requestEdits(context);
+  const edited = applyEdits(text, edits);
+  return { body: JSON.parse(edited) as Record<string, unknown>, losses: losses.map((loss) => loss.field), text: edited };
+}
+
+const replyContext: VerbatimReplyContext = {
+  model: 'caller-model',
+  mintId: (prefix) => `${prefix}1`,
+  sealSignature: seal,
+  requestContains: () => false,
+  parseRequest: () => ({}),
+};
+const sealed = seal('P');
+const call = { type: 'function_call', id: 'fc_1', call_id: 'a', name: 'f', arguments: '{}' };
+
+describe('requests', () => {
+  test('only the model changes, and the body is not even parsed', () => {
+    const text = '{"model": "alias",  "input":"previous", "store":true, "unknown":{"a":[1, 2]}}';
+    const parse = (): never => {
+      throw new Error('parsed');
+    };
+    const context = { ...writeContext(), contains: (part: string) => text.includes(part), parse };
+    expect(applyEdits(text, verbatim.requestEdits(context).edits)).toBe(text.replace('"alias"', '"gpt-5"'));
+  });
+
+  test('previous_response_id goes, with a word; store stays', () => {
+    const { body, losses } = pass({ model: 'm', previous_response_id: 'resp_1', store: true, input: 'x' });
+    expect(body).toEqual({ model: 'gpt-5', store: true, input: 'x' });
+    expect(losses).toEqual(['previous_response_id']);
+    expect(pass({ model: 'm', input: 'say "previous_response_id"' }).losses).toEqual([]);
+  });
+
+  test('references to stored state are refused', () => {
+    expect(() => pass({ model: 'm', input: [{ type: 'item_reference', id: 'msg_7' }] })).toThrow(
+      expect.objectContaining({ code: 'invalid_request', param: 'input.0', message: expect.stringContaining('msg_7') }),
+    );
+    expect(() => pass({ model: 'm', conversation: { id: 'conv_1' }, input: 'x' })).toThrow(expect.objectContaining({ param: 'conversation' }));
+    expect(pass({ model: 'm', conversation: null, input: 'x' }).body).toEqual({ model: 'gpt-5', conversation: null, input: 'x' });
+  });
+
+  test('a proof that opens goes through with its item', () => {
+    const item = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: sealed };
+    const { body, losses } = pass({ model: 'm', input: [item, call] });
+    expect(body['input']).toEqual([{ ...item, encrypted_content: 'OPENED' }, call]);
+    expect(losses).toEqual([]);
+  });
+
+  test('a proof that is not ours to send: readable text stays, an empty item goes, and what follows forgets its id', () => {
+    const readable = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 't' }], encrypted_content: sealed };
+    const empty = { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: sealed };
+    const { body, losses } = pass({ model: 'm', input: [{ role: 'user', content: 'q' }, readable, call, empty, { ...call, id: 'fc_2' }] }, () => null);
+    const { id: _id, ...bare } = call;
+    expect(body['input']).toEqual([{ role: 'user', content: 'q' }, { type: 'reasoning', summary: readable.summary }, bare, bare]);
+    expect(losses).toHaveLength(2);
+  });
+
+  test.each([markProof(sealed, { kind: 'redacted' }), markProof(sealed, { kind: 'text' }), markProof(sealed, { kind: 'call', callId: 'a' })])(
+    'a proof of another vendor is never sent here: %s',
+    (encrypted) => {
+      expect(pass({ model: 'm', input: [call, { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: encrypted }] }).body['input']).toEqual([call]);
+    },
+  );
+
+  test('proofs that we did not seal stay as they are', () => {
+    const input = [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }, call];
+    expect(pass({ model: 'm', input }, () => null).body['input']).toEqual(input);
+  });
+
+  test('reasoning that is only a name at some upstream goes', () => {
+    const { body, losses } = pass({ model: 'm', input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, call] });
+    expect(body['input']).toEqual([{ type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }]);
+    expect(losses).toEqual(['input.0']);
+  });
+});
+
+describe('replies', () => {
+  const reply = verbatim.createReply(replyContext);
+  const edited = (json: object): unknown => {
+    const edits = reply.record(record(json));
+    if (edits === 'drop') throw new Error('dropped');
+    return JSON.parse(applyEdits(JSON.stringify(json), edits));
+  };
+
+  test('the model, and every proof, in events and in whole replies', () => {
+    const item = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'E' };
+    const response = { id: 'resp_1', model: 'gpt-5-2025', output: [item, { type: 'message' }] };
+    const expected = { id: 'resp_1', model: 'caller-model', output: [{ ...item, encrypted_content: seal('E') }, { type: 'message' }] };
+    expect(edited({ type: 'response.completed', response })).toEqual({ type: 'response.completed', response: expected });
+    expect(edited({ type: 'response.output_item.done', item })).toEqual({ type: 'response.output_item.done', item: { ...item, encrypted_content: seal('E') } });
+    expect(JSON.parse(applyEdits(JSON.stringify(response), reply.whole(response)))).toEqual(expected);
+  });
+
+  test('deltas, odd records and empty proofs change nothing', () => {
+    const still = [
+      { type: 'response.output_text.delta', delta: 'model' },
+      { type: 'response.output_item.added', item: { encrypted_content: null } },
+      { type: 'error', message: 'x' },
+    ];
+    for (const json of still) expect(reply.record(record(json))).toEqual([]);
+    expect(reply.record({ data: '[DONE]', json: undefined })).toEqual([]);
+    expect(reply.whole('text')).toEqual([]);
+  });
+
+  const streams = recorded('response.sse');
+  (streams.length > 0 ? test.each(streams) : test.skip.each([{ name: 'none', text: '' }]))(
+    'recorded: $name leaves no proof and no upstream model',
+    ({ text }) => {
+      const lines = text.split('\n').filter((line) => line.startsWith('data:') && !line.includes('[DONE]'));
+      for (const line of lines) {
+        const data = line.slice(5).trim();
+        const json = JSON.parse(data) as unknown;
+        const edits = verbatim.createReply(replyContext).record({ data, json });
+        const out = applyEdits(data, edits === 'drop' ? [] : edits);
+        expect(out).not.toMatch(/"encrypted_content": ?"(?!bWdzaWcx)/);
+        const model = own(own(JSON.parse(out), 'response'), 'model');
+        expect(model === undefined || model === 'caller-model').toBe(true);
+        if (edits.length === 0) expect(out).toBe(data);
+      }
+    },
+  );
+});
