@@ -34,8 +34,8 @@ export function validateStream(text: string, options: { partial?: boolean } = {}
 function checkFraming(state: State, event: string): void {
   const lines = event.split('\n');
   if (lines.every((line) => line.startsWith(':'))) return;
-  const name = /^event: (.+)$/.exec(lines[0] ?? '')?.[1];
-  const data = /^data: (.+)$/.exec(lines[1] ?? '')?.[1];
+  const name = /^event: (.+)$/s.exec(lines[0] ?? '')?.[1];
+  const data = /^data: (.+)$/s.exec(lines[1] ?? '')?.[1];
   if (lines.length !== 2 || name === undefined || data === undefined) {
     state.faults.push(`not one event line and one data line: ${event.slice(0, 80)}`);
     return;
