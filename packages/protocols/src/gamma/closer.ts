@@ -70,10 +70,7 @@ export class GammaCloser implements Closer {
 
   /** Where the last whole chunk of `data` ends; 0 when none does. */
   #boundary(data: Buffer): number {
-    if (this.#form === 'json-array') {
-      const at = data.lastIndexOf(arraySeparator);
-      return at < 0 ? 0 : at;
-    }
+    if (this.#form === 'json-array') return Math.max(0, data.lastIndexOf(arraySeparator));
     const [plain, carriage] = [data.lastIndexOf('\n\n'), data.lastIndexOf('\n\r\n')];
     return Math.max(plain < 0 ? 0 : plain + 2, carriage < 0 ? 0 : carriage + 3);
   }
@@ -92,14 +89,11 @@ function lastVisible(bytes: Uint8Array): number | undefined {
   return undefined;
 }
 
-const readEvent = (text: string): string | null =>
-  readFinish(
-    text
-      .split(/\r?\n/)
-      .filter((line) => line.startsWith('data:'))
-      .map((line) => line.slice(5))
-      .join('\n'),
-  );
+/** The data of an event; the kept tail of an oversized one has no line that says so. */
+function readEvent(text: string): string | null {
+  const data = text.split(/\r?\n/).filter((line) => line.startsWith('data:'));
+  return readFinish(data.length === 0 ? text : data.map((line) => line.slice(5)).join('\n'));
+}
 
 /** An element may still wear the array's opening bracket, the comma before it, or the closing bracket. */
 const readElement = (text: string): string | null =>

@@ -103,8 +103,7 @@ function widen(schema: unknown, losses: LossList, path: string, depth: number): 
     else if (jsonWords.has(word)) entries.push([word, value]);
     else if (!notes.has(word)) loss(/^[a-zA-Z]{1,40}$/.test(word) ? word : 'of another kind');
   }
-  let result: JsonObject = Object.fromEntries(entries);
-  for (const part of asArray(object['allOf']) ?? []) result = merge(result, deeper(part));
+  const result = mergeAll(Object.fromEntries(entries), (asArray(object['allOf']) ?? []).map(deeper));
   if (result['type'] === 'array' && !('items' in result) && !('prefixItems' in result)) result['items'] = {};
   return trimRequired(result, loss);
 }
@@ -153,15 +152,19 @@ const rules: Readonly<Record<string, Rule | undefined>> = Object.assign(Object.c
 } satisfies Record<string, Rule>);
 
 /** `allOf` by hand: properties and required are united, any other word keeps its first value. */
-function merge(into: JsonObject, part: JsonObject): JsonObject {
-  const properties = { ...asObject(part['properties']), ...asObject(into['properties']) };
-  const required = [...new Set([...(asArray(into['required']) ?? []), ...(asArray(part['required']) ?? [])])];
-  return {
-    ...part,
-    ...into,
-    ...(Object.keys(properties).length > 0 && { properties }),
-    ...(required.length > 0 && { required }),
-  };
+function mergeAll(first: JsonObject, parts: readonly JsonObject[]): JsonObject {
+  if (parts.length === 0) return first;
+  const words = new Map<string, unknown>();
+  const properties = new Map<string, unknown>();
+  const required = new Set<unknown>();
+  for (const part of [first, ...parts]) {
+    for (const [word, value] of Object.entries(part)) if (!words.has(word)) words.set(word, value);
+    for (const [name, schema] of Object.entries(asObject(part['properties']) ?? {})) if (!properties.has(name)) properties.set(name, schema);
+    for (const name of asArray(part['required']) ?? []) required.add(name);
+  }
+  if (properties.size > 0) words.set('properties', Object.fromEntries(properties));
+  if (required.size > 0) words.set('required', [...required]);
+  return Object.fromEntries(words);
 }
 
 /** A required name without its property is a 400 here and nothing elsewhere. */
@@ -192,7 +195,7 @@ function fitsOpenApi(schema: JsonObject): boolean {
 /** The one real type of `[type, 'null']`. */
 function plainType(type: unknown): string | undefined {
   const words = asArray(type);
-  if (!words || words.length !== 2 || !words.includes('null')) return undefined;
+  if (words?.length !== 2 || !words.includes('null')) return undefined;
   return asString(words.find((word) => word !== 'null'));
 }
 

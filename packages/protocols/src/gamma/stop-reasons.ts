@@ -44,6 +44,9 @@ const writeWords: Readonly<Record<FinishReason, string>> = {
   other: 'OTHER',
 };
 
+/** The other cloud's word, which the SDKs of this protocol do not list. */
+const unlisted = 'MODEL_ARMOR';
+
 /** Canonical reason of a finish word; a tool call in the reply outweighs STOP (wire.md §0). */
 export function readFinishReason(word: string, hasCalls: boolean): FinishReason {
   const reason = readWords.get(word) ?? 'other';
@@ -53,5 +56,5 @@ export function readFinishReason(word: string, hasCalls: boolean): FinishReason 
 /** Gamma's word; the upstream's own when it was one of gamma's for the same reason (RECITATION stays RECITATION). */
 export function writeFinishReason(reason: FinishReason, native?: string): string {
   const word = writeWords[reason];
-  return native !== undefined && word !== 'STOP' && readWords.get(native) === reason ? native : word;
+  return native !== undefined && native !== unlisted && word !== 'STOP' && readWords.get(native) === reason ? native : word;
 }

@@ -22,7 +22,7 @@ export function readTools(body: unknown, losses: LossList): Tool[] {
         continue;
       }
       const path = `tools.${index}.${name}`;
-      tools.push(...(asArray(value) ?? [value]).map((declaration, at) => readDeclaration(declaration, `${path}.${at}`, losses)));
+      for (const [at, declaration] of (asArray(value) ?? [value]).entries()) tools.push(readDeclaration(declaration, `${path}.${at}`, losses));
     }
   });
   return tools;

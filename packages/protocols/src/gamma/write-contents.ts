@@ -27,7 +27,8 @@ function groupTurns(conversation: Conversation, losses: LossList): Group[] {
     if (turn.name !== undefined) losses.add('messages.name', 'dropped', 'Names of speakers have no counterpart.');
     const role = turn.role === 'assistant' ? 'model' : 'user';
     const last = groups.at(-1);
-    if (last?.role === role) last.parts.push(...turn.parts);
+    // One by one: a spread call has a limit, and a caller decides how many parts there are.
+    if (last?.role === role) for (const part of turn.parts) last.parts.push(part);
     else groups.push({ role, parts: [...turn.parts] });
   }
   return groups;
