@@ -164,6 +164,11 @@ describe('stream', () => {
     expect(own(last, 'status')).toBe('completed');
   });
 
+  test('a refusal without words of its own is not a success', () => {
+    const { last } = write([start, ...block(0, { type: 'text' }, ['Some']), ...ending('refusal')]);
+    expect(last).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'content_filter' } });
+  });
+
   test('free-text tools, from an upstream that has them and from one that answers in JSON', () => {
     const echo = echoOf({ tools: [{ type: 'custom', name: 'apply_patch' }] });
     const native = write([start, ...block(0, call('a', 'apply_patch', true), ['*** Begin', '\n+x']), ...ending('tool-calls')], echo);

@@ -36,6 +36,7 @@ export class ResponseWriter implements ReplyWriter {
   #sequence = 0;
   #usage: Usage = { ...noUsage };
   #reason: FinishReason = 'other';
+  #refused = false;
 
   constructor(context: ReplyContext) {
     this.#context = context;
@@ -74,9 +75,10 @@ export class ResponseWriter implements ReplyWriter {
         this.#usage = event.usage;
         return '';
       case 'finish':
-        this.#reason = event.reason;
+        // Here a refusal is content; without any, only the filter says that the model did not simply finish.
+        this.#reason = event.reason === 'refusal' && !this.#refused ? 'content-filter' : event.reason;
         if (event.stopSequence !== undefined) this.#losses.add('stop_sequence', 'dropped', 'This protocol does not say which stop sequence was hit.');
-        return this.#start() + this.#settleAll(writeEnding(event.reason).status === 'incomplete');
+        return this.#start() + this.#settleAll(writeEnding(this.#reason).status === 'incomplete');
       case 'end':
         return this.#start() + this.#settleAll(false) + this.#end();
       case 'error':
@@ -105,6 +107,7 @@ export class ResponseWriter implements ReplyWriter {
       case 'text':
         return new MessageItem(this.#place('msg_'), 'text', block.phase);
       case 'refusal':
+        this.#refused = true;
         return new MessageItem(this.#place('msg_'), 'refusal', undefined);
       case 'thinking':
         return new ReasoningItem(this.#place('rs_'));
