@@ -1,0 +1,192 @@
+/** Durable news over a real JetStream: once by id, whatever happens to the server, its store and the listeners. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
+import { type Bus, connectNatsBus } from '../src/index.ts';
+import { openRecorded, pattern, quiet, row, sleep, until } from './support.ts';
+
+const available = natsAvailable('durable news over NATS') && !process.env['NATS_URL'];
+if (!available && process.env['NATS_URL']) process.stderr.write('durable news over NATS DID NOT RUN: they need a server of their own, unset NATS_URL\n');
+
+(available ? describe : describe.skip)('durable news over NATS', () => {
+  let server: NatsServer;
+  const buses: Bus[] = [];
+
+  const connectBus = async (name: string, options: { outbox?: { items: number } } = {}) => {
+    const bus = await connectNatsBus({ url: server.url, name, logger: quiet, drainMs: 1000, ackWaitMs: 2000, ...options });
+    buses.push(bus);
+    return bus;
+  };
+
+  const listenInto = (bus: Bus, seen: Map<string, number>, options?: { maxBatch?: number; maxWaitMs?: number }) =>
+    bus.listenDurably(
+      'stats.request',
+      async (batch) => {
+        for (const { id } of batch) seen.set(id, (seen.get(id) ?? 0) + 1);
+      },
+      { maxWaitMs: 50, ...options },
+    );
+
+  const newsMessages = async () => {
+    const connection = await connect({ servers: server.url });
+    const { state } = await (await jetstreamManager(connection)).streams.info('gw_news');
+    await connection.close();
+    return { waiting: state.messages, last: state.last_seq };
+  };
+
+  beforeEach(async () => {
+    server = await startNatsServer();
+  });
+  afterEach(async () => {
+    await Promise.all(buses.splice(0).map((bus) => bus.drain()));
+    await server.dispose();
+  });
+
+  test('2,000 items with the server killed in the middle: each arrives, once by id', async () => {
+    const teller = await connectBus('edge');
+    const hearer = await connectBus('stats');
+    const seen = new Map<string, number>();
+    listenInto(hearer, seen);
+    await until(() => teller.connected && hearer.connected, 'both connect');
+    const told: Promise<void>[] = [];
+    for (let i = 0; i < 2000; i++) {
+      told.push(teller.tellDurably('stats.request', `id${i}`, row(`id${i}`)));
+      if (i % 50 === 0) await sleep(5);
+      if (i === 800) await server.kill();
+      if (i === 1400) await server.start();
+    }
+    await Promise.all(told);
+    await until(() => seen.size === 2000, 'all items', 15_000);
+    expect(teller.stats().outboxItems).toBe(0);
+  });
+
+  test('many waiting items share a message', async () => {
+    const teller = await connectBus('edge');
+    await until(() => teller.connected, 'it connects');
+    await Promise.all(Array.from({ length: 1000 }, (_, i) => teller.tellDurably('stats.request', `b${i}`, row(`b${i}`))));
+    expect((await newsMessages()).last).toBeLessThanOrEqual(20);
+  });
+
+  test('news told while the server is away wait in the outbox, which is bounded', async () => {
+    await server.kill();
+    const teller = await connectBus('edge', { outbox: { items: 10 } });
+    const told = Promise.all(Array.from({ length: 10 }, (_, i) => teller.tellDurably('stats.request', `w${i}`, row(`w${i}`))));
+    await expect(teller.tellDurably('stats.request', 'w10', row('w10'))).rejects.toMatchObject({ code: 'overloaded' });
+    expect(teller.stats().outboxItems).toBe(10);
+    await server.start();
+    await told;
+    const seen = new Map<string, number>();
+    listenInto(await connectBus('stats'), seen);
+    await until(() => seen.size === 10, 'all items');
+    expect(await newsMessages()).toMatchObject({ waiting: 0 });
+  });
+
+  test('a lost store is made again, for tellers and listeners', async () => {
+    const teller = await connectBus('edge');
+    const hearer = await connectBus('stats');
+    const seen = new Map<string, number>();
+    listenInto(hearer, seen);
+    await teller.tellDurably('stats.request', 'before', row('before'));
+    await until(() => seen.has('before'), 'the first item');
+    await server.restart({ loseStore: true });
+    await teller.tellDurably('stats.request', 'after', row('after'));
+    await until(() => seen.has('after'), 'the second item', 10_000);
+    expect([...seen.values()]).toEqual([1, 1]);
+  });
+
+  test('a stream deleted under a running listener is made again', async () => {
+    const teller = await connectBus('edge');
+    const seen = new Map<string, number>();
+    listenInto(await connectBus('stats'), seen);
+    await teller.tellDurably('stats.request', 'before', row('before'));
+    await until(() => seen.has('before'), 'the first item');
+    const connection = await connect({ servers: server.url });
+    await (await jetstreamManager(connection)).streams.delete('gw_news');
+    await connection.close();
+    await teller.tellDurably('stats.request', 'after', row('after'));
+    await until(() => seen.has('after'), 'the second item', 15_000);
+  });
+
+  test('handle never gets more than maxBatch items, and a refused batch comes again', async () => {
+    const teller = await connectBus('edge');
+    const hearer = await connectBus('stats');
+    await until(() => teller.connected && hearer.connected, 'both connect');
+    await Promise.all(Array.from({ length: 300 }, (_, i) => teller.tellDurably('stats.request', `m${i}`, row(`m${i}`))));
+    const sizes: number[] = [];
+    const seen = new Set<string>();
+    let refuse = 3;
+    hearer.listenDurably(
+      'stats.request',
+      async (batch) => {
+        sizes.push(batch.length);
+        if (refuse-- > 0) throw new Error('no');
+        for (const { id } of batch) seen.add(id);
+      },
+      { maxBatch: 70, maxWaitMs: 50 },
+    );
+    await until(() => seen.size === 300, 'all items', 15_000);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(70);
+    await sleep(200);
+    expect(await newsMessages()).toMatchObject({ waiting: 0 });
+  });
+
+  test('what a leaving listener holds goes to the next one at once', async () => {
+    const teller = await connectBus('edge');
+    const first = await connectBus('stats');
+    await until(() => teller.connected && first.connected, 'both connect');
+    const ear = first.listenDurably('stats.request', async () => {}, { maxWaitMs: 60_000 });
+    await teller.tellDurably('stats.request', 'h', row('h'));
+    await sleep(300);
+    await ear.dispose();
+    const seen = new Map<string, number>();
+    const start = performance.now();
+    listenInto(await connectBus('stats-two'), seen);
+    await until(() => seen.size === 1, 'the item');
+    expect(performance.now() - start).toBeLessThan(1500);
+  });
+
+  test('a server without room refuses news, which wait and arrive when there is room', async () => {
+    const teller = await connectBus('edge');
+    await until(() => teller.connected, 'it connects');
+    await teller.tellDurably('stats.request', 'first', row('first'));
+    const connection = await connect({ servers: server.url });
+    const manager = await jetstreamManager(connection);
+    await manager.streams.update('gw_news', { max_bytes: 2000 });
+    const seen = new Map<string, number>();
+    let told = false;
+    const big = teller.tellDurably('stats.request', 'big', row('x'.repeat(5000))).then(() => {
+      told = true;
+    });
+    await sleep(700);
+    expect(told).toBe(false);
+    await manager.streams.update('gw_news', { max_bytes: 10_000_000 });
+    await big;
+    await connection.close();
+    listenInto(await connectBus('stats'), seen);
+    await until(() => seen.size === 2, 'both items');
+  });
+
+  test('a server with a small max_payload: bodies and replies of 1 MB pass in parts', async () => {
+    await server.dispose();
+    const directory = mkdtempSync(join(tmpdir(), 'nats-conf-'));
+    const file = join(directory, 'nats.conf');
+    writeFileSync(file, 'max_payload: 65536\n');
+    server = await startNatsServer({ extraArguments: ['-c', file] });
+    const near = await connectBus('near');
+    const far = await connectBus('far');
+    await until(() => near.connected && far.connected, 'both connect');
+    far.serve({ open: { 'console.http': (_request, body, stream) => stream.whole({}, body, {}) } });
+    await sleep(50);
+    const body = pattern(1_000_000);
+    const heard = openRecorded(near, 'console.http', { remoteAddress: 'a'.repeat(100_000) }, { body });
+    await heard.ended;
+    expect(heard.error).toBeNull();
+    expect(Buffer.compare(Buffer.concat(heard.chunks), body)).toBe(0);
+    rmSync(directory, { recursive: true });
+  });
+});
