@@ -49,28 +49,29 @@ function writeSource(part: MediaPart): WireSource | null {
   return null;
 }
 
-/** `input` is an object on this wire; arguments that are none are kept under the key they would have as free text. */
+/** `input` is an object on this wire; free text, and arguments of the history that are no object, are wrapped so that the model still sees them. */
 export function writeToolCall(part: ToolCallPart, id: string, losses: LossList): WireBlock {
   if (part.signature !== undefined) losses.dropped('signature', "another vendor's proof on a tool call has no place here");
-  return {
-    type: 'tool_use',
-    id,
-    name: part.name,
-    input: part.custom ? { input: part.arguments } : parseInput(part.arguments, losses),
-    ...writeCache(part.cache),
-  };
+  const input = part.custom ? undefined : readInput(part.arguments);
+  if (!part.custom && !input) losses.add('tool_use.input', 'downgraded', 'arguments that are no JSON object were wrapped as `input`');
+  return { type: 'tool_use', id, name: part.name, input: input ?? { input: part.arguments }, ...writeCache(part.cache) };
 }
 
-export function parseInput(text: string, losses: LossList): JsonObject {
+/** The arguments as an object; none at all mean `{}`. Undefined when they are no JSON object. */
+function readInput(text: string): JsonObject | undefined {
   if (text.trim() === '') return {};
   try {
-    const value = asObject(JSON.parse(text));
-    if (value) return value;
+    return asObject(JSON.parse(text));
   } catch {
-    // Said below, the same as for JSON that is no object.
+    return undefined;
   }
-  losses.dropped('tool_use.input', 'arguments that are not a JSON object');
-  return {};
+}
+
+/** For a caller: arguments that are no object (a reply that was cut within them) become `{}`, never something to be run by mistake. */
+export function parseInput(text: string, losses: LossList): JsonObject {
+  const input = readInput(text);
+  if (!input) losses.dropped('tool_use.input', 'arguments that are no JSON object');
+  return input ?? {};
 }
 
 export function writeToolResult(part: ToolResultPart, id: string, losses: LossList): WireToolResultBlock {

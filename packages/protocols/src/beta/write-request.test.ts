@@ -66,6 +66,15 @@ describe('turns', () => {
     expect(messagesOf(turns)).toEqual(messages);
   });
 
+  test('arguments: none mean {}, what is no object is wrapped', () => {
+    const parts = ['', '{"a":1}', '[1]', '{"cut', 'free'].map(
+      (value, place): Part => ({ type: 'tool-call', id: `c${place}`, name: 'f', arguments: value, ...(value === 'free' && { custom: true }) }),
+    );
+    const { body, losses } = write({ turns: [user(text('a')), assistant(...parts)] });
+    expect(body.messages[1]?.content.map((block) => block['input'])).toEqual([{}, { a: 1 }, { input: '[1]' }, { input: '{"cut' }, { input: 'free' }]);
+    expect(losses).toEqual(['downgraded tool_use.input']);
+  });
+
   test('a call that nothing answers is answered; a result without its call becomes text', () => {
     const { body, losses } = write({
       turns: [user(text('a')), assistant(call('1'), call('2')), user(result('1')), assistant(text('b')), user(result('9', 'lost'))],
