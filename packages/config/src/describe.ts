@@ -5,12 +5,18 @@ import { notBuiltYet } from './variables.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
-function row(owner: string, variable: Variable<unknown>, name: string): string {
-  const shown = variable.shown === '' ? '' : `\`${variable.shown}\``;
-  return `| \`${name}\` | ${shown} | ${owner} | ${cell(variable.parser.accepts)} | ${cell(variable.says)} |`;
+const head = ['name', 'default', 'read by', 'accepted', ''];
+
+function row(owner: string, variable: Variable<unknown>, name: string): string[] {
+  return [`\`${name}\``, variable.shown === '' ? '' : `\`${variable.shown}\``, owner, cell(variable.parser.accepts), cell(variable.says)];
 }
 
-const head = '| name | default | read by | accepted | |\n|---|---|---|---|---|';
+/** Padded as formatters pad, so that the file does not change under one. */
+function table(rows: string[][]): string {
+  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((one) => (one[column] as string).length)));
+  const line = (cells: string[]): string => `| ${cells.map((text, column) => text.padEnd(widths[column] as number)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
 
 /** Markdown of `docs/configuration.md`. */
 export function describeVariables(): string {
@@ -27,14 +33,12 @@ not set, except \`CONSOLE_SECRET_KEY\`. An unknown key in the TOML file is refus
 
 Every variable that holds no secret may also be given on the command line: \`--log-level debug\`.
 
-${head}
-${environment.join('\n')}
+${table(environment)}
 
 Set, these give a line in the log, because their part is not built yet: ${notBuiltYet.map((name) => `\`${name}\``).join(', ')}.
 
 ## TOML file
 
-${head}
-${toml.join('\n')}
+${table(toml)}
 `;
 }

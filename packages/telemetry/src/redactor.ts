@@ -31,50 +31,64 @@ function formsOf(secret: string): string[] {
   return forms;
 }
 
-const pairOf = (text: string, at: number): number => ((text.charCodeAt(at) & 255) << 8) | (text.charCodeAt(at + 1) & 255);
+/** A number for the three characters before `end`: secrets share beginnings (`sk-proj-`), hardly ever endings. */
+const endingAt = (text: string, end: number): number =>
+  ((text.charCodeAt(end - 3) * 31 + text.charCodeAt(end - 2)) * 1009 + text.charCodeAt(end - 1)) & (filterSize - 1);
+const filterSize = 65536;
 
-/** Creates an empty redactor. Looking through a text costs a few ns a character however many secrets are known. */
+/** Creates an empty redactor. Looking through a text costs some ns a character however many secrets are known. */
 export function createRedactor(): Redactor {
   const counts = new Map<string, number>();
-  const byPair = new Map<number, string[]>();
-  // A byte per first pair of characters keeps the usual "nothing here" at one array look-up.
-  const startsWith = new Uint8Array(65536);
+  const byEnding = new Map<string, string[]>();
+  // How many forms fall on each number: the usual "nothing here" is one array look-up.
+  const filter = new Uint32Array(filterSize);
   let longest = 0;
 
+  const endingOf = (form: string): string => form.slice(-shortestSecret);
+
+  /** From where the longest known form that ends at `end` begins; -1 when none does. */
+  function startOf(text: string, end: number): number {
+    if (filter[endingAt(text, end)] === 0) return -1;
+    const found = byEnding.get(text.slice(end - shortestSecret, end))?.find((form) => text.endsWith(form, end));
+    return found === undefined ? -1 : end - found.length;
+  }
+
   function maskKnown(text: string): string {
+    const spans: [start: number, end: number][] = [];
+    for (let end = shortestSecret; end <= text.length; end++) {
+      let start = startOf(text, end);
+      if (start < 0) continue;
+      // Secrets may overlap: what they cover together is masked as one.
+      for (let last = spans.at(-1); last !== undefined && last[1] > start; last = spans.at(-1)) {
+        start = Math.min(start, last[0]);
+        spans.pop();
+      }
+      spans.push([start, end]);
+    }
     let out = '';
     let copied = 0;
-    for (let at = 0; at + shortestSecret <= text.length; at++) {
-      const pair = pairOf(text, at);
-      if (startsWith[pair] === 0) continue;
-      const found = byPair.get(pair)?.find((form) => text.startsWith(form, at));
-      if (found === undefined) continue;
-      out += text.slice(copied, at) + mask;
-      copied = at + found.length;
-      at = copied - 1;
+    for (const [start, end] of spans) {
+      out += text.slice(copied, start) + mask;
+      copied = end;
     }
     return copied === 0 ? text : out + text.slice(copied);
   }
 
   function track(form: string): void {
-    const pair = pairOf(form, 0);
-    const list = byPair.get(pair) ?? [];
+    const list = byEnding.get(endingOf(form)) ?? [];
     list.push(form);
-    // Longest first, so that a secret that begins with another one is masked whole.
+    // Longest first, so that a secret that ends with another one is masked whole.
     list.sort((a, b) => b.length - a.length);
-    byPair.set(pair, list);
-    startsWith[pair] = 1;
+    byEnding.set(endingOf(form), list);
+    (filter[endingAt(form, form.length)] as number)++;
     longest = Math.max(longest, form.length);
   }
 
   function forget(form: string): void {
-    const pair = pairOf(form, 0);
-    const list = (byPair.get(pair) ?? []).filter((one) => one !== form);
-    if (list.length > 0) byPair.set(pair, list);
-    else {
-      byPair.delete(pair);
-      startsWith[pair] = 0;
-    }
+    const list = (byEnding.get(endingOf(form)) ?? []).filter((one) => one !== form);
+    if (list.length > 0) byEnding.set(endingOf(form), list);
+    else byEnding.delete(endingOf(form));
+    (filter[endingAt(form, form.length)] as number)--;
   }
 
   return {

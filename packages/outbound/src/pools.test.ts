@@ -1,0 +1,40 @@
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { createPools } from './pools.ts';
+import { createSweeper } from './sweeper.ts';
+
+describe('pools', () => {
+  test('stay bounded: the longest unused idle one leaves, busy ones stay', async () => {
+    const pools = createPools({ policy: { allowPrivate: true } });
+    const busy = pools.get('http://busy.test');
+    busy.active = 1;
+    const idle = pools.get('http://idle.test');
+    for (let i = 0; i < 400; i++) pools.get(`http://h${i}.test`);
+    expect(pools.size).toBe(256);
+    expect(pools.get('http://busy.test')).toBe(busy);
+    expect(pools.get('http://idle.test')).not.toBe(idle);
+    expect(idle.pool.closed).toBe(true);
+    await pools.close();
+    expect(pools.size).toBe(0);
+  });
+});
+
+describe('sweeper', () => {
+  afterEach(() => void jest.useRealTimers());
+
+  test('keeps small limits finely, and rests without calls', () => {
+    jest.useFakeTimers();
+    const sweeper = createSweeper();
+    let sweeps = 0;
+    const call = { sweep: () => void sweeps++ };
+    sweeper.add(call, 200);
+    jest.advanceTimersByTime(251);
+    expect(sweeps).toBeGreaterThanOrEqual(8);
+    sweeper.remove(call);
+    jest.advanceTimersByTime(100);
+    expect([sweeper.size, jest.getTimerCount()]).toEqual([0, 0]);
+    sweeper.add(call, 300_000);
+    sweeps = 0;
+    jest.advanceTimersByTime(1001);
+    expect(sweeps).toBe(4);
+  });
+});
