@@ -8,6 +8,7 @@ import { createKeyring, type Keyring } from '@model-gateway/secrets';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { createLogger, createMetrics, createRedactor, type Logger, type LogLevel, type Metrics, measureProcess, type Redactor } from '@model-gateway/telemetry';
 import { masterKeyOf } from './key-files.ts';
+import { splitNatsUrls } from './nats-address.ts';
 
 export interface Parts {
   config: Config;
@@ -24,14 +25,14 @@ export interface Parts {
 }
 
 /** `name` is the process's in logs, metrics and on the bus. */
-export function createParts(config: Config, name: string): Parts {
+export async function createParts(config: Config, name: string): Promise<Parts> {
   const redactor = createRedactor();
   const logger = createLogger({ level: config.process.logLevel as LogLevel, name, redactor });
   for (const secret of [config.console.secretKey, config.process.masterKey]) if (secret !== null) redactor.add(secret);
   for (const warning of config.warnings) logger.warn(warning);
   const metrics = createMetrics({ service: name });
   const stopMeasuring = measureProcess(metrics);
-  const bus = config.process.natsUrls === null ? createMemoryBus({ logger }) : connectNatsBus({ url: [...config.process.natsUrls], name, logger });
+  const bus = config.process.natsUrls === null ? createMemoryBus({ logger }) : await connectNats(config.process.natsUrls, name, logger);
   const catalog = once(() => createCatalogWatcher({ bus, logger }));
   const keyring = once(() => createKeyring(masterKeyOf(config)));
   const outbound = once(() =>
@@ -67,6 +68,11 @@ export function createParts(config: Config, name: string): Parts {
       stopMeasuring();
     },
   };
+}
+
+function connectNats(urls: readonly string[], name: string, logger: Logger): Promise<Bus> {
+  const { url, options } = splitNatsUrls(urls);
+  return connectNatsBus({ url, name, logger, natsOptions: options });
 }
 
 /** Makes a thing on first need and remembers whether it did. */

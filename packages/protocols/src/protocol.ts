@@ -274,6 +274,8 @@ export interface VerbatimReplyContext {
 export interface VerbatimReply {
   /** Edits of one stream record's JSON, or 'drop' for a record the caller did not ask for. [] leaves its bytes as they are. */
   record(record: StreamRecord): Edit[] | 'drop';
+  /** What a stream still owes the caller when the upstream ended it properly but without its terminator. Absent: nothing. */
+  finish?(): string;
   /** Edits of a whole reply. */
   whole(body: unknown): Edit[];
 }

@@ -14,6 +14,6 @@ export async function serve(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   if (config.process.masterKey === null)
     throw new ConfigError('GATEWAY_MASTER_KEY is not set; `serve` needs the same key in every service; accepted: 32 bytes in base64 (openssl rand -base64 32)');
   masterKeyOf(config);
-  const parts = createParts(config, name);
+  const parts = await createParts(config, name);
   await runService(serviceFactories[name as ServiceName](parts), parts);
 }

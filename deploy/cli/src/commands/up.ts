@@ -19,7 +19,7 @@ export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   if (config.process.natsUrls !== null)
     throw new ConfigError('NATS_URL is set, but `up` is the gateway in one process with its own bus; accepted: unset it, or use `serve`');
   const made = prepareKeyFiles(config);
-  const parts = createParts(config, 'gateway');
+  const parts = await createParts(config, 'gateway');
   const edge = serviceFactories.edge(parts);
   const service = compose(
     [serviceFactories.stats(parts), serviceFactories.console(parts), serviceFactories.router(parts), serviceFactories.translator(parts), edge],

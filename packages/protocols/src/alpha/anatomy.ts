@@ -80,18 +80,27 @@ function findGoogleProofs(holder: unknown, path: Path): FoundProof[] {
 class AlphaReply implements VerbatimReply {
   readonly #context: VerbatimReplyContext;
   #asked: boolean | null = null;
+  #terminated = false;
 
   constructor(context: VerbatimReplyContext) {
     this.#context = context;
   }
 
-  record(record: { json: unknown }): Edit[] | 'drop' {
+  record(record: { data: string; json: unknown }): Edit[] | 'drop' {
     const chunk = asObject(record.json);
-    if (!chunk) return [];
+    if (!chunk) {
+      this.#terminated ||= record.data.trim() === '[DONE]';
+      return [];
+    }
     const hidesUsage = Object.hasOwn(chunk, 'usage') && !this.#callerAsked();
     // A chunk of nothing but usage would make callers that read `choices[0]` fall over.
     if (hidesUsage && chunk['usage'] !== null && asArray(chunk['choices'])?.length === 0) return 'drop';
     return [...(hidesUsage && chunk['usage'] === null ? [{ path: ['usage'], value: undefined }] : []), ...this.whole(chunk)];
+  }
+
+  /** Some vendors end with the finish reason alone; callers of this protocol wait for the terminator. */
+  finish(): string {
+    return this.#terminated ? '' : 'data: [DONE]\n\n';
   }
 
   whole(body: unknown): Edit[] {

@@ -11,7 +11,12 @@ describe.each(speakers)('$id', (speaker) => {
     const expected: ChatEvent[] = readStream(speaker, [whole]);
     expect(expected.at(-1)?.type).toBe('end');
     for (let cut = 1; cut < whole.length; cut++) expect(readStream(speaker, [whole.subarray(0, cut), whole.subarray(cut)])).toEqual(expected);
-    expect(readStream(speaker, Array.from(whole, (_, at) => whole.subarray(at, at + 1)))).toEqual(expected);
+    expect(
+      readStream(
+        speaker,
+        Array.from(whole, (_, at) => whole.subarray(at, at + 1)),
+      ),
+    ).toEqual(expected);
   });
 
   test('random chunkings', () => {

@@ -32,7 +32,14 @@ describe.each(speakers)('$id', (speaker) => {
       const warned = JSON.parse(/"_gateway_warning":(\{[^}]*\})/.exec(closing)![1]!) as object;
       expect(Object.keys(warned).sort()).toEqual(['detail', 'last_finish_reason', 'reason', 'timestamp']);
       const seen = foldAll(readStream(speaker, [bytes(whole)]));
-      expect(full.text.startsWith(seen.blocks.filter((block) => block.start.type === 'text' || block.start.type === 'refusal').map((block) => block.text).join(''))).toBe(true);
+      expect(
+        full.text.startsWith(
+          seen.blocks
+            .filter((block) => block.start.type === 'text' || block.start.type === 'refusal')
+            .map((block) => block.text)
+            .join(''),
+        ),
+      ).toBe(true);
       // A finish that had gone out already stays what it was; otherwise it is the length-type reason, never tool use or a natural end.
       if (!/"(?:finish_reason|finishReason|stop_reason)":\s*"/.test(prefix)) expect(seen.finish.reason).toBe('length');
     }

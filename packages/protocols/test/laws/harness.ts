@@ -1,6 +1,20 @@
 /** Drives codecs as the translator does, without any I/O. */
 import { createSseParser } from '@model-gateway/framing';
-import { type ChatEvent, type ClientDoor, type CloserContext, clientProtocols, Fold, foldEvents, type Message, type Protocol, type ReplyContext, type Target, type UpstreamDoor, upstreamProtocols, type WriteRequestContext } from '../../src/index.ts';
+import {
+  type ChatEvent,
+  type ClientDoor,
+  type CloserContext,
+  clientProtocols,
+  Fold,
+  foldEvents,
+  type Message,
+  type Protocol,
+  type ReplyContext,
+  type Target,
+  type UpstreamDoor,
+  upstreamProtocols,
+  type WriteRequestContext,
+} from '../../src/index.ts';
 import { validateStream as validateAlpha } from '../validate/alpha.ts';
 import { validateStream as validateAlphaResponse } from '../validate/alpha-response.ts';
 import { validateStream as validateBeta } from '../validate/beta.ts';
@@ -35,14 +49,29 @@ export const replyContext = (echo?: unknown): ReplyContext => ({
   inputEstimate: 10,
 });
 
-export const closerContext = (): CloserContext => ({ requestId: 'req-1', model: 'client-model', createdAt: 1_700_000_000, streamForm: 'sse', mintId: minter() });
+export const closerContext = (): CloserContext => ({
+  requestId: 'req-1',
+  model: 'client-model',
+  createdAt: 1_700_000_000,
+  streamForm: 'sse',
+  mintId: minter(),
+});
 
 export const target: Target = { baseUrl: 'https://upstream.test', directPath: false, upstreamModelId: 'real-model', neutralHeaders: false, extraConfig: null };
-export const writeContext = (stream: boolean): WriteRequestContext => ({ target, operation: 'generate', stream, openSignature: (sealed) => sealed, mintId: minter() });
+export const writeContext = (stream: boolean): WriteRequestContext => ({
+  target,
+  operation: 'generate',
+  stream,
+  openSignature: (sealed) => sealed,
+  mintId: minter(),
+});
 
 /** What the client's own reader put aside of a plain request: writers need it as the translator would give it. */
 export function echoOf(client: Speaker): unknown {
-  const { body } = client.upstream.writeRequest({ system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: 'x' }] }], tools: [], sampling: { maxTokens: 64 }, stream: true }, writeContext(true));
+  const { body } = client.upstream.writeRequest(
+    { system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: 'x' }] }], tools: [], sampling: { maxTokens: 64 }, stream: true },
+    writeContext(true),
+  );
   return client.client.readRequest(body, { path: '', operation: 'generate', model: 'client-model', streamForm: 'sse', headers: {} }).echo;
 }
 
@@ -93,7 +122,9 @@ export function meaningOf(message: Message): Meaning {
   return {
     text: join(['text', 'refusal']),
     thinking: join(['thinking']),
-    calls: message.blocks.flatMap((block) => (block.start.type === 'tool-call' ? [{ name: block.start.name, arguments: JSON.parse(block.text === '' ? '{}' : block.text) as unknown }] : [])),
+    calls: message.blocks.flatMap((block) =>
+      block.start.type === 'tool-call' ? [{ name: block.start.name, arguments: JSON.parse(block.text === '' ? '{}' : block.text) as unknown }] : [],
+    ),
     finish: message.finish.reason,
   };
 }

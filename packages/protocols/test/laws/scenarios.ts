@@ -16,11 +16,19 @@ interface BlockSpec {
 }
 
 const text = (...deltas: string[]): BlockSpec => ({ start: { type: 'text' }, deltas });
-const thinking = (signature: string | undefined, ...deltas: string[]): BlockSpec => ({ start: { type: 'thinking' }, deltas, ...(signature !== undefined && { signature }) });
+const thinking = (signature: string | undefined, ...deltas: string[]): BlockSpec => ({
+  start: { type: 'thinking' },
+  deltas,
+  ...(signature !== undefined && { signature }),
+});
 const tool = (id: string, name: string, ...deltas: string[]): BlockSpec => ({ start: { type: 'tool-call', id, name }, deltas });
 
 const deltaTypes = { text: 'text-delta', thinking: 'thinking-delta', 'tool-call': 'arguments-delta', refusal: 'refusal-delta' } as const;
-const deltaEvent = (index: number, spec: BlockSpec, delta: string): ChatEvent => ({ type: deltaTypes[spec.start.type as keyof typeof deltaTypes], index, text: delta });
+const deltaEvent = (index: number, spec: BlockSpec, delta: string): ChatEvent => ({
+  type: deltaTypes[spec.start.type as keyof typeof deltaTypes],
+  index,
+  text: delta,
+});
 
 function build(blocks: BlockSpec[], reason: FinishReason, more: { usage?: Usage; stopSequence?: string } = {}): ChatEvent[] {
   const events: ChatEvent[] = [{ type: 'start', id: 'upstream-1', model: 'real-model', createdAt: 1_700_000_000 }];
@@ -30,7 +38,11 @@ function build(blocks: BlockSpec[], reason: FinishReason, more: { usage?: Usage;
     if (spec.signature !== undefined) events.push({ type: 'signature', index, signature: spec.signature });
     events.push({ type: 'block-end', index });
   });
-  events.push({ type: 'finish', reason, ...(more.stopSequence !== undefined && { stopSequence: more.stopSequence }) }, { type: 'usage', usage: more.usage ?? usage }, { type: 'end' });
+  events.push(
+    { type: 'finish', reason, ...(more.stopSequence !== undefined && { stopSequence: more.stopSequence }) },
+    { type: 'usage', usage: more.usage ?? usage },
+    { type: 'end' },
+  );
   return events;
 }
 
@@ -52,8 +64,15 @@ export const replyScenarios: ReplyScenario[] = [
   { name: 'text then call', events: build([text('Let me look. '), tool('call_1', 'look', '{"q":"x"}')], 'tool-calls') },
   { name: 'parallel calls', events: build([tool('call_1', 'one', '{"n":1}'), tool('call_2', 'two', '{"n":2}')], 'tool-calls') },
   { name: 'interleaved calls', events: interleaved() },
-  { name: 'thinking then text', events: build([thinking('c2lnbmF0dXJlLW9uZQ==', 'Hmm, ', 'think.'), text('Answer.')], 'stop', { usage: { ...usage, reasoning: 12 } }) },
+  {
+    name: 'thinking then text',
+    events: build([thinking('c2lnbmF0dXJlLW9uZQ==', 'Hmm, ', 'think.'), text('Answer.')], 'stop', { usage: { ...usage, reasoning: 12 } }),
+  },
   { name: 'thinking then call', events: build([thinking('c2lnbmF0dXJlLXR3bw==', 'Need a tool.'), tool('call_9', 'search', '{"q":"y"}')], 'tool-calls') },
+  {
+    name: 'thinking, text beyond ASCII, call',
+    events: build([thinking('c2lnbmF0dXJlLXR3bw==', 'Ü 你'), text('é😀', '"\\'), tool('call_9', 'search', '{"q":', '"ß"}')], 'tool-calls'),
+  },
   { name: 'thinking without proof', events: build([thinking(undefined, 'Open reasoning.'), text('Done.')], 'stop') },
   { name: 'text, call, text', events: build([text('Before. '), tool('call_1', 'mid', '{}'), text('After.')], 'tool-calls') },
   { name: 'cut by length', events: build([text('This is cut')], 'length') },
@@ -63,7 +82,7 @@ export const replyScenarios: ReplyScenario[] = [
   { name: 'empty', events: build([], 'stop') },
 ];
 
-const base = { sampling: {}, tools: [], stream: true } as const;
+const base: Pick<Conversation, 'tools' | 'stream'> = { tools: [], stream: true };
 const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 
 export interface RequestScenario {
@@ -90,11 +109,31 @@ export const requestScenarios: RequestScenario[] = [
   },
   {
     name: 'image',
-    conversation: { ...base, system: [], sampling: { maxTokens: 100 }, turns: [{ role: 'user', parts: [{ type: 'text', text: 'What is it?' }, { type: 'media', kind: 'image', mimeType: 'image/png', data: png }] }] },
+    conversation: {
+      ...base,
+      system: [],
+      sampling: { maxTokens: 100 },
+      turns: [
+        {
+          role: 'user',
+          parts: [
+            { type: 'text', text: 'What is it?' },
+            { type: 'media', kind: 'image', mimeType: 'image/png', data: png },
+          ],
+        },
+      ],
+    },
   },
   {
     name: 'tools and forced choice',
-    conversation: { ...base, system: [], sampling: { maxTokens: 100 }, tools: [{ type: 'function', name: 'get_weather', description: 'Weather', parameters: schema }], toolChoice: { type: 'tool', name: 'get_weather' }, turns: [{ role: 'user', parts: [{ type: 'text', text: 'Paris?' }] }] },
+    conversation: {
+      ...base,
+      system: [],
+      sampling: { maxTokens: 100 },
+      tools: [{ type: 'function', name: 'get_weather', description: 'Weather', parameters: schema }],
+      toolChoice: { type: 'tool', name: 'get_weather' },
+      turns: [{ role: 'user', parts: [{ type: 'text', text: 'Paris?' }] }],
+    },
   },
   {
     name: 'tool loop',
@@ -112,6 +151,12 @@ export const requestScenarios: RequestScenario[] = [
   },
   {
     name: 'schema output',
-    conversation: { ...base, system: [], sampling: { maxTokens: 100 }, output: { type: 'schema', schema: { ...schema, additionalProperties: false }, name: 'place', strict: true }, turns: [{ role: 'user', parts: [{ type: 'text', text: 'Where?' }] }] },
+    conversation: {
+      ...base,
+      system: [],
+      sampling: { maxTokens: 100 },
+      output: { type: 'schema', schema: { ...schema, additionalProperties: false }, name: 'place', strict: true },
+      turns: [{ role: 'user', parts: [{ type: 'text', text: 'Where?' }] }],
+    },
   },
 ];

@@ -23,7 +23,7 @@ export class VerbatimPassage implements Passage {
   }
 
   record(record: RawRecord): string | Uint8Array | undefined {
-    const edits = record.json === undefined ? [] : this.#reply.record(record);
+    const edits = this.#reply.record(record);
     if (edits === 'drop') return undefined;
     const { client, job } = this.#call;
     if (client.frameRecord && job.streamForm !== 'sse') return client.frameRecord(applyEdits(record.data, edits), this.#index++, job.streamForm);
@@ -37,7 +37,8 @@ export class VerbatimPassage implements Passage {
 
   finish(_events: readonly ChatEvent[]): string {
     const { client, job } = this.#call;
-    return client.frameEnd && job.streamForm !== 'sse' ? client.frameEnd(job.streamForm) : '';
+    const owed = this.#reply.finish?.() ?? '';
+    return client.frameEnd && job.streamForm !== 'sse' ? owed + client.frameEnd(job.streamForm) : owed;
   }
 
   whole(bytes: Buffer, json: unknown): Uint8Array {

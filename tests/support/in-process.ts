@@ -1,0 +1,124 @@
+/** The data plane in this process on the memory bus, over a fixed configuration: edge, router and translator, real; console and storage left out. */
+import { createMemoryBus } from '@model-gateway/bus';
+import { buildSnapshot, type CatalogWatcher } from '@model-gateway/catalog';
+import { type EdgeConfig, loadConfig } from '@model-gateway/config';
+import {
+  type AccessKeyRecord,
+  type KeyGroup,
+  type Model,
+  type ModelInput,
+  modelSchema,
+  type RequestRow,
+  type Snapshot,
+  sealedAs,
+  type UpstreamInput,
+  type UpstreamRecord,
+  upstreamSchema,
+} from '@model-gateway/contracts';
+import { createEdge, type Edge } from '@model-gateway/edge';
+import { createOutbound, type Outbound } from '@model-gateway/outbound';
+import { createRouter } from '@model-gateway/router';
+import { createKeyring, generateMasterKey, hashAccessKey, type Keyring, mintAccessKey } from '@model-gateway/secrets';
+import { compose } from '@model-gateway/service';
+import { createLogger, createMetrics, createRedactor, type LogLevel } from '@model-gateway/telemetry';
+import { createTranslator } from '@model-gateway/translator';
+
+export interface InProcessOptions {
+  upstreams: UpstreamInput[];
+  models: ModelInput[];
+  group?: Partial<KeyGroup>;
+  edge?: Partial<EdgeConfig>;
+  /** Stands in for the network. */
+  outbound?: Outbound;
+  /** Copies and freezes on the bus, as a real one would. Default true. */
+  strict?: boolean;
+}
+
+export interface InProcessGateway {
+  url: string;
+  key: string;
+  edge: Edge;
+  /** Rows in the order they were told. */
+  rows: RequestRow[];
+  /** Waits for the row of a request (by minted id or `z-request-id`). */
+  row(id: string): Promise<RequestRow>;
+  logs: string[];
+  busStats(): ReturnType<ReturnType<typeof createMemoryBus>['stats']>;
+  stop(): Promise<void>;
+}
+
+export const testLogLevel = (process.env['TEST_LOG'] ?? 'error') as LogLevel;
+
+export async function startInProcess(options: InProcessOptions): Promise<InProcessGateway> {
+  const keyring = createKeyring(generateMasterKey());
+  const key = mintAccessKey();
+  const catalog = fixedCatalog(snapshotOf(options, keyring, key));
+  const logs: string[] = [];
+  const redactor = createRedactor();
+  const logger = createLogger({ level: testLogLevel, name: 'test', redactor, destination: { write: (line) => void logs.push(line) } });
+  const metrics = createMetrics({ service: 'test' });
+  const bus = createMemoryBus({ logger, strict: options.strict ?? true });
+  const rows: RequestRow[] = [];
+  const hearing = bus.listenDurably('stats.request', async (batch) => void rows.push(...batch.map(({ news }) => news)), { maxWaitMs: 5 });
+  const config = loadConfig({ env: { PORT: '0', HOST: '127.0.0.1', CONFIG_FILE: '/dev/null' } });
+  const outbound = options.outbound ?? createOutbound({ allowPrivate: true, timeouts: config.translator.timeouts, userAgent: 'test', logger });
+  const edge = createEdge({ bus, catalog, config: { ...config.edge, lameDuckMs: 0, drainMs: 500, ...options.edge }, logger, metrics });
+  const service = compose([createRouter({ bus, catalog }), createTranslator({ bus, catalog, outbound, keyring, logger, redactor }), edge], { logger });
+  await service.start();
+  return {
+    url: `http://127.0.0.1:${edge.port}`,
+    key,
+    edge,
+    rows,
+    logs,
+    row: (id) => until(() => rows.find((row) => row.id === id || row.client_request_id === id), `a row of ${id}`),
+    busStats: () => bus.stats(),
+    async stop() {
+      await service.stop();
+      await hearing.dispose();
+      await bus.drain();
+    },
+  };
+}
+
+/** Polls until `find` gives something; fails with what was waited for. */
+export async function until<T>(find: () => T | undefined | false, what: string, ms = 5000): Promise<T> {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    const found = find();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function snapshotOf(options: InProcessOptions, keyring: Keyring, key: string): Snapshot {
+  const upstreams: UpstreamRecord[] = options.upstreams.map((input) => {
+    const { api_keys, ...upstream } = upstreamSchema.parse(input);
+    const id = `id-${upstream.name}`;
+    return {
+      ...upstream,
+      id,
+      api_keys: api_keys.map((one, at) => ({
+        id: `key-${at}`,
+        weight: one.weight,
+        sealed: keyring.seal(one.key ?? '', sealedAs.upstreamKey(id, `key-${at}`)),
+      })),
+    };
+  });
+  const models: Model[] = options.models.map((input) => modelSchema.parse(input));
+  const group: KeyGroup = { name: 'group', models: ['*'], header_acl: [], enabled: true, description: '', ...options.group };
+  const accessKey: AccessKeyRecord = { name: 'caller', group: 'group', enabled: true, expires_at: null, hash: hashAccessKey(key) };
+  return buildSnapshot({ revision: 1, upstreams, models, key_groups: [group], access_keys: [accessKey] });
+}
+
+function fixedCatalog(snapshot: Snapshot): CatalogWatcher {
+  return {
+    start: async () => {},
+    stop: async () => {},
+    current: () => snapshot,
+    at: () => snapshot,
+    onChange: () => () => {},
+    ready: true,
+  } as unknown as CatalogWatcher;
+}
