@@ -38,7 +38,9 @@ export function validateWhole(body: unknown): string[] {
 
 function readEvents(text: string, faults: string[]): unknown[] {
   if (text !== '' && !text.endsWith('\n\n') && !text.endsWith('\r\n\r\n')) faults.push('the last event is not finished');
-  return text.split(/\r?\n\r?\n/).flatMap((event) => {
+  return text.split(/\r?\n\r?\n/).flatMap((raw) => {
+    // A bare line feed may stand between events: it keeps a line alive.
+    const event = raw.replace(/^[\r\n]+/, '');
     if (event === '') return [];
     if (/^:[^\n]*$/.test(event)) return [];
     if (!event.startsWith('data: ') || event.includes('\n')) {
