@@ -57,7 +57,7 @@ const families: readonly (readonly [RegExp, ModelFamily])[] = [
   [/^glm/, { ...plain, reasoning: 'thinking-type', replaysReasoning: 'always', jsonSchema: false }],
   [/^(qwen|qwq|qvq)/, { ...plain, reasoning: 'enable-thinking', replaysReasoning: 'with-calls', topK: true }],
   [/^(mistral|ministral|magistral|codestral|devstral|pixtral|open-mi)/, { ...plain, streamOptions: false, seedField: 'random_seed' }],
-  [/^gemini/, { ...plain, needsCallProof: true }],
+  [/^gemini-(?:[3-9]|\d\d)/, { ...plain, needsCallProof: true }],
   [/^claude/, { ...plain, reasoning: 'reasoning-object', cacheControl: true, topK: true }],
 ];
 

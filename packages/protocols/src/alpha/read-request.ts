@@ -30,7 +30,7 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
   const conversation: Conversation = {
     system,
     turns,
-    tools: readTools(source, losses),
+    tools: readTools(source),
     sampling: readSampling(source),
     stream: context.streamForm !== 'whole',
   };

@@ -6,10 +6,10 @@ import { readCacheMark } from './cache-mark.ts';
 import type { ModelFamily } from './families.ts';
 
 /** `tools`, or the older `functions`, → canonical tools. The flat spelling of the Responses shape is taken too. */
-export function readTools(source: JsonObject, losses: Losses): Tool[] {
+export function readTools(source: JsonObject): Tool[] {
   const listed = own(source, 'tools');
   if (listed === undefined) return readList(own(source, 'functions'), 'functions').map((entry, index) => readFunction(entry, entry, `functions[${index}]`));
-  return readList(listed, 'tools').map((entry, index) => readTool(entry, `tools[${index}]`, losses));
+  return readList(listed, 'tools').map((entry, index) => readTool(entry, `tools[${index}]`));
 }
 
 function readList(value: unknown, param: string): unknown[] {
@@ -19,7 +19,7 @@ function readList(value: unknown, param: string): unknown[] {
   return list;
 }
 
-function readTool(entry: unknown, param: string, losses: Losses): Tool {
+function readTool(entry: unknown, param: string): Tool {
   const type = asString(own(entry, 'type')) ?? (own(entry, 'function') === undefined ? undefined : 'function');
   if (type === 'function') return readFunction(own(entry, 'function') ?? entry, entry, param);
   if (type === 'custom') {
@@ -27,7 +27,6 @@ function readTool(entry: unknown, param: string, losses: Losses): Tool {
     return { type: 'custom', ...readNaming(custom, `${param}.custom`), raw: custom, rawProtocol: 'alpha' };
   }
   if (type === undefined) throw invalid(`${param}.type`, 'A tool needs a type.');
-  losses.add('tools.server', 'dropped', 'A tool that the vendor runs itself is only known to its own endpoint.');
   return { type: 'server', name: asString(own(entry, 'name')) ?? type, raw: entry, rawProtocol: 'alpha' };
 }
 

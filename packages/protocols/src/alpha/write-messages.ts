@@ -23,7 +23,10 @@ export function writeMessages(conversation: Conversation, context: WriteRequestC
   const messages: WireRequestMessage[] = [];
   if (conversation.system.length > 0) {
     const parts: TextPart[] = conversation.system.map((part) => ({ type: 'text', ...part }));
-    messages.push({ role: 'system', content: writeTexts(parts, page) });
+    // A list is refused here by some vendors, and a second system message by some prompt templates.
+    const joined: TextPart[] = family.cacheControl ? parts : [{ ...parts[0], type: 'text', text: parts.map((part) => part.text).join('\n') }];
+    if (!family.cacheControl && parts.some((part) => part.cache)) losses.add('cache_control', 'dropped', 'This upstream caches prompts by itself.');
+    messages.push({ role: 'system', content: writeTexts(joined, page) });
   }
   for (const turn of conversation.turns) messages.push(...writeTurn(turn, page));
   return messages;

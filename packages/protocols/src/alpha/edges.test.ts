@@ -1,0 +1,162 @@
+/** Addresses, keys, routes, model lists, errors and counts: the small doors of the protocol. */
+import { describe, expect, test } from '@jest/globals';
+import { noUsage } from '@model-gateway/contracts';
+import type { Target } from '../protocol.ts';
+import { readError, writeError } from './errors.ts';
+import { alpha } from './index.ts';
+import { readUsage, writeUsage } from './usage.ts';
+
+const client = alpha.client!;
+const upstream = alpha.upstream!;
+const target = (baseUrl: string, directPath = false): Target => ({ baseUrl, directPath, upstreamModelId: 'm', neutralHeaders: false, extraConfig: null });
+
+describe('routes', () => {
+  const match = (path: string, rest: string, headers: Record<string, string> = {}) =>
+    client.routes.find((route) => route.path === path)?.match(rest, new URLSearchParams(), headers);
+  test('chat, list, and one model whose name may hold slashes', () => {
+    expect(match('/v1/chat/completions', '')).toEqual({ operation: 'generate', stream: null });
+    expect(match('/v1/models', '')).toEqual({ operation: 'list-models', stream: 'whole' });
+    expect(match('/v1/models/', 'vendor/model')).toMatchObject({ model: 'vendor/model' });
+    expect(match('/v1/models/', 'a%2Fb%252F')).toMatchObject({ model: 'a/b%2F' });
+    expect(match('/v1/models/', '%zz')).toBeNull();
+  });
+  test.each(['anthropic-version', 'beta-version'])('a caller with %s lists in its own shape', (header) => {
+    expect(match('/v1/models', '', { [header]: '2023-06-01' })).toBeNull();
+    expect(match('/v1/models/', 'x', { [header]: '2023-06-01' })).toBeNull();
+  });
+});
+
+describe('upstream addresses', () => {
+  const url = (base: string, direct = false) => upstream.request({ target: target(base, direct), operation: 'generate', stream: true }).url;
+  test.each([
+    ['https://h', 'https://h/v1/chat/completions'],
+    ['https://h/v1', 'https://h/v1/chat/completions'],
+    ['https://h/compatible-mode/v1', 'https://h/compatible-mode/v1/chat/completions'],
+    ['https://h/api/paas/v4', 'https://h/api/paas/v4/chat/completions'],
+    ['https://h/v1beta/openai', 'https://h/v1beta/openai/chat/completions'],
+    ['https://h/proxy', 'https://h/proxy/v1/chat/completions'],
+  ])('%s', (base, expected) => expect(url(base)).toBe(expected));
+  test('a whole endpoint is used as it is, and its neighbour lists models', () => {
+    expect(url('https://h/x/chat/completions?api-version=1', true)).toBe('https://h/x/chat/completions?api-version=1');
+    expect(upstream.listModels(target('https://h/x/chat/completions?api-version=1', true)).url).toBe('https://h/x/models');
+    expect(upstream.listModels(target('https://h')).url).toBe('https://h/v1/models');
+  });
+  test('the key goes where the host wants it, and only allowed headers pass', () => {
+    expect(upstream.credential('k', target('https://h'))).toEqual({ authorization: 'Bearer k' });
+    expect(upstream.credential('k', target('https://r.openai.azure.com/openai/v1'))).toEqual({ 'api-key': 'k' });
+    expect(upstream.credential('k', target('https://evil.test/?x=.openai.azure.com'))).toEqual({ authorization: 'Bearer k' });
+    const { headers } = upstream.request({
+      target: target('https://h'),
+      operation: 'generate',
+      stream: true,
+      clientHeaders: { cookie: 'x', 'openai-beta': 'y' },
+    });
+    expect(headers).toEqual({ 'content-type': 'application/json', accept: 'text/event-stream', 'openai-beta': 'y' });
+  });
+  test.each([[{ data: [{ id: 'a' }, { id: 'b' }] }], [[{ id: 'a' }, 'b']], [{ models: [{ name: 'a' }, { id: 'b' }, null] }]])('model list %j', (body) =>
+    expect(upstream.readModelList(body)).toEqual(['a', 'b']),
+  );
+});
+
+test('the model list of callers', () => {
+  expect(client.writeModels([{ name: 'a', createdAt: 5, ownedBy: 'o' }])).toEqual({
+    object: 'list',
+    data: [{ id: 'a', object: 'model', created: 5, owned_by: 'o' }],
+  });
+  expect([client.keepAlive('sse', {}), client.keepAlive('whole', {})]).toEqual([':keep-alive\n\n', null]);
+});
+
+describe('errors of upstreams', () => {
+  const error = (code: unknown, message = 'x', type = '') => JSON.stringify({ error: { code, message, type } });
+  test.each([
+    [400, error('context_length_exceeded'), 'context'],
+    [400, error(null, "This model's maximum context length is 8 tokens. However, you requested 9"), 'context'],
+    [400, error(400, 'prompt is too long: 9 tokens > 8 maximum'), 'context'],
+    [413, error(null, 'Please reduce the length of the messages'), 'context'],
+    [429, error('insufficient_quota'), 'account'],
+    [402, error(402, 'Insufficient credits'), 'account'],
+    [400, error('Arrearage'), 'account'],
+    [401, 'nope', 'credential'],
+    [400, error(null, 'Incorrect API key provided: ab***'), 'credential'],
+    [403, error('unsupported_country_region_territory'), 'credential'],
+    [403, error(403, 'Your input was flagged'), 'caller'],
+    [429, error('rate_limit_exceeded'), 'rate'],
+    [429, error('RateLimitReached'), 'rate'],
+    [429, error(null, 'The engine is currently overloaded', 'engine_overloaded_error'), 'overloaded'],
+    [503, '<html>busy</html>', 'overloaded'],
+    [529, error(null), 'overloaded'],
+    [404, error('model_not_found'), 'not-found'],
+    [400, error('model_not_found'), 'not-found'],
+    [404, '<html>nginx</html>', 'server'],
+    [408, '', 'timeout'],
+    [504, '', 'timeout'],
+    [500, 'Internal', 'server'],
+    [502, 'maximum context length', 'server'],
+    [422, JSON.stringify({ detail: [{ loc: ['body', 'n'], msg: 'too big' }] }), 'caller'],
+    [400, JSON.stringify([{ error: { code: 400, message: 'bad', status: 'INVALID_ARGUMENT' } }]), 'caller'],
+    [400, JSON.stringify({ object: 'error', message: 'bad', type: 'BadRequestError', code: 400 }), 'caller'],
+  ])('%i %s is %s', (status, body, expected) => expect(readError(status, {}, body).class).toBe(expected));
+
+  test('messages: the words of any shape, never a page', () => {
+    expect(readError(422, {}, JSON.stringify({ detail: [{ loc: ['body', 'n'], msg: 'too big' }] })).message).toBe('body.n: too big');
+    expect(readError(400, {}, 'plain words').message).toBe('plain words');
+    expect(readError(500, {}, '<html>secret</html>').message).toBe('The upstream answered with status 500.');
+    expect(readError(500, {}, 'x'.repeat(9999)).message).toHaveLength(2000);
+  });
+
+  test.each([
+    [{ 'retry-after': '2' }, '', 2000],
+    [{ 'retry-after-ms': '150', 'retry-after': '9' }, '', 150],
+    [{ 'retry-after': '20ms' }, '', 20],
+    [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:10 GMT', date: 'Wed, 21 Oct 2026 07:28:00 GMT' }, '', 10_000],
+    [{}, 'Please try again in 1m2.5s.', 62_500],
+    [{ 'retry-after': '-5' }, '', undefined],
+    [{}, 'later', undefined],
+  ])('retry after %j %s', (headers, message, expected) => expect(readError(429, headers, JSON.stringify({ error: { message } })).retryAfterMs).toBe(expected));
+});
+
+describe('errors for callers', () => {
+  const written = (status: number, code: string, message = 'm') => JSON.parse(writeError({ status, code, message, requestId: 'r' }).body) as unknown;
+  test.each([
+    [400, 'invalid_request', 'invalid_request_error', 'invalid_request'],
+    [401, 'unauthorized', 'authentication_error', 'invalid_api_key'],
+    [404, 'model_not_found', 'invalid_request_error', 'model_not_found'],
+    [429, 'upstream_rate_limited', 'rate_limit_error', 'rate_limit_exceeded'],
+    [502, 'upstream_failed', 'server_error', 'upstream_failed'],
+  ])('%i %s', (status, code, type, expected) => expect(written(status, code)).toEqual({ error: { message: 'm', type, param: null, code: expected } }));
+  test('an overflow found by any vendor is named as callers know it', () => {
+    expect(written(400, 'upstream_rejected', 'prompt is too long: 9 tokens > 8 maximum')).toMatchObject({ error: { code: 'context_length_exceeded' } });
+  });
+  test('retry-after is whole seconds, at least one', () =>
+    expect(writeError({ status: 429, code: 'x', message: 'm', requestId: 'r', retryAfter: 0.2 }).headers).toEqual({ 'retry-after': '1' }));
+});
+
+describe('usage', () => {
+  test.each([
+    ['cached inside prompt', { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } }, { input: 6, cacheRead: 4, output: 5 }],
+    [
+      'cache writes',
+      { prompt_tokens: 10, completion_tokens: 0, prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 } },
+      { input: 3, cacheRead: 4, cacheWrite5m: 3 },
+    ],
+    ['hit and miss', { prompt_tokens: 10, completion_tokens: 5, prompt_cache_hit_tokens: 8 }, { input: 2, cacheRead: 8 }],
+    [
+      'reasoning inside completion',
+      { prompt_tokens: 1, completion_tokens: 9, total_tokens: 10, completion_tokens_details: { reasoning_tokens: 4 } },
+      { output: 5, reasoning: 4 },
+    ],
+    [
+      'reasoning beside completion',
+      { prompt_tokens: 307, completion_tokens: 26, total_tokens: 560, completion_tokens_details: { reasoning_tokens: 227 } },
+      { output: 26, reasoning: 227 },
+    ],
+    ['reasoning only in the total', { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 }, { input: 35, output: 12, reasoning: 62 }],
+    ['wrong types', { prompt_tokens: '9', completion_tokens: -3, total_tokens: 1 }, { input: 0, output: 0 }],
+  ])('%s', (_name, wire, expected) => expect(readUsage(wire)).toMatchObject(expected));
+
+  test('nothing counted is no usage; what is written reads back', () => {
+    for (const value of [null, undefined, {}, [], 'x', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }]) expect(readUsage(value)).toBeUndefined();
+    const usage = { ...noUsage, input: 3, cacheRead: 4, cacheWrite5m: 5, output: 6, reasoning: 7 };
+    expect(readUsage(writeUsage(usage))).toEqual(usage);
+  });
+});
