@@ -1,10 +1,10 @@
 /** Verbatim passages: what changes in the bytes, and that nothing else does. */
 import { describe, expect, test } from '@jest/globals';
 import { applyEdits } from '@model-gateway/json';
+import { record, recorded, seal, writeContext } from '../../test/support/alpha-response.ts';
 import { own } from '../kit/read.ts';
 import type { VerbatimReplyContext } from '../protocol.ts';
 import { verbatim } from './anatomy.ts';
-import { record, recorded, seal, writeContext } from './fixtures/support.ts';
 import { markProof } from './proof.ts';
 
 function pass(body: unknown, open: (sealed: string) => string | null = () => 'OPENED'): { body: Record<string, unknown>; losses: string[]; text: string } {

@@ -2,9 +2,9 @@
 import type { Edit } from '@model-gateway/json';
 import { envelopePrefix } from '../kit/envelope-prefix.ts';
 import { invalid } from '../kit/fail.ts';
+import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
-import { LossList } from './losses.ts';
 import { readProof } from './proof.ts';
 import { unresolvable } from './read-items.ts';
 
@@ -14,8 +14,8 @@ const reference = '"item_reference"';
 const conversation = '"conversation"';
 const reasoningId = '"rs_';
 
-function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: LossList['items'] } {
-  const losses = new LossList();
+function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
+  const losses = new Losses();
   const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId }];
   if ([previous, reference, conversation, envelopePrefix, reasoningId].some((text) => context.contains(text))) {
     const body = context.parse();
@@ -26,10 +26,10 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
     }
     editItems(asArray(own(body, 'input')) ?? [], context, edits, losses);
   }
-  return { edits, losses: losses.items };
+  return { edits, losses: losses.list };
 }
 
-function editItems(items: unknown[], context: VerbatimRequestContext, edits: Edit[], losses: LossList): void {
+function editItems(items: unknown[], context: VerbatimRequestContext, edits: Edit[], losses: Losses): void {
   // An upstream that stored an item refuses it without the reasoning it stored before it; without its id it is new to it.
   let forgetIds = false;
   items.forEach((value, index) => {
@@ -44,7 +44,7 @@ function editItems(items: unknown[], context: VerbatimRequestContext, edits: Edi
 }
 
 /** Opens or strips the item's proof. false when the item's reasoning did not reach the upstream as it was. */
-function editProof(item: JsonObject, path: (string | number)[], context: VerbatimRequestContext, edits: Edit[], losses: LossList): boolean {
+function editProof(item: JsonObject, path: (string | number)[], context: VerbatimRequestContext, edits: Edit[], losses: Losses): boolean {
   const encrypted = asString(own(item, 'encrypted_content'));
   const readable = hasText(own(item, 'summary')) || hasText(own(item, 'content'));
   if (!encrypted) {

@@ -1,11 +1,11 @@
 /** Whatever a caller has seen, the closer makes it a complete, valid, incomplete reply. */
 import { describe, expect, test } from '@jest/globals';
 import { noUsage } from '@model-gateway/contracts';
+import { closerContext, readStream, recorded, replyContext } from '../../test/support/alpha-response.ts';
 import { validateStream } from '../../test/validate/alpha-response.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { asArray, own } from '../kit/read.ts';
 import { createCloser } from './closer.ts';
-import { closerContext, readStream, recorded, replyContext } from './fixtures/support.ts';
 import { ResponseReader } from './read-response.ts';
 import { createWriter } from './write-response.ts';
 

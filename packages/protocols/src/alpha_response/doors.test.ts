@@ -1,9 +1,9 @@
 /** The small parts of both doors: errors, addresses, credentials, routes, lists, usage. */
 import { describe, expect, test } from '@jest/globals';
+import { recorded, target } from '../../test/support/alpha-response.ts';
 import { own } from '../kit/read.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
-import { recorded, target } from './fixtures/support.ts';
 import { alphaResponse } from './index.ts';
 import { unwrapCustomInput } from './tools.ts';
 import { readUsage, writeUsage } from './usage.ts';

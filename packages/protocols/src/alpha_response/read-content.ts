@@ -2,19 +2,19 @@
 import type { CacheMark, MediaPart, RefusalPart, TextPart } from '../chat/conversation.ts';
 import { readDataUrl } from '../kit/data-url.ts';
 import { invalid } from '../kit/fail.ts';
+import type { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { LossList } from './losses.ts';
 
 export type ContentPart = TextPart | MediaPart | RefusalPart;
 
-export function readContent(value: unknown, path: string, losses: LossList): ContentPart[] {
+export function readContent(value: unknown, path: string, losses: Losses): ContentPart[] {
   if (typeof value === 'string') return [{ type: 'text', text: value }];
   const list = asArray(value);
   if (!list) throw invalid(path, 'must be a string or an array of content parts');
   return list.flatMap((entry, index) => readPart(entry, `${path}.${index}`, losses));
 }
 
-function readPart(entry: unknown, path: string, losses: LossList): ContentPart[] {
+function readPart(entry: unknown, path: string, losses: Losses): ContentPart[] {
   if (typeof entry === 'string') return [{ type: 'text', text: entry }];
   const part = asObject(entry);
   const type = asString(own(part, 'type'));

@@ -1,9 +1,9 @@
 /** The items of `input`, in every form, into turns. */
 import { GatewayError } from '@model-gateway/errors';
-import type { Part, SystemPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
+import type { Part, SystemPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
+import type { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { LossList } from './losses.ts';
 import { readProof } from './proof.ts';
 import { type ContentPart, readContent } from './read-content.ts';
 import { joinNamespace, type ReadTools, readTools } from './tools.ts';
@@ -18,10 +18,13 @@ export const unresolvable = (path: string, id: string | undefined): GatewayError
 export class ItemReader {
   readonly system: SystemPart[] = [];
   readonly turns: Turn[] = [];
-  readonly #losses: LossList;
+  readonly #losses: Losses;
   readonly #tools: ReadTools;
+  /** What a proof that follows may belong to: calls by id, and the text said last. */
+  readonly #calls = new Map<string, ToolCallPart>();
+  #lastText: TextPart | undefined;
 
-  constructor(losses: LossList, tools: ReadTools) {
+  constructor(losses: Losses, tools: ReadTools) {
     this.#losses = losses;
     this.#tools = tools;
   }
@@ -118,10 +121,8 @@ export class ItemReader {
 
   /** Puts a proof back on the call or the text it came with, which stands before it. */
   #hangProof(callId: string | undefined, signature: string, path: string): void {
-    const last = this.turns.at(-1);
-    const parts = last?.role === 'assistant' ? last.parts : [];
-    const owner = parts.findLast((part) => (callId === undefined ? part.type === 'text' : part.type === 'tool-call' && part.id === callId));
-    if (owner?.type === 'text' || owner?.type === 'tool-call') owner.signature = signature;
+    const owner = callId === undefined ? this.#lastText : this.#calls.get(callId);
+    if (owner) owner.signature = signature;
     else this.#losses.add(path, 'dropped', 'The item that this proof belongs to is not before it.');
   }
 
@@ -150,6 +151,8 @@ export class ItemReader {
 
   /** What an assistant said and called in one breath, and the results that answer it, are one turn each. */
   #append(role: 'user' | 'assistant', part: Part): void {
+    if (part.type === 'tool-call') this.#calls.set(part.id, part);
+    else if (part.type === 'text') this.#lastText = part;
     const last = this.turns.at(-1);
     if (last?.role === role && (role === 'assistant' || last.parts.at(-1)?.type === 'tool-result')) last.parts.push(part);
     else this.turns.push({ role, parts: [part] });

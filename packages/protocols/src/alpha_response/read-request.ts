@@ -1,11 +1,11 @@
 /** A caller's Responses body into the canonical request. */
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
+import { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
-import { LossList } from './losses.ts';
 import { ItemReader } from './read-items.ts';
-import { type ReadTools, readToolChoice, readTools } from './tools.ts';
+import { noTools, readToolChoice, readTools } from './tools.ts';
 import { echoFields, type RequestEcho } from './wire.ts';
 
 /** Fields that mean nothing outside their vendor: named as lost when a caller sent more than the default. */
@@ -29,8 +29,8 @@ export function readRequest(value: unknown, _context: ReadRequestContext): ReadR
   const body = asObject(value);
   if (!body) throw invalid('', 'The body must be a JSON object.');
   refuseState(body);
-  const losses = new LossList();
-  const tools: ReadTools = { tools: [], customTools: new Set(), namespaced: new Map() };
+  const losses = new Losses();
+  const tools = noTools();
   readTools(own(body, 'tools'), 'tools', tools);
   const items = new ItemReader(losses, tools);
   const instructions = readInstructions(body, items);
@@ -55,7 +55,7 @@ export function readRequest(value: unknown, _context: ReadRequestContext): ReadR
     sampling: readSampling(body),
     stream: boolean(body, 'stream') ?? false,
   };
-  return { conversation, losses: losses.items, echo };
+  return { conversation, losses: losses.list, echo };
 }
 
 function refuseState(body: JsonObject): void {
@@ -63,7 +63,7 @@ function refuseState(body: JsonObject): void {
   if (own(body, 'background') === true) throw invalid('background', 'This model cannot run in the background; leave the field out or use stream.');
 }
 
-function declareUnsupported(body: JsonObject, losses: LossList): void {
+function declareUnsupported(body: JsonObject, losses: Losses): void {
   for (const [field, { detail, harmless }] of Object.entries(unsupported)) {
     const value = own(body, field);
     if (value !== undefined && value !== harmless) losses.add(field, 'dropped', detail);

@@ -1,10 +1,12 @@
 /** Upstream streams and whole replies: every recorded one, and each oddity of the wire. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { checkEvents, readStream, record, recorded, replyContext, unseal } from '../../test/support/alpha-response.ts';
 import { validateStream } from '../../test/validate/alpha-response.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents, type Message } from '../chat/fold.ts';
 import { asArray, asString, own } from '../kit/read.ts';
-import { checkEvents, readStream, record, recorded, replyContext, unseal } from './fixtures/support.ts';
 import { ResponseReader, readWhole } from './read-response.ts';
 import { createWriter, writeWhole } from './write-response.ts';
 
@@ -99,6 +101,23 @@ const item = (type: string, more: object = {}, output_index = 0): object => ({
   item: { id: 'x', type, ...more },
 });
 const completed = { type: 'response.completed', response: { id: 'resp_1', status: 'completed', output: [] } };
+
+test('our own recording: reasoning with its proof, a hosted search, a call', () => {
+  const events = readStream(readFileSync(join(import.meta.dirname, 'fixtures/reason-search-call.sse'), 'utf8'), new ResponseReader());
+  expect(checkEvents(events)).toEqual([]);
+  expect(events.at(-1)).toEqual({ type: 'end' });
+  expect(foldEvents(events)).toMatchObject({
+    id: 'resp_own',
+    model: 'sample-model',
+    blocks: [
+      { start: { type: 'thinking' }, text: 'Look it up.', signature: 'proof' },
+      { start: { type: 'raw', protocol: 'alpha_response' } },
+      { start: { type: 'tool-call', id: 'call_own', name: 'save' }, text: '{"key":1}' },
+    ],
+    finish: { reason: 'tool-calls' },
+    usage: { input: 12, cacheRead: 8, output: 5, reasoning: 4 },
+  });
+});
 
 describe('oddities', () => {
   test('item ids that change between events of one item', () => {

@@ -1,9 +1,9 @@
 /** Callers' bodies in, upstream bodies out: recorded requests, every form of input, and what each way cannot carry. */
 import { describe, expect, test } from '@jest/globals';
+import { readContext, recorded, seal, writeContext } from '../../test/support/alpha-response.ts';
 import type { Conversation, Turn } from '../chat/conversation.ts';
 import { asArray, own } from '../kit/read.ts';
 import type { WriteRequestContext } from '../protocol.ts';
-import { readContext, recorded, seal, writeContext } from './fixtures/support.ts';
 import { readRequest } from './read-request.ts';
 import { writeRequest } from './write-request.ts';
 

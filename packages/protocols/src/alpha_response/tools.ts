@@ -1,16 +1,20 @@
 /** Tools and tool choice, both ways. Tools are flat here: `{type, name, parameters, strict}`. */
 import type { Conversation, Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
+import type { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { LossList } from './losses.ts';
 
 const protocol = 'alpha_response';
 
 export interface ReadTools {
   tools: Tool[];
+  /** Names of `tools`, whose first bearer counts. */
+  names: Set<string>;
   customTools: Set<string>;
   namespaced: Map<string, { namespace: string; name: string }>;
 }
+
+export const noTools = (): ReadTools => ({ tools: [], names: new Set(), customTools: new Set(), namespaced: new Map() });
 
 /** A namespaced tool's name where there are no namespaces. */
 export const joinNamespace = (namespace: string, name: string): string => (namespace.endsWith('__') ? `${namespace}${name}` : `${namespace}__${name}`);
@@ -20,11 +24,10 @@ export function readTools(value: unknown, path: string, into: ReadTools): void {
   if (value === undefined || value === null) return;
   const list = asArray(value);
   if (!list) throw invalid(path, 'must be an array');
-  const names = new Set(into.tools.map((tool) => tool.name));
   list.forEach((entry, index) => {
     for (const tool of readTool(entry, `${path}.${index}`, into)) {
-      if (names.has(tool.name) && tool.type !== 'server') continue;
-      names.add(tool.name);
+      if (into.names.has(tool.name) && tool.type !== 'server') continue;
+      into.names.add(tool.name);
       into.tools.push(tool);
     }
   });
@@ -117,7 +120,7 @@ function readAllowed(object: JsonObject): ToolChoice {
 }
 
 /** Tools as this wire wants them; other vendors' own tools are left out. */
-export function writeTools(conversation: Conversation, losses: LossList): JsonObject[] {
+export function writeTools(conversation: Conversation, losses: Losses): JsonObject[] {
   const printed: JsonObject[] = [];
   conversation.tools.forEach((tool, index) => {
     if (tool.cache) losses.add('tools.cache_control', 'dropped', 'The upstream places cache marks by itself.');
@@ -151,7 +154,7 @@ function customFormat(tool: Tool): unknown {
   return grammar ? { type: 'grammar', ...grammar } : format;
 }
 
-export function writeToolChoice(conversation: Conversation, losses: LossList): unknown {
+export function writeToolChoice(conversation: Conversation, losses: Losses): unknown {
   const choice = conversation.toolChoice;
   if (!choice) return undefined;
   if (conversation.tools.length === 0) {
@@ -159,14 +162,15 @@ export function writeToolChoice(conversation: Conversation, losses: LossList): u
     if (choice.type === 'any' || choice.type === 'tool') losses.add('tool_choice', 'dropped', 'There is no tool to choose.');
     return undefined;
   }
-  if (choice.type === 'tool') return nameTool(conversation, choice.name);
+  const tools = new Map(conversation.tools.map((tool) => [tool.name, tool]));
+  if (choice.type === 'tool') return nameTool(tools, choice.name);
   const mode = choice.type === 'any' ? 'required' : choice.type;
   if (choice.type === 'none' || choice.allowed === undefined) return mode;
-  return { type: 'allowed_tools', mode, tools: choice.allowed.map((name) => nameTool(conversation, name)) };
+  return { type: 'allowed_tools', mode, tools: choice.allowed.map((name) => nameTool(tools, name)) };
 }
 
-function nameTool(conversation: Conversation, name: string): JsonObject {
-  const tool = conversation.tools.find((candidate) => candidate.name === name);
+function nameTool(tools: ReadonlyMap<string, Tool>, name: string): JsonObject {
+  const tool = tools.get(name);
   if (tool?.type !== 'server') return { type: tool?.type ?? 'function', name };
   const type = asString(own(tool.raw, 'type')) ?? name;
   return type === 'mcp' ? { type, server_label: name } : { type };

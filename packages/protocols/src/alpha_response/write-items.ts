@@ -1,24 +1,24 @@
 /** Canonical turns into items of `input`. */
 import type { MediaPart, Part, RefusalPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { writeDataUrl } from '../kit/data-url.ts';
+import type { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
-import { shortId } from '../kit/short-id.ts';
 import type { WriteRequestContext } from '../protocol.ts';
-import type { LossList } from './losses.ts';
 
 export class ItemWriter {
   readonly items: JsonObject[] = [];
   readonly #context: WriteRequestContext;
-  readonly #losses: LossList;
-  /** Calls without an id of their own that no result has answered yet: paired by name and order. */
-  #unpaired: { id: string; name: string }[] = [];
+  readonly #losses: Losses;
+  readonly #ids: ReadonlyMap<ToolCallPart | ToolResultPart, string>;
   /** Reasoning waits for the item it led to: alone it is a 400. */
   #reasoning: JsonObject[] = [];
   /** The message under construction: neighbouring parts of one role and phase share it. */
   #open: { role: Turn['role']; phase: string | undefined; content: JsonObject[] } | undefined;
 
-  constructor(context: WriteRequestContext, losses: LossList) {
+  /** `ids`: under which id each call and each result goes. */
+  constructor(context: WriteRequestContext, ids: ReadonlyMap<ToolCallPart | ToolResultPart, string>, losses: Losses) {
     this.#context = context;
+    this.#ids = ids;
     this.#losses = losses;
   }
 
@@ -90,10 +90,8 @@ export class ItemWriter {
 
   #call(part: ToolCallPart, path: string): void {
     if (part.signature !== undefined) this.#dropProof(path);
-    const id = part.id === '' ? this.#context.mintId('call_') : shortId(part.id);
-    if (part.id === '') this.#unpaired.push({ id, name: part.name });
     this.#closeMessage();
-    const call = { call_id: id, name: part.name };
+    const call = { call_id: this.#ids.get(part), name: part.name };
     this.#push(
       part.custom ? { type: 'custom_tool_call', ...call, input: part.arguments } : { type: 'function_call', ...call, arguments: part.arguments || '{}' },
       true,
@@ -103,16 +101,10 @@ export class ItemWriter {
   #answer(part: ToolResultPart, path: string): void {
     this.#closeMessage();
     if (part.isError) this.#losses.add(`${path}.is_error`, 'dropped', 'A result cannot be marked as an error; its text says so.');
-    this.#push({ type: part.custom ? 'custom_tool_call_output' : 'function_call_output', call_id: this.#pair(part), output: this.#output(part, path) }, false);
-  }
-
-  #pair(part: ToolResultPart): string {
-    if (part.callId !== '') return shortId(part.callId);
-    const named = part.name === undefined ? -1 : this.#unpaired.findIndex((call) => call.name === part.name);
-    const index = Math.max(0, named);
-    const call = this.#unpaired[index];
-    this.#unpaired = this.#unpaired.filter((_, at) => at !== index);
-    return call?.id ?? this.#context.mintId('call_');
+    this.#push(
+      { type: part.custom ? 'custom_tool_call_output' : 'function_call_output', call_id: this.#ids.get(part), output: this.#output(part, path) },
+      false,
+    );
   }
 
   #output(part: ToolResultPart, path: string): unknown {

@@ -1,8 +1,10 @@
 /** The canonical request into a Responses body. */
 import type { Conversation, OutputFormat, Reasoning } from '../chat/conversation.ts';
+import { pairCallIds } from '../kit/call-ids.ts';
+import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
+import { shortId } from '../kit/short-id.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
-import { LossList } from './losses.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 import { ItemWriter } from './write-items.ts';
 
@@ -13,7 +15,7 @@ const fewestTokens = 16;
 const reasonless = /(?:^|[/.:])(?:gpt-3\.5|gpt-4|chatgpt-4|gpt-5(?:\.\d+)?-chat)/i;
 
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
-  const losses = new LossList();
+  const losses = new Losses();
   const tools = writeTools(conversation, losses);
   const body: JsonObject = {
     model: context.target.upstreamModelId,
@@ -26,11 +28,11 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   };
   if (context.operation === 'generate') Object.assign(body, writeCall(conversation, context, losses));
   for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];
-  return { body, losses: losses.items };
+  return { body, losses: losses.list };
 }
 
 /** What only a real call has: limits, delivery and storage; counting refuses these fields. */
-function writeCall(conversation: Conversation, context: WriteRequestContext, losses: LossList): JsonObject {
+function writeCall(conversation: Conversation, context: WriteRequestContext, losses: Losses): JsonObject {
   declareLosses(conversation, losses);
   const { sampling } = conversation;
   if (sampling.maxTokens !== undefined && sampling.maxTokens < fewestTokens)
@@ -50,8 +52,9 @@ function writeCall(conversation: Conversation, context: WriteRequestContext, los
   };
 }
 
-function writeInput(conversation: Conversation, context: WriteRequestContext, losses: LossList): JsonObject {
-  const writer = new ItemWriter(context, losses);
+function writeInput(conversation: Conversation, context: WriteRequestContext, losses: Losses): JsonObject {
+  const ids = pairCallIds(conversation, { fit: shortId, mint: () => context.mintId('call_') });
+  const writer = new ItemWriter(context, ids, losses);
   const [first, ...rest] = conversation.system;
   if (conversation.system.some((part) => part.cache)) losses.add('system.cache_control', 'dropped', 'The upstream places cache marks by itself.');
   // `instructions` is what every server knows; further parts keep their borders as messages in front.
@@ -63,7 +66,7 @@ function writeInput(conversation: Conversation, context: WriteRequestContext, lo
 }
 
 /** Fields without a place here, by where callers find them. */
-function declareLosses(conversation: Conversation, losses: LossList): void {
+function declareLosses(conversation: Conversation, losses: Losses): void {
   const { sampling } = conversation;
   const missing: Record<string, unknown> = {
     stop: sampling.stop?.length ? sampling.stop : undefined,
@@ -83,7 +86,7 @@ function declareLosses(conversation: Conversation, losses: LossList): void {
 
 const effortOf = (budget: number): Reasoning['effort'] => (budget <= 4096 ? 'low' : budget <= 16_384 ? 'medium' : 'high');
 
-function writeReasoning(reasoning: Reasoning | undefined, losses: LossList): JsonObject | undefined {
+function writeReasoning(reasoning: Reasoning | undefined, losses: Losses): JsonObject | undefined {
   if (!reasoning) return undefined;
   let effort = reasoning.effort;
   const { budget } = reasoning;

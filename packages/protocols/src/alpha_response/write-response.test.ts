@@ -2,11 +2,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { noUsage, type Usage } from '@model-gateway/contracts';
 import fc from 'fast-check';
+import { readContext, readStream, replyContext, seal, unseal } from '../../test/support/alpha-response.ts';
 import { validateStream } from '../../test/validate/alpha-response.ts';
 import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
 import { asArray, own } from '../kit/read.ts';
-import { readContext, readStream, replyContext, seal, unseal } from './fixtures/support.ts';
 import { readRequest } from './read-request.ts';
 import { ResponseReader, readWhole } from './read-response.ts';
 import { createWriter, writeWhole } from './write-response.ts';

@@ -2,9 +2,9 @@
 import { type Loss, noUsage, type Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
 import { type Message, unfoldMessage } from '../chat/fold.ts';
+import { Losses } from '../kit/losses.ts';
 import { asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
-import { LossList } from './losses.ts';
 import { CallItem, CustomCallItem, MessageItem, type OutputItem, type Print, RawItem, ReasoningItem } from './output-items.ts';
 import { markProof, type ProofOwner } from './proof.ts';
 import { writeEnding } from './stop-reasons.ts';
@@ -24,7 +24,7 @@ export class ResponseWriter implements ReplyWriter {
   response: JsonObject | undefined;
   readonly #context: ReplyContext;
   readonly #echo: RequestEcho | undefined;
-  readonly #losses = new LossList();
+  readonly #losses = new Losses();
   readonly #output: JsonObject[] = [];
   readonly #open = new Map<number, OpenBlock>();
   /**
@@ -37,6 +37,8 @@ export class ResponseWriter implements ReplyWriter {
   #usage: Usage = { ...noUsage };
   #reason: FinishReason = 'other';
   #refused = false;
+  /** The text that citations belong to: the newest, until it is closed on the wire. */
+  #text: MessageItem | undefined;
 
   constructor(context: ReplyContext) {
     this.#context = context;
@@ -44,7 +46,7 @@ export class ResponseWriter implements ReplyWriter {
   }
 
   get losses(): Loss[] {
-    return this.#losses.items;
+    return this.#losses.list;
   }
 
   write(event: ChatEvent): string {
@@ -105,7 +107,8 @@ export class ResponseWriter implements ReplyWriter {
   #newItem(block: Exclude<BlockStart, { type: 'raw' }>): OutputItem {
     switch (block.type) {
       case 'text':
-        return new MessageItem(this.#place('msg_'), 'text', block.phase);
+        this.#text = new MessageItem(this.#place('msg_'), 'text', block.phase);
+        return this.#text;
       case 'refusal':
         this.#refused = true;
         return new MessageItem(this.#place('msg_'), 'refusal', undefined);
@@ -140,8 +143,7 @@ export class ResponseWriter implements ReplyWriter {
 
   /** A citation belongs to the text that is still open, or to the one that just ended. */
   #annotate(annotation: unknown): string {
-    const open = [...this.#settling, ...this.#open.values()].findLast((block) => block.item instanceof MessageItem);
-    if (open?.item instanceof MessageItem) return open.item.annotate(this.#print, annotation);
+    if (this.#text) return this.#text.annotate(this.#print, annotation);
     this.#losses.add('content.annotations', 'dropped', 'A citation came without its text.');
     return '';
   }
@@ -168,6 +170,7 @@ export class ResponseWriter implements ReplyWriter {
     for (const { item, proof } of blocks) {
       const closed = item.close(this.#print, cut && (item.outputIndex === last || item instanceof CallItem));
       this.#output[item.outputIndex] = closed.item;
+      if (item === this.#text) this.#text = undefined;
       text += closed.text;
       if (proof !== undefined && closed.item['status'] !== 'incomplete') text += this.#carry(item, proof);
     }
