@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Bus, Disposable } from '@model-gateway/bus';
 import { createCatalogSource } from '@model-gateway/catalog';
 import type { ConsoleConfig } from '@model-gateway/config';
+import type { Outbound } from '@model-gateway/outbound';
 import { upstreamProtocols } from '@model-gateway/protocols';
 import type { Keyring } from '@model-gateway/secrets';
 import { createMinter, type Service } from '@model-gateway/service';
@@ -11,6 +12,7 @@ import type { Logger } from '@model-gateway/telemetry';
 import { accessKeyRoutes } from './api/access-key-routes.ts';
 import { logRoutes } from './api/log-routes.ts';
 import { metaRoutes } from './api/meta-routes.ts';
+import { probeRoutes } from './api/probe-routes.ts';
 import { resourceRoutes } from './api/resource-routes.ts';
 import type { Route } from './api/route.ts';
 import { transferRoutes } from './api/transfer-routes.ts';
@@ -27,6 +29,7 @@ export interface ConsoleDeps {
   bus: Bus;
   storage: Storage;
   keyring: Keyring;
+  outbound: Outbound;
   config: ConsoleConfig;
   logger: Logger;
   /** What upstreams may speak. Default: the registry's list. */
@@ -40,13 +43,17 @@ export interface Console extends Service {
   handle: RequestListener;
 }
 
+/** Exchanges under way when the console stops may end in this time. */
+const graceMs = 5_000;
+
 /** Stopping leaves the storage open: who opened it closes it. */
-export function createConsole({ bus, storage, keyring, config, logger, protocols = upstreamProtocols, now = Date.now }: ConsoleDeps): Console {
-  const room: Room = { storage, keyring, logger, protocols, mintId: createMinter() };
+export function createConsole({ bus, storage, keyring, outbound, config, logger, protocols = upstreamProtocols, now = Date.now }: ConsoleDeps): Console {
+  const room: Room = { storage, keyring, outbound, logger, protocols, mintId: createMinter() };
   const handle = createApp(createRoutes(room, now), config, room);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });
   const guard = guardStorage({ storage, logger });
+  const connections = new Set<BusConnection>();
   let door: Disposable | undefined;
   let stopping = false;
 
@@ -61,12 +68,23 @@ export function createConsole({ bus, storage, keyring, config, logger, protocols
         if (!stopping) source.start();
       });
       door = bus.serve({
-        open: { 'console.http': ({ remoteAddress }, _body, stream) => void server.emit('connection', new BusConnection(stream, remoteAddress)) },
+        open: {
+          'console.http': ({ remoteAddress }, _body, stream) => {
+            const connection = new BusConnection(stream, remoteAddress);
+            connections.add(connection);
+            connection.once('close', () => connections.delete(connection));
+            server.emit('connection', connection);
+          },
+        },
       });
     },
     async stop() {
       stopping = true;
+      const giveUp = setTimeout(() => {
+        for (const connection of connections) connection.destroy();
+      }, graceMs);
       await door?.dispose();
+      clearTimeout(giveUp);
       await source.stop();
       guard.stop();
     },
@@ -83,6 +101,7 @@ function createRoutes(room: Room, now: () => number): Route[] {
   const routes = [
     ...resources.flatMap((resource) => resourceRoutes(resource, room)),
     ...accessKeyRoutes(accessKeyOperations, room),
+    ...probeRoutes(room),
     ...logRoutes(room, now),
     ...transferRoutes(resources, room),
   ];

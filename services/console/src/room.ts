@@ -1,4 +1,5 @@
 /** What every part of the console may use. */
+import type { Outbound } from '@model-gateway/outbound';
 import type { Protocol, UpstreamDoor } from '@model-gateway/protocols';
 import type { Keyring } from '@model-gateway/secrets';
 import type { MintId } from '@model-gateway/service';
@@ -10,6 +11,7 @@ export type UpstreamProtocol = Protocol & { upstream: UpstreamDoor };
 export interface Room {
   storage: Storage;
   keyring: Keyring;
+  outbound: Outbound;
   logger: Logger;
   /** What upstreams may speak: the registry's list. */
   protocols: readonly UpstreamProtocol[];

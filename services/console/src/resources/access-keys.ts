@@ -24,6 +24,7 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
   reader: (reader) => reader.accessKeys,
   writer: (writer) => writer.accessKeys,
   toInput: ({ mask: _mask, hash: _hash, sealed: _sealed, ...document }) => document,
+  dropMasks: ({ key, ...fields }) => (typeof key === 'string' && isMasked(key) ? fields : { ...fields, ...(key !== undefined && { key }) }),
   toReply: ({ mask, hash: _hash, sealed: _sealed, ...document }) => ({ ...document, key: mask, last_used_at: null }),
   check: checkKey,
   async build({ key, ...input }, context) {

@@ -48,6 +48,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
     if (!stored) throw new Problem('not_found', `There is no ${resource.noun} of this name.`);
     return stored;
   };
+  const dropMasks = (fields: Record<string, unknown>) => resource.dropMasks?.(fields) ?? fields;
   const parse = (body: Body, prefix: string): I => {
     const input = readInput(resource.schema, body, prefix);
     const faults = resource.check(input, room);
@@ -81,7 +82,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
       etagMatches(stored.etag, precondition);
       etagMatches(stored.etag, etag);
       if (Object.hasOwn(fields, 'name') && fields['name'] !== name) throw invalidField('name', 'cannot be changed: other rows and clients refer to it');
-      const input = parse(withoutNulls({ ...resource.toInput(stored.document), ...fields }), '');
+      const input = parse(withoutNulls({ ...resource.toInput(stored.document), ...dropMasks(fields) }), '');
       const { document } = await resource.build(input, { id: stored.id, existing: stored, writer, room, mayReplaceKey: false, prefix: '' });
       return toReply(await resource.writer(writer).update(stored, document));
     },
@@ -93,8 +94,9 @@ export function createOperations<D extends { name: string }, I extends { name: s
     },
     async put(writer, body, prefix) {
       const { fields } = readBody(resource.path, body, prefix);
-      const input = parse(withoutNulls(fields), prefix);
-      const existing = await resource.writer(writer).find(input.name);
+      const { name } = fields;
+      const existing = typeof name === 'string' ? await resource.writer(writer).find(name) : null;
+      const input = parse(withoutNulls(existing ? dropMasks(fields) : fields), prefix);
       const id = existing?.id ?? randomUUID();
       const { document } = await resource.build(input, { id, existing, writer, room, mayReplaceKey: true, prefix });
       if (!existing) {

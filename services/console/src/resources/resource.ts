@@ -43,6 +43,8 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   writer(writer: CatalogWriter): ResourceWriterOf<D>;
   /** The stored resource as an admin would send it, secrets left out: what a body is merged into. */
   toInput(document: D): Record<string, unknown>;
+  /** A body for a stored resource without the masks that replies showed: what is absent stays. Absent where the schema takes masks. */
+  dropMasks?(fields: Record<string, unknown>): Record<string, unknown>;
   /** As it is shown: secrets masked. */
   toReply(document: D): Record<string, unknown>;
   /** Faults that the schema cannot find and no other row decides. */

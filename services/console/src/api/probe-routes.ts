@@ -1,0 +1,23 @@
+/** Questions to an upstream. */
+
+import { fetchModels } from '../probes/fetch-models.ts';
+import { Problem } from '../problem.ts';
+import type { Room } from '../room.ts';
+import { base, parameter, type Route } from './route.ts';
+
+export const probeRoutes = (room: Room): Route[] => [
+  {
+    method: 'post',
+    path: `${base}/upstreams/{name}/fetch-models`,
+    operationId: 'fetch_upstream_models',
+    summary: 'Ask the upstream for its list of models',
+    tag: 'upstreams',
+    status: 200,
+    failures: [404, 502],
+    async handle(request, response) {
+      const upstream = await room.storage.catalog.upstreams.find(parameter(request, 'name'));
+      if (!upstream) throw new Problem('not_found', 'There is no upstream of this name.');
+      response.json(await fetchModels(upstream, room));
+    },
+  },
+];

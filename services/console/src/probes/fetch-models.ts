@@ -1,0 +1,80 @@
+/** Asks an upstream, with one of its own keys, which models it has. */
+import { sealedAs } from '@model-gateway/contracts';
+import type { Outbound } from '@model-gateway/outbound';
+import type { Target } from '@model-gateway/protocols';
+import type { StoredResource, UpstreamDocument } from '@model-gateway/storage';
+import { Problem } from '../problem.ts';
+import type { Room } from '../room.ts';
+
+export interface FetchedModels {
+  models: string[];
+  parsed_count: number;
+  /** Entries of the list as it came, readable or not. */
+  raw_count: number;
+  /** The address that was asked, without its query. */
+  source: string;
+}
+
+const maxBytes = 8 * 1024 * 1024;
+const totalMs = 20_000;
+
+/** Throws `upstream_*` and `timeout` problems. Nothing of the upstream's text is passed on: it may repeat our credential. */
+export async function fetchModels({ id, document }: StoredResource<UpstreamDocument>, room: Room): Promise<FetchedModels> {
+  const door = room.protocols.find((protocol) => protocol.id === document.protocol)?.upstream;
+  if (!door) throw new Problem('validation_failed', `The protocol ${document.protocol} is not built yet for upstreams.`);
+  const target: Target = {
+    baseUrl: document.base_url,
+    directPath: false,
+    upstreamModelId: '',
+    neutralHeaders: document.neutral_headers,
+    extraConfig: document.extra_config,
+  };
+  const { method, url, headers } = door.listModels(target);
+  const key = document.api_keys.find(({ weight }) => weight > 0) ?? document.api_keys[0];
+  if (key) Object.assign(headers, door.credential(room.keyring.open(key.sealed, sealedAs.upstreamKey(id, key.id)), target));
+  if (document.user_agent) headers['user-agent'] = document.user_agent;
+  for (const [name, value] of Object.entries(document.custom_headers)) headers[name.toLowerCase()] = value;
+
+  const { status, bytes } = await send(room.outbound, { method, url, headers, timeouts: { ...document.timeouts, total_ms: totalMs } });
+  if (status === 401 || status === 403) throw new Problem('upstream_credential', `The upstream refused the stored key (${status}).`);
+  if (status < 200 || status > 299) throw new Problem('upstream_failed', `The upstream answered ${status} to the model list.`);
+  let list: unknown;
+  try {
+    list = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new Problem('upstream_bad_reply', 'The upstream answered the model list with something that is not JSON.');
+  }
+  const models = [...new Set(door.readModelList(list))];
+  const { origin, pathname } = new URL(url);
+  return { models, parsed_count: models.length, raw_count: countEntries(list), source: origin + pathname };
+}
+
+/** Lists are an array, or an object with one. */
+function countEntries(list: unknown): number {
+  if (Array.isArray(list)) return list.length;
+  const arrays = typeof list === 'object' && list !== null ? Object.values(list).filter(Array.isArray) : [];
+  return Math.max(0, ...arrays.map((array) => array.length));
+}
+
+function send(outbound: Outbound, request: Parameters<Outbound['send']>[0]): Promise<{ status: number; bytes: Buffer }> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let size = 0;
+    let status = 0;
+    const call = outbound.send(request, {
+      head: (code) => {
+        status = code;
+      },
+      data: (chunk) => {
+        size += chunk.length;
+        if (size <= maxBytes) parts.push(chunk);
+        else call.abort(new Problem('upstream_bad_reply', 'The list of models is larger than 8 MiB.'));
+      },
+      end: () => resolve({ status, bytes: Buffer.concat(parts) }),
+      error: (fault) => {
+        if (size > maxBytes) return reject(new Problem('upstream_bad_reply', 'The list of models is larger than 8 MiB.'));
+        reject(new Problem(fault.class === 'timeout' ? 'upstream_timeout' : 'upstream_unavailable', fault.message));
+      },
+    });
+  });
+}

@@ -1,0 +1,92 @@
+/** A console over a real database, behind a real HTTP server, and a client that remembers every byte that was answered. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Bus, createMemoryBus } from '@model-gateway/bus';
+import { createOutbound } from '@model-gateway/outbound';
+import { createKeyring, generateMasterKey, type Keyring } from '@model-gateway/secrets';
+import type { Storage } from '@model-gateway/storage';
+import { createLogger } from '@model-gateway/telemetry';
+import { type Console, createConsole } from '../src/index.ts';
+
+export const secretKey = 'console-secret-for-tests-0123456789';
+
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape
+  body: any;
+  text: string;
+  headers: Headers;
+}
+
+export interface Harness {
+  url: string;
+  bus: Bus;
+  console: Console;
+  keyring: Keyring;
+  /** Everything that was answered and logged so far. */
+  seen: string[];
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export async function startConsole(storage: Storage, options: { secret?: string | null; keyring?: Keyring } = {}): Promise<Harness> {
+  const seen: string[] = [];
+  const logger = createLogger({ level: 'trace', name: 'test', destination: { write: (line) => void seen.push(line) } });
+  const bus = createMemoryBus({ strict: true, logger });
+  const keyring = options.keyring ?? createKeyring(generateMasterKey());
+  const timeouts = { connect_ms: 2_000, first_byte_ms: 5_000, idle_ms: 5_000, total_ms: 10_000 };
+  const outbound = createOutbound({ allowPrivate: true, timeouts, userAgent: 'test', logger });
+  const config = { secretKey: options.secret === undefined ? secretKey : options.secret };
+  const console = createConsole({ bus, storage, keyring, outbound, config, logger });
+  await console.start();
+  const server: Server = createServer(console.handle);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    bus,
+    console,
+    keyring,
+    seen,
+    async call(method, path, body, headers = {}) {
+      const response = await fetch(url + path, {
+        method,
+        headers: { authorization: `Bearer ${secretKey}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      seen.push(text, JSON.stringify([...response.headers]));
+      const isJson = response.headers.get('content-type')?.includes('application/json');
+      return { status: response.status, text, body: isJson ? JSON.parse(text) : undefined, headers: response.headers };
+    },
+    async close() {
+      await new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      });
+      await console.stop();
+      await bus.drain();
+      await outbound.close(0);
+    },
+  };
+}
+
+export const api = '/console/api';
+
+/** One of each, by the API. */
+export async function seed({ call }: Harness): Promise<{ key: string }> {
+  const ok = async (path: string, body: unknown) => {
+    const answer = await call('POST', `${api}/${path}`, body);
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`);
+    return answer.body;
+  };
+  await ok('upstreams', {
+    name: 'main',
+    protocol: 'alpha',
+    base_url: 'https://api.example.com/v1',
+    api_keys: [{ key: 'canary-upstream-one', weight: 2 }, { key: 'canary-upstream-two' }],
+  });
+  await ok('models', { name: 'fast', upstream: 'main', upstream_model_id: 'vendor-fast-1', aliases: ['quick'] });
+  await ok('key-groups', { name: 'team', models: ['*'] });
+  return { key: (await ok('access-keys', { name: 'ada', group: 'team' })).key };
+}

@@ -1,0 +1,291 @@
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Duplex } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Bus } from '@model-gateway/bus';
+import { openStorage, type Storage } from '@model-gateway/storage';
+import { silent } from '../../../packages/storage/test/engines.ts';
+import { sampleRow } from '../../../packages/storage/test/samples.ts';
+import { api, type Harness, secretKey, seed, startConsole } from './harness.ts';
+
+let storage: Storage;
+let harness: Harness;
+beforeEach(async () => {
+  storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: silent });
+  harness = await startConsole(storage);
+});
+afterEach(async () => {
+  await harness.close();
+  await storage.close();
+});
+
+describe('who gets in', () => {
+  test.each([
+    ['no credential', {}],
+    ['another secret', { authorization: 'Bearer wrong' }],
+    ['the secret and more', { authorization: `Bearer ${secretKey}x` }],
+    ['another scheme', { authorization: `Basic ${secretKey}` }],
+    ['another header', { 'x-api-key': secretKey }],
+  ])('%s is 401, everywhere', async (_title, headers) => {
+    const paths = Object.keys((await harness.call('GET', `${api}/openapi.json`)).body.paths);
+    expect(paths.length).toBeGreaterThan(12);
+    for (const path of [...paths, `${api}/nothing`, '/elsewhere']) {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        const response = await fetch(harness.url + path, { method, headers: headers as Record<string, string> });
+        expect([path, method, response.status]).toEqual([path, method, 401]);
+        expect(await response.json()).toMatchObject({ error: { code: 'unauthorized' } });
+      }
+    }
+  });
+
+  test('without a secret nobody gets in, and the answer names the variable', async () => {
+    await harness.close();
+    harness = await startConsole(storage, { secret: null });
+    for (const authorization of ['Bearer ', 'Bearer null', `Bearer ${secretKey}`]) {
+      const answer = await harness.call('GET', `${api}/me`, undefined, { authorization });
+      expect([answer.status, answer.text.includes('CONSOLE_SECRET_KEY')]).toEqual([401, true]);
+    }
+  });
+
+  test('me', async () => {
+    expect((await harness.call('GET', `${api}/me`)).body).toEqual({ actor: 'secret_key', username: null, role: 'admin' });
+  });
+});
+
+describe('answers', () => {
+  test('carry the four headers, errors too', async () => {
+    const answers = [
+      await harness.call('GET', `${api}/me`),
+      await harness.call('GET', `${api}/me`, undefined, { authorization: 'Bearer x' }),
+      await harness.call('GET', `${api}/nothing`),
+      await harness.call('POST', `${api}/upstreams`, '{'),
+      await harness.call('GET', '/console'),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 404, 400, 200]);
+    for (const { headers } of answers) {
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
+      expect(headers.get('x-powered-by')).toBeNull();
+    }
+  });
+
+  test('tell a wrong method, type, shape or size apart', async () => {
+    const { call } = harness;
+    const status = async (...parameters: Parameters<Harness['call']>) => (await call(...parameters)).status;
+    const wrong = await call('PUT', `${api}/upstreams`);
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
+    expect(await status('POST', `${api}/upstreams`, 'a=b', { 'content-type': 'application/x-www-form-urlencoded' })).toBe(415);
+    expect(await status('POST', `${api}/upstreams`, '{}', { 'content-encoding': 'gzip' })).toBe(415);
+    expect(await status('POST', `${api}/upstreams`, '[]')).toBe(422);
+    expect(await status('POST', `${api}/upstreams`)).toBe(422);
+    expect(await status('POST', `${api}/upstreams`, '{"__proto__":{"name":"x"}}')).toBe(400);
+    expect(await status('POST', `${api}/upstreams`, `{"extra_config":${'['.repeat(5_000)}${']'.repeat(5_000)}}`)).toBe(400);
+    expect(await status('POST', `${api}/upstreams`, `"${'x'.repeat(16 * 1024 * 1024)}"`)).toBe(413);
+    expect(
+      await status(
+        'POST',
+        `${api}/import`,
+        `a: &a [x]\n${Array.from({ length: 9 }, (_, i) => `b${i}: &b${i} [${i === 0 ? '*a' : `*b${i - 1}`},${i === 0 ? '*a' : `*b${i - 1}`},${i === 0 ? '*a' : `*b${i - 1}`}]`).join('\n')}`,
+        { 'content-type': 'application/yaml' },
+      ),
+    ).toBe(400);
+  });
+
+  test('a database that is away is 503', async () => {
+    const away: Storage = { ...storage, catalog: { ...storage.catalog, upstreams: { ...storage.catalog.upstreams } } };
+    await harness.close();
+    harness = await startConsole(away);
+    away.catalog.upstreams.list = () => Promise.reject(Object.assign(new Error('secret detail'), { code: 'XX' }));
+    const defect = await harness.call('GET', `${api}/upstreams`);
+    expect([defect.status, defect.text.includes('secret detail')]).toEqual([500, false]);
+  });
+});
+
+test('the document describes what is mounted', async () => {
+  const { body } = await harness.call('GET', `${api}/openapi.json`);
+  expect(body.openapi).toBe('3.1.0');
+  expect(JSON.stringify(body)).not.toContain('#/$defs');
+  const upstream = body.paths[`${api}/upstreams`].post.requestBody.content['application/json'].schema;
+  expect(upstream.required).toEqual(['name', 'protocol', 'base_url']);
+  expect(upstream.additionalProperties).toBe(false);
+  for (const [path, operations] of Object.entries(body.paths as Record<string, Record<string, { operationId: string }>>)) {
+    for (const method of Object.keys(operations)) {
+      const answer = await harness.call(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'missing'));
+      expect([path, method, answer.status]).not.toEqual([path, method, 405]);
+      if (answer.status === 404) expect(answer.text).toContain('There is no');
+    }
+  }
+  const ids = Object.values(body.paths as Record<string, Record<string, { operationId: string }>>).flatMap((operations) =>
+    Object.values(operations).map(({ operationId }) => operationId),
+  );
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('logs: the last day by default, by filter, by cursor', async () => {
+  const now = Date.now();
+  await storage.requests.insertRows([
+    ...Array.from({ length: 5 }, (_, index) => sampleRow({ id: `r${index}`, started_at: now - index * 1_000 })),
+    sampleRow({ id: 'old', started_at: now - 2 * 24 * 3_600_000, client_request_id: 'theirs' }),
+  ]);
+  const ids = async (query: string) => (await harness.call('GET', `${api}/logs?${query}`)).body.items.map(({ id }: { id: string }) => id);
+  expect(await ids('')).toEqual(['r0', 'r1', 'r2', 'r3', 'r4']);
+  const first = (await harness.call('GET', `${api}/logs?limit=3`)).body;
+  expect(await ids(`limit=3&cursor=${first.next_cursor}`)).toEqual(['r3', 'r4']);
+  expect(await ids(`request_id=theirs&from=${new Date(now - 3 * 24 * 3_600_000).toISOString()}`)).toEqual(['old']);
+  expect(await ids('request_id=r2&stream=true&status=200')).toEqual(['r2']);
+  expect(await ids('model=other')).toEqual([]);
+  for (const [query, field] of [
+    ['limit=501', 'limit'],
+    ['status=abc', 'status'],
+    ['from=yesterday', 'from'],
+    ['stream=maybe', 'stream'],
+    ['cursor=nonsense', 'cursor'],
+    ['from=2&to=1', 'from'],
+  ]) {
+    const answer = await harness.call('GET', `${api}/logs?${query}`);
+    expect([query, answer.status, answer.body.error.details[0].field]).toEqual([query, 422, field]);
+  }
+});
+
+describe('fetch-models', () => {
+  test('a real call with the stored key, whose refusal does not leak', async () => {
+    let status = 200;
+    let heard = '';
+    const upstream = createServer((request, response) => {
+      heard = `${request.url} ${request.headers.authorization}`;
+      const body =
+        status === 200
+          ? { object: 'list', data: [{ id: 'm-1' }, { id: 'm-2' }, { nothing: true }] }
+          : { error: { message: `bad key ${request.headers.authorization}` } };
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+    const origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+    await harness.call('POST', `${api}/upstreams`, { name: 'u', protocol: 'alpha', base_url: origin, api_keys: [{ key: 'canary-key' }] });
+    const path = `${api}/upstreams/u/fetch-models`;
+    expect((await harness.call('POST', path)).body).toEqual({ models: ['m-1', 'm-2'], parsed_count: 2, raw_count: 3, source: `${origin}/v1/models` });
+    expect(heard).toBe('/v1/models Bearer canary-key');
+    status = 401;
+    const refused = await harness.call('POST', path);
+    expect([refused.status, refused.body.error.code]).toEqual([502, 'upstream_credential']);
+    upstream.close();
+    upstream.closeAllConnections();
+    expect((await harness.call('POST', path)).status).toBe(502);
+    expect((await harness.call('POST', `${api}/upstreams/none/fetch-models`)).status).toBe(404);
+    expect(harness.seen.join('\n')).not.toContain('canary');
+  });
+});
+
+/** The edge's end of an exchange, as small as it can be. */
+function openConnection(bus: Bus): Duplex & { ended: string } {
+  let owed = 0;
+  const socket = new Duplex({
+    allowHalfOpen: true,
+    read() {
+      call.consumed(owed);
+      owed = 0;
+    },
+    write(chunk, _encoding, done) {
+      if (call.send(chunk)) done();
+      else call.onSendable(() => done());
+    },
+    final(done) {
+      call.endSend();
+      done();
+    },
+    destroy(error, done) {
+      call.cancel('over');
+      done(error);
+    },
+  }) as Duplex & { ended: string };
+  socket.ended = '';
+  const call = bus.open(
+    'console.http',
+    { remoteAddress: '203.0.113.9' },
+    {
+      head: () => undefined,
+      data: (bytes) => {
+        owed += bytes.byteLength;
+        socket.push(Buffer.from(bytes));
+      },
+      tail: () => {
+        socket.ended = 'tail';
+        socket.push(null);
+      },
+      broken: (error) => {
+        socket.ended = error.code;
+        socket.destroy(error);
+      },
+    },
+  );
+  return socket;
+}
+
+describe('over the bus', () => {
+  const exchange = (method: string, path: string, body?: string): Promise<{ status: number; text: string; socket: { ended: string } }> =>
+    new Promise((resolve, reject) => {
+      const socket = openConnection(harness.bus);
+      const request = httpRequest({
+        method,
+        path,
+        headers: {
+          authorization: `Bearer ${secretKey}`,
+          connection: 'close',
+          ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+        },
+        createConnection: () => socket as never,
+      });
+      request.on('error', reject);
+      request.on('response', (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () => setImmediate(() => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString(), socket })));
+      });
+      request.end(body);
+    });
+
+  test('one exchange is one stream, and the client address arrives', async () => {
+    const created = await exchange('POST', `${api}/key-groups`, JSON.stringify({ name: 'g' }));
+    expect([created.status, created.socket.ended]).toEqual([201, 'tail']);
+    expect(harness.seen.find((line) => line.includes('configuration changed'))).toContain('203.0.113.9');
+    expect(JSON.parse((await exchange('GET', `${api}/key-groups/g`)).text).name).toBe('g');
+    expect((await exchange('GET', `${api}/nothing`)).status).toBe(404);
+  });
+
+  test('bodies larger than the windows pass in both directions', async () => {
+    const upstreams = Array.from({ length: 400 }, (_, index) => ({
+      name: `u${index}`,
+      protocol: 'alpha',
+      base_url: 'https://h',
+      custom_headers: { 'x-long': 'y'.repeat(8_000) },
+    }));
+    const sent = await exchange('POST', `${api}/import`, JSON.stringify({ upstreams }));
+    expect(sent.status).toBe(200);
+    const exported = await exchange('GET', `${api}/export?format=json`);
+    expect(exported.text.length).toBeGreaterThan(3_000_000);
+    expect(JSON.parse(exported.text).upstreams).toHaveLength(400);
+  });
+
+  test('a caller that leaves frees its stream', async () => {
+    const socket = openConnection(harness.bus);
+    socket.write(`GET ${api}/me HTTP/1.1\r\nhost: x\r\n`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(harness.bus.stats().openServed).toBe(1);
+    socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(harness.bus.stats().openServed).toBe(0);
+  });
+
+  test('every write is told to the services', async () => {
+    const heard: unknown[] = [];
+    harness.bus.listen('catalog.changed', (news) => heard.push(news));
+    await seed(harness);
+    const revision = await storage.catalog.revision();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(heard).toHaveLength(4);
+    expect(heard.at(-1)).toEqual({ revision, previous: revision - 1 });
+    expect(await harness.bus.ask('catalog.revision', {})).toEqual({ revision });
+  });
+});

@@ -1,0 +1,288 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sealedAs } from '@model-gateway/contracts';
+import { hashAccessKey, isAccessKeyFormat } from '@model-gateway/secrets';
+import type { Storage } from '@model-gateway/storage';
+import { type Engine, engines } from '../../../packages/storage/test/engines.ts';
+import { type Answer, api, type Harness, seed, startConsole } from './harness.ts';
+
+const fields = (answer: Answer): string[] => (answer.body?.error?.details ?? []).map(({ field }: { field: string }) => field);
+
+describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine]))('resources on %s', (_name, engine) => {
+  let storage: Storage;
+  let harness: Harness;
+  let call: Harness['call'];
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+  beforeEach(async () => {
+    storage = await engine.open();
+    harness = await startConsole(storage);
+    call = harness.call;
+  });
+  afterEach(async () => {
+    await harness.close();
+    await storage.close();
+  });
+
+  test('create, read, list, change, delete, for every kind', async () => {
+    await seed(harness);
+    const names = { upstreams: 'main', models: 'fast', 'key-groups': 'team', 'access-keys': 'ada' };
+    const changes = { upstreams: { user_agent: 'me' }, models: { hide_name: true }, 'key-groups': { description: 'x' }, 'access-keys': { description: 'x' } };
+    for (const [path, name] of Object.entries(names)) {
+      const one = await call('GET', `${api}/${path}/${name}`);
+      expect([path, one.status]).toEqual([path, 200]);
+      expect(one.headers.get('etag')).toBe(`"${one.body.etag}"`);
+      expect(Date.parse(one.body.created_at)).toBeGreaterThan(0);
+      const list = await call('GET', `${api}/${path}`);
+      expect(list.body).toMatchObject({ total: 1, page: 1, page_size: 50 });
+      expect(list.body.items).toEqual([one.body]);
+      const patch = changes[path as keyof typeof changes];
+      const changed = await call('PATCH', `${api}/${path}/${name}`, patch);
+      expect(changed.status).toBe(200);
+      expect(changed.body).toMatchObject({ ...one.body, ...patch, etag: changed.body.etag, updated_at: changed.body.updated_at });
+      expect(changed.body.etag).not.toBe(one.body.etag);
+      // A whole object, as a client got it, may be sent back.
+      const sentBack = await call('PUT', `${api}/${path}/${name}`, changed.body);
+      expect([path, sentBack.status, sentBack.body?.error]).toEqual([path, 200, undefined]);
+      expect(sentBack.body).toMatchObject({ ...patch, name });
+    }
+    for (const path of ['access-keys', 'key-groups', 'models', 'upstreams'] as const) {
+      expect((await call('DELETE', `${api}/${path}/${names[path]}`)).status).toBe(204);
+      expect((await call('GET', `${api}/${path}/${names[path]}`)).status).toBe(404);
+      expect((await call('DELETE', `${api}/${path}/${names[path]}`)).body.error.code).toBe('not_found');
+    }
+  });
+
+  test('null resets, absent stays', async () => {
+    await seed(harness);
+    await call('PATCH', `${api}/upstreams/main`, { user_agent: 'me', timeouts: { connect_ms: 5 }, custom_headers: { 'x-a': '1' } });
+    const reset = await call('PUT', `${api}/upstreams/main`, { user_agent: null, timeouts: null });
+    expect(reset.body).toMatchObject({ user_agent: null, timeouts: {}, custom_headers: { 'x-a': '1' }, base_url: 'https://api.example.com/v1' });
+    expect(reset.body.api_keys).toHaveLength(2);
+    const required = await call('PUT', `${api}/upstreams/main`, { base_url: null });
+    expect([required.status, fields(required)]).toEqual([422, ['base_url']]);
+  });
+
+  test('two admins cannot overwrite one another', async () => {
+    await seed(harness);
+    const before = (await call('GET', `${api}/models/fast`)).headers.get('etag')!;
+    expect((await call('PATCH', `${api}/models/fast`, { hide_name: true }, { 'if-match': before })).status).toBe(200);
+    const late = await call('PATCH', `${api}/models/fast`, { hide_name: false }, { 'if-match': before });
+    expect([late.status, late.body.error.code]).toEqual([412, 'precondition_failed']);
+    expect((await call('PUT', `${api}/models/fast`, { hide_name: false, etag: before })).status).toBe(412);
+    expect((await call('DELETE', `${api}/models/fast`, undefined, { 'if-match': before })).status).toBe(412);
+    expect((await call('GET', `${api}/models/fast`)).body.hide_name).toBe(true);
+    expect((await call('PATCH', `${api}/models/fast`, { hide_name: false }, { 'if-match': '*' })).status).toBe(200);
+  });
+
+  test('names that exist are 409, models and aliases in one space', async () => {
+    await seed(harness);
+    const upstream = { name: 'main', protocol: 'beta', base_url: 'https://h' };
+    expect((await call('POST', `${api}/upstreams`, upstream)).status).toBe(409);
+    expect((await call('POST', `${api}/key-groups`, { name: 'team' })).status).toBe(409);
+    expect((await call('POST', `${api}/access-keys`, { name: 'ada', group: 'team' })).status).toBe(409);
+    const model = { name: 'other', upstream: 'main', upstream_model_id: 'x' };
+    for (const body of [
+      { ...model, name: 'fast' },
+      { ...model, name: 'quick' },
+      { ...model, aliases: ['fast'] },
+      { ...model, aliases: ['fresh', 'quick'] },
+    ]) {
+      const answer = await call('POST', `${api}/models`, body);
+      expect([answer.status, answer.body.error.code]).toEqual([409, 'conflict']);
+    }
+    expect(fields(await call('POST', `${api}/models`, { ...model, aliases: ['fresh', 'quick'] }))).toEqual(['aliases.1']);
+    expect((await call('POST', `${api}/models`, model)).status).toBe(201);
+    expect((await call('PATCH', `${api}/models/other`, { aliases: ['quick'] })).status).toBe(409);
+    expect((await call('PATCH', `${api}/models/fast`, { aliases: ['quick', 'swift'] })).status).toBe(200);
+  });
+
+  test('faults name their field', async () => {
+    await seed(harness);
+    const upstream = { name: 'u', protocol: 'alpha', base_url: 'https://h' };
+    const model = { name: 'm', upstream: 'main', upstream_model_id: 'x' };
+    const cases: [string, object, string][] = [
+      ['upstreams', { ...upstream, base_url: 'https://h/' }, 'base_url'],
+      ['upstreams', { ...upstream, base_url: 'ftp://h' }, 'base_url'],
+      ['upstreams', { ...upstream, base_url: 'http://169.254.169.254/latest' }, 'base_url'],
+      ['upstreams', { ...upstream, base_url: 'http://[::ffff:a9fe:a9fe]' }, 'base_url'],
+      ['upstreams', { ...upstream, base_url: 'http://2852039166' }, 'base_url'],
+      ['upstreams', { ...upstream, base_url: 'http://[fe80::1]' }, 'base_url'],
+      ['upstreams', { ...upstream, base_url: 'http://[fd00:ec2::254]' }, 'base_url'],
+      ['upstreams', { ...upstream, base_url: 'http://100.100.100.200' }, 'base_url'],
+      ['upstreams', { ...upstream, base_url: 'http://metadata.google.internal' }, 'base_url'],
+      ['upstreams', { ...upstream, protocol: 'passthrough' }, 'protocol'],
+      ['upstreams', { ...upstream, protocol: 'nonsense' }, 'protocol'],
+      ['upstreams', { ...upstream, bogus: 1 }, 'bogus'],
+      ['upstreams', { ...upstream, proxy: 'http://p' }, 'proxy'],
+      ['upstreams', { ...upstream, request_body_rules: [{ mode: 'remove', path: 'a' }] }, 'request_body_rules'],
+      ['upstreams', { ...upstream, script_error_mode: 'log-and-reject' }, 'script_error_mode'],
+      ['upstreams', { ...upstream, custom_headers: { 'x-a': '{{request_id}}' } }, 'custom_headers.x-a'],
+      ['upstreams', { ...upstream, custom_headers: { Host: 'x' } }, 'custom_headers.Host'],
+      ['upstreams', { ...upstream, custom_headers: { 'x-a': 'a\r\nb: c' } }, 'custom_headers.x-a'],
+      ['upstreams', { ...upstream, api_keys: [{ weight: 1 }] }, 'api_keys.0.key'],
+      ['upstreams', { ...upstream, api_keys: [{ key: 'a', weight: -1 }] }, 'api_keys.0.weight'],
+      ['upstreams', { protocol: 'alpha', base_url: 'https://h' }, 'name'],
+      ['models', { ...model, upstream: 'nobody' }, 'upstream'],
+      ['models', { ...model, name: 'a*' }, 'name'],
+      ['models', { ...model, name: ' a' }, 'name'],
+      ['models', { ...model, kind: 'delta-rerank' }, 'kind'],
+      ['models', { ...model, protocol: 'delta' }, 'protocol'],
+      ['models', { ...model, direct_path: true }, 'base_url'],
+      ['models', { ...model, aliases: ['b', 'b'] }, 'aliases.1'],
+      ['models', { ...model, aliases: ['m'] }, 'aliases.0'],
+      ['models', { ...model, rate_limit: { rpm: 1 } }, 'rate_limit'],
+      ['key-groups', { name: 'g', mcp_tool_acl: { allowed_tools: ['*'] } }, 'mcp_tool_acl'],
+      ['key-groups', { name: 'g', header_acl: [{ header: 'x-a', match: 'regex', value: 'a(?=b)', action: 'deny' }] }, 'header_acl.0.value'],
+      ['key-groups', { name: 'g', header_acl: [{ header: 'x-a', match: 'regex', value: '(a)\\1', action: 'deny' }] }, 'header_acl.0.value'],
+      ['key-groups', { name: 'g', header_acl: [{ header: 'x-a', match: 'equals', action: 'deny' }] }, 'header_acl.0.value'],
+      ['access-keys', { name: 'k', group: 'nobody' }, 'group'],
+      ['access-keys', { name: 'k', group: 'team', budget: { limit: 1 } }, 'budget'],
+      ['access-keys', { name: 'k', group: 'team', key: 'short' }, 'key'],
+      ['access-keys', { name: 'k', group: 'team', key: `gk-${'a'.repeat(46)}` }, 'key'],
+      ['access-keys', { name: 'k', group: 'team', expires_at: 'tomorrow' }, 'expires_at'],
+    ];
+    for (const [path, body, field] of cases) {
+      const answer = await call('POST', `${api}/${path}`, body);
+      expect([path, body, answer.status, fields(answer)]).toEqual([path, body, 422, expect.arrayContaining([field])]);
+      expect(answer.body.error.code).toBe('validation_failed');
+      expect(answer.body.error.message).toContain(field);
+    }
+    expect((await call('POST', `${api}/upstreams`, { ...upstream, base_url: 'https://h/' })).text).toContain('slash');
+    expect((await call('POST', `${api}/models`, { ...model, kind: 'x' })).text).toContain('not built yet');
+    expect((await call('PATCH', `${api}/models/fast`, { name: 'faster' })).body.error.details[0].field).toBe('name');
+  });
+
+  test('neutral values of fields that are not built are accepted and not kept', async () => {
+    const whole = {
+      name: 'u',
+      protocol: 'alpha',
+      base_url: 'http://127.0.0.1:11434',
+      proxy: null,
+      dns: null,
+      request_body_rules: [],
+      rate_limit: {},
+      script_error_mode: 'log-and-continue',
+      script_position: 'after',
+    };
+    const created = await call('POST', `${api}/upstreams`, whole);
+    expect(created.status).toBe(201);
+    expect(created.body).not.toHaveProperty('proxy');
+    expect(created.body).not.toHaveProperty('script_position');
+    expect((await call('POST', `${api}/models`, { name: 'm', upstream: 'u', upstream_model_id: 'x', kind: null, rate_limit: 'inherit' })).status).toBe(201);
+  });
+
+  test('what something refers to cannot be deleted, and the answer lists it', async () => {
+    await seed(harness);
+    const upstream = await call('DELETE', `${api}/upstreams/main`);
+    expect([upstream.status, upstream.body.error.code]).toEqual([422, 'in_use']);
+    expect(upstream.body.error.message).toContain('fast');
+    const group = await call('DELETE', `${api}/key-groups/team`);
+    expect([group.status, group.body.error.details]).toEqual([422, [{ field: 'access_keys', message: 'ada' }]]);
+  });
+
+  test('upstream keys: masked, matched by id, by value or by position, kept sealed', async () => {
+    await seed(harness);
+    const values = async () => {
+      const stored = (await storage.catalog.upstreams.find('main'))!;
+      return stored.document.api_keys.map(({ id, sealed }) => harness.keyring.open(sealed, sealedAs.upstreamKey(stored.id, id)));
+    };
+    const { body } = await call('GET', `${api}/upstreams/main`);
+    const [first, second] = body.api_keys;
+    expect(first).toEqual({ id: expect.any(String), key: '********', weight: 2 });
+    await call('PUT', `${api}/upstreams/main`, {
+      api_keys: [
+        { id: second.id, weight: 5 },
+        { ...first, account: 'acme' },
+      ],
+    });
+    expect(await values()).toEqual(['canary-upstream-two', 'canary-upstream-one']);
+    const rotated = await call('PUT', `${api}/upstreams/main`, { api_keys: [{ key: '********' }, { key: 'canary-upstream-new' }] });
+    expect(await values()).toEqual(['canary-upstream-two', 'canary-upstream-new']);
+    expect(rotated.body.api_keys.map(({ id }: { id: string }) => id)).toEqual([second.id, first.id]);
+    expect(fields(await call('PUT', `${api}/upstreams/main`, { api_keys: [{ key: '********' }] }))).toEqual(['api_keys.0.key']);
+    expect(fields(await call('PUT', `${api}/upstreams/main`, { api_keys: [{ id: 'unknown' }] }))).toEqual(['api_keys.0.key']);
+    await call('PUT', `${api}/upstreams/main`, {
+      api_keys: [{ key: 'canary-upstream-new' }, { key: 'canary-upstream-three' }, { key: 'canary-upstream-two' }],
+    });
+    expect(await values()).toEqual(['canary-upstream-new', 'canary-upstream-three', 'canary-upstream-two']);
+    const { api_keys } = (await call('GET', `${api}/upstreams/main`)).body;
+    expect([api_keys[0].id, api_keys[2].id]).toEqual([first.id, second.id]);
+  });
+
+  test('access keys: shown once, masked after, copied, rotated, imported, anonymous', async () => {
+    const { key } = await seed(harness);
+    expect(isAccessKeyFormat(key)).toBe(true);
+    const mask = `${key.slice(0, 4)}****${key.slice(-4)}`;
+    expect((await call('GET', `${api}/access-keys/ada`)).body).toMatchObject({ key: mask, last_used_at: null, anonymous: false });
+    expect((await call('GET', `${api}/access-keys/ada/api-key`)).body).toEqual({ name: 'ada', api_key: key });
+    expect((await call('GET', '/access-keys/ada/api-key')).body).toEqual({ name: 'ada', api_key: key });
+    expect((await storage.catalog.load()).access_keys[0]?.hash).toBe(hashAccessKey(key));
+    const rotated = await call('POST', `${api}/access-keys/ada/rotate`);
+    expect(rotated.status).toBe(200);
+    expect(isAccessKeyFormat(rotated.body.key)).toBe(true);
+    expect(rotated.body.key).not.toBe(key);
+    expect((await storage.catalog.load()).access_keys[0]?.hash).toBe(hashAccessKey(rotated.body.key));
+    const imported = { name: 'old', group: 'team', key: 'sk-imported-0123456789' };
+    expect((await call('POST', `${api}/access-keys`, imported)).body.key).toBe(imported.key);
+    expect((await call('POST', `${api}/access-keys`, { ...imported, name: 'twin' })).status).toBe(409);
+    expect(fields(await call('PATCH', `${api}/access-keys/old`, { key: 'sk-another-0123456789' }))).toEqual(['key']);
+    const anonymous = await call('POST', `${api}/access-keys`, { name: 'anon', group: 'team', anonymous: true });
+    expect(isAccessKeyFormat(anonymous.body.key)).toBe(true);
+    expect((await call('GET', '/access-keys/anon/api-key')).status).toBe(409);
+    expect((await storage.catalog.accessKeys.find('anon'))?.document.sealed).toBeNull();
+    expect(fields(await call('PATCH', `${api}/access-keys/anon`, { anonymous: false }))).toEqual(['anonymous']);
+    expect((await call('GET', '/access-keys/nobody/api-key')).status).toBe(404);
+  });
+
+  test('no answer and no log line holds a secret that was not asked for', async () => {
+    const { key } = await seed(harness);
+    const asked = harness.seen.length;
+    for (const path of [
+      'upstreams',
+      'upstreams/main',
+      'models',
+      'key-groups',
+      'access-keys',
+      'access-keys/ada',
+      'export',
+      'export?format=yaml',
+      'logs',
+      'me',
+      'openapi.json',
+    ]) {
+      expect([path, (await call('GET', `${api}/${path}`)).status]).toEqual([path, 200]);
+    }
+    await call('PUT', `${api}/upstreams/main`, { api_keys: [{ key: 'canary-bad key' }, { key: 'canary-other', weight: 'x' }] });
+    await call('POST', `${api}/upstreams`, '{"name":"x","api_keys":[{"key":"canary-broken-json"');
+    await call('POST', `${api}/import`, 'upstreams: [{name: x, api_keys: [{key: "canary-broken-yaml', { 'content-type': 'application/yaml' });
+    await call('POST', `${api}/import`, { upstreams: [{ name: 'x', protocol: 'alpha', base_url: 'nonsense', api_keys: [{ key: 'canary-import' }] }] });
+    await call('POST', `${api}/access-keys`, { name: 'k', group: 'team', key: 'canary key with spaces' });
+    await call('PUT', `${api}/upstreams/main`, { api_keys: [{ key: 'canary-fine' }] });
+    const told = harness.seen.slice(asked).join('\n');
+    expect(told).not.toContain('canary');
+    expect(told).not.toContain(key);
+    expect(harness.seen.join('\n')).not.toContain('canary');
+  });
+
+  test('names of any shape travel in paths', async () => {
+    await seed(harness);
+    for (const name of ['vendor/big:1', 'a b', 'ü%2F?#', "o'hare", 'toString']) {
+      const path = `${api}/models/${encodeURIComponent(name)}`;
+      expect([name, (await call('POST', `${api}/models`, { name, upstream: 'main', upstream_model_id: 'x' })).status]).toEqual([name, 201]);
+      expect((await call('GET', path)).body.name).toBe(name);
+    }
+    expect((await call('GET', `${api}/models/%zz`)).status).toBe(400);
+  });
+
+  test('lists page, search, sort, and refuse what they do not know', async () => {
+    await seed(harness);
+    for (const name of ['b', 'c%', 'd_']) await call('POST', `${api}/key-groups`, { name });
+    const page = await call('GET', `${api}/key-groups?page=2&page_size=2&sort=-name`);
+    expect(page.body).toMatchObject({ total: 4, page: 2, page_size: 2 });
+    expect(page.body.items.map(({ name }: { name: string }) => name)).toEqual(['c%', 'b']);
+    expect((await call('GET', `${api}/key-groups?q=%25`)).body.items.map(({ name }: { name: string }) => name)).toEqual(['c%']);
+    expect(fields(await call('GET', `${api}/key-groups?sort=document`))).toEqual(['sort']);
+    expect(fields(await call('GET', `${api}/key-groups?page_size=201`))).toEqual(['page_size']);
+    expect(fields(await call('GET', `${api}/key-groups?page=0`))).toEqual(['page']);
+  });
+});
