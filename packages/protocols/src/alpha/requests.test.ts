@@ -45,7 +45,7 @@ describe('wrong shapes name the field', () => {
     ['stop', { messages: [user], stop: [1] }, 'stop'],
     ['n', { messages: [user], n: 0 }, 'n'],
     ['tools', { messages: [user], tools: {} }, 'tools'],
-    ['tool without name', { messages: [user], tools: [{ type: 'function', function: {} }] }, 'tools[0].name'],
+    ['tool without name', { messages: [user], tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
     ['tool_choice', { messages: [user], tool_choice: 'perhaps' }, 'tool_choice'],
     ['response_format', { messages: [user], response_format: { type: 'xml' } }, 'response_format.type'],
     ['effort', { messages: [user], reasoning_effort: 'a lot' }, 'reasoning_effort'],

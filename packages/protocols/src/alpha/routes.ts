@@ -2,8 +2,9 @@ import type { ClientRoute } from '../protocol.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** Another protocol lists models on the same path and says so by its version header. */
-const asksInAnotherShape = (headers: Headers): boolean => headers['anthropic-version'] !== undefined || headers['beta-version'] !== undefined;
+/** Other protocols list models on the same path and say so by a header of their own. */
+const otherShapes = ['anthropic-version', 'beta-version', 'x-goog-api-client'] as const;
+const asksInAnotherShape = (headers: Headers): boolean => otherShapes.some((name) => headers[name] !== undefined);
 
 /** Where callers reach this protocol. */
 export const routes: readonly ClientRoute[] = [
@@ -23,8 +24,9 @@ export const routes: readonly ClientRoute[] = [
   },
 ];
 
-/** Percent-decoded exactly once; null when empty or not decodable. */
+/** One segment, percent-decoded exactly once; null when empty, several, or not decodable. */
 function decodeOnce(text: string): string | null {
+  if (text.includes('/')) return null;
   try {
     return decodeURIComponent(text) || null;
   } catch {

@@ -21,7 +21,8 @@ function readList(value: unknown, param: string): unknown[] {
 
 function readTool(entry: unknown, param: string): Tool {
   const type = asString(own(entry, 'type')) ?? (own(entry, 'function') === undefined ? undefined : 'function');
-  if (type === 'function') return readFunction(own(entry, 'function') ?? entry, entry, param);
+  const nested = own(entry, 'function');
+  if (type === 'function') return readFunction(nested ?? entry, entry, nested === undefined ? param : `${param}.function`);
   if (type === 'custom') {
     const custom = own(entry, 'custom') ?? entry;
     return { type: 'custom', ...readNaming(custom, `${param}.custom`), raw: custom, rawProtocol: 'alpha' };
