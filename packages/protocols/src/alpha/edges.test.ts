@@ -13,14 +13,15 @@ const target = (baseUrl: string, directPath = false): Target => ({ baseUrl, dire
 describe('routes', () => {
   const match = (path: string, rest: string, headers: Record<string, string> = {}) =>
     client.routes.find((route) => route.path === path)?.match(rest, new URLSearchParams(), headers);
-  test('chat, list, and one model whose name may hold slashes', () => {
+  test('chat, list, and one model: one segment, whose name may hold encoded slashes', () => {
     expect(match('/v1/chat/completions', '')).toEqual({ operation: 'generate', stream: null });
     expect(match('/v1/models', '')).toEqual({ operation: 'list-models', stream: 'whole' });
-    expect(match('/v1/models/', 'vendor/model')).toMatchObject({ model: 'vendor/model' });
+    expect(match('/v1/models/', 'vendor/model')).toBeNull();
+    expect(match('/v1/models/', 'vendor%2Fmodel%3Afast')).toMatchObject({ model: 'vendor/model:fast' });
     expect(match('/v1/models/', 'a%2Fb%252F')).toMatchObject({ model: 'a/b%2F' });
     expect(match('/v1/models/', '%zz')).toBeNull();
   });
-  test.each(['anthropic-version', 'beta-version'])('a caller with %s lists in its own shape', (header) => {
+  test.each(['anthropic-version', 'beta-version', 'x-goog-api-client'])('a caller with %s lists in its own shape', (header) => {
     expect(match('/v1/models', '', { [header]: '2023-06-01' })).toBeNull();
     expect(match('/v1/models/', 'x', { [header]: '2023-06-01' })).toBeNull();
   });

@@ -1,7 +1,7 @@
 import type { Loss } from '@model-gateway/contracts';
 import type { ChatEvent } from '../chat/event.ts';
 import { type Message, unfoldMessage } from '../chat/fold.ts';
-import { asArray, asObject, own } from '../kit/read.ts';
+import { asArray, asObject, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
 import { MessageSteps, type Step } from './reply-steps.ts';
 import { writeUsage } from './usage.ts';
@@ -119,14 +119,21 @@ class WholeMessage {
   }
 }
 
-/** Texts and lists grow, objects take what is new, anything else is replaced. */
+/** Texts and lists grow, objects take what is new, anything else is replaced. `before` is ours to change: it began as a copy. */
 function mergeRaw(before: unknown, value: unknown): unknown {
   if (typeof before === 'string' && typeof value === 'string') return before + value;
   const list = asArray(before);
-  if (list && Array.isArray(value)) return [...list, ...(value as unknown[])];
+  if (list && Array.isArray(value)) {
+    for (const entry of value as unknown[]) list.push(entry);
+    return list;
+  }
   const object = asObject(before);
-  if (!object || !asObject(value)) return value;
-  const merged = { ...object };
-  for (const [key, inner] of Object.entries(value as object)) merged[key] = mergeRaw(object[key], inner);
-  return merged;
+  if (!object || !asObject(value)) return typeof value === 'object' ? structuredClone(value) : value;
+  for (const [key, inner] of Object.entries(value as object)) define(object, key, mergeRaw(own(object, key), inner));
+  return object;
 }
+
+/** Sets a key of the upstream's choosing; `__proto__` is a key like any other. */
+const define = (object: JsonObject, key: string, value: unknown): void => {
+  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+};
