@@ -1,0 +1,93 @@
+/** Where the gateway's time goes: `node bench/profile.ts [--case same-c16] [--seconds 5] [--top 40]` prints self time by function and by package. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { cases } from './src/cases.ts';
+import { makeBody } from './src/driver/bodies.ts';
+import { runLoad } from './src/driver/run-load.ts';
+import { pinDriver } from './src/spawn.ts';
+import { startMock } from './src/targets/floors.ts';
+import { startOneProcess } from './src/targets/gateway.ts';
+import { dialectOf } from './src/targets/target.ts';
+
+interface Profile {
+  nodes: readonly { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  samples: readonly number[];
+  timeDeltas: readonly number[];
+}
+
+const root = join(import.meta.dirname, '..');
+const { values } = parseArgs({
+  options: { case: { type: 'string', default: 'same-c16' }, seconds: { type: 'string', default: '5' }, top: { type: 'string', default: '40' } },
+});
+const one = cases.find(({ id }) => id === values.case);
+if (!one) throw new Error(`--case ${values.case} is not known; accepted: ${cases.map(({ id }) => id).join(', ')}`);
+
+const scratch = mkdtempSync(join(tmpdir(), 'model-gateway-profile-'));
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
+pinDriver();
+const profiles = join(scratch, 'profiles');
+mkdirSync(profiles);
+const mock = await startMock();
+const startedAt = Date.now();
+let windowMs = 0;
+const target = await startOneProcess('embedded', mock.url, scratch, ['--cpu-prof', `--cpu-prof-dir=${profiles}`]);
+const door = target.doors[one.passage]!;
+const { size, stream, connections } = one;
+const result = await runLoad({
+  url: door.url,
+  headers: { ...door.headers },
+  body: makeBody({ dialect: dialectOf[one.passage], size, stream, model: door.model }),
+  stream,
+  connections,
+  warmup: 2,
+  duration: Number(values.seconds),
+  pids: target.pids,
+  onWindow() {
+    windowMs = Date.now() - startedAt;
+  },
+});
+await target.stop();
+await mock.target.stop();
+process.stdout.write(`${one.id}: ${result.rps.toFixed(0)} rps under the profiler, errors ${JSON.stringify(result.errors)}\n\n`);
+report(JSON.parse(readFileSync(join(profiles, readdirSync(profiles)[0]!), 'utf8')) as Profile);
+process.exit(0);
+
+function report({ nodes, samples, timeDeltas }: Profile): void {
+  const byId = new Map(nodes.map((node) => [node.id, node.callFrame]));
+  const functions = new Map<string, number>();
+  const packages = new Map<string, number>();
+  let busy = 0;
+  let at = 0;
+  samples.forEach((id, index) => {
+    const frame = byId.get(id)!;
+    const time = timeDeltas[index] ?? 0;
+    at += time;
+    // The start and the warm-up are not what is asked about.
+    if (at < windowMs * 1000 || frame.functionName === '(idle)') return;
+    busy += time;
+    const file = frame.url.startsWith('file://') ? relative(root, frame.url.slice(7)) : frame.url || '(native)';
+    add(functions, `${frame.functionName || '(anonymous)'} ${file}:${frame.lineNumber + 1}`, time);
+    add(packages, packageOf(frame.functionName, file), time);
+  });
+  const print = (title: string, times: ReadonlyMap<string, number>, top: number): void => {
+    const rows = [...times].sort((a, b) => b[1] - a[1]).slice(0, top);
+    process.stdout.write(`${title}\n${rows.map(([name, time]) => `${((100 * time) / busy).toFixed(1).padStart(6)} %  ${name}`).join('\n')}\n\n`);
+  };
+  print('self time by package', packages, 30);
+  print('self time by function', functions, Number(values.top));
+  const ours = new Map([...functions].filter(([name]) => / (?:packages|services|deploy)\//.test(name)));
+  print('self time by function of this repository', ours, Number(values.top));
+}
+
+function packageOf(name: string, file: string): string {
+  if (file === '(native)') return name.startsWith('(') ? name : '(native)';
+  const dependency = file.lastIndexOf('node_modules/');
+  if (dependency >= 0) return file.slice(dependency).split('/').slice(0, 2).join('/');
+  return file.startsWith('node:') ? file : file.split('/').slice(0, 2).join('/');
+}
+
+function add(times: Map<string, number>, key: string, time: number): void {
+  times.set(key, (times.get(key) ?? 0) + time);
+}

@@ -1,0 +1,98 @@
+/** Side-by-side load runs: `node bench/run.ts [--short] [--only T1,T6] [--reps N] [--duration SECONDS] [--peers on|off]`. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Case, CaseId } from './src/cases.ts';
+import { makeBody } from './src/driver/bodies.ts';
+import { type CaseResults, runPaired } from './src/driver/paired.ts';
+import { type LoadResult, pause, runLoad } from './src/driver/run-load.ts';
+import { type Options, readOptions } from './src/options.ts';
+import { caseTable, verdictTable } from './src/report.ts';
+import { pinDriver } from './src/spawn.ts';
+import { startMock } from './src/targets/floors.ts';
+import { starters } from './src/targets/index.ts';
+import { dialectOf, type Target, type TargetName } from './src/targets/target.ts';
+
+const peers: readonly TargetName[] = ['portkey', 'llms'];
+const results = join(import.meta.dirname, 'results');
+
+const options = readOptions(process.argv.slice(2));
+const scratch = mkdtempSync(join(tmpdir(), 'model-gateway-bench-'));
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
+pinDriver();
+
+const lines: string[] = [];
+const say = (text: string): void => {
+  lines.push(text);
+  process.stdout.write(`${text}\n`);
+};
+say(
+  `${new Date().toISOString().slice(0, 10)}, ${cpus()[0]?.model.trim() ?? 'unknown CPU'}, ${cpus().length} cores, Node ${process.versions.node}; ` +
+    `${options.repetitions} repetitions of ${options.duration} s, median (range)\n`,
+);
+const targets = await startTargets(options);
+const stalls = new Map<TargetName, number[]>();
+const measured = new Map<CaseId, CaseResults>();
+for (const one of options.cases) {
+  const names = one.targets.filter((name) => targets.get(name)?.doors[one.passage] !== undefined);
+  if (names.length === 0) continue;
+  measured.set(one.id, await runPaired(names, options.repetitions + (one.extraRepetitions ?? 0), (name) => measure(one, targets.get(name as TargetName)!)));
+  say(caseTable(one, measured.get(one.id)!));
+}
+say(`${verdictTable(options.verdicts, { results: measured, stalls })}\n`);
+mkdirSync(results, { recursive: true });
+writeFileSync(join(results, 'last.md'), `${lines.join('\n')}\n`);
+await Promise.all([...targets.values()].map((target) => target.stop()));
+process.exit(0);
+
+/** Those the cases need. One that cannot start costs its rows, not the run. */
+async function startTargets({ cases, peers: withPeers }: Options): Promise<Map<TargetName, Target>> {
+  const mock = await startMock();
+  const started = new Map<TargetName, Target>([['direct', mock.target]]);
+  for (const name of new Set(cases.flatMap((one) => one.targets))) {
+    if (name === 'direct' || (!withPeers && peers.includes(name))) continue;
+    const folder = join(scratch, name);
+    mkdirSync(folder);
+    try {
+      started.set(name, await starters[name](mock.url, folder));
+    } catch (error) {
+      say(`Without ${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+    }
+  }
+  return started;
+}
+
+async function measure(one: Case, target: Target): Promise<LoadResult> {
+  const door = target.doors[one.passage]!;
+  const { size, stream, connections } = one;
+  const probed = target.name.endsWith('-probed');
+  const result = await runLoad({
+    url: door.url,
+    headers: { ...door.headers },
+    body: makeBody({ dialect: dialectOf[one.passage], size, stream, model: door.model }),
+    stream,
+    connections,
+    warmup: options.warmup,
+    duration: options.duration,
+    pids: target.pids,
+    // The first signal forgets what the warm-up did.
+    ...(probed && { onWindow: () => signalProbe(target) }),
+  });
+  if (probed) {
+    signalProbe(target);
+    await pause(300);
+    const stall = Number(
+      readFileSync(join(scratch, target.name, 'stalls'), 'utf8')
+        .trim()
+        .split('\n')
+        .at(-1),
+    );
+    stalls.set(target.name, [...(stalls.get(target.name) ?? []), stall]);
+  }
+  return result;
+}
+
+function signalProbe(target: Target): void {
+  for (const pid of target.pids) process.kill(pid, 'SIGUSR2');
+}

@@ -1,0 +1,74 @@
+/** What the mock upstream says: whole replies and stream frames of OpenAI chat completions and Anthropic messages, made once and reused. */
+
+export type MockDialect = 'openai' | 'anthropic';
+
+const words = ' the quick brown fox jumps over a lazy dog while seven wizards boil'.split(/(?= )/);
+const word = (at: number): string => words[at % words.length]!;
+const created = 1_760_000_000;
+
+const openaiUsage = (output: number): object => ({
+  prompt_tokens: 25,
+  completion_tokens: output,
+  total_tokens: 25 + output,
+  prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
+});
+const anthropicUsage = (output: number): object => ({
+  input_tokens: 25,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  output_tokens: output,
+});
+const openaiBase = { created, model: 'gpt-4o-2024-08-06', service_tier: 'default', system_fingerprint: 'fp_mock000000' };
+const anthropicMessage = { id: 'msg_01mock00000000000000000', type: 'message', role: 'assistant', model: 'claude-sonnet-4-5', stop_sequence: null };
+
+const wholes: Record<MockDialect, (text: string) => object> = {
+  openai: (text) => ({
+    id: 'chatcmpl-Bk0mock0000000000000000000',
+    object: 'chat.completion',
+    ...openaiBase,
+    choices: [{ index: 0, message: { role: 'assistant', content: text, refusal: null }, logprobs: null, finish_reason: 'stop' }],
+    usage: openaiUsage(text.length >> 2),
+  }),
+  anthropic: (text) => ({ ...anthropicMessage, content: [{ type: 'text', text }], stop_reason: 'end_turn', usage: anthropicUsage(text.length >> 2) }),
+};
+
+const event = (data: object, name?: string): string => `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
+
+const streams: Record<MockDialect, (chunks: number) => string[]> = {
+  openai(chunks) {
+    const base = { id: 'chatcmpl-Bk0mock0000000000000000000', object: 'chat.completion.chunk', ...openaiBase };
+    const chunk = (delta: object, finish: string | null = null): string =>
+      event({ ...base, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] });
+    return [
+      chunk({ role: 'assistant', content: '', refusal: null }),
+      ...Array.from({ length: chunks }, (_, at) => chunk({ content: word(at) })),
+      chunk({}, 'stop'),
+      event({ ...base, choices: [], usage: openaiUsage(chunks) }),
+      'data: [DONE]\n\n',
+    ];
+  },
+  anthropic(chunks) {
+    const frame = (type: string, rest: object): string => event({ type, ...rest }, type);
+    return [
+      frame('message_start', { message: { ...anthropicMessage, content: [], stop_reason: null, usage: anthropicUsage(1) } }),
+      frame('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+      frame('ping', {}),
+      ...Array.from({ length: chunks }, (_, at) => frame('content_block_delta', { index: 0, delta: { type: 'text_delta', text: word(at) } })),
+      frame('content_block_stop', { index: 0 }),
+      frame('message_delta', { delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: chunks } }),
+      frame('message_stop', {}),
+    ];
+  },
+};
+
+/** A whole reply of about that many bytes. */
+export function wholeReply(dialect: MockDialect, bytes: number): Buffer {
+  const frame = JSON.stringify(wholes[dialect]('')).length;
+  const line = words.join('');
+  const length = Math.max(1, bytes - frame);
+  return Buffer.from(JSON.stringify(wholes[dialect](line.repeat(Math.ceil(length / line.length)).slice(0, length))));
+}
+
+/** The frames of a stream with that many content chunks. */
+export const streamFrames = (dialect: MockDialect, chunks: number): Buffer[] => streams[dialect](chunks).map((frame) => Buffer.from(frame));

@@ -1,0 +1,50 @@
+/** A fast mock of two providers for load tests: `--port N --chunks 50 --delay 5 --bytes 1024` (ms between chunks, bytes of a whole reply). */
+import { createServer, type ServerResponse } from 'node:http';
+import { parseArgs } from 'node:util';
+import { type MockDialect, streamFrames, wholeReply } from './mock-replies.ts';
+
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string' },
+    chunks: { type: 'string', default: '50' },
+    delay: { type: 'string', default: '5' },
+    bytes: { type: 'string', default: '1024' },
+  },
+});
+const delayMs = Number(values.delay);
+const whole = { openai: wholeReply('openai', Number(values.bytes)), anthropic: wholeReply('anthropic', Number(values.bytes)) };
+const frames = { openai: streamFrames('openai', Number(values.chunks)), anthropic: streamFrames('anthropic', Number(values.chunks)) };
+// Never parsed: the mock must cost less than what it measures.
+const streamMarks = [Buffer.from('"stream":true'), Buffer.from('"stream": true')];
+
+createServer({ keepAliveTimeout: 120_000, requestTimeout: 0 }, (request, response) => {
+  const dialect: MockDialect = request.url?.includes('/messages') ? 'anthropic' : 'openai';
+  let wantsStream = false;
+  // A writer may put `stream` anywhere, and a mark may be cut by a read: the end of each read is kept.
+  let rest: Buffer = Buffer.alloc(0);
+  request.on('data', (bytes: Buffer) => {
+    if (wantsStream) return;
+    const held = rest.length > 0 ? Buffer.concat([rest, bytes]) : bytes;
+    wantsStream = streamMarks.some((mark) => held.includes(mark));
+    rest = held.subarray(-16);
+  });
+  request.on('end', () => (wantsStream ? stream(response, frames[dialect]) : reply(response, whole[dialect])));
+}).listen(Number(values.port), '127.0.0.1');
+
+function reply(response: ServerResponse, body: Buffer): void {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length, 'x-request-id': 'req_mock' });
+  response.end(body);
+}
+
+function stream(response: ServerResponse, all: readonly Buffer[]): void {
+  let at = 0;
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'x-request-id': 'req_mock' });
+  response.write(all[at++]!);
+  const timer = setInterval(() => {
+    if (at < all.length) response.write(all[at++]!);
+    if (at < all.length) return;
+    clearInterval(timer);
+    response.end();
+  }, delayMs);
+  response.on('close', () => clearInterval(timer));
+}

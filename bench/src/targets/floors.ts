@@ -1,0 +1,52 @@
+/** The floors: the mock itself, the least proxy in one process, and the least one over NATS. */
+import { join } from 'node:path';
+import { answers, driverCore, freePorts, type Running, startNode, until } from '../spawn.ts';
+import { startNats } from './nats.ts';
+import { plainDoors, type StartTarget, type Target } from './target.ts';
+
+const servers = join(import.meta.dirname, '../../servers');
+const options = ['--max-semi-space-size=64'];
+
+export interface Mock {
+  url: string;
+  pid: number;
+  target: Target;
+}
+
+export async function startMock(): Promise<Mock> {
+  const [port] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}`;
+  const running = startNode([...options, join(servers, 'mock-upstream.ts'), '--port', String(port)], { core: driverCore });
+  await until('the mock upstream', [running], answers(url));
+  return { url, pid: running.pid, target: { name: 'direct', doors: plainDoors(url), pids: [running.pid], stop: () => running.stop() } };
+}
+
+export const startRaw: StartTarget = async (upstream) => startFloor('raw', upstream);
+
+/** The same with the stall probe, as the yardstick of the machine's own stalls. */
+export const startRawProbed: StartTarget = async (upstream, scratch) =>
+  startFloor('raw-probed', upstream, ['--import', join(servers, 'stall-probe.mjs')], { STALL_FILE: join(scratch, 'stalls') });
+
+async function startFloor(name: 'raw' | 'raw-probed', upstream: string, extra: readonly string[] = [], env: Record<string, string> = {}): Promise<Target> {
+  const [port] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}`;
+  const running = startNode([...options, ...extra, join(servers, 'floor-proxy.ts'), '--port', String(port), '--up', upstream], { env });
+  await until('the floor proxy', [running], forwards(url));
+  return { name, doors: plainDoors(url), pids: [running.pid], stop: () => running.stop() };
+}
+
+export const startDist: StartTarget = async (upstream, scratch) => {
+  const nats = await startNats(scratch);
+  const [port] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}`;
+  const role = (name: string): Running =>
+    startNode([...options, join(servers, 'dist-proxy.ts'), '--role', name, '--nats', nats.url, '--port', String(port), '--up', upstream]);
+  const processes = ['router', 'translator', 'edge'].map(role);
+  await until('the split floor', processes, forwards(url));
+  const all = [nats.running, ...processes];
+  const { same } = plainDoors(url);
+  return { name: 'dist', doors: { same }, pids: all.map(({ pid }) => pid), stop: async () => void (await Promise.all(all.map((running) => running.stop()))) };
+};
+
+/** Whether a request gets through to the mock and back. */
+const forwards = (url: string) => async (): Promise<boolean> => (await fetch(`${url}/v1/chat/completions`, { method: 'POST', body: '{"model":"gpt-4o"}' })).ok;

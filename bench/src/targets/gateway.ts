@@ -1,0 +1,120 @@
+/** This gateway, in one process and as services on NATS, configured through its own console API. */
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePorts, type Running, startNode, until } from '../spawn.ts';
+import { startNats } from './nats.ts';
+import { type Door, dialectOf, type Passage, pathOf, type StartTarget, type Target, type TargetName } from './target.ts';
+
+const entry = join(import.meta.dirname, '../../../deploy/cli/src/main.ts');
+const probe = join(import.meta.dirname, '../../servers/stall-probe.mjs');
+const options = ['--max-semi-space-size=64'];
+const services = ['console', 'stats', 'router', 'translator', 'edge'] as const;
+
+export const startEmbedded: StartTarget = (upstream, scratch) => startOneProcess('embedded', upstream, scratch, []);
+
+export const startEmbeddedProbed: StartTarget = (upstream, scratch) =>
+  startOneProcess('embedded-probed', upstream, scratch, ['--import', probe], { STALL_FILE: join(scratch, 'stalls') });
+
+/** `nodeOptions` come before the entry, e.g. `--cpu-prof`. */
+export async function startOneProcess(
+  name: TargetName,
+  upstream: string,
+  scratch: string,
+  nodeOptions: readonly string[],
+  extra: Record<string, string> = {},
+): Promise<Target> {
+  const { env, base, secret } = await settings(scratch);
+  const running = startNode([...options, ...nodeOptions, entry, 'up'], { env: { ...env, ...extra } });
+  return finish(name, base, secret, upstream, [running], [running]);
+}
+
+export const startSplit: StartTarget = async (upstream, scratch) => {
+  const nats = await startNats(scratch);
+  const { env, base, secret } = await settings(scratch);
+  const shared = { ...env, NATS_URL: nats.url, GATEWAY_MASTER_KEY: randomBytes(32).toString('base64') };
+  const running: Running[] = [];
+  for (const service of services) {
+    const [probes] = await freePorts(1);
+    running.push(startNode([...options, entry, 'serve', service], { env: { ...shared, PROMETHEUS_PORT: String(probes) } }));
+  }
+  return finish('split', base, secret, upstream, running, [nats.running, ...running]);
+};
+
+async function settings(scratch: string): Promise<{ env: Record<string, string>; base: string; secret: string }> {
+  const [port, probes] = await freePorts(2);
+  const secret = randomBytes(16).toString('hex');
+  const file = join(scratch, 'gateway.toml');
+  // The defaults would answer 503 at C=256.
+  writeFileSync(file, '[server]\nmax_global_concurrency = 4000\n\n[streaming]\nmax_concurrent_streams = 2000\n');
+  return {
+    base: `http://127.0.0.1:${port}`,
+    secret,
+    env: {
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      PROMETHEUS_PORT: String(probes),
+      CONSOLE_SECRET_KEY: secret,
+      DATA_DIR: join(scratch, 'data'),
+      CONFIG_FILE: file,
+      LOG_LEVEL: 'error',
+    },
+  };
+}
+
+async function finish(name: TargetName, base: string, secret: string, upstream: string, needed: readonly Running[], all: readonly Running[]): Promise<Target> {
+  const stop = async (): Promise<void> => void (await Promise.all(all.map((running) => running.stop())));
+  try {
+    await until(`the gateway (${name})`, needed, async () => (await fetch(`${base}/readyz`)).ok, 30_000);
+    const key = await configure(base, secret, upstream);
+    const doors = doorsOf(base, key);
+    for (const [passage, door] of Object.entries(doors)) {
+      const wire = JSON.stringify({ model: door.model, max_tokens: 16, messages: [{ role: 'user', content: 'hello' }] });
+      let last = '';
+      // The configuration reaches the edge a moment after the write.
+      await until(`the gateway's passage ${passage}`, needed, async () => {
+        const response = await fetch(door.url, { method: 'POST', headers: { ...door.headers, 'content-type': 'application/json' }, body: wire });
+        last = `${response.status} ${(await response.text()).slice(0, 300)}`;
+        return response.ok;
+      }).catch((error: Error) => {
+        throw new Error(`${error.message} (last answer: ${last})`);
+      });
+    }
+    return { name, doors, pids: all.map(({ pid }) => pid), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function configure(base: string, secret: string, upstream: string): Promise<string> {
+  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const response = await fetch(`${base}/console/api/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`configuring ${path} gave ${response.status}: ${text}`);
+    return JSON.parse(text) as Record<string, unknown>;
+  };
+  await post('upstreams', { name: 'mock-openai', protocol: 'alpha', base_url: upstream, api_keys: [{ key: 'sk-mock-openai' }] });
+  await post('upstreams', { name: 'mock-anthropic', protocol: 'beta', base_url: upstream, api_keys: [{ key: 'sk-mock-anthropic' }] });
+  await post('models', { name: 'openai-model', upstream: 'mock-openai', upstream_model_id: 'gpt-4o' });
+  await post('models', { name: 'anthropic-model', upstream: 'mock-anthropic', upstream_model_id: 'claude-sonnet-4-5' });
+  await post('key-groups', { name: 'bench', models: ['*'] });
+  return String((await post('access-keys', { name: 'bench', group: 'bench' }))['key']);
+}
+
+function doorsOf(base: string, key: string): Record<Passage, Door> {
+  const door = (passage: Passage, model: string): Door => ({
+    url: base + pathOf[dialectOf[passage]],
+    headers: { authorization: `Bearer ${key}`, ...(dialectOf[passage] === 'anthropic' && { 'anthropic-version': '2023-06-01' }) },
+    model,
+  });
+  return {
+    same: door('same', 'openai-model'),
+    'openai-to-anthropic': door('openai-to-anthropic', 'anthropic-model'),
+    'anthropic-to-openai': door('anthropic-to-openai', 'openai-model'),
+  };
+}

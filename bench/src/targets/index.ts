@@ -1,0 +1,16 @@
+/** Every target by name. */
+import { startDist, startRaw, startRawProbed } from './floors.ts';
+import { startEmbedded, startEmbeddedProbed, startSplit } from './gateway.ts';
+import { startLlms, startPortkey } from './peers.ts';
+import type { StartTarget, TargetName } from './target.ts';
+
+export const starters: Record<Exclude<TargetName, 'direct'>, StartTarget> = {
+  raw: startRaw,
+  dist: startDist,
+  embedded: startEmbedded,
+  split: startSplit,
+  portkey: startPortkey,
+  llms: startLlms,
+  'embedded-probed': startEmbeddedProbed,
+  'raw-probed': startRawProbed,
+};

@@ -1,0 +1,70 @@
+/**
+ * The peers, installed from the npm registry into a cache folder outside the repository; they are never dependencies of the workspace.
+ * Portkey is pinned to the HTTP library versions it streams with: with the newest ones its ranges allow, every stream answers 500.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { freePorts, startNode, until } from '../spawn.ts';
+import { pathOf, type StartTarget } from './target.ts';
+
+const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'model-gateway-bench');
+const portkey = {
+  folder: 'portkey-1.15.2',
+  manifest: { dependencies: { '@portkey-ai/gateway': '1.15.2' }, overrides: { hono: '4.9.7', '@hono/node-server': '1.13.7' } },
+};
+const llms = { folder: 'llms-1.0.53', manifest: { dependencies: { '@musistudio/llms': '1.0.53' } } };
+const installMs = 180_000;
+
+export const startPortkey: StartTarget = async (upstream) => {
+  const folder = install(portkey);
+  const [port] = await freePorts(1);
+  const base = `http://127.0.0.1:${port}`;
+  const running = startNode([join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js'), `--port=${port}`, '--headless'], { cwd: folder });
+  await until('portkey', [running], async () => (await fetch(base)).status > 0);
+  const door = (provider: string, model: string) => ({
+    url: base + pathOf.openai,
+    headers: { authorization: 'Bearer sk-mock', 'x-portkey-provider': provider, 'x-portkey-custom-host': `${upstream}/v1` },
+    model,
+  });
+  return {
+    name: 'portkey',
+    doors: { same: door('openai', 'gpt-4o'), 'openai-to-anthropic': door('anthropic', 'claude-sonnet-4-5') },
+    pids: [running.pid],
+    stop: () => running.stop(),
+  };
+};
+
+export const startLlms: StartTarget = async (upstream) => {
+  const folder = install(llms);
+  const [port] = await freePorts(1);
+  const base = `http://127.0.0.1:${port}`;
+  const running = startNode([join(import.meta.dirname, '../../servers/llms.mjs'), folder, String(port), upstream], { cwd: folder });
+  await until('llms', [running], async () => (await fetch(base)).status > 0);
+  const headers = { 'x-api-key': 'sk-mock', 'anthropic-version': '2023-06-01' };
+  return {
+    name: 'llms',
+    doors: { 'anthropic-to-openai': { url: base + pathOf.anthropic, headers, model: 'mock,gpt-4o' } },
+    pids: [running.pid],
+    stop: () => running.stop(),
+  };
+};
+
+/** The folder of an installed peer. Install scripts stay off: nothing of a peer runs but its own server. */
+function install({ folder, manifest }: { folder: string; manifest: object }): string {
+  const path = join(cache, folder);
+  const done = join(path, '.installed');
+  if (existsSync(done)) return path;
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, 'package.json'), JSON.stringify({ private: true, ...manifest }));
+  const run = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], {
+    cwd: path,
+    encoding: 'utf8',
+    timeout: installMs,
+  });
+  if (run.status !== 0) throw new Error(`could not be installed: ${(run.stderr || run.error?.message || 'timed out').trim().slice(-300)}`);
+  writeFileSync(done, '');
+  return path;
+}

@@ -1,0 +1,37 @@
+/** What is measured: something with a door for one or more passages, and the processes whose cost it is. */
+import type { Dialect } from '../driver/bodies.ts';
+
+/** Which client protocol comes in and which upstream protocol goes out. */
+export type Passage = 'same' | 'openai-to-anthropic' | 'anthropic-to-openai';
+
+export interface Door {
+  url: string;
+  headers: Record<string, string>;
+  model: string;
+}
+
+export interface Target {
+  name: TargetName;
+  doors: Partial<Record<Passage, Door>>;
+  pids: readonly number[];
+  stop(): Promise<void>;
+}
+
+export const targetNames = ['direct', 'raw', 'dist', 'embedded', 'split', 'portkey', 'llms', 'embedded-probed', 'raw-probed'] as const;
+export type TargetName = (typeof targetNames)[number];
+
+/** Starts a target in front of the mock upstream; `scratch` is a folder of its own that is removed after the run. */
+export type StartTarget = (upstream: string, scratch: string) => Promise<Target>;
+
+export const dialectOf: Record<Passage, Dialect> = { same: 'openai', 'openai-to-anthropic': 'openai', 'anthropic-to-openai': 'anthropic' };
+export const pathOf: Record<Dialect, string> = { openai: '/v1/chat/completions', anthropic: '/v1/messages' };
+
+/** Doors of something that forwards whatever comes: each passage is answered by the mock in the client's own protocol. */
+export function plainDoors(base: string): Record<Passage, Door> {
+  const door = (dialect: Dialect): Door => ({
+    url: base + pathOf[dialect],
+    headers: { authorization: 'Bearer sk-mock' },
+    model: dialect === 'openai' ? 'gpt-4o' : 'claude-sonnet-4-5',
+  });
+  return { same: door('openai'), 'openai-to-anthropic': door('openai'), 'anthropic-to-openai': door('anthropic') };
+}

@@ -1,0 +1,97 @@
+/** The targets T1 to T12: what is compared, what must hold, and what would be better still. */
+import type { CaseId } from './cases.ts';
+import { type CaseResults, type Figure, pairedFigure, summarize } from './driver/paired.ts';
+import type { Metric } from './driver/run-load.ts';
+import type { TargetName } from './targets/target.ts';
+
+export interface Measured {
+  results: ReadonlyMap<CaseId, CaseResults>;
+  /** Longest event-loop stalls in ms, one per repetition, by target. */
+  stalls: ReadonlyMap<TargetName, readonly number[]>;
+}
+
+export interface Verdict {
+  target: string;
+  what: string;
+  cases: readonly CaseId[];
+  bound: 'at most' | 'at least';
+  must: number;
+  stretch: number;
+  unit: '×' | 'ms';
+  measure(measured: Measured): Figure | null;
+}
+
+type Measure = Verdict['measure'];
+
+/** A metric of one target over another's, repetition by repetition. */
+const ratio =
+  (id: CaseId, name: TargetName, base: TargetName, metric: Metric): Measure =>
+  ({ results }) =>
+    paired(results.get(id), name, base, metric);
+
+const difference =
+  (id: CaseId, name: TargetName, base: TargetName, metric: Metric): Measure =>
+  ({ results }) =>
+    paired(results.get(id), name, base, metric, (value, of) => value - of);
+
+/** What a target adds to the direct call's median, over what another adds. */
+const addedRatio =
+  (id: CaseId, name: TargetName, base: TargetName): Measure =>
+  ({ results }) => {
+    const found = results.get(id);
+    if (!found) return null;
+    const added = (of: TargetName): number[] => (found.get(of) ?? []).map((result, at) => result.p50 - (found.get('direct')?.[at]?.p50 ?? Number.NaN));
+    const others = added(base);
+    return summarize(added(name).map((value, at) => value / (others[at] ?? Number.NaN)));
+  };
+
+function paired(results: CaseResults | undefined, ...rest: [string, string, Metric, ((value: number, base: number) => number)?]): Figure | null {
+  return results === undefined ? null : pairedFigure(results, ...rest);
+}
+
+const row = (
+  target: string,
+  what: string,
+  cases: CaseId | readonly CaseId[],
+  [bound, must, stretch, unit = '×']: ['at most' | 'at least', number, number, ('×' | 'ms')?],
+  measure: Measure,
+): Verdict => ({ target, what, cases: typeof cases === 'string' ? [cases] : cases, bound, must, stretch, unit, measure });
+
+export const verdicts: readonly Verdict[] = [
+  row('T1', 'embedded, same protocol, C=16: CPU / raw', 'same-c16', ['at most', 1.6, 1.4], ratio('same-c16', 'embedded', 'raw', 'cpu')),
+  row('T1', 'the same, C=64', 'same-c64', ['at most', 1.6, 1.4], ratio('same-c64', 'embedded', 'raw', 'cpu')),
+  row('T2', 'the same, C=16: rps / Portkey', 'same-c16', ['at least', 6, 7.5], ratio('same-c16', 'embedded', 'portkey', 'rps')),
+  row('T2', 'the same, C=64: rps / Portkey', 'same-c64', ['at least', 6, 7.5], ratio('same-c64', 'embedded', 'portkey', 'rps')),
+  row('T3', 'OpenAI → Anthropic: CPU / raw', 'openai-to-anthropic-c16', ['at most', 1.9, 1.6], ratio('openai-to-anthropic-c16', 'embedded', 'raw', 'cpu')),
+  row('T3', 'OpenAI → Anthropic: rps / Portkey', 'openai-to-anthropic-c16', ['at least', 5, 6], ratio('openai-to-anthropic-c16', 'embedded', 'portkey', 'rps')),
+  row('T3', 'Anthropic → OpenAI: rps / llms', 'anthropic-to-openai-c16', ['at least', 4, 4.7], ratio('anthropic-to-openai-c16', 'embedded', 'llms', 'rps')),
+  row('T4', 'added p50 at C=1, / raw’s', 'same-c1', ['at most', 1.8, 1.4], addedRatio('same-c1', 'embedded', 'raw')),
+  row('T4', 'added p50 at C=1, / Portkey’s', 'same-c1', ['at most', 0.3, 0.2], addedRatio('same-c1', 'embedded', 'portkey')),
+  row('T5', 'p99 at C=64 / raw', 'same-c64', ['at most', 2, 1.5], ratio('same-c64', 'embedded', 'raw', 'p99')),
+  row('T5', 'p99 at C=64 / Portkey', 'same-c64', ['at most', 0.2, 0.12], ratio('same-c64', 'embedded', 'portkey', 'p99')),
+  row('T6', 'paced stream C=64, same protocol: CPU / raw', 'stream-c64', ['at most', 1.35, 1.15], ratio('stream-c64', 'embedded', 'raw', 'cpu')),
+  row(
+    'T6',
+    'paced stream C=64, translated: CPU / raw',
+    'stream-translated-c64',
+    ['at most', 1.6, 1.35],
+    ratio('stream-translated-c64', 'embedded', 'raw', 'cpu'),
+  ),
+  row('T7', 'paced stream C=64: TTFB p50 / Portkey', 'stream-c64', ['at most', 0.15, 0.1], ratio('stream-c64', 'embedded', 'portkey', 'ttfb50')),
+  row('T7', 'paced stream C=64: gap p99 / Portkey', 'stream-c64', ['at most', 0.5, 0.4], ratio('stream-c64', 'embedded', 'portkey', 'gap99')),
+  row('T7', 'paced stream C=64: TTFB p50 over raw', 'stream-c64', ['at most', 3, 1, 'ms'], difference('stream-c64', 'embedded', 'raw', 'ttfb50')),
+  row('T8', '200 KB, same protocol: CPU / raw', 'same-200k', ['at most', 2, 1.3], ratio('same-200k', 'embedded', 'raw', 'cpu')),
+  row('T9', '2 MB, same protocol: longest stall', 'stall-2m', ['at most', 30, 12, 'ms'], ({ stalls }) => summarize(stalls.get('embedded-probed') ?? [])),
+  row('T10', 'on NATS, C=16: CPU / floor on NATS', 'same-c16', ['at most', 1.4, 1.2], ratio('same-c16', 'split', 'dist', 'cpu')),
+  row('T10', 'on NATS: added p50 at C=1 over embedded', 'same-c1', ['at most', 1, 0.6, 'ms'], difference('same-c1', 'split', 'embedded', 'p50')),
+  row('T11', 'on NATS, one core: rps / Portkey', 'same-c16', ['at least', 2, 2.5], ratio('same-c16', 'split', 'portkey', 'rps')),
+  row('T12', 'RSS at C=64: / Portkey', 'same-c64', ['at most', 0.75, 0.5], ratio('same-c64', 'embedded', 'portkey', 'rssMib')),
+];
+
+export type Judgement = 'stretch' | 'pass' | 'FAIL' | 'not run';
+
+export function judge({ bound, must, stretch }: Verdict, value: Figure | null): Judgement {
+  if (value === null) return 'not run';
+  const holds = (limit: number): boolean => (bound === 'at most' ? value.median <= limit : value.median >= limit);
+  return holds(stretch) ? 'stretch' : holds(must) ? 'pass' : 'FAIL';
+}
