@@ -54,7 +54,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     const reasons = [...(bus.connected ? [] : ['bus']), ...(catalog.ready ? [] : ['catalog']), ...(room.draining ? ['draining'] : [])];
     return { ready: reasons.length === 0, reasons };
   };
-  const server = createHttpServer(createListener(room, createEveryday(room, health)));
+  const server = createHttpServer(config, createListener(room, createEveryday(room, health)));
   let port = config.port;
   return {
     name: 'edge',

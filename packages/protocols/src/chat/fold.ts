@@ -50,7 +50,8 @@ export class Fold {
         return;
       case 'raw-delta': {
         const block = this.#block(event.index);
-        block.deltas = [...(block.deltas ?? []), event.value];
+        block.deltas ??= [];
+        block.deltas.push(event.value);
         return;
       }
       case 'usage':

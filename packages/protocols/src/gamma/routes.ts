@@ -2,7 +2,12 @@
 import type { StreamForm } from '@model-gateway/contracts';
 import type { ClientRoute, RouteMatch } from '../protocol.ts';
 
+type Headers = Readonly<Record<string, string | undefined>>;
+
 const prefix = '/v1beta/models/';
+/** The JavaScript SDK asks under `/v1` unless told otherwise. The path is alpha's too: a call's verb, or the SDK's own header on lists, tells the two apart. */
+const sharedPrefix = '/v1/models/';
+const fromOwnSdk = (headers: Headers): boolean => headers['x-goog-api-client'] !== undefined;
 
 /** Without `alt=sse` a stream is one JSON array. */
 const streamForm = (query: URLSearchParams): StreamForm => (query.get('alt') === 'sse' || query.get('$alt') === 'sse' ? 'sse' : 'json-array');
@@ -29,24 +34,29 @@ function split(rest: string): { model: string; verb: string } | null {
   return text === null || colon < 1 ? null : { model: text.slice(0, colon), verb: text.slice(colon + 1) };
 }
 
+const matchCall: ClientRoute['match'] = (rest, query) => {
+  const parts = split(rest);
+  return parts ? (verbs.get(parts.verb)?.(parts.model, query) ?? null) : null;
+};
+
+const matchModel: ClientRoute['match'] = (rest) => {
+  // A path with a verb is the other route's, so that GET on it is a wrong method and not an unknown model.
+  if (verbs.has(split(rest)?.verb ?? '')) return null;
+  const model = decode(rest);
+  return model === null || model === '' ? null : { operation: 'get-model', model, stream: 'whole' };
+};
+
+const matchList: ClientRoute['match'] = () => ({ operation: 'list-models', stream: 'whole' });
+const ofOwnSdk =
+  (match: ClientRoute['match']): ClientRoute['match'] =>
+  (rest, query, headers) =>
+    fromOwnSdk(headers) ? match(rest, query, headers) : null;
+
 export const routes: readonly ClientRoute[] = [
-  {
-    methods: ['POST'],
-    path: prefix,
-    match: (rest, query) => {
-      const parts = split(rest);
-      return parts ? (verbs.get(parts.verb)?.(parts.model, query) ?? null) : null;
-    },
-  },
-  { methods: ['GET'], path: '/v1beta/models', match: () => ({ operation: 'list-models', stream: 'whole' }) },
-  {
-    methods: ['GET'],
-    path: prefix,
-    match: (rest) => {
-      // A path with a verb is the other route's, so that GET on it is a wrong method and not an unknown model.
-      if (verbs.has(split(rest)?.verb ?? '')) return null;
-      const model = decode(rest);
-      return model === null || model === '' ? null : { operation: 'get-model', model, stream: 'whole' };
-    },
-  },
+  { methods: ['POST'], path: prefix, match: matchCall },
+  { methods: ['GET'], path: '/v1beta/models', match: matchList },
+  { methods: ['GET'], path: prefix, match: matchModel },
+  { methods: ['POST'], path: sharedPrefix, match: matchCall },
+  { methods: ['GET'], path: '/v1/models', match: ofOwnSdk(matchList) },
+  { methods: ['GET'], path: sharedPrefix, match: ofOwnSdk(matchModel) },
 ];

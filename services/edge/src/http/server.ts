@@ -1,17 +1,18 @@
 /** The listening socket and its limits. */
 import { createServer, type RequestListener, type Server } from 'node:http';
+import type { EdgeConfig } from '@model-gateway/config';
 
 /** Longer than the idle time-out of usual load balancers (60 s), so that they close first. */
 const keepAliveMs = 75_000;
 
-export function createHttpServer(listener: RequestListener): Server {
+export function createHttpServer(config: EdgeConfig, listener: RequestListener): Server {
   const server = createServer(
     {
       keepAliveTimeout: keepAliveMs,
-      headersTimeout: 10_000,
+      headersTimeout: config.headersTimeoutMs,
       requestTimeout: 300_000,
       connectionsCheckingInterval: 5_000,
-      maxHeaderSize: 64 * 1024,
+      maxHeaderSize: config.maxHeaderBytes,
       requireHostHeader: true,
       insecureHTTPParser: false,
       // A caller's large upload must not sit in kernel and user buffers at once.
