@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Bus } from '@model-gateway/bus';
+import { GatewayError } from '@model-gateway/errors';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { silent } from '../../../packages/storage/test/engines.ts';
 import { sampleRow } from '../../../packages/storage/test/samples.ts';
@@ -93,13 +94,17 @@ describe('answers', () => {
     ).toBe(400);
   });
 
-  test('a database that is away is 503', async () => {
-    const away: Storage = { ...storage, catalog: { ...storage.catalog, upstreams: { ...storage.catalog.upstreams } } };
+  test('a database that is away is 503, a defect is a plain 500', async () => {
+    let failure: Error = new GatewayError('service_unavailable', { message: 'The database is unavailable.' });
+    const failing: Storage = { ...storage, catalog: { ...storage.catalog, upstreams: { ...storage.catalog.upstreams, list: () => Promise.reject(failure) } } };
     await harness.close();
-    harness = await startConsole(away);
-    away.catalog.upstreams.list = () => Promise.reject(Object.assign(new Error('secret detail'), { code: 'XX' }));
+    harness = await startConsole(failing);
+    const away = await harness.call('GET', `${api}/upstreams`);
+    expect([away.status, away.body.error.code]).toEqual([503, 'service_unavailable']);
+    failure = new Error('inner detail');
     const defect = await harness.call('GET', `${api}/upstreams`);
-    expect([defect.status, defect.text.includes('secret detail')]).toEqual([500, false]);
+    expect([defect.status, defect.body]).toEqual([500, { error: { code: 'internal', message: 'Internal error.' } }]);
+    expect(harness.seen.filter((line) => line.includes('inner detail'))).toHaveLength(1);
   });
 });
 
@@ -184,8 +189,9 @@ function openConnection(bus: Bus): Duplex & { ended: string } {
   const socket = new Duplex({
     allowHalfOpen: true,
     read() {
-      call.consumed(owed);
+      const read = owed;
       owed = 0;
+      call.consumed(read);
     },
     write(chunk, _encoding, done) {
       if (call.send(chunk)) done();

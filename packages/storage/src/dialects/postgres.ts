@@ -36,8 +36,9 @@ export function createPostgresDialect(url: string, logger: PostgresLogger): Stor
       application_name: 'model-gateway',
       types,
     });
-    // Without a listener, an idle connection that the server closes would end the process.
-    pool.on('error', (error) => logger.warn({ error: error.message }, 'an idle database connection was lost'));
+    // Without listeners, a connection that the server closes would end the process: the pool hears idle ones only, so each in use has its own.
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', (error) => logger.warn({ error: error.message }, 'a database connection was lost')));
     return pool;
   };
   return {

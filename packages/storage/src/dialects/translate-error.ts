@@ -1,4 +1,5 @@
 /** Driver error codes → what they mean to the rest of the gateway. */
+import { isNativeError } from 'node:util/types';
 import { type ErrorCode, GatewayError, isGatewayError } from '@model-gateway/errors';
 
 /** First pattern that matches the driver's code decides. */
@@ -11,9 +12,12 @@ const messages: Partial<Record<ErrorCode, string>> = {
   validation_failed: 'The database refused a value.',
 };
 
+/** Errors of the runtime may come from another realm, where `instanceof` fails; better-sqlite3's are not native, where the other test fails. */
+const isError = (error: unknown): error is Error => isNativeError(error) || error instanceof Error;
+
 export function createErrorTranslator(table: ErrorTable, isLost: (error: Error) => boolean = () => false): (error: unknown) => unknown {
   return (error) => {
-    if (isGatewayError(error) || !(error instanceof Error)) return error;
+    if (isGatewayError(error) || !isError(error)) return error;
     const code = (error as { code?: unknown }).code;
     const known = typeof code === 'string' ? table.find(([pattern]) => pattern.test(code))?.[1] : undefined;
     const meaning = known ?? (isLost(error) ? 'service_unavailable' : undefined);

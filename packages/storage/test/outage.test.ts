@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openTestPostgres, postgresAvailable, type TestPostgres } from '../../../tests/support/postgres.ts';
+import { guardStorage, openStorage, type Storage } from '../src/index.ts';
+import { silent } from './engines.ts';
+import { sampleGroup, sampleRow } from './samples.ts';
+
+const suite = postgresAvailable() && !process.env['DATABASE_URL'] ? describe : describe.skip;
+
+suite('a PostgreSQL server that dies and comes back', () => {
+  let server: TestPostgres;
+  let storage: Storage;
+  beforeAll(async () => {
+    server = await openTestPostgres();
+    storage = openStorage({ mode: 'postgresql', url: await server.createDatabase() }, { logger: silent });
+    await storage.migrate();
+  });
+  afterAll(async () => {
+    await storage.close();
+    await server.stop();
+  });
+
+  test('is unavailable, never the end of the process, and works again without a restart of ours', async () => {
+    const guard = guardStorage({ storage, logger: silent, intervalMs: 50 });
+    await guard.start();
+    expect(guard.up).toBe(true);
+    await storage.requests.insertRows([sampleRow()]);
+    await server.kill?.();
+    await expect(storage.requests.insertRows([sampleRow({ id: 'r2' })])).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(storage.catalog.change((writer) => writer.keyGroups.insert('g', sampleGroup()))).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(storage.catalog.load()).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(storage.ping()).rejects.toMatchObject({ code: 'service_unavailable' });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(guard.up).toBe(false);
+    await server.restart?.();
+    await storage.requests.insertRows([sampleRow({ id: 'r2' })]);
+    expect((await storage.requests.listRows({ filters: {}, limit: 10 })).items.map(({ id }) => id)).toEqual(['r2', 'r1']);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(guard.up).toBe(true);
+    guard.stop();
+  });
+
+  test('a transaction that is cut leaves nothing behind', async () => {
+    const before = await storage.catalog.revision();
+    const cut = storage.catalog.change(async (writer) => {
+      await writer.keyGroups.insert('g', sampleGroup());
+      await server.kill?.();
+      await writer.keyGroups.insert('g2', sampleGroup({ name: 'second' }));
+    });
+    await expect(cut).rejects.toMatchObject({ code: 'service_unavailable' });
+    await server.restart?.();
+    expect(await storage.catalog.revision()).toBe(before);
+    expect(await storage.catalog.keyGroups.find('team')).toBeNull();
+  });
+});
