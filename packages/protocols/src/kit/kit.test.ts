@@ -12,7 +12,7 @@ test('own reads no prototype and takes null for absent', () => {
   expect(own({ a: null, b: 0 }, 'b')).toBe(0);
   for (const value of [{}, [], null, 'text', 5]) expect(own(value, 'constructor')).toBeUndefined();
   expect(own(JSON.parse('{"__proto__":{"x":1}}'), 'x')).toBeUndefined();
-  expect([asObject([]), asCount('9'), asCount(-1), asCount(2.9), asCount(Number.NaN)]).toEqual([undefined, 0, 0, 2, 0]);
+  expect([asObject([]), asCount('9'), asCount(-1), asCount(2.9), asCount(Number.NaN), asCount(1e308)]).toEqual([undefined, 0, 0, 2, 0, 1e12]);
 });
 
 test('long ids become short, the same every time, and differ', () => {
