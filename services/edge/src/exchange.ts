@@ -6,6 +6,8 @@ import type { Principal } from './admission/credentials.ts';
 import type { Door } from './http/doors.ts';
 import type { Room } from './room.ts';
 
+const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
 const plainToken = /^[\x21-\x7e]{1,128}$/;
 
 export class Exchange {
@@ -63,7 +65,7 @@ export class Exchange {
   answer(status: number, body: string, headers: Record<string, string> = {}): void {
     const { response } = this;
     if (response.headersSent || response.destroyed) return;
-    const unread = !this.request.complete;
+    const unread = !this.request.complete && hasBody(this.request);
     const bytes = Buffer.from(body, 'utf8');
     this.responseBytes = bytes.length;
     response.writeHead(status, {

@@ -9,7 +9,7 @@ import type { Logger, Redactor } from '@model-gateway/telemetry';
 import { createTokenCounter } from './count-tokens/counter.ts';
 import { createKeyOpener } from './open-key.ts';
 import type { Room } from './room.ts';
-import { run } from './run.ts';
+import { serveRun } from './run.ts';
 
 export interface TranslatorDeps {
   bus: Bus;
@@ -40,7 +40,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
     name: 'translator',
     async start() {
       await deps.catalog.start();
-      doors = deps.bus.serve({ open: { 'translator.run': (job, body, stream) => void run(job, body, stream, room) } });
+      doors = deps.bus.serve({ open: { 'translator.run': (job, body, stream) => serveRun(job, body, stream, room) } });
     },
     async stop() {
       draining = true;

@@ -13,8 +13,16 @@ import type { Room } from './room.ts';
 
 type Stream = ServerStream<'translator.run'>;
 
-/** Never rejects: every way out leaves a tail with its row, or the row alone when the caller has left. */
-export async function run(job: Job, body: Uint8Array, stream: Stream, room: Room): Promise<void> {
+/** The door on the bus: a defect in the loop itself ends the stream and nothing else. */
+export function serveRun(job: Job, body: Uint8Array, stream: Stream, room: Room): void {
+  run(job, body, stream, room).catch((error: unknown) => {
+    room.logger.error({ request: job.id, error }, 'defect in the translator');
+    stream.fail(toGatewayError(error));
+  });
+}
+
+/** Every way out leaves a tail with its row, or the row alone when the caller has left. */
+async function run(job: Job, body: Uint8Array, stream: Stream, room: Room): Promise<void> {
   const call = new Call(job, body);
   const sink = new ReplySink(stream, call);
   try {
@@ -82,7 +90,7 @@ function isJsonObject(text: string): boolean {
 }
 
 function finish(call: Call, sink: ReplySink, stream: Stream, room: Room): void {
-  if (call.cancelled !== null) return tellOwnRow(call, room);
+  if (call.cancelled !== null) return tellOwnRow(call, sink, room);
   const tail = { row: call.row(200, null, true) };
   const body = sink.wholeBody;
   keepUntilSettled(call, stream, tail.row, room);
@@ -94,7 +102,7 @@ function fail(call: Call, sink: ReplySink, stream: Stream, room: Room, cause: un
   const error = toGatewayError(cause);
   if (error.code === 'internal') room.logger.error({ request: call.job.id, error: error.cause ?? error }, 'defect in the translator');
   else if (error.cause) room.logger.info({ request: call.job.id, upstream: call.upstream, code: error.code, error: error.cause }, 'request failed');
-  if (call.cancelled !== null) return tellOwnRow(call, room);
+  if (call.cancelled !== null) return tellOwnRow(call, sink, room);
   const row = call.row(sink.committed ? 200 : error.status, error.code, false);
   keepUntilSettled(call, stream, row, room);
   stream.tail({ row, error: error.toWire(), ...(call.meter.usage && { usage: call.meter.usage }) });
@@ -107,9 +115,13 @@ function keepUntilSettled(call: Call, stream: Stream, row: ReturnType<Call['row'
   });
 }
 
-/** The caller left: nobody takes a tail, so the row goes from here. */
-function tellOwnRow(call: Call, room: Room): void {
-  tellRow(call.row(499, 'client_gone', false), call, room);
+/** Nobody takes a tail any more, so the row goes from here. The edge that gave up, or died, is not a caller who left. */
+function tellOwnRow(call: Call, sink: ReplySink, room: Room): void {
+  const row =
+    call.cancelled === 'client gone'
+      ? call.row(499, 'client_gone', false)
+      : call.row(sink.committed ? 200 : 503, call.cancelled === 'drain' ? 'draining' : 'service_lost', false);
+  tellRow(row, call, room);
 }
 
 function tellRow(row: ReturnType<Call['row']>, call: Call, room: Room): void {

@@ -17,6 +17,8 @@ export function createListener(room: Room, everyday: RequestListener): RequestLi
     const path = cut < 0 ? target : target.slice(0, cut);
     if (!dataPlane.test(path)) return everyday(request, response);
     if (path.length > 4096) return refuse(request, response, findDoorFor(path), new GatewayError('not_found'), room);
+    if (isAmbiguous(request))
+      return refuse(request, response, findDoorFor(path), new GatewayError('invalid_request', { headers: { connection: 'close' } }), room);
     const query = new URLSearchParams(cut < 0 ? '' : target.slice(cut + 1));
     const answer = findDoor(request.method ?? 'GET', path, query, request.headers as Headers);
     if ('found' in answer) return void call(request, response, answer.found, query, room);
@@ -26,6 +28,17 @@ export function createListener(room: Room, everyday: RequestListener): RequestLi
         : new GatewayError('not_found', { message: `There is nothing at ${path.slice(0, 200)}.` });
     refuse(request, response, answer.door, error, room);
   };
+}
+
+/** Requests that two servers may read differently: two Host headers, or a transfer encoding that HTTP/1.0 does not have. */
+function isAmbiguous(request: IncomingMessage): boolean {
+  if (request.httpVersionMinor === 0 && request.headers['transfer-encoding'] !== undefined) return true;
+  let hosts = 0;
+  for (let at = 0; at < request.rawHeaders.length; at += 2) {
+    const name = request.rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts > 1;
 }
 
 const findDoorFor = (path: string): Door => {
