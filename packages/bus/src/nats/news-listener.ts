@@ -5,7 +5,7 @@ import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import type { Link } from './link.ts';
-import { consumerOf, ensureNewsConsumer, mostUnacknowledged, newsManager, newsStream } from './news-stream.ts';
+import { consumerOf, deletionMs, ensureNewsConsumer, mostUnacknowledged, newsManager, newsStream } from './news-stream.ts';
 
 export interface ListenerOptions {
   subject: string;
@@ -81,6 +81,8 @@ export class NewsListener {
         tries = 0;
         await interrupted;
         messages.stop();
+        // Interrupted by a note: the stream or the consumer may be in the middle of its deletion.
+        if (this.link.connected && !this.stopped) await new Promise((resolve) => setTimeout(resolve, deletionMs));
       } catch (error) {
         tries++;
         if (tries % 20 === 1) this.logger.warn({ error, subject: this.options.subject }, 'durable news cannot be read yet');

@@ -198,7 +198,11 @@ const noStream = 'no news stream';
 /** null for an acknowledgement, else why not. */
 function refusalOf(message: Msg): string | null {
   if (message.data.length === 0) return noStream;
-  const answer = message.json<{ stream?: string; error?: { description?: string; err_code?: number } }>();
-  if (answer.error) return `${answer.error.err_code ?? ''} ${answer.error.description ?? 'refused'}`;
-  return answer.stream ? null : 'not an acknowledgement';
+  try {
+    const answer = message.json<{ stream?: string; error?: { description?: string; err_code?: number } }>();
+    if (answer.error) return `${answer.error.err_code ?? ''} ${answer.error.description ?? 'refused'}`;
+    return answer.stream ? null : 'not an acknowledgement';
+  } catch {
+    return 'an acknowledgement that cannot be read';
+  }
 }

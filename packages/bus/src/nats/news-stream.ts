@@ -8,6 +8,8 @@ export const newsStream = 'gw_news';
 const nanosPerMs = 1_000_000;
 const maxAgeMs = 7 * 24 * 3600 * 1000;
 const duplicateWindowMs = 2 * 60 * 1000;
+/** How long a deletion may take a server. */
+export const deletionMs = 500;
 const smallestStoreBytes = 64 * 1024 * 1024;
 /** Messages a consumer may hold unacknowledged: with batches of 128 KiB this bounds what waits in a listener. */
 export const mostUnacknowledged = 128;
@@ -32,6 +34,8 @@ export async function ensureNewsStream(manager: JetStreamManager, maxBytes: numb
     if (missing.length > 0) await manager.streams.update(newsStream, { subjects: [...config.subjects, ...missing] });
   } catch (error) {
     if (codeOf(error) !== apiCode.streamNotFound) throw error;
+    // A server that is just deleting it would share its files with the new one, and lose both (seen with 2.9.10).
+    await new Promise((resolve) => setTimeout(resolve, deletionMs));
     await addStream(manager, subjects, maxBytes);
   }
 }
