@@ -128,6 +128,17 @@ test('the document describes what is mounted', async () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
+test('a value whose master key is gone says which key is missing', async () => {
+  await seed(harness);
+  await harness.close();
+  harness = await startConsole(storage);
+  const copy = await harness.call('GET', '/access-keys/ada/api-key');
+  expect([copy.status, copy.body.error.code]).toEqual([500, 'internal']);
+  expect(copy.body.error.message).toContain('master key');
+  expect((await harness.call('PUT', `${api}/upstreams/main`, { api_keys: [{ key: 'canary-a' }, { key: 'canary-b' }] })).status).toBe(200);
+  expect((await harness.call('POST', `${api}/access-keys/ada/rotate`)).status).toBe(200);
+});
+
 test('logs: the last day by default, by filter, by cursor', async () => {
   const now = Date.now();
   await storage.requests.insertRows([
@@ -272,6 +283,16 @@ describe('over the bus', () => {
     const exported = await exchange('GET', `${api}/export?format=json`);
     expect(exported.text.length).toBeGreaterThan(3_000_000);
     expect(JSON.parse(exported.text).upstreams).toHaveLength(400);
+  });
+
+  test('an opener that ends its half after the request still gets the whole answer', async () => {
+    const socket = openConnection(harness.bus);
+    socket.end(`GET ${api}/me HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${secretKey}\r\n\r\n`);
+    let text = '';
+    for await (const part of socket) text += part;
+    expect(text).toMatch(/^HTTP\/1.1 200 OK/);
+    expect(text).toContain('"role":"admin"');
+    expect(socket.ended).toBe('tail');
   });
 
   test('a caller that leaves frees its stream', async () => {

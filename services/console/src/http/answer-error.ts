@@ -1,5 +1,6 @@
 /** Every failure → the console's error shape. What is not known to be safe is told to the log alone. */
 import { isGatewayError } from '@model-gateway/errors';
+import { SealError } from '@model-gateway/secrets';
 import type { NextFunction, Request, Response } from 'express';
 import { Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
@@ -20,6 +21,8 @@ export function toProblem(error: unknown): Problem | null {
   if (isGatewayError(error)) {
     return new Problem(error.code, error.message, error.param === undefined ? undefined : [{ field: error.param, message: error.message }], error.status);
   }
+  // Its message is meant for operators: it names a master key's id, never a value.
+  if (error instanceof SealError) return new Problem('internal', error.message);
   if (!(error instanceof Error)) return null;
   const type = (error as { type?: unknown }).type;
   const fault = typeof type === 'string' && Object.hasOwn(parserFaults, type) ? parserFaults[type] : undefined;
