@@ -22,6 +22,8 @@ export class GammaCloser implements Closer {
   #written = false;
   #closed = false;
   #finish: string | null = null;
+  /** The id that the reply's own chunks carry (an upstream's, on verbatim passage); undefined until the first chunk was seen. */
+  #responseId: string | undefined;
 
   constructor(context: CloserContext) {
     this.#context = context;
@@ -39,7 +41,10 @@ export class GammaCloser implements Closer {
     const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const data = this.#pending.length === 0 ? piece : Buffer.concat([this.#pending, piece]);
     const end = this.#boundary(data);
-    if (end > 0) this.#scan(data.subarray(0, end));
+    if (end > 0) {
+      this.#responseId ??= readResponseId(data.subarray(0, end)) ?? this.#context.requestId;
+      this.#scan(data.subarray(0, end));
+    }
     const rest = data.subarray(end);
     // A copy: the caller may use its bytes again.
     this.#pending = Buffer.from(rest.length > largestChunk ? rest.subarray(rest.length - keptTail) : rest);
@@ -54,6 +59,7 @@ export class GammaCloser implements Closer {
 
   close(warning: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string {
     if (this.ended) return '';
+    this.#responseId ??= readResponseId(this.#pending) ?? this.#context.requestId;
     this.#scan(this.#pending);
     if (this.#finish !== null) return frameEnd(this.#form);
     const { reason, detail, timestamp } = warning;
@@ -61,7 +67,7 @@ export class GammaCloser implements Closer {
       candidates: [{ content: { parts: [{ text: '' }], role: 'model' }, finishReason: 'MAX_TOKENS', index: 0 }],
       ...(usage && { usageMetadata: writeUsage(usage) }),
       modelVersion: this.#context.model,
-      responseId: this.#context.requestId,
+      responseId: this.#responseId,
       // A finish word would have been the end, so there is never one to report.
       _gateway_warning: { reason, detail, last_finish_reason: null, timestamp } satisfies GatewayWarning,
     };
@@ -83,6 +89,9 @@ export class GammaCloser implements Closer {
     }
   }
 }
+
+/** From a chunk's bytes, without parsing: inside strings the quotes are escaped, so text cannot fake it. */
+const readResponseId = (bytes: Buffer): string | undefined => /"responseId"\s*:\s*"([^"\\]{1,200})"/.exec(bytes.toString('utf8'))?.[1];
 
 function lastVisible(bytes: Uint8Array): number | undefined {
   for (let at = bytes.length - 1; at >= 0; at--) if (bytes[at]! > 0x20) return bytes[at];
