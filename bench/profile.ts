@@ -1,4 +1,4 @@
-/** Where the gateway's time goes: `node bench/profile.ts [--case same-c16] [--seconds 5] [--top 40]` prints self time by function and by package. */
+/** Where the gateway's time goes: `node bench/profile.ts [--case same-c16] [--seconds 5] [--top 40]` prints time by package and by function. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -12,7 +12,7 @@ import { startOneProcess } from './src/targets/gateway.ts';
 import { dialectOf } from './src/targets/target.ts';
 
 interface Profile {
-  nodes: readonly { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  nodes: readonly { id: number; children?: readonly number[]; callFrame: { functionName: string; url: string; lineNumber: number } }[];
   samples: readonly number[];
   timeDeltas: readonly number[];
 }
@@ -56,10 +56,14 @@ process.exit(0);
 
 function report({ nodes, samples, timeDeltas }: Profile): void {
   const byId = new Map(nodes.map((node) => [node.id, node.callFrame]));
+  const callers = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
   const functions = new Map<string, number>();
+  const inclusive = new Map<string, number>();
   const packages = new Map<string, number>();
   let busy = 0;
   let at = 0;
+  const label = ({ functionName, url, lineNumber }: Profile['nodes'][number]['callFrame']): string =>
+    `${functionName || '(anonymous)'} ${fileOf(url)}:${lineNumber + 1}`;
   samples.forEach((id, index) => {
     const frame = byId.get(id)!;
     const time = timeDeltas[index] ?? 0;
@@ -67,9 +71,11 @@ function report({ nodes, samples, timeDeltas }: Profile): void {
     // The start and the warm-up are not what is asked about.
     if (at < windowMs * 1000 || frame.functionName === '(idle)') return;
     busy += time;
-    const file = frame.url.startsWith('file://') ? relative(root, frame.url.slice(7)) : frame.url || '(native)';
-    add(functions, `${frame.functionName || '(anonymous)'} ${file}:${frame.lineNumber + 1}`, time);
-    add(packages, packageOf(frame.functionName, file), time);
+    add(functions, label(frame), time);
+    add(packages, packageOf(frame.functionName, fileOf(frame.url)), time);
+    const stack = new Set<string>();
+    for (let node: number | undefined = id; node !== undefined; node = callers.get(node)) stack.add(label(byId.get(node)!));
+    for (const caller of stack) add(inclusive, caller, time);
   });
   const print = (title: string, times: ReadonlyMap<string, number>, top: number): void => {
     const rows = [...times].sort((a, b) => b[1] - a[1]).slice(0, top);
@@ -77,8 +83,13 @@ function report({ nodes, samples, timeDeltas }: Profile): void {
   };
   print('self time by package', packages, 30);
   print('self time by function', functions, Number(values.top));
-  const ours = new Map([...functions].filter(([name]) => / (?:packages|services|deploy)\//.test(name)));
-  print('self time by function of this repository', ours, Number(values.top));
+  const ours = (times: ReadonlyMap<string, number>) => new Map([...times].filter(([name]) => / (?:packages|services|deploy)\//.test(name)));
+  print('self time by function of this repository', ours(functions), Number(values.top));
+  print('time of this repository’s functions with all they call', ours(inclusive), Number(values.top));
+}
+
+function fileOf(url: string): string {
+  return url.startsWith('file://') ? relative(root, url.slice(7)) : url || '(native)';
 }
 
 function packageOf(name: string, file: string): string {
