@@ -18,9 +18,16 @@ const tests: Record<HeaderRule['match'], Test> = {
 /** When any `allow` rule exists and none matched, the request is denied. */
 export function headersAllowed(rules: readonly HeaderRule[], headers: Headers): boolean {
   for (const rule of rules) {
-    if (tests[rule.match](headers[rule.header.toLowerCase()], rule.value ?? '', rule)) return rule.action === 'allow';
+    if (tests[rule.match](sentValue(headers, rule.header.toLowerCase()), rule.value ?? '', rule)) return rule.action === 'allow';
   }
   return !rules.some((rule) => rule.action === 'allow');
+}
+
+/** Only what was sent, never what every object inherits; the one header that Node keeps as a list is joined as Node joins the others. */
+function sentValue(headers: Headers, name: string): string | undefined {
+  if (!Object.hasOwn(headers, name)) return undefined;
+  const value: unknown = headers[name];
+  return Array.isArray(value) ? value.join(', ') : (value as string | undefined);
 }
 
 const patterns = new WeakMap<HeaderRule, RE2JS>();

@@ -38,9 +38,12 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let size = 0;
+    let over = false;
     const fail = (error: GatewayError): void => {
+      // Once: a late error must not give back what `release` gives back.
+      if (over) return;
+      over = true;
       budget.give(size);
-      size = 0;
       request.removeAllListeners('data');
       request.pause();
       reject(error);
@@ -52,6 +55,8 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
       parts.push(chunk);
     });
     request.on('end', () => {
+      if (over) return;
+      over = true;
       const held = size;
       const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts, size);
       let released = false;
