@@ -74,10 +74,11 @@ describe('forms', () => {
   test.each([
     ['data: 1', 'data: 1\n\n'],
     ['data: 1\n', 'data: 1\n\n'],
-    ['data: 1\r\n', 'data: 1\r\n\n'],
-    ['data: 1\r', 'data: 1\r\r'],
-    ['data: 1\r\n\r', 'data: 1\r\n\r'],
-    ['data: 1\r: comment\n', 'data: 1\r\r'],
+    ['data: 1\r\n', 'data: 1\r\n\r\n'],
+    ['data: 1\r', 'data: 1\r\n\r\n'],
+    ['data: 1\r\n\r', 'data: 1\r\n\r\n'],
+    ['data: 1\r\r', 'data: 1\r\r'],
+    ['data: 1\r: comment\n', 'data: 1\r\n\r\n'],
     ['data: 1\n: trailing comment', 'data: 1\n\n'],
   ])('a last event that ends with the body: %j', (text, raw) => {
     const records = read(text);
@@ -194,7 +195,9 @@ describe('properties', () => {
     fc.assert(
       fc.property(stream, (text) => {
         for (const record of readAll([Buffer.from(text)])) {
-          expect(plain(readAll([record.raw]))).toEqual(plain([record]));
+          // Read alone, a mixture of line ends may be completed by an LF it did not have.
+          const bare = (records: SseRecord[]) => plain(records).map((one) => ({ ...one, raw: one.raw.replace(/[\r\n]+$/, '') }));
+          expect(bare(readAll([record.raw]))).toEqual(bare([record]));
           if (record.dataStart !== undefined) expect(Buffer.from(record.raw).subarray(record.dataStart, record.dataEnd).toString()).toBe(record.data);
         }
       }),

@@ -46,11 +46,20 @@ function isField(buffer: Buffer, start: number, end: number, name: string): bool
   return end - start === name.length || buffer[start + name.length] === colon;
 }
 
-/** What makes the end of the body the end of an event. After a lone CR an LF would only complete that line's end. */
-function missingEnd(lastByte: number | undefined): string {
-  if (lastByte === carriageReturn) return '\r';
-  return lastByte === lineFeed ? '\n' : '\n\n';
+/**
+ * What makes the end of the body the end of an event. A CR in last place is taken for half of a CR LF: whoever reads on must not find
+ * an event that only a reader of lone CRs would end.
+ */
+function missingEnd(raw: Uint8Array): string {
+  const [before, last] = [raw.at(-2), raw.at(-1)];
+  if (last === carriageReturn && before === carriageReturn) return '';
+  if (last === carriageReturn) return before === lineFeed ? '\n' : '\n\r\n';
+  if (last === lineFeed) return before === carriageReturn ? '\r\n' : '\n';
+  return '\n\n';
 }
+
+/** An event that its body's end completed, with the line ends it lacks. */
+const completed = (record: SseRecord): SseRecord => ({ ...record, raw: Buffer.concat([record.raw, Buffer.from(missingEnd(record.raw))]) });
 
 class IncrementalSseParser implements SseParser {
   private readonly maxEventBytes: number;
@@ -97,11 +106,9 @@ class IncrementalSseParser implements SseParser {
       const endsInReturn = buffer[length - 1] === carriageReturn;
       this.readLine(buffer, this.lineStart, endsInReturn ? length - 1 : length, length, records);
     }
-    if (this.dataLines > 0) {
-      const record = this.takeRecord(buffer, length);
-      record.raw = Buffer.concat([record.raw, Buffer.from(missingEnd(record.raw.at(-1)))]);
-      records.push(record);
-    }
+    if (this.dataLines > 0) records.push(completed(this.takeRecord(buffer, length)));
+    // The blank line was there but for the LF of its CR LF.
+    else if (records.length > 0 && buffer[length - 1] === carriageReturn) records.push(completed(records.pop()!));
     this.carry.clear();
     this.eventStart = 0;
     this.lineStart = 0;
