@@ -69,7 +69,9 @@ describe.each(pairs)('$name', ({ client, upstream }) => {
           }
           expect({ where, problems: validate(client, text) }).toEqual({ where, problems: [] });
           expect({ where, broken: text.includes('\ufffd') }).toEqual({ where, broken: false });
-          expect({ where, warned: text.includes('"_gateway_warning"') }).toEqual({ where, warned: !upstreamEnded });
+          // Where the end of the body is the end of the reply, a reset after the last event leaves nothing to warn of.
+          if (cut < whole.length || terminators[upstream.id] !== undefined)
+            expect({ where, warned: text.includes('"_gateway_warning"') }).toEqual({ where, warned: !upstreamEnded });
           const seen = foldAll(readStream(client, [bytes(text)]));
           const seenText = seen.blocks
             .filter((block) => block.start.type === 'text')
