@@ -1,0 +1,88 @@
+/** The table of contract §3: what each class of fault means for the caller, and for the next key. */
+import { describe, expect, test } from '@jest/globals';
+import type { UpstreamFault } from '@model-gateway/protocols';
+import { faultToError, mayTryNextKey, outboundFault } from '../src/attempt/classify.ts';
+
+const secret = 'sk-canary-4711';
+const facts = { clean: (text: string) => text.replaceAll(secret, '***') };
+const fault = (kind: UpstreamFault['class'], more: Partial<UpstreamFault> = {}): UpstreamFault => ({ class: kind, message: `said with ${secret}`, ...more });
+
+describe('faults that are not the caller’s: our own sentence, our own status', () => {
+  test.each([
+    ['credential', 401, 'upstream_credential', 502],
+    ['credential', 403, 'upstream_credential', 502],
+    ['account', 400, 'upstream_failed', 502],
+    ['rate', 429, 'upstream_rate_limited', 429],
+    ['overloaded', 529, 'upstream_overloaded', 503],
+    ['overloaded', 503, 'upstream_overloaded', 503],
+    ['server', 500, 'upstream_failed', 502],
+    ['timeout', undefined, 'upstream_timeout', 504],
+    ['connect', undefined, 'upstream_failed', 502],
+    ['broken', 200, 'upstream_broken', 502],
+  ] as [UpstreamFault['class'], number | undefined, string, number][])('%s (%p) is %s, %d', (kind, status, code, answered) => {
+    const error = faultToError(fault(kind, { ...(status !== undefined && { status }) }), { ...facts, body: `{"error":"${secret}"}` });
+    expect(error).toMatchObject({ code, status: answered });
+    expect(error.body).toBeUndefined();
+    expect(JSON.stringify(error.toWire())).not.toContain('said with');
+    // Operators still read the words, without the credential.
+    expect(String(error.cause)).toContain('said with ***');
+  });
+
+  test('a Retry-After is handed on in whole seconds, never 0', () => {
+    expect(faultToError(fault('rate', { retryAfterMs: 1200 }), facts).retryAfter).toBe(2);
+    expect(faultToError(fault('rate', { retryAfterMs: 1 }), facts).retryAfter).toBe(1);
+    expect(faultToError(fault('rate', { retryAfterMs: 0 }), facts).retryAfter).toBe(1);
+    expect(faultToError(fault('rate'), facts).retryAfter).toBeUndefined();
+  });
+});
+
+describe('the caller’s faults: the upstream’s status and words, cleaned', () => {
+  test.each([
+    ['caller', 400, 400],
+    ['caller', 422, 422],
+    ['caller', 413, 413],
+    ['not-found', 404, 404],
+    ['context', 400, 400],
+    // A caller's fault found in a stream has the stream's 200, and one told by a 5xx is still the caller's.
+    ['caller', 200, 400],
+    ['caller', 500, 400],
+    ['context', undefined, 400],
+  ] as [UpstreamFault['class'], number | undefined, number][])('%s (%p): %d', (kind, status, answered) => {
+    const error = faultToError(fault(kind, { ...(status !== undefined && { status }), param: 'messages.0' }), { ...facts, body: `{"error":"${secret}"}` });
+    expect(error).toMatchObject({ code: 'upstream_rejected', status: answered, message: 'said with ***', param: 'messages.0', body: '{"error":"***"}' });
+  });
+});
+
+test('only what lies with the key lets the next key try', () => {
+  const classes: UpstreamFault['class'][] = [
+    'caller',
+    'context',
+    'not-found',
+    'credential',
+    'account',
+    'rate',
+    'overloaded',
+    'server',
+    'timeout',
+    'connect',
+    'broken',
+  ];
+  expect(classes.filter((kind) => mayTryNextKey(fault(kind)))).toEqual(['credential', 'account', 'rate']);
+});
+
+describe('transport faults', () => {
+  test.each([
+    ['connect', 'connect', false, 'connect'],
+    ['timeout', 'body', true, 'timeout'],
+    ['timeout', 'head', false, 'timeout'],
+    // Before any reply a reset is a connection that failed; after it, a reply that broke.
+    ['reset', 'head', false, 'connect'],
+    ['reset', 'body', true, 'broken'],
+    ['protocol', 'head', false, 'connect'],
+    ['protocol', 'body', true, 'broken'],
+    ['refused-address', 'connect', false, 'connect'],
+  ])('%s in %s (replied: %p) is %s', (kind, phase, replied, expected) => {
+    const given = { class: kind, phase, message: 'm' } as Parameters<typeof outboundFault>[0];
+    expect(outboundFault(given, replied as boolean)).toEqual({ class: expected, code: `${kind}_${phase}`, message: 'm' });
+  });
+});
