@@ -1,5 +1,6 @@
 /** Several services as one: started in order, stopped in reverse, one health. */
 import type { Logger } from '@model-gateway/telemetry';
+import { startFault } from './listen.ts';
 import type { Health, Service } from './service.ts';
 
 /** A health that cannot be asked is not ready; it must not take the probe down with it. */
@@ -40,7 +41,7 @@ export function compose(services: readonly Service[], { logger }: { logger: Logg
         try {
           await service.start();
         } catch (error) {
-          logger.error({ service: service.name, error }, 'service failed to start');
+          logger.error({ service: service.name, error: startFault(error) }, 'service failed to start');
           await stopStarted();
           throw error;
         }

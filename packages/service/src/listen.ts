@@ -12,6 +12,9 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
+/** How a failed start is logged: an address that cannot be had is one line for the operator, anything else is a defect with its stack. */
+export const startFault = (error: unknown): unknown => (error instanceof ListenError ? error.message : error);
+
 /**
  * Listens and resolves with the port in use (port 0 asks for any free one). Rejects with a ListenError that names the address and
  * `setting`, the variable to change.

@@ -1,5 +1,6 @@
 /** The life of a process: start, serve, drain on a signal, stop, exit; a defect ends it at once (crash-only). */
 import type { Logger } from '@model-gateway/telemetry';
+import { startFault } from './listen.ts';
 import type { Health, Service } from './service.ts';
 
 /** The part of `process` that is used, so that tests can stand in for it. */
@@ -121,7 +122,7 @@ export async function runProcess(options: RunProcessOptions): Promise<RunningPro
   } catch (error) {
     // A stop during the start makes the start fail: then the stop decides the exit.
     if (leaving === undefined) {
-      logger.fatal({ error }, 'process failed to start');
+      logger.fatal({ error: startFault(error) }, 'process failed to start');
       release();
       exit(1);
     }

@@ -4,14 +4,14 @@ import type { Bus } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { EdgeConfig } from '@model-gateway/config';
 import { GatewayError } from '@model-gateway/errors';
-import { createMinter, type Health, type Service } from '@model-gateway/service';
+import { createMinter, type Health, listen, type Service } from '@model-gateway/service';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 import { Capacity } from './admission/capacity.ts';
 import { createClientAddress } from './admission/client-address.ts';
 import { createEveryday } from './http/everyday.ts';
 import { createListener } from './http/listener.ts';
 import { BodyBudget } from './http/read-body.ts';
-import { createHttpServer, listen } from './http/server.ts';
+import { createHttpServer } from './http/server.ts';
 import { createMeters } from './meters.ts';
 import type { Room } from './room.ts';
 import { RowTeller } from './rows.ts';
@@ -63,7 +63,9 @@ export function createEdge(deps: EdgeDeps): Edge {
     },
     async start() {
       await catalog.start();
-      port = await listen(server, config.host, config.port);
+      port = await listen(server, { host: config.host, port: config.port, setting: 'PORT' });
+      // Accepting may fail for want of file descriptors: that costs a connection, not the process.
+      server.on('error', (error) => logger.error({ error }, 'a connection could not be accepted'));
       logger.info({ host: config.host, port }, 'listening');
     },
     drain() {

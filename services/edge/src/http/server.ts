@@ -33,23 +33,3 @@ export function createHttpServer(config: EdgeConfig, listener: RequestListener):
   });
   return server;
 }
-
-/** Rejects with one clear line when the address cannot be had. */
-export function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) =>
-      reject(
-        new Error(
-          cause.code === 'EADDRINUSE'
-            ? `PORT: ${port} on ${host} is in use by another program; choose a free one`
-            : `PORT: cannot listen on ${host}:${port} (${cause.code ?? cause.message})`,
-          { cause },
-        ),
-      ),
-    );
-    server.listen(port, host, () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address ? address.port : port);
-    });
-  });
-}
