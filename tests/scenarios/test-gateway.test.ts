@@ -1,0 +1,54 @@
+/** The test gateway itself: both arrangements start, answer, keep rows, restart a process, and stop clean. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
+import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+
+describe.each(arrangements('gateway smoke'))('a %s gateway', (arrangement) => {
+  let upstream: FakeUpstream;
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    upstream = await startFakeUpstream();
+    gateway = await startGateway({ arrangement });
+    await gateway.configure({
+      upstreams: [{ name: 'fake', protocol: 'alpha', base_url: upstream.url, api_keys: [{ key: 'sk-fake' }] }],
+      models: [{ name: 'hello', upstream: 'fake', upstream_model_id: 'ok' }],
+    });
+  }, 90_000);
+  afterAll(async () => {
+    await gateway?.stop();
+    await upstream?.close();
+  });
+
+  const ask = (id: string) =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'z-request-id': id },
+      body: JSON.stringify({ model: 'hello', messages: [{ role: 'user', content: 'Hi there' }] }),
+    });
+
+  test('answers, and its row can be found by both ids', async () => {
+    const reply = await ask('smoke-1');
+    expect(reply.status).toBe(200);
+    expect(await reply.json()).toMatchObject({ model: 'hello', choices: [{ message: { content: 'Hi there' }, finish_reason: 'stop' }] });
+    const row = await gateway.row('smoke-1');
+    expect(row).toMatchObject({ status: 200, model: 'hello', access_key: 'caller', upstream: 'fake', upstream_model_id: 'ok' });
+    expect((await gateway.row(reply.headers.get('x-request-id') ?? '')).client_request_id).toBe('smoke-1');
+    expect((await gateway.rows()).map(({ id }) => id)).toContain(row.id);
+  });
+
+  test('goes on after a process was killed and started again', async () => {
+    const one = gateway.processes[arrangement === 'split' ? 'translator' : 'gateway']!;
+    const before = one.pid;
+    await one.kill();
+    await one.restart();
+    expect(one.pid).not.toBe(before);
+    let status = 0;
+    for (let tries = 0; tries < 100 && status !== 200; tries++) {
+      status = (await ask(`smoke-2-${tries}`)).status;
+      if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(status).toBe(200);
+    expect(one.logs().length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,243 @@
+/** A whole gateway for suites, as an operator would run it: real processes in either arrangement, configured through its console API. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AccessKeyInput, KeyGroupInput, ModelInput, RequestRow, UpstreamInput } from '@model-gateway/contracts';
+import { mintAccessKey } from '@model-gateway/secrets';
+import { GatewayProcess, type ManagedProcess } from './managed-process.ts';
+import { findNatsServer, type NatsServer, startNatsServer } from './nats-server.ts';
+import { openTestPostgres, postgresAvailable, type TestPostgres } from './postgres.ts';
+
+export type Arrangement = 'embedded' | 'split';
+export type SplitService = 'stats' | 'console' | 'router' | 'translator' | 'edge';
+const splitServices: readonly SplitService[] = ['stats', 'console', 'router', 'translator', 'edge'];
+
+export interface GatewayOptions {
+  arrangement: Arrangement;
+  /** More of `gateway.toml`: sections by name, keys by name. The drain's keys are set already. */
+  toml?: Record<string, Record<string, string | number | boolean>>;
+  /** For every process. */
+  env?: Record<string, string>;
+}
+
+export interface Configuration {
+  upstreams?: UpstreamInput[];
+  models?: ModelInput[];
+  key_groups?: KeyGroupInput[];
+  access_keys?: AccessKeyInput[];
+}
+
+export interface ConsoleReply {
+  status: number;
+  headers: Headers;
+  /** Parsed when it is JSON, else its text. */
+  body: any;
+}
+
+export interface TestGateway {
+  readonly arrangement: Arrangement;
+  /** Of the public port, without a trailing slash. */
+  readonly url: string;
+  readonly consoleUrl: string;
+  readonly consoleKey: string;
+  /** An access key of the group `everyone`, which grants every model. */
+  readonly key: string;
+  /** By service; embedded, all services are the one process `gateway`. */
+  readonly processes: Readonly<Record<string, ManagedProcess>>;
+  /** The bus server of the split arrangement. */
+  readonly nats?: NatsServer;
+  /** The console's and the statistics' database server of the split arrangement. */
+  readonly postgres?: TestPostgres;
+  /** Creates or replaces what is named, and waits until requests see it. */
+  configure(configuration: Configuration): Promise<void>;
+  /** One call of the console API; `path` follows `/console/api`. */
+  console(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ConsoleReply>;
+  /** Waits until requests see every change that was answered before. */
+  settle(): Promise<void>;
+  /** The row of a request, by minted id or `z-request-id`; waits for it. */
+  row(requestId: string): Promise<RequestRow>;
+  /** All rows of this gateway so far, newest first. */
+  rows(): Promise<RequestRow[]>;
+  /** Throws when a process logged a fatal line or ended by itself. */
+  checkProcesses(): void;
+  /** Stops everything and removes its files; then fails as `checkProcesses` does. */
+  stop(): Promise<void>;
+}
+
+/** Whether the split arrangement can run here. Says so loudly when not, and fails under `CI=true`: a suite that silently does not run proves nothing. */
+export function splitAvailable(suite: string): boolean {
+  const missing = [...(findNatsServer() ? [] : ['nats-server']), ...(postgresAvailable() ? [] : ['PostgreSQL'])];
+  if (missing.length === 0) return true;
+  const message = `${suite} DID NOT RUN in the split arrangement: no ${missing.join(' and no ')} on this machine`;
+  if (process.env['CI'] === 'true') throw new Error(message);
+  process.stderr.write(`${message}\n`);
+  return false;
+}
+
+/** The arrangements that can run here, for `describe.each`. */
+export const arrangements = (suite: string): Arrangement[] => (splitAvailable(suite) ? ['embedded', 'split'] : ['embedded']);
+
+/** Starts it, ready and with one access key. Rejects after cleaning up what had started. */
+export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
+  const gateway = new Gateway(options);
+  try {
+    await gateway.start();
+    return gateway;
+  } catch (error) {
+    await gateway.cleanUp();
+    throw error;
+  }
+}
+
+class Gateway implements TestGateway {
+  readonly arrangement: Arrangement;
+  readonly consoleKey = `console-${randomBytes(16).toString('hex')}`;
+  readonly key = mintAccessKey();
+  readonly processes: Record<string, GatewayProcess> = {};
+  nats?: NatsServer;
+  postgres?: TestPostgres;
+  readonly #options: GatewayOptions;
+  readonly #home = mkdtempSync(join(tmpdir(), 'gateway-test-'));
+  #marks = 0;
+
+  constructor(options: GatewayOptions) {
+    this.arrangement = options.arrangement;
+    this.#options = options;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.processes['edge'] ?? this.processes['gateway'])?.ports[0]}`;
+  }
+
+  get consoleUrl(): string {
+    return `${this.url}/console/api`;
+  }
+
+  async start(): Promise<void> {
+    const toml = join(this.#home, 'gateway.toml');
+    const { server = {}, ...sections } = this.#options.toml ?? {};
+    writeFileSync(toml, printToml({ server: { lame_duck_seconds: 0, drain_seconds: 2, ...server }, ...sections }));
+    const shared = {
+      CONFIG_FILE: toml,
+      HOST: '127.0.0.1',
+      LOG_LEVEL: process.env['TEST_LOG'] ?? 'info',
+      CONSOLE_SECRET_KEY: this.consoleKey,
+      GATEWAY_MASTER_KEY: randomBytes(32).toString('base64'),
+    };
+    if (this.arrangement === 'embedded') this.#plan('gateway', ['up'], shared);
+    else await this.#planSplit(shared);
+    const starts = await Promise.allSettled(Object.values(this.processes).map((one) => one.start()));
+    for (const start of starts) if (start.status === 'rejected') throw start.reason;
+    await until(async () => (await fetch(`${this.url}/readyz`)).ok, 'the edge to be ready');
+    await this.configure({ key_groups: [{ name: 'everyone', models: ['*'] }], access_keys: [{ name: 'caller', group: 'everyone', key: this.key }] });
+  }
+
+  async #planSplit(shared: Record<string, string>): Promise<void> {
+    const [nats, postgres] = await Promise.allSettled([startNatsServer(), openTestPostgres()]);
+    if (nats.status === 'fulfilled') this.nats = nats.value;
+    if (postgres.status === 'fulfilled') this.postgres = postgres.value;
+    for (const one of [nats, postgres]) if (one.status === 'rejected') throw one.reason;
+    const database = { STORAGE_MODE: 'postgresql', DATABASE_URL: await this.postgres!.createDatabase() };
+    for (const name of splitServices) this.#plan(name, ['serve', name], { ...shared, NATS_URL: this.nats!.url, ...database });
+  }
+
+  #plan(name: string, args: string[], env: Record<string, string>): void {
+    const folder = join(this.#home, name);
+    mkdirSync(folder);
+    this.processes[name] = new GatewayProcess({
+      name,
+      args,
+      ports: 2,
+      env: ([port, probe]) => ({ ...env, DATA_DIR: folder, PORT: `${port}`, PROMETHEUS_PORT: `${probe}`, ...this.#options.env }),
+      readyUrl: ([, probe]) => `http://127.0.0.1:${probe}/readyz`,
+    });
+  }
+
+  async console(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<ConsoleReply> {
+    const reply = await fetch(`${this.consoleUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.consoleKey}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await reply.text();
+    return { status: reply.status, headers: reply.headers, body: reply.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text };
+  }
+
+  async configure(configuration: Configuration): Promise<void> {
+    const reply = await this.console('POST', '/import', configuration);
+    if (reply.status !== 200) throw new Error(`the console refused the configuration: ${JSON.stringify(reply.body)}`);
+    await this.settle();
+  }
+
+  async settle(): Promise<void> {
+    // Snapshots are whole: once a key made now is known, so is everything before it.
+    const key = mintAccessKey();
+    const name = `mark-${this.#marks++}`;
+    const made = await this.console('POST', '/access-keys', { name, group: 'everyone', key });
+    if (made.status !== 201) throw new Error(`the console refused a key: ${JSON.stringify(made.body)}`);
+    await until(async () => (await fetch(`${this.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).ok, 'the edge to see the configuration');
+  }
+
+  async row(requestId: string): Promise<RequestRow> {
+    let row: RequestRow | undefined;
+    await until(async () => {
+      const { body } = await this.console('GET', `/logs?request_id=${encodeURIComponent(requestId)}`);
+      row = body.items?.[0];
+      return row !== undefined;
+    }, `the row of ${requestId}`);
+    return row as RequestRow;
+  }
+
+  async rows(): Promise<RequestRow[]> {
+    const rows: RequestRow[] = [];
+    let cursor: string | null = null;
+    do {
+      const { status, body } = await this.console('GET', `/logs?limit=500${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+      if (status !== 200) throw new Error(`the console gave no rows: ${JSON.stringify(body)}`);
+      rows.push(...body.items);
+      cursor = body.next_cursor;
+    } while (cursor !== null);
+    return rows;
+  }
+
+  checkProcesses(): void {
+    const faults = Object.values(this.processes).flatMap((one) => one.faults);
+    if (faults.length > 0) throw new Error(faults.join('\n'));
+  }
+
+  async stop(): Promise<void> {
+    await this.cleanUp();
+    this.checkProcesses();
+  }
+
+  /** In the order in which traffic flows, so that nobody waits for one that is gone. */
+  async cleanUp(): Promise<void> {
+    const { edge, ...others } = this.processes;
+    await edge?.kill('SIGTERM');
+    await Promise.all(Object.values(others).map((one) => one.kill('SIGTERM')));
+    await this.nats?.dispose();
+    await this.postgres?.stop();
+    rmSync(this.#home, { recursive: true, force: true });
+  }
+}
+
+/** Polls until `check` says yes; a refused connection is a no. */
+async function until(check: () => Promise<boolean>, what: string, ms = 20_000): Promise<void> {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    if (await check().catch(() => false)) return;
+    if (Date.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+const printToml = (sections: Record<string, Record<string, string | number | boolean>>): string =>
+  Object.entries(sections)
+    .map(
+      ([name, keys]) =>
+        `[${name}]\n${Object.entries(keys)
+          .map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`)
+          .join('')}`,
+    )
+    .join('\n');
