@@ -1,11 +1,12 @@
 /** Bundles the command line with everything that is JavaScript into `dist/`; native packages stay outside and are listed in `dist/package.json`. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const out = join(root, 'dist');
+/** `node scripts/build.mjs [FOLDER]`: FOLDER is emptied first. */
+const out = resolve(process.argv[2] ?? join(root, 'dist'));
 /** Packages with a compiled part, and where their version stands. */
 const native = { 'better-sqlite3': 'packages/storage/package.json' };
 
@@ -20,8 +21,13 @@ await build({
   format: 'esm',
   sourcemap: 'linked',
   external: [...Object.keys(native), 'pg-native'],
-  banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url); import { dirname as __dirnameOf } from 'node:path'; import { fileURLToPath as __toPath } from 'node:url'; const __filename = __toPath(import.meta.url); const __dirname = __dirnameOf(__filename);" },
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url); import { dirname as __dirnameOf } from 'node:path'; import { fileURLToPath as __toPath } from 'node:url'; const __filename = __toPath(import.meta.url); const __dirname = __dirnameOf(__filename);",
+  },
   logLevel: 'warning',
 });
 const version = (file, name) => JSON.parse(readFileSync(join(root, file), 'utf8')).dependencies[name];
-writeFileSync(join(out, 'package.json'), `${JSON.stringify({ name: 'model-gateway', private: true, type: 'module', dependencies: Object.fromEntries(Object.entries(native).map(([name, file]) => [name, version(file, name)])) }, null, 2)}\n`);
+writeFileSync(
+  join(out, 'package.json'),
+  `${JSON.stringify({ name: 'model-gateway', private: true, type: 'module', dependencies: Object.fromEntries(Object.entries(native).map(([name, file]) => [name, version(file, name)])) }, null, 2)}\n`,
+);
