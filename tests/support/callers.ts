@@ -1,0 +1,222 @@
+/** Callers of every client protocol against one gateway, with a ledger of what each of them sent and saw. */
+import { randomUUID } from 'node:crypto';
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { expect } from '@jest/globals';
+import { bytes, foldAll, readStream, speakers, validate } from '../../packages/protocols/test/laws/harness.ts';
+import type { TestGateway } from './gateway.ts';
+
+export const clientNames = ['alpha', 'alpha_response', 'beta', 'gamma'] as const;
+export type ClientName = (typeof clientNames)[number];
+
+/** The request of each client protocol for a text; `gamma` streams as SSE. */
+const requests: Record<ClientName, (model: string, content: string, stream: boolean) => { path: string; body: object }> = {
+  alpha: (model, content, stream) => ({ path: '/v1/chat/completions', body: { model, stream, messages: [{ role: 'user', content }] } }),
+  alpha_response: (model, input, stream) => ({ path: '/v1/responses', body: { model, stream, input } }),
+  beta: (model, content, stream) => ({ path: '/v1/messages', body: { model, stream, max_tokens: 100_000, messages: [{ role: 'user', content }] } }),
+  gamma: (model, text, stream) => ({
+    path: `/v1beta/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: { contents: [{ role: 'user', parts: [{ text }] }] },
+  }),
+};
+
+/** One request of a caller, as it saw it. */
+export interface Exchange {
+  readonly client: ClientName;
+  /** Its `z-request-id`. */
+  readonly id: string;
+  readonly startedAt: number;
+  status: number | null;
+  headers: IncomingMessage['headers'];
+  /** What came so far; only as much as `keep` says when the text is not wanted. */
+  text: string;
+  bytes: number;
+  firstByteAt: number | null;
+  endedAt: number | null;
+  /** `complete`: the reply ended as HTTP says; `broken`: the connection did not last; `left`: we closed it. */
+  ending: 'complete' | 'broken' | 'left' | null;
+  /** Resolves when it is over, however. Never rejects. */
+  done: Promise<Exchange>;
+  /** Monotonic times at which bytes came, when `times` was asked for. */
+  arrivals: number[];
+  leave(): void;
+  pause(): void;
+  resume(): void;
+}
+
+export interface AskOptions {
+  stream?: boolean;
+  content?: string;
+  /** false: only counts the bytes. */
+  keepText?: boolean;
+  times?: boolean;
+  /** Each with a connection of its own. */
+  ownConnection?: boolean;
+  body?: string;
+}
+
+export class Callers {
+  readonly ledger: Exchange[] = [];
+  readonly #gateway: TestGateway;
+  readonly #agent = new HttpAgent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+
+  constructor(gateway: TestGateway) {
+    this.#gateway = gateway;
+  }
+
+  /** Begins a request; its outcome is in the exchange. */
+  ask(
+    client: ClientName,
+    model: string,
+    { stream = true, content = 'hello', keepText = true, times = false, ownConnection = false, body }: AskOptions = {},
+  ): Exchange {
+    const { path, body: asked } = requests[client](model, content, stream);
+    const id = randomUUID();
+    let settle: (exchange: Exchange) => void = () => {};
+    let request: ClientRequest;
+    let reply: IncomingMessage | undefined;
+    const exchange: Exchange = {
+      client,
+      id,
+      startedAt: performance.now(),
+      status: null,
+      headers: {},
+      text: '',
+      bytes: 0,
+      firstByteAt: null,
+      endedAt: null,
+      ending: null,
+      arrivals: [],
+      done: new Promise((resolve) => {
+        settle = resolve;
+      }),
+      leave() {
+        exchange.ending ??= 'left';
+        request.destroy();
+      },
+      pause: () => void reply?.pause(),
+      resume: () => void reply?.resume(),
+    };
+    const over = (ending: 'complete' | 'broken'): void => {
+      if (exchange.endedAt !== null) return;
+      exchange.ending ??= ending;
+      exchange.endedAt = performance.now();
+      settle(exchange);
+    };
+    request = httpRequest(
+      this.#gateway.url + path,
+      {
+        method: 'POST',
+        agent: ownConnection ? false : this.#agent,
+        headers: { 'x-api-key': this.#gateway.key, 'content-type': 'application/json', 'z-request-id': id },
+      },
+      (incoming) => {
+        reply = incoming;
+        exchange.status = incoming.statusCode ?? null;
+        exchange.headers = incoming.headers;
+        const decoder = new TextDecoder();
+        incoming.on('data', (chunk: Buffer) => {
+          exchange.firstByteAt ??= performance.now();
+          exchange.bytes += chunk.length;
+          if (times) exchange.arrivals.push(performance.now());
+          if (keepText) exchange.text += decoder.decode(chunk, { stream: true });
+        });
+        incoming.on('end', () => over('complete'));
+        incoming.on('error', () => over('broken'));
+        incoming.on('close', () => over(incoming.complete ? 'complete' : 'broken'));
+      },
+    );
+    request.on('error', () => over('broken'));
+    request.on('close', () => {
+      if (!reply) over('broken');
+    });
+    request.end(body ?? JSON.stringify(asked));
+    this.ledger.push(exchange);
+    return exchange;
+  }
+
+  /** As many streams as asked, of all client protocols in turn; resolves when each has brought something. */
+  async streams(count: number, models: readonly string[], options: AskOptions = {}): Promise<Exchange[]> {
+    const all = Array.from({ length: count }, (_, at) =>
+      this.ask(clientNames[at % clientNames.length]!, models[Math.floor(at / clientNames.length) % models.length]!, options),
+    );
+    await until(() => all.every((one) => one.firstByteAt !== null || one.endedAt !== null), 'every stream to begin', 20_000);
+    return all;
+  }
+
+  /** Asks until it works; resolves with how long that took in ms. */
+  async untilServed(model: string, ms: number): Promise<number> {
+    const began = performance.now();
+    for (;;) {
+      const one = await this.ask('beta', model, { stream: false, ownConnection: true }).done;
+      if (one.status === 200) return performance.now() - began;
+      if (performance.now() - began > ms) throw new Error(`not served within ${ms} ms: ${one.status} ${one.ending} ${one.text}`);
+      await sleep(50);
+    }
+  }
+
+  /** Exactly one row for each finished request of the ledger, waited for up to `ms`; `lost` may lack theirs, and never have two. */
+  async checkRows(ms = 15_000, lost: ReadonlySet<Exchange> = new Set()): Promise<void> {
+    const wanted = this.ledger.filter((one) => one.endedAt !== null);
+    const deadline = performance.now() + ms;
+    for (;;) {
+      const counts = new Map<string, number>();
+      for (const row of await this.#gateway.rows().catch(() => [])) {
+        if (row.client_request_id !== null) counts.set(row.client_request_id, (counts.get(row.client_request_id) ?? 0) + 1);
+      }
+      const faults = wanted
+        .filter((one) => (counts.get(one.id) ?? (lost.has(one) ? 1 : 0)) !== 1)
+        .map((one) => `${one.id} (${one.client}, ${one.status}, ${one.ending}): ${counts.get(one.id) ?? 0} rows`);
+      if (faults.length === 0) return;
+      if (performance.now() > deadline)
+        throw new Error(`of ${wanted.length} requests ${faults.length} have not exactly one row:\n${faults.slice(0, 10).join('\n')}`);
+      await sleep(250);
+    }
+  }
+
+  close(): void {
+    for (const one of this.ledger) if (one.endedAt === null) one.leave();
+    this.#agent.destroy();
+  }
+}
+
+/** What a caller of this protocol understood: its text, joined. */
+export function textOf({ client, text }: Exchange): string {
+  const speaker = speakers.find(({ id }) => id === client)!;
+  return foldAll(readStream(speaker, [bytes(text)]))
+    .blocks.filter((block) => block.start.type === 'text')
+    .map((block) => block.text)
+    .join('');
+}
+
+/** A stream that ended properly in its own terms; `warned` tells whether it had to say `_gateway_warning`. */
+export function expectProperEnd(one: Exchange, warned: boolean): void {
+  const speaker = speakers.find(({ id }) => id === one.client)!;
+  const who = one.client;
+  expect({ who, status: one.status, ending: one.ending }).toEqual({ who, status: 200, ending: 'complete' });
+  expect({ who, faults: validate(speaker, one.text) }).toEqual({ who, faults: [] });
+  expect({ who, warned: one.text.includes('"_gateway_warning"') }).toEqual({ who, warned });
+}
+
+/** What `text:<n>` of the fake upstream says. */
+export const words = (count: number): string => Array.from({ length: count }, (_, at) => `word${at} `).join('');
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Polls until `check` is true; fails with what was waited for. */
+export async function until(check: () => boolean | Promise<boolean>, what: string, ms = 5000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!(await check())) {
+    if (performance.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);
+    await sleep(10);
+  }
+}
+
+/** The fake upstream as four upstreams, one for each protocol, and a model on each for every scripted id: `alpha text:10`. */
+export function scriptedModels(url: string, scripts: readonly string[]) {
+  return {
+    upstreams: clientNames.map((protocol) => ({ name: protocol, protocol, base_url: url, api_keys: [{ key: `sk-upstream-of-${protocol}` }] })),
+    models: clientNames.flatMap((upstream) => scripts.map((script) => ({ name: `${upstream} ${script}`, upstream, upstream_model_id: script }))),
+  };
+}
+/** Names of the models of one script, one on each upstream. */
+export const onEach = (script: string): string[] => clientNames.map((upstream) => `${upstream} ${script}`);
