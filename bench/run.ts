@@ -40,6 +40,7 @@ for (const one of options.cases) {
   measured.set(one.id, await runPaired(names, options.repetitions + (one.extraRepetitions ?? 0), (name) => measure(one, targets.get(name as TargetName)!)));
   say(caseTable(one, measured.get(one.id)!));
 }
+for (const [name, values] of stalls) say(`Longest stall of ${name} in each repetition: ${values.map((ms) => ms.toFixed(1)).join(', ')} ms\n`);
 say(`${verdictTable(options.verdicts, { results: measured, stalls })}\n`);
 mkdirSync(results, { recursive: true });
 writeFileSync(join(results, 'last.md'), `${lines.join('\n')}\n`);

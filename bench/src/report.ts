@@ -18,6 +18,7 @@ const columns: readonly Column[] = [
   { title: 'p99 ms', metric: 'p99', digits: 2 },
   { title: 'TTFB p50', metric: 'ttfb50', digits: 2, streamOnly: true },
   { title: 'TTFB p99', metric: 'ttfb99', digits: 2, streamOnly: true },
+  { title: 'first word p50', metric: 'content50', digits: 2, streamOnly: true },
   { title: 'gap p99', metric: 'gap99', digits: 1, streamOnly: true },
   { title: 'reads', metric: 'reads', digits: 0, streamOnly: true },
   { title: 'CPU µs', metric: 'cpu', digits: 0, range: true },

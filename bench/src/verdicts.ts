@@ -80,6 +80,7 @@ export const verdicts: readonly Verdict[] = [
   row('T7', 'paced stream C=64: TTFB p50 / Portkey', 'stream-c64', ['at most', 0.15, 0.1], ratio('stream-c64', 'embedded', 'portkey', 'ttfb50')),
   row('T7', 'paced stream C=64: gap p99 / Portkey', 'stream-c64', ['at most', 0.5, 0.4], ratio('stream-c64', 'embedded', 'portkey', 'gap99')),
   row('T7', 'paced stream C=64: TTFB p50 over raw', 'stream-c64', ['at most', 3, 1, 'ms'], difference('stream-c64', 'embedded', 'raw', 'ttfb50')),
+  row('T7', '…the same to the first word', 'stream-c64', ['at most', 3, 1, 'ms'], difference('stream-c64', 'embedded', 'raw', 'content50')),
   row('T8', '200 KB, same protocol: CPU / raw', 'same-200k', ['at most', 2, 1.3], ratio('same-200k', 'embedded', 'raw', 'cpu')),
   row('T9', '2 MB, same protocol: longest stall', 'stall-2m', ['at most', 30, 12, 'ms'], ({ stalls }) => summarize(stalls.get('embedded-probed') ?? [])),
   row('T10', 'on NATS, C=16: CPU / floor on NATS', 'same-c16', ['at most', 1.4, 1.2], ratio('same-c16', 'split', 'dist', 'cpu')),

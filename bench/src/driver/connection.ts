@@ -6,6 +6,8 @@ export interface Exchange {
   /** All times in ms of `performance.now()`. */
   sentAt: number;
   firstByteAt: number;
+  /** When the first word of a stream arrived: a gateway may hold back what comes before it. */
+  firstContentAt: number;
   status: number;
   bytes: number;
   arrivals: number;
@@ -26,6 +28,8 @@ export interface ConnectionOptions {
 
 const headEnd = Buffer.from('\r\n\r\n');
 const tailBytes = 1500;
+/** The mock's first word. */
+const firstWord = Buffer.from('" the"');
 type Framing = 'length' | 'chunked' | 'until-close';
 
 export class Connection {
@@ -83,6 +87,7 @@ export class Connection {
     const exchange = this.#exchange;
     if (exchange.firstByteAt === 0) exchange.firstByteAt = now;
     else if (this.#options.stream) this.#options.onGap(now - this.#previousAt);
+    if (this.#options.stream && exchange.firstContentAt === 0 && body.includes(firstWord)) exchange.firstContentAt = now;
     this.#previousAt = now;
     exchange.arrivals++;
     exchange.bytes += body.length;
@@ -161,4 +166,4 @@ export class Connection {
   }
 }
 
-const emptyExchange = (sentAt: number): Exchange => ({ sentAt, firstByteAt: 0, status: 0, bytes: 0, arrivals: 0, tail: null });
+const emptyExchange = (sentAt: number): Exchange => ({ sentAt, firstByteAt: 0, firstContentAt: 0, status: 0, bytes: 0, arrivals: 0, tail: null });

@@ -26,6 +26,8 @@ export interface LoadResult {
   p99: number;
   ttfb50: number;
   ttfb99: number;
+  /** To the first word of a stream. */
+  content50: number;
   gap99: number;
   /** Arrivals of body bytes per reply. */
   reads: number;
@@ -47,6 +49,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const url = new URL(options.url);
   const latencies: number[] = [];
   const firstBytes: number[] = [];
+  const firstContents: number[] = [];
   const gaps: number[] = [];
   const errors: Record<string, number> = {};
   let phase: 'warm' | 'measure' | 'stop' = 'warm';
@@ -82,6 +85,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
           else if (phase === 'measure') {
             latencies.push(now - exchange.sentAt);
             firstBytes.push(exchange.firstByteAt - exchange.sentAt);
+            if (exchange.firstContentAt > 0) firstContents.push(exchange.firstContentAt - exchange.sentAt);
             arrivals += exchange.arrivals;
           }
           next(connection);
@@ -118,6 +122,8 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   for (const until = performance.now() + settleMs; inFlight > 0 && performance.now() < until; ) await pause(10);
   for (const connection of connections) connection.destroy();
   const requests = latencies.length;
+  // Of nothing there is no cost per request: such a repetition counts as 0 rps alone.
+  const each = requests === 0 ? Number.NaN : requests;
   return {
     requests,
     rps: (requests / ms) * 1000,
@@ -125,9 +131,10 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
     p99: quantile(latencies, 0.99),
     ttfb50: quantile(firstBytes, 0.5),
     ttfb99: quantile(firstBytes, 0.99),
+    content50: quantile(firstContents, 0.5),
     gap99: quantile(gaps, 0.99),
-    reads: arrivals / Math.max(1, requests),
-    cpu: cpu / 1000 / Math.max(1, requests),
+    reads: arrivals / each,
+    cpu: cpu / 1000 / each,
     cores: cpu / 1e6 / ms,
     rssMib: rss / 1024,
     driverBusy: busy,
