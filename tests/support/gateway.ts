@@ -32,6 +32,7 @@ export interface ConsoleReply {
   status: number;
   headers: Headers;
   /** Parsed when it is JSON, else its text. */
+  // biome-ignore lint/suspicious/noExplicitAny: assertions look into it freely.
   body: any;
 }
 
@@ -223,7 +224,7 @@ class Gateway implements TestGateway {
 }
 
 /** Polls until `check` says yes; a refused connection is a no. */
-async function until(check: () => Promise<boolean>, what: string, ms = 20_000): Promise<void> {
+export async function until(check: () => Promise<boolean>, what: string, ms = 20_000): Promise<void> {
   const deadline = Date.now() + ms;
   for (;;) {
     if (await check().catch(() => false)) return;

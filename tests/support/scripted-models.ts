@@ -1,0 +1,19 @@
+/** One upstream for each protocol at the fake upstream, and one model for each script that a suite uses. */
+import type { ModelInput } from '@model-gateway/contracts';
+import type { Configuration } from './gateway.ts';
+import { type Door, doors } from './sdk-callers.ts';
+
+/** The model that makes an upstream of this protocol follow this script. */
+export const modelOf = (protocol: Door, script: string): string => `${protocol}.${script.replace(/[^A-Za-z0-9.@+-]+/g, '_')}`;
+
+/** `scripts` of each protocol: model ids of the fake upstream. */
+export function scriptedModels(url: string, scripts: (protocol: Door) => readonly string[]): Configuration {
+  return {
+    upstreams: doors.map((protocol) => ({ name: `fake-${protocol}`, protocol, base_url: url, api_keys: [{ key: `sk-fake-${protocol}` }] })),
+    models: doors.flatMap((protocol) =>
+      [...new Set(scripts(protocol))].map(
+        (script): ModelInput => ({ name: modelOf(protocol, script), upstream: `fake-${protocol}`, upstream_model_id: script }),
+      ),
+    ),
+  };
+}
