@@ -1,0 +1,301 @@
+/** The arrangement of docker-compose.yml, run as it stands but without containers, on the very files that the image holds. */
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
+import {
+  type ComposeService,
+  duration,
+  freePort,
+  type Instance,
+  interpolate,
+  readCompose,
+  root,
+  startInstance,
+  startOrder,
+  stopInstance,
+} from '../support/compose.ts';
+import { splitAvailable } from '../support/gateway.ts';
+import { findNatsServer } from '../support/nats-server.ts';
+import { openTestPostgres, type TestPostgres } from '../support/postgres.ts';
+
+const { text, file } = readCompose();
+const dockerfile = readFileSync(join(root, 'deploy/images/Dockerfile'), 'utf8');
+const ours = Object.entries(file.services).filter(([, service]) => service.build);
+const secretNames = [...readFileSync(join(root, '.env.example'), 'utf8').matchAll(/^(\w+)=/gm)].map(([, name]) => name as string);
+
+describe('the files', () => {
+  test('every service has a health check and comes back after a crash, within a grace longer than its drain', () => {
+    for (const [name, service] of Object.entries(file.services)) expect([name, service.healthcheck?.test.length]).toEqual([name, expect.any(Number)]);
+    for (const [name, service] of ours) {
+      expect([name, service.restart]).toEqual([name, 'unless-stopped']);
+      // 2 s lame duck, 30 s drain, 5 s to close.
+      expect(duration(service.stop_grace_period ?? '10s')).toBeGreaterThanOrEqual(37_000);
+    }
+    expect(ours.map(([name]) => name).sort()).toEqual(['console', 'edge', 'router', 'stats', 'translator']);
+  });
+
+  test('no secret stands in the file: each comes from .env, and a missing one stops the start', () => {
+    for (const [name, service] of Object.entries(file.services)) {
+      for (const [key, value] of Object.entries(service.environment ?? {})) {
+        if (/KEY|TOKEN|PASSWORD|SECRET/.test(key)) expect([name, key, value]).toEqual([name, key, expect.stringMatching(/^"?\$\{\w+:\?[^}]+\}"?$/)]);
+        const password = /^\w+:\/\/([^@/]*)@/.exec(String(value))?.[1]?.split(':').at(-1);
+        if (password !== undefined) expect(password).toMatch(/^\$\{\w+$|^\$\{\w+:\?[^}]+\}$|^\?[^}]+\}$/);
+      }
+    }
+    for (const [, name] of text.matchAll(/\$\{(\w+):\?/g)) expect(secretNames).toContain(name);
+    expect(() => interpolate(file.services['nats']!.environment!['NATS_TOKEN']!, {})).toThrow('NATS_TOKEN');
+    // The example itself holds names alone.
+    expect(readFileSync(join(root, '.env.example'), 'utf8')).not.toMatch(/^\w+=.+/m);
+  });
+
+  test('the Dockerfile copies what exists, and all that the workspace needs', () => {
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, line]) => (line as string).split(' ').slice(0, -1));
+    for (const source of copied) expect([source, existsSync(join(root, source))]).toEqual([source, true]);
+    const members = execFileSync('git', ['ls-files', '*package.json'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
+    for (const member of members) {
+      expect([member, copied.some((source) => member === source || member.startsWith(`${source}/`))]).toEqual([member, true]);
+    }
+    const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n').filter(Boolean);
+    for (const source of copied) expect(ignored).not.toContain(source.split('/')[0]);
+    expect(ignored).toEqual(expect.arrayContaining(['.env', '.git', '**/node_modules']));
+  });
+
+  test('mounted files exist, and every service is built from the one Dockerfile under its own name', () => {
+    for (const service of Object.values(file.services))
+      for (const volume of service.volumes ?? []) if (volume.startsWith('./')) expect(existsSync(join(root, volume.split(':')[0] as string))).toBe(true);
+    for (const [name, { build, command }] of ours) {
+      expect(build).toEqual({ context: '.', dockerfile: 'deploy/images/Dockerfile', args: { SERVICE: name } });
+      expect(command).toEqual(['serve', name]);
+    }
+  });
+
+  test('the start order is possible', () => {
+    const order = startOrder(file.services);
+    expect(order.at(-1) === 'edge' || order.indexOf('edge') > order.indexOf('console')).toBe(true);
+    for (const [name, { depends_on = {} }] of Object.entries(file.services))
+      for (const [other, { condition }] of Object.entries(depends_on)) {
+        expect(condition).toBe('service_healthy');
+        expect(order.indexOf(other)).toBeLessThan(order.indexOf(name));
+      }
+  });
+});
+
+/** The image's folder: what the build gives, and of packages only the one with a compiled part. */
+const app = mkdtempSync(join(tmpdir(), 'gateway-image-'));
+let upstream: FakeUpstream;
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+  await promisify(execFile)(process.execPath, [join(root, 'scripts/build.mjs'), app]);
+  mkdirSync(join(app, 'node_modules'));
+  symlinkSync(realpathSync(join(root, 'packages/storage/node_modules/better-sqlite3')), join(app, 'node_modules/better-sqlite3'));
+}, 120_000);
+afterAll(async () => {
+  await upstream.close();
+  rmSync(app, { recursive: true, force: true });
+});
+
+const entryPoint = (): string[] => {
+  const found = /^ENTRYPOINT (\[.*\])$/m.exec(dockerfile)?.[1];
+  const [node, ...rest] = JSON.parse(found ?? '[]') as string[];
+  expect(node).toBe('node');
+  return [process.execPath, ...rest.map((part) => part.replace(/^\/app\//, `${app}/`))];
+};
+const configuration = () => ({
+  upstreams: [{ name: 'fake', protocol: 'alpha', base_url: upstream.url, api_keys: [{ key: 'sk-upstream' }] }],
+  models: [{ name: 'm', upstream: 'fake', upstream_model_id: 'ok' }],
+  key_groups: [{ name: 'all', models: ['*'] }],
+  access_keys: [{ name: 'caller', group: 'all', key: accessKey }],
+});
+const accessKey = 'imported-key-of-a-caller-0123';
+const consoleSecret = `cs-${randomBytes(24).toString('hex')}`;
+
+async function importInto(url: string): Promise<void> {
+  const reply = await fetch(`${url}/console/api/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${consoleSecret}`, 'content-type': 'application/json' },
+    body: JSON.stringify(configuration()),
+  });
+  expect([reply.status, await reply.text()]).toEqual([200, expect.stringContaining('dry_run')]);
+}
+const post = (url: string, path: string, body: object): Promise<Response> =>
+  fetch(url + path, { method: 'POST', headers: { 'x-api-key': accessKey, 'content-type': 'application/json' }, body: JSON.stringify(body) });
+const message = (content: string, stream = false) => ({ model: 'm', stream, max_tokens: 50, messages: [{ role: 'user', content }] });
+/** A process that was just configured may be a poll behind. */
+async function expectReply(url: string, content: string): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  let reply = await post(url, '/v1/messages', message(content));
+  while (reply.status === 401 && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    reply = await post(url, '/v1/messages', message(content));
+  }
+  expect([reply.status, await reply.text()]).toEqual([200, expect.stringContaining(content)]);
+}
+
+test('the image’s own content is a whole gateway: `up`, a reply, a stream, tokens counted in the worker, a clean end', async () => {
+  const [port, probe] = [await freePort(), await freePort()];
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    DATA_DIR: join(app, 'data'),
+    CONFIG_FILE: '/dev/null',
+    PORT: `${port}`,
+    HOST: '127.0.0.1',
+    PROMETHEUS_PORT: `${probe}`,
+    CONSOLE_SECRET_KEY: consoleSecret,
+    SERVICE: /^ARG SERVICE=(\w+)$/m.exec(dockerfile)?.[1] ?? '',
+  };
+  const url = `http://127.0.0.1:${port}`;
+  const instance = startInstance(
+    'up',
+    entryPoint(),
+    env,
+    ['CMD', process.execPath, '-e', `fetch('${url}/readyz').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))`],
+    30_000,
+  );
+  try {
+    await instance.healthy();
+    await importInto(url);
+    await expectReply(url, 'hello image');
+    const stream = await (await post(url, '/v1/messages', message('streamed hello', true))).text();
+    expect(stream).toContain('event: message_stop');
+    const counted = await post(url, '/v1/messages/count_tokens', message('one two three four five'));
+    expect(counted.status).toBe(200);
+    const { input_tokens: tokens } = (await counted.json()) as { input_tokens: number };
+    expect(tokens).toBeGreaterThanOrEqual(5);
+    expect(tokens).toBeLessThan(20);
+  } finally {
+    expect(await stopInstance(instance, 15_000)).toBe(0);
+  }
+}, 90_000);
+
+const redis = spawnSync('redis-server', ['--version']).status === 0;
+const canRun = splitAvailable('compose') && redis;
+if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-server on this machine\n');
+
+(canRun ? describe : describe.skip)('docker compose up --scale edge=2', () => {
+  const secrets: Record<string, string> = {
+    GATEWAY_MASTER_KEY: randomBytes(32).toString('base64'),
+    CONSOLE_SECRET_KEY: consoleSecret,
+    POSTGRES_PASSWORD: randomBytes(24).toString('hex'),
+    // All digits: the worst that `openssl rand -hex` can give to a configuration file.
+    NATS_TOKEN: '1234567890123456',
+  };
+  const instances: Instance[] = [];
+  let postgres: TestPostgres;
+  const edges: string[] = [];
+  const home = mkdtempSync(join(tmpdir(), 'gateway-compose-'));
+
+  beforeAll(async () => {
+    expect(secretNames.sort()).toEqual(Object.keys(secrets).sort());
+    const local = { nats: await freePort(), monitor: await freePort(), redis: await freePort() };
+    postgres = await openTestPostgres();
+    const database = new URL(await postgres.createDatabase());
+    const rewrite = (value: string): string =>
+      value
+        .replace('@nats:4222', `@127.0.0.1:${local.nats}`)
+        .replace('//redis:6379', `//127.0.0.1:${local.redis}`)
+        .replace('@postgres:5432/gateway', `@${database.host}${database.pathname}`)
+        .replace('127.0.0.1:8222', `127.0.0.1:${local.monitor}`);
+    const conf = join(home, 'nats.conf');
+    writeFileSync(
+      conf,
+      readFileSync(join(root, 'deploy/nats/nats.conf'), 'utf8')
+        .replace('port: 4222', `port: ${local.nats}`)
+        .replace('http_port: 8222', `http_port: ${local.monitor}`)
+        .replace('/data', join(home, 'nats')),
+    );
+    const binaries = readdirSync('/usr/lib/postgresql').map((version) => join('/usr/lib/postgresql', version, 'bin'));
+    const path = [process.env['PATH'], ...binaries].join(delimiter);
+    const environment = (service: ComposeService): Record<string, string> =>
+      Object.fromEntries(Object.entries(service.environment ?? {}).map(([key, value]) => [key, rewrite(interpolate(String(value), secrets))]));
+    const patience = ({ healthcheck }: ComposeService): number =>
+      duration(healthcheck!.interval) * healthcheck!.retries + duration(healthcheck?.start_period ?? '0s');
+
+    const start: Record<string, (service: ComposeService) => Promise<void>> = {
+      async nats(service) {
+        const command = [findNatsServer()!, ...service.command!.map((part) => part.replace('/etc/nats/nats.conf', conf))];
+        await run('nats', command, { PATH: path, ...environment(service) }, service.healthcheck!.test.map(rewrite), patience(service));
+      },
+      async redis(service) {
+        const check = service.healthcheck!.test.flatMap((part) => (part === 'redis-cli' ? [part, '-p', `${local.redis}`] : [part]));
+        await run('redis', ['redis-server', '--port', `${local.redis}`, '--save', '', '--dir', home], { PATH: path }, check, patience(service));
+      },
+      // Started by the test's own means; its health check must pass all the same.
+      async postgres(service) {
+        const check = service.healthcheck!.test.map((part) => part.replace('pg_isready', `pg_isready -h ${database.hostname} -p ${database.port}`));
+        await run('postgres', ['sleep', '1000'], { PATH: path }, check, patience(service));
+      },
+    };
+    const startOurs = async (name: string, service: ComposeService, replica: number): Promise<void> => {
+      const [port, probe] = [await freePort(), await freePort()];
+      const data = join(home, `${name}-${replica}`);
+      mkdirSync(data);
+      const given = environment(service);
+      // One network name space here: what each container has for itself needs a port of its own.
+      const own = { ...(given['PORT'] !== undefined && { PORT: `${port}` }), PROMETHEUS_PORT: given['PROMETHEUS_PORT']!.replace('9464', `${probe}`) };
+      const env = { PATH: path, NODE_ENV: 'production', SERVICE: name, DATA_DIR: data, ...secrets, ...given, ...own };
+      const check = service.healthcheck!.test.map((part) => part.replace('127.0.0.1:9464', `127.0.0.1:${probe}`));
+      await run(`${name}-${replica}`, [...entryPoint(), ...service.command!], env, check, patience(service));
+      if (name === 'edge') edges.push(`http://127.0.0.1:${port}`);
+    };
+    // As compose does it: each as soon as what it depends on is healthy, the others at the same time.
+    const healthy = new Map<string, Promise<unknown>>();
+    for (const name of startOrder(file.services)) {
+      const service = file.services[name]!;
+      const replicas = name === 'edge' ? [1, 2] : [1];
+      const needed = Promise.all(Object.keys(service.depends_on ?? {}).map((other) => healthy.get(other)));
+      healthy.set(
+        name,
+        needed.then(() => start[name]?.(service) ?? Promise.all(replicas.map((replica) => startOurs(name, service, replica)))),
+      );
+    }
+    await Promise.all(healthy.values());
+  }, 180_000);
+
+  async function run(name: string, command: string[], env: Record<string, string>, check: string[], patienceMs: number): Promise<void> {
+    const instance = startInstance(name, command, env, check, patienceMs);
+    instances.push(instance);
+    await instance.healthy();
+  }
+
+  afterAll(async () => {
+    for (const instance of [...instances].reverse()) await stopInstance(instance, 20_000);
+    await postgres?.stop();
+    rmSync(home, { recursive: true, force: true });
+  }, 60_000);
+
+  test('both edges answer with the one configuration, and both leave their rows', async () => {
+    expect(edges).toHaveLength(2);
+    await importInto(edges[0]!);
+    for (const url of edges) await expectReply(url, `hello from ${url}`);
+    const reply = await fetch(`${edges[1]}/console/api/export?format=json`, { headers: { authorization: `Bearer ${consoleSecret}` } });
+    expect(((await reply.json()) as { models: { name: string }[] }).models.map(({ name }) => name)).toEqual(['m']);
+    const deadline = Date.now() + 15_000;
+    let rows: { status: number }[] = [];
+    while (rows.length < 2 && Date.now() < deadline) {
+      const logs = await fetch(`${edges[0]}/console/api/logs?status=200`, { headers: { authorization: `Bearer ${consoleSecret}` } });
+      rows = ((await logs.json()) as { items: { status: number }[] }).items;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(rows).toHaveLength(2);
+  }, 60_000);
+
+  test('a service that is stopped as compose stops it ends with code 0 within its grace', async () => {
+    for (const name of ['edge-2', 'translator-1']) {
+      const instance = instances.find((one) => one.name === name)!;
+      const grace = duration(file.services[name.split('-')[0]!]!.stop_grace_period!);
+      const began = performance.now();
+      expect([name, await stopInstance(instance, grace), instance.log()]).toEqual([name, 0, expect.anything()]);
+      expect(performance.now() - began).toBeLessThan(grace);
+    }
+  }, 90_000);
+
+  test('no secret in any output', () => {
+    for (const { name, log } of instances)
+      for (const [key, value] of Object.entries(secrets)) expect([name, key, log().includes(value)]).toEqual([name, key, false]);
+  });
+});
