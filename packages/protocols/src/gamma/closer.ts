@@ -105,13 +105,11 @@ function readEvent(text: string): string | null {
 }
 
 /** An element may still wear the array's opening bracket, the comma before it, or the closing bracket. */
-const readElement = (text: string): string | null =>
-  readFinish(
-    text
-      .trim()
-      .replace(/^[[,\s]+/, '')
-      .replace(/[\]\s]+$/, ''),
-  );
+function readElement(text: string): string | null {
+  // The closing bracket is looked for by hand: a pattern that ends at the end is tried anew at every blank of a long run.
+  const worn = text.trim().replace(/^[[,\s]+/, '');
+  return readFinish(worn.endsWith(']') ? worn.slice(0, -1) : worn);
+}
 
 /** The finish word of a chunk, or why its prompt was blocked; null when it ends nothing. */
 function readFinish(text: string): string | null {

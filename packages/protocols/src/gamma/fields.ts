@@ -49,7 +49,9 @@ export function numberField(value: unknown, name: string, path: string): number 
 /** Proofs come back as base64url from some clients; everything else speaks standard base64 with padding. */
 export function standardBase64(text: string): string {
   if (!/[-_]/.test(text) && text.length % 4 === 0) return text;
-  const standard = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
+  let end = text.length;
+  while (text[end - 1] === '=') end--;
+  const standard = text.slice(0, end).replaceAll('-', '+').replaceAll('_', '/');
   return standard + '='.repeat((4 - (standard.length % 4)) % 4);
 }
 

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { validateStream, validateWhole } from '../../test/validate/gamma.ts';
 import type { BlockStart, ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
+import { standardBase64 } from './fields.ts';
 import { gamma } from './index.ts';
 import { GammaReplyReader } from './read-response.ts';
 import { replyContext } from './test-support.ts';
@@ -270,4 +271,14 @@ describe('the closer on bytes of a verbatim passage', () => {
     closer.observe(Buffer.from('{"candidates":'));
     expect([closer.ended, closer.close({ reason: 'r', detail: 'd', timestamp: 't' })]).toEqual([true, '']);
   });
+});
+
+test('a chunk with a long run of blanks, or a proof with a long run of padding, costs what its length does', () => {
+  const closer = client.createCloser({ ...replyContext('json-array') });
+  const started = performance.now();
+  closer.observe(Buffer.from(`[{"candidates":[{"content":{"parts":[{"text":"${' '.repeat(300_000)}x"}]},"finishReason":"STOP"}]}`));
+  expect(closer.close({ reason: 'r', detail: 'd', timestamp: 't' })).toBe('\n]');
+  expect(standardBase64(`${'='.repeat(300_000)}x-`)).toBe(`${'='.repeat(300_000)}x+==`);
+  expect(standardBase64('ab-_=')).toBe('ab+/');
+  expect(performance.now() - started).toBeLessThan(1000);
 });

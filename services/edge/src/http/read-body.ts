@@ -76,13 +76,16 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
   });
 }
 
+/** `application/json`, `text/json`, `application/vnd.api+json`. Anchored at the end alone: a caller's long value is searched once. */
+const jsonType = /(?:^|[/+.-])json$/i;
+
 function checkHeaders(request: IncomingMessage, maxBytes: number): void {
   const { headers } = request;
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new GatewayError('unsupported_media_type', { message: 'A request body with a Content-Encoding is not accepted.' });
   const type = headers['content-type'];
-  if (type !== undefined && !/^[\w.+-]*\/?[\w.+-]*json\b/i.test(type))
+  if (type !== undefined && !jsonType.test(type.split(';', 1)[0]!.trim()))
     throw new GatewayError('unsupported_media_type', { message: 'The content type must be application/json.' });
   if (Number(headers['content-length'] ?? 0) > maxBytes)
     throw new GatewayError('payload_too_large', { message: `The request body is larger than ${maxBytes} bytes.` });
