@@ -308,6 +308,6 @@ describe('whole replies', () => {
   test('a filtered reply may lack its message; an error in a 200 is an error; nothing is no end', () => {
     expect(finishOf(readWhole({ id: 'x', choices: [{ index: 0, finish_reason: 'content_filter' }] }))).toBe('content-filter');
     expect(readWhole({ error: { message: 'x', code: 'rate_limit_exceeded' } })).toMatchObject([{ type: 'error', error: { class: 'rate' } }]);
-    for (const body of [null, {}, [], 'text', { choices: [] }]) expect(readWhole(body).some((event) => event.type === 'end')).toBe(false);
+    for (const body of [null, {}, [], 'text', { choices: [] }]) expect(readWhole(body)).toMatchObject([{ type: 'error', error: { class: 'broken' } }]);
   });
 });

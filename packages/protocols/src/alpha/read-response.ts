@@ -241,5 +241,7 @@ const readChunkUsage = (chunk: unknown): Usage | undefined => readUsage(own(chun
 export function readWhole(body: unknown): ChatEvent[] {
   const reader = new AlphaReader();
   const events = reader.read({ data: '', json: body ?? {} });
-  return events.at(-1)?.type === 'error' ? events : [...events, ...reader.read({ data: '[DONE]', json: undefined })];
+  if (events.at(-1)?.type === 'error') return events;
+  if (!asArray(own(body, 'choices'))?.length) return [{ type: 'error', error: { class: 'broken', message: 'The reply holds no choices.' } }];
+  return [...events, ...reader.read({ data: '[DONE]', json: undefined })];
 }

@@ -200,11 +200,14 @@ function printArguments(args: unknown): string {
   }
 }
 
-/** A whole reply as the same events; without `end` when the body is no reply. */
+/** A whole reply as the same events; a break when the body is no reply. */
 export function readWhole(body: unknown): ChatEvent[] {
   const reader = new GammaReplyReader();
   reader.take(body);
-  return reader.finishWhole();
+  const events = reader.finishWhole();
+  return events.some(({ type }) => type === 'end' || type === 'error')
+    ? events
+    : [{ type: 'error', error: { class: 'broken', message: 'The reply holds no content.' } }];
 }
 
 /** `totalTokens` of a countTokens reply. */
