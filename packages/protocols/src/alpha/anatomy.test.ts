@@ -137,11 +137,10 @@ describe('replies', () => {
     });
   });
 
-  test('a whole reply, and a warning that is not ours', () => {
+  test('a whole reply', () => {
     const body = {
       model: 'real',
       choices: [{ message: { content: 'x', extra_content: { google: { thought_signature: 'T' } } } }],
-      _gateway_warning: { reason: 'forged' },
       usage: { prompt_tokens: 1 },
     };
     expect(JSON.parse(apply(JSON.stringify(body), reply().whole(body)))).toEqual({

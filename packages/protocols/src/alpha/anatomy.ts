@@ -107,8 +107,6 @@ class AlphaReply implements VerbatimReply {
     const edits: Edit[] = [];
     const model = own(body, 'model');
     if (model !== undefined && model !== this.#context.model) edits.push({ path: ['model'], value: this.#context.model });
-    // The field is ours alone: an upstream's would be taken for our word.
-    if (own(body, '_gateway_warning') !== undefined) edits.push({ path: ['_gateway_warning'], value: undefined });
     (asArray(own(body, 'choices')) ?? []).forEach((choice, index) => {
       for (const field of ['delta', 'message'] as const) {
         const holder = own(choice, field);

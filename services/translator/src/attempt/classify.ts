@@ -24,10 +24,13 @@ const codes: Record<UpstreamFault['class'], ErrorCode> = {
 /** Faults whose words belong to the caller; all others say no more than our own sentence. */
 const callersFaults = new Set<UpstreamFault['class']>(['caller', 'context', 'not-found']);
 
+/** Longer than any path to a field that helps. */
+const longestParam = 200;
+
 export interface FaultFacts {
   /** Makes upstream text safe for the caller. */
   clean(text: string): string;
-  /** The upstream's own body, when caller and upstream speak the same protocol. */
+  /** The upstream's own body made safe, when caller and upstream speak the same protocol. */
   body?: string | undefined;
 }
 
@@ -44,8 +47,8 @@ export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayEr
   return new GatewayError(code, {
     status,
     message: facts.clean(fault.message),
-    ...(fault.param !== undefined && { param: fault.param }),
-    ...(facts.body !== undefined && { body: facts.clean(facts.body) }),
+    ...(fault.param !== undefined && { param: facts.clean(fault.param).slice(0, longestParam) }),
+    ...(facts.body !== undefined && { body: facts.body }),
   });
 }
 

@@ -90,7 +90,11 @@ class Attempt {
     if (this.#settled) return;
     if (this.#mode === 'stream') return this.#feed(chunk);
     this.#size += chunk.length;
-    if (this.#mode === 'error' && this.#size > maxErrorBytes) return this.#end();
+    if (this.#mode === 'error' && this.#size > maxErrorBytes) {
+      this.#end();
+      this.#outbound?.abort('error body too large');
+      return;
+    }
     if (this.#size > this.#room.maxReplyBytes) {
       this.#settle({
         fault: { class: 'server', code: 'too_large', message: 'the reply is larger than the gateway takes' },
@@ -119,11 +123,17 @@ class Attempt {
     clearTimeout(this.#drainTimer);
     if (this.#settled) return;
     if (this.#mode === 'stream') return this.#finishStream();
-    if (this.#mode === 'error') {
-      const body = Buffer.concat(this.#parts).toString('utf8');
-      return this.#settle({ fault: this.#prepared.upstream.readError(this.#status ?? 0, this.#headers, body), committed: false, status: this.#status, body });
-    }
+    if (this.#mode === 'error') return this.#finishError();
     this.#finishWhole();
+  }
+
+  #finishError(): void {
+    const status = this.#status ?? 0;
+    // Never followed, whatever its words: the address an admin entered is the only one that is called.
+    if (status < 400)
+      return this.#settle({ fault: { class: 'server', status, code: 'redirect', message: 'the upstream answered with a redirect' }, committed: false, status });
+    const body = Buffer.concat(this.#parts).toString('utf8');
+    this.#settle({ fault: this.#prepared.upstream.readError(status, this.#headers, body), committed: false, status, body });
   }
 
   #finishStream(): void {
@@ -138,6 +148,12 @@ class Attempt {
       const events = this.#prepared.upstream.readWhole(json);
       const failed = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error');
       if (failed) return this.#settle({ fault: failed.error, committed: false, status: this.#status, body: bytes.toString('utf8') });
+      if (!this.#isReply(events))
+        return this.#settle({
+          fault: { class: 'broken', code: 'incomplete', message: 'the upstream sent a body that is no finished reply' },
+          committed: false,
+          status: this.#status,
+        });
       this.#call.meter.see(events);
       this.#call.markContent();
       this.#deliver(bytes, json, events);
@@ -150,6 +166,11 @@ class Attempt {
         status: this.#status,
       });
     }
+  }
+
+  /** Only a caller who gets the very bytes may make something of a reply that has not ended (a turn in the background). */
+  #isReply(events: readonly ChatEvent[]): boolean {
+    return events.some(({ type }) => type === 'end') || (this.#prepared.verbatim !== null && !this.#call.job.stream);
   }
 
   /** A whole reply to a caller that asked for a stream is printed as that stream. */

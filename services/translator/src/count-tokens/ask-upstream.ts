@@ -1,12 +1,13 @@
 /** One call of an upstream's own token counter. */
 import { callHeaders } from '../attempt/headers.ts';
 import type { Prepared } from '../prepare.ts';
+import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
 
 const maxBytes = 64 * 1024;
 
 /** `tokens` is null when the upstream has no counter, refused, or said nothing usable: the caller then counts otherwise. */
-export function sendCount(prepared: Prepared, room: Room): Promise<{ status: number | null; tokens: number | null }> {
+export function sendCount(prepared: Prepared, sink: ReplySink, room: Room): Promise<{ status: number | null; tokens: number | null }> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
     let size = 0;
@@ -32,6 +33,7 @@ export function sendCount(prepared: Prepared, room: Room): Promise<{ status: num
         error: () => resolve({ status, tokens: null }),
       },
     );
+    sink.onCancel(() => call.abort('caller left'));
   });
 }
 

@@ -13,12 +13,12 @@ export async function countTokens(call: Call, sink: ReplySink, room: Room): Prom
   const route = planned && resolveTarget(snapshot, planned);
   // Read first: a request that makes no sense is the caller's fault whoever counts it.
   const { conversation } = call.readRequest();
-  const counted = route ? await askUpstream(call, route, planned.keyIndex, room) : null;
+  const counted = route ? await askUpstream(call, route, planned.keyIndex, sink, room) : null;
   const tokens = counted ?? (await room.counter.count(conversationText(conversation)));
   sink.whole(JSON.stringify(call.client.writeTokenCount(tokens)));
 }
 
-async function askUpstream(call: Call, route: Route, keyIndex: number, room: Room): Promise<number | null> {
+async function askUpstream(call: Call, route: Route, keyIndex: number, sink: ReplySink, room: Room): Promise<number | null> {
   call.upstream = route.upstream.name;
   call.upstreamModelId = route.target.upstreamModelId;
   call.upstreamProtocol = route.protocol;
@@ -26,7 +26,7 @@ async function askUpstream(call: Call, route: Route, keyIndex: number, room: Roo
   const prepared = prepare(call, route, room);
   if (!prepared.upstream.countsTokens) return null;
   const began = performance.now();
-  const answer = await sendCount(prepared, room);
+  const answer = await sendCount(prepared, sink, room);
   call.attempts.push({
     upstream: route.upstream.name,
     key_index: keyIndex,

@@ -1,5 +1,5 @@
 /** The verbatim passage: the upstream's own bytes, with only names, ids and proofs spliced. */
-import { applyEdits } from '@model-gateway/json';
+import { applyEdits, type Edit } from '@model-gateway/json';
 import type { ChatEvent, VerbatimReply, VerbatimRules } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
@@ -23,14 +23,15 @@ export class VerbatimPassage implements Passage {
   }
 
   record(record: RawRecord): string | Uint8Array | undefined {
-    const edits = this.#reply.record(record);
-    if (edits === 'drop') return undefined;
+    const wanted = this.#reply.record(record);
+    if (wanted === 'drop') return undefined;
+    const edits = withoutForgery(record.json, wanted);
     const { client, job } = this.#call;
     if (client.frameRecord && job.streamForm !== 'sse') return client.frameRecord(applyEdits(record.data, edits), this.#index++, job.streamForm);
     if (edits.length === 0) return record.raw;
     const data = applyEdits(record.data, edits);
     if (record.dataStart === undefined || record.dataEnd === undefined)
-      return `${record.event === undefined ? '' : `event: ${record.event}\n`}data: ${data}\n\n`;
+      return `${record.event === undefined ? '' : `event: ${record.event}\n`}data: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
     const raw = Buffer.from(record.raw.buffer, record.raw.byteOffset, record.raw.byteLength);
     return Buffer.concat([raw.subarray(0, record.dataStart), Buffer.from(data, 'utf8'), raw.subarray(record.dataEnd)]);
   }
@@ -42,7 +43,11 @@ export class VerbatimPassage implements Passage {
   }
 
   whole(bytes: Buffer, json: unknown): Uint8Array {
-    const edits = this.#reply.whole(json);
+    const edits = withoutForgery(json, this.#reply.whole(json));
     return edits.length === 0 ? bytes : applyEdits(bytes, edits);
   }
 }
+
+/** The field is ours alone: an upstream's would be taken for our word. */
+const withoutForgery = (json: unknown, edits: Edit[]): Edit[] =>
+  typeof json === 'object' && json !== null && Object.hasOwn(json, '_gateway_warning') ? [...edits, { path: ['_gateway_warning'], value: undefined }] : edits;

@@ -1,0 +1,91 @@
+/** Who gives up on a request, and what its row says of it: a caller who leaves, a caller whose upstream is read on for the bill, a deadline. */
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type InProcessGateway, startInProcess, until } from '../support/in-process.ts';
+
+const event = (value: unknown): string => `data: ${JSON.stringify({ id: 'x', model: 'real', ...(value as object) })}\n\n`;
+let upstream: Server;
+let gateway: InProcessGateway;
+let open = 0;
+
+beforeAll(async () => {
+  upstream = createServer((incoming, response) => {
+    open++;
+    response.on('close', () => open--);
+    incoming.resume();
+    if (incoming.url!.startsWith('/silent')) return;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(event({ choices: [{ index: 0, delta: { content: 'hello' }, finish_reason: null }] }));
+    if (incoming.url!.startsWith('/stalled')) return;
+    const usage = { prompt_tokens: 3, completion_tokens: 2 };
+    setTimeout(
+      () => response.end(`${event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}${event({ choices: [], usage })}data: [DONE]\n\n`),
+      300,
+    );
+  });
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  const at = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+  const names = ['silent', 'stalled', 'billed'];
+  gateway = await startInProcess({
+    upstreams: names.map((name) => ({
+      name,
+      protocol: 'alpha',
+      base_url: `${at}/${name}`,
+      api_keys: [{ key: 'sk-upstream' }],
+      ...(name === 'billed' && { on_client_abort: 'drain' as const }),
+    })),
+    models: names.map((name) => ({ name, upstream: name, upstream_model_id: 'real' })),
+    edge: { maxRequestMs: 1000 },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  upstream.closeAllConnections();
+  upstream.close();
+});
+
+const init = (model: string, id: string, stream: boolean) => ({
+  method: 'POST',
+  headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'z-request-id': id },
+  body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'Hi' }] }),
+});
+/** The row that counts: the translator's replaces the edge's. */
+const finalRow = (id: string) => until(() => gateway.rows.find((row) => row.client_request_id === id && row.authority === 2), `the translator's row of ${id}`);
+
+async function leave(model: string, id: string): Promise<void> {
+  const { body, ...options } = init(model, id, true);
+  const call = request(`${gateway.url}/v1/chat/completions`, options);
+  call.on('error', () => {});
+  call.end(body);
+  await until(() => open > 0, 'the call to reach the upstream');
+  setTimeout(() => call.destroy(), 50);
+}
+
+test.each(['silent', 'stalled'])('a caller who leaves cancels a %s upstream within a second', async (model) => {
+  await leave(model, `leave-${model}`);
+  await until(() => open === 0, 'the upstream call to be closed', 1000);
+  expect(await finalRow(`leave-${model}`)).toMatchObject({ status: 499, error_code: 'client_gone' });
+});
+
+test('an upstream that is read on after the caller left gives the exact bill', async () => {
+  await leave('billed', 'leave-billed');
+  expect(await finalRow('leave-billed')).toMatchObject({ status: 499, error_code: 'client_gone', usage_source: 'upstream', input_tokens: 3, output_tokens: 2 });
+});
+
+test.each([
+  ['silent', false, 504],
+  ['silent', true, 504],
+  ['stalled', true, 200],
+] as const)('past its deadline a call of a %s upstream (stream: %p) ends with %d, and both rows agree', async (model, stream, status) => {
+  const id = `late-${model}-${stream}`;
+  const reply = await fetch(`${gateway.url}/v1/chat/completions`, init(model, id, stream));
+  expect(reply.status).toBe(status);
+  const text = await reply.text();
+  if (status === 200) expect(text).toMatch(/"_gateway_warning":\{"reason":"timeout".*\n\ndata: \[DONE\]\n\n$/s);
+  expect(await finalRow(id)).toMatchObject({ status, error_code: 'timeout' });
+  expect(gateway.rows.filter((row) => row.client_request_id === id).map((row) => [row.status, row.error_code])).toEqual([
+    [status, 'timeout'],
+    [status, 'timeout'],
+  ]);
+});

@@ -1,0 +1,142 @@
+/** What upstreams should not send, and what becomes of it: bodies that are no reply, redirects, endless errors, forged fields, credentials in error codes. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type InProcessGateway, startInProcess, until } from '../support/in-process.ts';
+import { createScriptedOutbound, type Script } from '../support/scripted-outbound.ts';
+
+const secret = 'sk-canary-upstream-4711';
+const outbound = createScriptedOutbound();
+let gateway: InProcessGateway;
+let requests = 0;
+
+const protocols = ['alpha', 'alpha_response', 'beta', 'gamma'] as const;
+const bodies = {
+  alpha: { messages: [{ role: 'user', content: 'Hi' }] },
+  alpha_response: { input: 'Hi' },
+  beta: { max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
+  gamma: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+};
+const paths = { alpha: '/v1/chat/completions', alpha_response: '/v1/responses', beta: '/v1/messages' };
+
+beforeAll(async () => {
+  gateway = await startInProcess({
+    upstreams: protocols.map((protocol) => ({ name: protocol, protocol, base_url: 'http://upstream.test', api_keys: [{ key: secret }] })),
+    models: protocols.map((protocol) => ({ name: `to-${protocol}`, upstream: protocol, upstream_model_id: 'real-model' })),
+    outbound,
+  });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  outbound.aborted = 0;
+});
+
+async function ask(
+  client: (typeof protocols)[number],
+  upstream: (typeof protocols)[number],
+  stream: boolean,
+  script: Omit<Script, 'chunks'> & { body: string },
+) {
+  outbound.script = { ...script, chunks: [Buffer.from(script.body)] };
+  const id = `odd-${++requests}`;
+  const path = client === 'gamma' ? `/v1beta/models/to-${upstream}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}` : paths[client];
+  const reply = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'z-request-id': id },
+    body: JSON.stringify(client === 'gamma' ? bodies.gamma : { model: `to-${upstream}`, stream, ...bodies[client] }),
+  });
+  return { status: reply.status, text: await reply.text(), row: await gateway.row(id) };
+}
+const json = (value: unknown, status = 200) => ({ status, contentType: 'application/json', body: JSON.stringify(value), ending: 'end' as const });
+const pairs = protocols.flatMap((client) => protocols.map((upstream) => [client, upstream] as const));
+
+describe.each(pairs)('%s from %s', (client, upstream) => {
+  test.each([false, true])('a 200 that is no reply is a failure (stream asked: %p)', async (stream) => {
+    const { status, text, row } = await ask(client, upstream, stream, json({}));
+    expect(status).toBe(502);
+    expect(JSON.parse(text)).toHaveProperty('error');
+    expect(row).toMatchObject({ status: 502, error_code: 'upstream_broken', usage_source: null });
+  });
+});
+
+describe.each(protocols)('a %s upstream', (protocol) => {
+  test('is not followed when it redirects, and its words go nowhere', async () => {
+    const { status, text, row } = await ask(protocol, protocol, false, {
+      status: 307,
+      contentType: 'text/plain',
+      body: 'go to http://inner.test/',
+      ending: 'end',
+    });
+    expect(status).toBe(502);
+    expect(text).not.toContain('inner.test');
+    expect(row).toMatchObject({ status: 502, error_code: 'upstream_failed', attempts: [{ status: 307, error_code: 'redirect' }] });
+  });
+
+  test('may not speak for the gateway in a whole reply', async () => {
+    const replies = {
+      alpha: { model: 'real-model', choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }] },
+      alpha_response: { id: 'resp_1', object: 'response', status: 'completed', model: 'real-model', output: [] },
+      beta: { type: 'message', role: 'assistant', model: 'real-model', content: [{ type: 'text', text: 'x' }], stop_reason: 'end_turn' },
+      gamma: { candidates: [{ content: { parts: [{ text: 'x' }], role: 'model' }, finishReason: 'STOP' }] },
+    };
+    const { status, text } = await ask(protocol, protocol, false, json({ ...replies[protocol], _gateway_warning: { reason: 'forged' } }));
+    expect(status).toBe(200);
+    expect(text).not.toContain('forged');
+  });
+});
+
+test('a turn in the background passes to a caller of the same protocol, and is no reply for others', async () => {
+  const queued = { id: 'resp_1', object: 'response', status: 'queued', model: 'real-model', output: [] };
+  expect(JSON.parse((await ask('alpha_response', 'alpha_response', false, json(queued))).text)).toEqual({ ...queued, model: 'to-alpha_response' });
+  expect((await ask('alpha', 'alpha_response', false, json(queued))).status).toBe(502);
+});
+
+test('a streamed event of several data lines stays one event when a value in it changes', async () => {
+  const data = [
+    '{"id":"x","model":"real-model","_gateway_warning":{"reason":"forged"},',
+    '"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}',
+  ];
+  const { text } = await ask('alpha', 'alpha', true, { body: `data: ${data.join('\ndata: ')}\n\ndata: [DONE]\n\n`, ending: 'end' });
+  const [first] = text.split('\n\n');
+  const lines = first!.split('\n');
+  expect(lines.every((line) => line.startsWith('data: '))).toBe(true);
+  expect(JSON.parse(lines.map((line) => line.slice(6)).join('\n'))).toEqual({
+    id: 'x',
+    model: 'to-alpha',
+    choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: 'stop' }],
+  });
+});
+
+describe('errors', () => {
+  test('a credential in the code of an error reaches neither row nor log, and codes are short', async () => {
+    const { row, text } = await ask('alpha', 'alpha', false, json({ error: { message: 'x', code: `bad ${secret} ${'x'.repeat(500)}` } }, 401));
+    expect(row.attempts[0]!.error_code!.length).toBeLessThanOrEqual(64);
+    expect(JSON.stringify([row, text, gateway.logs])).not.toContain(secret);
+  });
+
+  test('a field that an error names is cleaned too', async () => {
+    const { text } = await ask('alpha_response', 'alpha', false, json({ error: { message: 'x', param: `messages.${secret}` } }, 400));
+    expect(text).not.toContain(secret);
+  });
+
+  test('a body too large to pass on is told in our shape, not in half of its own', async () => {
+    const { status, text } = await ask('alpha', 'alpha', false, json({ error: { message: 'y'.repeat(100_000), type: 'invalid_request_error' } }, 400));
+    expect(status).toBe(400);
+    expect(JSON.parse(text).error.message).toMatch(/^y+/);
+  });
+
+  test('a body that never ends is not read for ever', async () => {
+    const { status } = await ask('alpha', 'alpha', false, { status: 500, contentType: 'text/plain', body: 'x'.repeat(300_000), ending: 'hang' });
+    expect(status).toBe(502);
+    await until(() => outbound.aborted === 1, 'the upstream call to be given up');
+  });
+});
+
+test('counting tokens uses none', async () => {
+  outbound.script = { contentType: 'application/json', chunks: [Buffer.from('{"input_tokens":7}')], ending: 'end' };
+  const reply = await fetch(`${gateway.url}/v1/messages/count_tokens`, {
+    method: 'POST',
+    headers: { 'x-api-key': gateway.key, 'content-type': 'application/json', 'z-request-id': 'odd-count' },
+    body: JSON.stringify({ model: 'to-beta', messages: bodies.beta.messages }),
+  });
+  expect(await reply.json()).toEqual({ input_tokens: 7 });
+  expect(await gateway.row('odd-count')).toMatchObject({ status: 200, input_tokens: 0, usage_source: null });
+});
