@@ -12,6 +12,11 @@ export interface StorageDialect {
   encodeBoolean(value: boolean): unknown;
   /** Case-insensitive (ASCII) search for a literal text: no pattern characters. */
   contains(column: Expression<unknown>, text: string): Expression<SqlBool>;
+  /**
+   * Runs one statement for many parameter lists, compiled once, inside the transaction that the caller holds. Absent where a statement with
+   * many rows is the cheaper way (a round trip each would be dear).
+   */
+  runEach?(statement: string, parameters: readonly (readonly unknown[])[]): void;
   /** Isolation under which several reads see one state; absent where every transaction gives it. */
   snapshotIsolation?: 'repeatable read';
   /** A driver's error as a GatewayError (`service_unavailable`, `conflict`, `in_use`, `validation_failed`) with the original as cause; others as they are. */

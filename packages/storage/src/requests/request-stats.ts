@@ -4,7 +4,7 @@ import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database, RequestColumns } from '../schema.ts';
 import { readCursor, writeCursor } from './cursor.ts';
-import { columnNames, decodeRow, encodeRow } from './row-codec.ts';
+import { columnNames, decodeRow, encodeRow, encodeValues } from './row-codec.ts';
 
 export interface RequestFilters {
   /** The minted id or the caller's own. */
@@ -59,14 +59,32 @@ const conditions: { [F in keyof RequestFilters]-?: (eb: Builder, value: NonNulla
 
 export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect): RequestStats {
   const rowsPerStatement = Math.min(500, Math.floor(dialect.maxParameters / columnNames.length));
+  /** The statement for one row; its parameters are the columns in their order. */
+  let oneRow: string | undefined;
+  const statementOf = (row: RequestRow): string => (oneRow ??= upsert(db, [encodeRow(row, dialect)]).compile().sql);
+
+  async function insertEach(rows: readonly RequestRow[], runEach: NonNullable<StorageDialect['runEach']>): Promise<void> {
+    const [first] = rows;
+    if (!first) return;
+    const statement = statementOf(first);
+    const parameters = rows.map((row) => encodeValues(row, dialect));
+    await db.transaction().execute(async () => runEach(statement, parameters));
+  }
+
+  async function insertTogether(rows: readonly RequestRow[]): Promise<void> {
+    const columns = uniqueByKey(rows).map((row) => encodeRow(row, dialect));
+    if (columns.length === 0) return;
+    if (columns.length <= rowsPerStatement) return void (await upsert(db, columns).execute());
+    await db.transaction().execute(async (transaction) => {
+      for (let start = 0; start < columns.length; start += rowsPerStatement)
+        await upsert(transaction, columns.slice(start, start + rowsPerStatement)).execute();
+    });
+  }
+
   return {
     async insertRows(rows) {
-      const columns = uniqueByKey(rows).map((row) => encodeRow(row, dialect));
       try {
-        if (columns.length <= rowsPerStatement) return await upsert(db, columns);
-        await db.transaction().execute(async (transaction) => {
-          for (let start = 0; start < columns.length; start += rowsPerStatement) await upsert(transaction, columns.slice(start, start + rowsPerStatement));
-        });
+        await (dialect.runEach ? insertEach(rows, dialect.runEach) : insertTogether(rows));
       } catch (error) {
         throw dialect.translateError(error);
       }
@@ -97,9 +115,8 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
   };
 }
 
-async function upsert(db: Kysely<Database>, columns: RequestColumns[]): Promise<void> {
-  if (columns.length === 0) return;
-  await db
+const upsert = (db: Kysely<Database>, columns: RequestColumns[]) =>
+  db
     .insertInto('request_stats')
     .values(columns)
     .onConflict((conflict) =>
@@ -107,9 +124,7 @@ async function upsert(db: Kysely<Database>, columns: RequestColumns[]): Promise<
         .columns(['started_at', 'id'])
         .doUpdateSet((eb) => Object.fromEntries(replaced.map((name) => [name, eb.ref(`excluded.${name}`)])))
         .where((eb) => eb(eb.ref('excluded.authority'), '>', eb.ref('request_stats.authority'))),
-    )
-    .execute();
-}
+    );
 
 /** One statement may not touch a row twice, and statements that lock rows in one order cannot block each other. */
 function uniqueByKey(rows: readonly RequestRow[]): RequestRow[] {

@@ -60,10 +60,15 @@ const codecs: Record<Kind, Codec> = {
 /** PostgreSQL refuses NUL, and a lone surrogate has no UTF-8. */
 function cleanText(text: string, limit = maxText): string {
   const cut = text.length > limit ? text.slice(0, limit) : text;
+  if (cut.isWellFormed() && !cut.includes('\0')) return cut;
   return cut.toWellFormed().replaceAll('\0', '\u{fffd}');
 }
 
 const clampInteger = (value: number): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
+
+/** In the order of the columns. */
+export const encodeValues = (row: RequestRow, dialect: StorageDialect): unknown[] =>
+  columnNames.map((name) => codecs[columnKinds[name]].encode(row[name], dialect));
 
 export function encodeRow(row: RequestRow, dialect: StorageDialect): RequestColumns {
   const columns: Record<string, unknown> = {};
