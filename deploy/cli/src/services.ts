@@ -20,8 +20,8 @@ export const serviceFactories = {
       logger: parts.logger,
     }),
   router: ({ bus, catalog }: Parts): Service => createRouter({ bus, catalog: catalog() }),
-  translator: ({ bus, catalog, outbound, keyring, logger, redactor }: Parts): Service =>
-    createTranslator({ bus, catalog: catalog(), outbound: outbound(), keyring: keyring(), logger, redactor }),
+  translator: ({ bus, catalog, outbound, keyring, logger, redactor, config: { edge } }: Parts): Service =>
+    createTranslator({ bus, catalog: catalog(), outbound: outbound(), keyring: keyring(), logger, redactor, leaveMs: edge.lameDuckMs + edge.drainMs }),
   edge: ({ bus, catalog, config, logger, metrics }: Parts): Edge => createEdge({ bus, catalog: catalog(), config: config.edge, logger, metrics }),
 } as const;
 

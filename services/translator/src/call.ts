@@ -24,6 +24,8 @@ export class Call {
   responseBytes = 0;
   /** Set when the opener left or died. */
   cancelled: string | null = null;
+  /** Set when this process leaves before the reply is complete: what the caller is told. */
+  interrupted: GatewayError | null = null;
 
   constructor(job: Job, body: Uint8Array) {
     this.job = job;

@@ -1,6 +1,7 @@
 /** Runs one request against its upstreams: prepares, sends, reads, and carries the reply back. */
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
+import { GatewayError } from '@model-gateway/errors';
 import type { Outbound } from '@model-gateway/outbound';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Service } from '@model-gateway/service';
@@ -18,6 +19,8 @@ export interface TranslatorDeps {
   keyring: Keyring;
   logger: Logger;
   redactor: Redactor;
+  /** How long runs may take to end once the process begins to leave, in ms; then they are ended in their callers' terms. */
+  leaveMs: number;
 }
 
 const mebibyte = 1024 * 1024;
@@ -27,6 +30,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
   const room: Room = {
     ...deps,
     counter,
+    running: new Set(),
     mintId: createMinter(),
     openKey: createKeyOpener(deps.keyring, deps.redactor),
     envelopeKeys: envelopeKeys(deps.keyring),
@@ -35,22 +39,31 @@ export function createTranslator(deps: TranslatorDeps): Service {
     drainMs: 30_000,
   };
   let doors: Disposable | undefined;
-  let draining = false;
+  let leavingAt: number | undefined;
   return {
     name: 'translator',
     async start() {
       await deps.catalog.start();
       doors = deps.bus.serve({ open: { 'translator.run': (job, body, stream) => serveRun(job, body, stream, room) } });
     },
+    drain() {
+      leavingAt = performance.now();
+    },
     async stop() {
-      draining = true;
+      leavingAt ??= performance.now();
+      const left = Math.max(0, leavingAt + deps.leaveMs - performance.now());
+      const late = setTimeout(() => {
+        for (const sink of room.running) sink.interrupt(new GatewayError('draining'));
+      }, left);
       await doors?.dispose();
-      await deps.outbound.close();
+      // Replies whose callers left may still be read for their bill, within the same time.
+      await deps.outbound.close(Math.max(0, leavingAt + deps.leaveMs - performance.now()));
+      clearTimeout(late);
       await counter.close();
       await deps.catalog.stop();
     },
     health() {
-      const reasons = [...(deps.bus.connected ? [] : ['bus']), ...(deps.catalog.ready ? [] : ['catalog']), ...(draining ? ['draining'] : [])];
+      const reasons = [...(deps.bus.connected ? [] : ['bus']), ...(deps.catalog.ready ? [] : ['catalog']), ...(leavingAt === undefined ? [] : ['draining'])];
       return { ready: reasons.length === 0, reasons };
     },
   };

@@ -1,6 +1,7 @@
 /** The translator's end of the reply on the bus: head at the commit, bytes, and the cancel of a caller who left. */
 import type { ServerStream } from '@model-gateway/bus';
 import { frameFlag } from '@model-gateway/contracts';
+import type { GatewayError } from '@model-gateway/errors';
 import type { Call } from './call.ts';
 import type { PumpSink } from './pump.ts';
 
@@ -21,9 +22,16 @@ export class ReplySink implements PumpSink {
     });
   }
 
+  /** Told at most twice: that the caller left, and that this process leaves. */
   onCancel(callback: () => void): void {
     this.#onCancel = callback;
-    if (this.#call.cancelled !== null) callback();
+    if (this.#call.cancelled !== null || this.#call.interrupted !== null) callback();
+  }
+
+  /** This process leaves: the run ends now, with this error for the caller. */
+  interrupt(error: GatewayError): void {
+    this.#call.interrupted ??= error;
+    this.#onCancel?.();
   }
 
   commit(): void {

@@ -5,6 +5,7 @@ import type { Outbound } from '@model-gateway/outbound';
 import type { DerivedKey, Keyring } from '@model-gateway/secrets';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
 import type { TokenCounter } from './count-tokens/counter.ts';
+import type { ReplySink } from './reply-sink.ts';
 
 /** What every run in this room shares. Built once in `index.ts`. */
 export interface Room {
@@ -17,6 +18,8 @@ export interface Room {
   envelopeKeys: { sealing: DerivedKey; opening: readonly DerivedKey[] };
   logger: Logger;
   redactor: Redactor;
+  /** Runs under way, for the end of a drain. */
+  running: Set<ReplySink>;
   mintId(prefix: string): string;
   counter: TokenCounter;
   /** Cap of a whole upstream reply, in bytes. */

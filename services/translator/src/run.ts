@@ -26,12 +26,15 @@ export function serveRun(job: Job, body: Uint8Array, stream: Stream, room: Room)
 async function run(job: Job, body: Uint8Array, stream: Stream, room: Room): Promise<void> {
   const call = new Call(job, body);
   const sink = new ReplySink(stream, call);
+  room.running.add(sink);
   try {
     if (job.operation === 'count-tokens') await countTokens(call, sink, room);
     else await walkAttempts(call, sink, room);
     finish(call, sink, stream, room);
   } catch (error) {
     fail(call, sink, stream, room, error);
+  } finally {
+    room.running.delete(sink);
   }
 }
 
@@ -41,19 +44,25 @@ async function walkAttempts(call: Call, sink: ReplySink, room: Room): Promise<vo
   const snapshot = await room.catalog.at(plan.revision);
   let last: GatewayError | undefined;
   for (const planned of plan.attempts) {
-    if (call.cancelled !== null) throw new GatewayError('client_gone');
+    stopIfOver(call);
     const route = resolveTarget(snapshot, planned);
     call.upstream = route.upstream.name;
     call.upstreamModelId = route.target.upstreamModelId;
     call.upstreamProtocol = route.protocol;
     const end = await tryOnce(call, route, planned, sink, room);
     if (end.fault === null) return;
-    if (call.cancelled !== null) throw new GatewayError('client_gone');
+    stopIfOver(call);
     last = faultToError(end.fault, facts(call, route, end, room));
     if (end.committed || !mayTryNextKey(end.fault)) break;
     call.meter.reset();
   }
   throw last ?? new GatewayError('no_upstream');
+}
+
+/** No attempt for a caller who left, nor in a process that leaves. */
+function stopIfOver(call: Call): void {
+  if (call.cancelled !== null) throw new GatewayError('client_gone');
+  if (call.interrupted !== null) throw call.interrupted;
 }
 
 async function tryOnce(call: Call, route: Route, planned: PlannedAttempt, sink: ReplySink, room: Room): Promise<AttemptEnd> {

@@ -182,10 +182,10 @@ class Attempt {
     this.#sink.send(Buffer.from(text, 'utf8'));
   }
 
-  /** The caller left. By default the upstream call stops at once; `drain` reads on for the exact bill, within a cap. */
+  /** The caller left, or this process leaves. By default the upstream call stops at once; `drain` reads on for the exact bill, within a cap. */
   #cancel(): void {
     if (this.#settled) return;
-    if (this.#prepared.route.upstream.on_client_abort === 'drain' && this.#mode !== 'waiting') {
+    if (this.#prepared.route.upstream.on_client_abort === 'drain' && this.#mode !== 'waiting' && this.#call.interrupted === null) {
       this.#outbound?.resume();
       this.#drainTimer = setTimeout(() => this.#abort(), this.#room.drainMs).unref();
       return;
