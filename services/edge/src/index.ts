@@ -1,5 +1,4 @@
 /** The only public door: listens, admits, hands on, and writes replies. */
-import type { Server } from 'node:http';
 import type { Bus } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { EdgeConfig } from '@model-gateway/config';
@@ -11,7 +10,7 @@ import { createClientAddress } from './admission/client-address.ts';
 import { createEveryday } from './http/everyday.ts';
 import { createListener } from './http/listener.ts';
 import { BodyBudget } from './http/read-body.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, type GatewayServer } from './http/server.ts';
 import { createMeters } from './meters.ts';
 import type { Room } from './room.ts';
 import { RowTeller } from './rows.ts';
@@ -84,9 +83,11 @@ export function createEdge(deps: EdgeDeps): Edge {
  * The lame duck is over (`drain` came first, and replies have said `Connection: close` since): no new connections, and what is under way may
  * end. What does not end in time is closed in its own terms.
  */
-async function closeServer(server: Server, room: Room): Promise<void> {
+async function closeServer(server: GatewayServer, room: Room): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
+  // A request that is on its way in still gets its answer.
+  const silence = setTimeout(() => server.closeSilentConnections(), Math.min(1000, room.config.drainMs));
   const reaper = setInterval(() => server.closeIdleConnections(), 100);
   const late = setTimeout(() => {
     for (const reply of [...room.replies]) reply.interrupt(new GatewayError('draining'));
@@ -94,5 +95,6 @@ async function closeServer(server: Server, room: Room): Promise<void> {
   }, room.config.drainMs);
   await closed;
   clearInterval(reaper);
+  clearTimeout(silence);
   clearTimeout(late);
 }

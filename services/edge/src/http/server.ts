@@ -1,11 +1,19 @@
 /** The listening socket and its limits. */
 import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { EdgeConfig } from '@model-gateway/config';
+
+export interface GatewayServer extends Server {
+  /** Closes connections on which no request came yet (`closeIdleConnections` leaves them). */
+  closeSilentConnections(): void;
+}
 
 /** Longer than the idle time-out of usual load balancers (60 s), so that they close first. */
 const keepAliveMs = 75_000;
 
-export function createHttpServer(config: EdgeConfig, listener: RequestListener): Server {
+export function createHttpServer(config: EdgeConfig, listener: RequestListener): GatewayServer {
+  /** Connected, but no request came yet. Node counts these as busy, so they would hold a drain to its end. */
+  const silent = new Set<Socket>();
   const server = createServer(
     {
       keepAliveTimeout: keepAliveMs,
@@ -21,6 +29,11 @@ export function createHttpServer(config: EdgeConfig, listener: RequestListener):
     listener,
   );
   server.maxRequestsPerSocket = 0;
+  server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  server.on('request', (request) => silent.delete(request.socket));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
     const status =
@@ -31,5 +44,9 @@ export function createHttpServer(config: EdgeConfig, listener: RequestListener):
           : '400 Bad Request';
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   });
-  return server;
+  return Object.assign(server, {
+    closeSilentConnections: () => {
+      for (const socket of silent) socket.destroy();
+    },
+  });
 }
