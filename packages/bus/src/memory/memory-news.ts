@@ -64,6 +64,9 @@ export class MemoryNews {
     this.listeners.add(listener);
     this.wakeListeners();
     return async () => {
+      if (listener.busy) await new Promise<void>((resolve) => (listener.idle = resolve));
+      // Nobody keeps this queue once the process is gone: the last listener takes what was told before it leaves.
+      while (this.listeners.size === 1 && this.queue.length > 0 && listener.refusals === 0 && !listener.busy) await this.deliver(listener);
       this.listeners.delete(listener);
       if (listener.timer) clearTimeout(listener.timer);
       listener.timer = null;
