@@ -250,7 +250,7 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
       const needed = Promise.all(Object.keys(service.depends_on ?? {}).map((other) => healthy.get(other)));
       healthy.set(
         name,
-        needed.then(() => start[name]?.(service) ?? Promise.all(replicas.map((replica) => startOurs(name, service, replica)))),
+        needed.then((): Promise<unknown> => start[name]?.(service) ?? Promise.all(replicas.map((replica) => startOurs(name, service, replica)))),
       );
     }
     await Promise.all(healthy.values());
