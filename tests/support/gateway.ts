@@ -223,12 +223,17 @@ class Gateway implements TestGateway {
   }
 }
 
-/** Polls until `check` says yes; a refused connection is a no. */
+/** Polls until `check` says yes; a rejection (a refused connection) is a no. */
 export async function until(check: () => Promise<boolean>, what: string, ms = 20_000): Promise<void> {
   const deadline = Date.now() + ms;
+  let cause: unknown;
   for (;;) {
-    if (await check().catch(() => false)) return;
-    if (Date.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);
+    try {
+      if (await check()) return;
+    } catch (error) {
+      cause = error;
+    }
+    if (Date.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`, { cause });
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
