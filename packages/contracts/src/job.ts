@@ -31,6 +31,8 @@ export interface Job {
   deadlineMs: number;
   /** Time between arrival and this job, for the row. */
   queueMs: number;
+  /** Where the edge's one scan found top-level values that a verbatim passage may replace; saves the second scan of a large body. */
+  places: { keys: string[]; values: Record<string, { start: number; end: number }>; end: number };
 }
 
 /** Sent once, at the commit of contract §7. Headers are safe to hand to the caller. */

@@ -3,6 +3,7 @@ import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comm
 import type { Edit } from './edit.ts';
 import { buildEditTree, type EditNode } from './edit-tree.ts';
 import { skipBlankText, skipStringText, skipValueText } from './text.ts';
+import { type KnownPlaces, spliceTopLevel } from './top-level.ts';
 
 const nonAscii = /[^\x00-\x7f]/;
 
@@ -176,10 +177,12 @@ function walkText(text: string, edits: readonly Edit[], spelling: Spelling): str
  * paths comes back as it is: parse it first when that matters. Bytes without a change come back as the same object.
  */
 export function applyEdits(source: string, edits: readonly Edit[]): string;
-export function applyEdits(source: Uint8Array, edits: readonly Edit[]): Uint8Array;
-export function applyEdits(source: string | Uint8Array, edits: readonly Edit[]): string | Uint8Array {
+export function applyEdits(source: Uint8Array, edits: readonly Edit[], known?: KnownPlaces): Uint8Array;
+export function applyEdits(source: string | Uint8Array, edits: readonly Edit[], known?: KnownPlaces): string | Uint8Array {
   if (edits.length === 0) return source;
   if (typeof source === 'string') return walkText(source, edits, textSpelling) ?? source;
+  const spliced = spliceTopLevel(source, edits, known);
+  if (spliced) return spliced;
   const changed = walkText(asBuffer(source).toString('latin1'), edits, byteSpelling);
   return changed === null ? source : Buffer.from(changed, 'latin1');
 }

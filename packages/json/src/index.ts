@@ -4,3 +4,4 @@ export * from './edit.ts';
 export type { ScanFault, ScannedValue, ScanOptions, ScanResult, ScanSuccess, ValueKind } from './scan.ts';
 export { scanBody } from './scan.ts';
 export * from './splice.ts';
+export type { KnownPlaces } from './top-level.ts';

@@ -39,6 +39,8 @@ export interface ClientRoute {
 
 export interface ClientDoor {
   routes: readonly ClientRoute[];
+  /** Top-level keys, beside `model`, that the verbatim passage may replace or add: the edge's scan notes where they stand. */
+  editedKeys?: readonly string[];
   /** Parsed JSON body → canonical request. Throws GatewayError invalid_request naming the field (`param`). Never mutates `body`. */
   readRequest(body: unknown, context: ReadRequestContext): ReadRequest;
   /** Canonical events → text of the caller's stream. */

@@ -1,9 +1,9 @@
 /** One request on one page: door, admission, body, plan, translator, reply, row. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Plan, Snapshot } from '@model-gateway/contracts';
+import type { Job, Plan, Snapshot } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import { decodeJsonString, scanBody } from '@model-gateway/json';
-import type { RouteMatch } from '@model-gateway/protocols';
+import type { ClientDoor, RouteMatch } from '@model-gateway/protocols';
 import { isGranted, resolveName } from '@model-gateway/routing';
 import { mintRequestId } from '@model-gateway/service';
 import type { Slot } from './admission/capacity.ts';
@@ -34,7 +34,7 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     if (!headersAllowed(principal.group.header_acl, request.headers as Headers)) throw new GatewayError('header_denied');
     if (match.operation === 'list-models' || match.operation === 'get-model') return answerModels(exchange, match, principal, snapshot);
     body = await readBody(request, room.config.maxBodyBytes, room.bodyBudget);
-    const wanted = readWanted(body.bytes, match);
+    const wanted = readWanted(body.bytes, match, door.client);
     exchange.requestedModel = wanted.model;
     exchange.requestBytes = body.bytes.length;
     exchange.stream = wanted.stream !== 'whole';
@@ -56,13 +56,15 @@ function currentSnapshot(room: Room): Snapshot {
 interface Wanted {
   model: string;
   stream: 'whole' | 'sse' | 'json-array';
+  places: Job['places'];
 }
 
-const wantedKeys = ['model', 'stream'] as const;
+const decisive = ['model', 'stream'] as const;
 
 /** One pass over the body's bytes: its shape is checked and the names that decide the route are read, once and for all. */
-function readWanted(bytes: Buffer, match: RouteMatch): Wanted {
-  const scan = scanBody(bytes, { keys: wantedKeys });
+function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor): Wanted {
+  const keys = client.editedKeys ? [...decisive, ...client.editedKeys] : decisive;
+  const scan = scanBody<string>(bytes, { keys });
   if (!scan.ok)
     throw new GatewayError(scan.code === 'invalid_json' ? 'invalid_json' : 'invalid_request', {
       message: scan.message,
@@ -76,6 +78,7 @@ function readWanted(bytes: Buffer, match: RouteMatch): Wanted {
   return {
     model: match.model ?? decodeJsonString(bytes, model!.start, model!.end),
     stream: match.operation === 'count-tokens' ? 'whole' : (match.stream ?? (stream?.kind === 'true' ? 'sse' : 'whole')),
+    places: { keys: [...keys], values: scan.values as Job['places']['values'], end: scan.end },
   };
 }
 
@@ -134,6 +137,7 @@ function openTranslator(
         plan,
         deadlineMs,
         queueMs: exchange.elapsedMs(),
+        places: wanted.places,
       },
       reply,
       { body: body.bytes, deadlineMs },

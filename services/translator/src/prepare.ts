@@ -52,7 +52,7 @@ function splice(call: Call, rules: VerbatimRules, context: WriteRequestContext):
   });
   call.lose(losses);
   if (edits.length === 0) return call.body;
-  const bytes = applyEdits(call.body, edits);
+  const bytes = applyEdits(call.body, edits, call.job.places);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 

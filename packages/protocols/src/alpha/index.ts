@@ -16,6 +16,7 @@ export const alpha: Protocol = {
   title: 'OpenAI-compatible chat completions',
   client: {
     routes,
+    editedKeys: ['stream_options'],
     readRequest,
     createWriter: (context) => new AlphaWriter(context),
     writeWhole,
