@@ -7,6 +7,9 @@ import type { Exchange } from '../exchange.ts';
 import type { Headers } from '../http/doors.ts';
 import type { Room } from '../room.ts';
 
+/** A caller who takes nothing of a finished reply for this long is cut off: the reply holds memory and a slot until its last byte is out. */
+const stalledMs = 60_000;
+
 export class Reply implements StreamHandlers<'translator.run'> {
   readonly #exchange: Exchange;
   readonly #form: StreamForm;
@@ -134,5 +137,8 @@ export class Reply implements StreamHandlers<'translator.run'> {
     this.#finished = true;
     this.#room.replies.delete(this);
     clearTimeout(this.#timer);
+    const { response } = this.#exchange;
+    // The socket's own time-out, which any progress puts off.
+    if (!response.writableFinished) response.setTimeout(stalledMs, () => response.destroy());
   }
 }

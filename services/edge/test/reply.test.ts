@@ -1,0 +1,38 @@
+/** The end of a reply: a caller who takes nothing of it any more is cut off, so that its slot comes back. */
+import { expect, jest, test } from '@jest/globals';
+import type { StreamCall } from '@model-gateway/bus';
+import type { ReplyTail } from '@model-gateway/contracts';
+import { clientProtocols } from '@model-gateway/protocols';
+import { Reply } from '../src/reply/reply.ts';
+
+function createReply(written: boolean) {
+  const response = {
+    headersSent: false,
+    statusCode: 200,
+    writableFinished: false,
+    destroy: jest.fn(),
+    on: jest.fn(),
+    end() {
+      response.writableFinished = written;
+    },
+    setTimeout: jest.fn<(ms: number, stalled: () => void) => void>(),
+  };
+  const exchange = { door: clientProtocols[0], request: { headers: {} }, response, elapsedMs: () => 1, tellRow: jest.fn() };
+  const reply = new Reply(...([exchange, 'whole', { replies: new Set(), config: {} }] as unknown as ConstructorParameters<typeof Reply>));
+  reply.start({ acknowledge: () => {} } as unknown as StreamCall);
+  reply.tail({ row: { status: 200 } } as unknown as ReplyTail);
+  return response;
+}
+
+test('a reply that is out at once needs no watch', () => {
+  expect(createReply(true).setTimeout).not.toHaveBeenCalled();
+});
+
+test('one that is not is given up when its socket stands still', () => {
+  const response = createReply(false);
+  const [ms, stalled] = response.setTimeout.mock.calls[0]!;
+  expect(ms).toBe(60_000);
+  expect(response.destroy).not.toHaveBeenCalled();
+  stalled();
+  expect(response.destroy).toHaveBeenCalledTimes(1);
+});
