@@ -112,6 +112,19 @@ describe('errors', () => {
     expect(JSON.stringify([row, text, gateway.logs])).not.toContain(secret);
   });
 
+  test('a credential that stands where a long message is cut leaves no half of itself', async () => {
+    for (const protocol of protocols) {
+      const { text } = await ask(
+        'beta',
+        protocol,
+        false,
+        json({ error: { message: `${'x'.repeat(1988)} ${secret}`, code: 400, status: 'INVALID_ARGUMENT' } }, 400),
+      );
+      expect(text).toContain('xxx');
+      expect(text).not.toContain('sk-canary');
+    }
+  });
+
   test('a field that an error names is cleaned too', async () => {
     const { text } = await ask('alpha_response', 'alpha', false, json({ error: { message: 'x', param: `messages.${secret}` } }, 400));
     expect(text).not.toContain(secret);

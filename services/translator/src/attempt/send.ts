@@ -80,7 +80,7 @@ class Attempt {
     this.#headers = headers;
     this.#call.markFirstByte();
     if (status < 200 || status > 299) this.#mode = 'error';
-    else if (this.#call.job.stream && !(headers['content-type'] ?? '').includes('json')) {
+    else if (this.#call.job.stream && !/json/i.test(headers['content-type'] ?? '')) {
       this.#mode = 'stream';
       this.#pump = new Pump(this.#call, this.#prepared, this.#passage, this.#sink, this.#room);
     } else this.#mode = 'whole';
@@ -132,7 +132,8 @@ class Attempt {
     // Never followed, whatever its words: the address an admin entered is the only one that is called.
     if (status < 400)
       return this.#settle({ fault: { class: 'server', status, code: 'redirect', message: 'the upstream answered with a redirect' }, committed: false, status });
-    const body = Buffer.concat(this.#parts).toString('utf8');
+    // Before anything is cut out of it: half a credential would no longer be recognised.
+    const body = this.#room.redactor.redact(Buffer.concat(this.#parts).toString('utf8'));
     this.#settle({ fault: this.#prepared.upstream.readError(status, this.#headers, body), committed: false, status, body });
   }
 
