@@ -1,10 +1,15 @@
 /** One upstream for each protocol at the fake upstream, and one model for each script that a suite uses. */
+import { createHash } from 'node:crypto';
 import type { ModelInput } from '@model-gateway/contracts';
 import type { Configuration } from './gateway.ts';
 import { type Door, doors } from './sdk-callers.ts';
 
 /** The model that makes an upstream of this protocol follow this script. */
-export const modelOf = (protocol: Door, script: string): string => `${protocol}.${script.replace(/[^A-Za-z0-9.@+-]+/g, '_')}`;
+export function modelOf(protocol: Door, script: string): string {
+  const words = script.replace(/[^A-Za-z0-9.@+-]+/g, '_');
+  // Names end at 200 characters; scripts do not.
+  return `${protocol}.${words.length <= 80 ? words : `${words.slice(0, 60)}.${createHash('sha256').update(script).digest('hex').slice(0, 12)}`}`;
+}
 
 /** `scripts` of each protocol: model ids of the fake upstream. */
 export function scriptedModels(url: string, scripts: (protocol: Door) => readonly string[]): Configuration {

@@ -26,7 +26,9 @@ const statuses: Record<number, string> = {
 const partsOf = (content: Record<string, unknown> | undefined) => listOf(content?.['parts']);
 
 export const gamma: FakeProtocol = {
-  read(body) {
+  read(asked) {
+    // A count may hold the whole request that it counts.
+    const body = (asked['generateContentRequest'] as Record<string, unknown> | undefined) ?? asked;
     const contents = listOf(body['contents']);
     const results = (content: Record<string, unknown>) => partsOf(content).filter((part) => part['functionResponse'] !== undefined);
     const lastText = contents.findLastIndex((content) => content['role'] !== 'model' && results(content).length === 0);

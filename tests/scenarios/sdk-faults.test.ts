@@ -1,0 +1,212 @@
+/** Slow, broken and abandoned streams as the official SDKs live through them, with a keep-alive every 50 ms, in both arrangements. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type FakeUpstream, type HeardRequest, startFakeUpstream } from '../fake-upstream/index.ts';
+import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { modelOf, scriptedModels } from '../support/scripted-models.ts';
+import { type AskedTool, type Door, doors, startChat } from '../support/sdk-callers.ts';
+import { openaiClient } from '../support/sdks/chat-completions.ts';
+import { anthropicClient } from '../support/sdks/messages.ts';
+
+const tool: AskedTool = {
+  name: 'delete_files',
+  description: 'Deletes files',
+  parameters: { type: 'object', properties: { pattern: { type: 'string' } }, required: ['pattern'] },
+};
+const longArguments = JSON.stringify({ pattern: `${'scratch/'.repeat(100)}*` });
+const slowText = 'text:3+slow:130';
+const slowCall = `ok:${longArguments}+slow:130`;
+const scripts = [slowText, slowCall, 'pump+slow:20', 'hang', 'cut@2500', 'eof@2500', 'midstream-error'];
+const pairs = doors.flatMap((door) => doors.map((upstream) => ({ door, upstream })));
+
+/** Protocols that send a call's arguments in fragments; in the other a call is one event, which comes whole or not at all. */
+const fragmenting = ['alpha', 'alpha_response', 'beta'] as const;
+const plainAsks: Record<(typeof fragmenting)[number], { path: string; body: object; fragment: string }> = {
+  alpha: {
+    path: '/v1/chat/completions',
+    body: { messages: [{ role: 'user', content: 'hi' }], tools: [{ function: { name: tool.name } }] },
+    fragment: '"tool_calls":[',
+  },
+  alpha_response: { path: '/v1/responses', body: { input: 'hi', tools: [{ type: 'function', name: tool.name }] }, fragment: '_arguments.delta"' },
+  beta: { path: '/v1/messages', body: { messages: [{ role: 'user', content: 'hi' }], tools: [{ name: tool.name }] }, fragment: '"partial_json":' },
+};
+
+/** A byte of the upstream's stream inside the event of the last fragment of the arguments, found by asking the upstream itself. */
+async function byteInsideCall(url: string, upstream: (typeof fragmenting)[number]): Promise<number> {
+  const { path, body, fragment } = plainAsks[upstream];
+  const reply = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify({ ...body, model: `ok:${longArguments}`, stream: true }) });
+  const text = await reply.text();
+  expect(text.split(fragment).length).toBeGreaterThan(2);
+  return text.lastIndexOf(fragment);
+}
+
+describe.each(arrangements('sdk-faults'))('streams on a %s gateway', (arrangement) => {
+  let fake: FakeUpstream;
+  let gateway: TestGateway;
+  /** Scripts that break inside the arguments of a call. */
+  const cutCall: Partial<Record<Door, string>> = {};
+  beforeAll(async () => {
+    fake = await startFakeUpstream();
+    gateway = await startGateway({ arrangement, env: { STREAMING_KEEPALIVE_SECONDS: '0.05' } });
+    for (const upstream of fragmenting) cutCall[upstream] = `ok:${longArguments}+cut@${await byteInsideCall(fake.url, upstream)}`;
+    await gateway.configure(scriptedModels(fake.url, (protocol) => [...scripts, ...(cutCall[protocol] === undefined ? [] : [cutCall[protocol]])]));
+  }, 90_000);
+  afterAll(async () => {
+    await gateway?.stop();
+    await fake?.close();
+  });
+  beforeEach(() => {
+    fake.requests.length = 0;
+  });
+
+  const heard = async (): Promise<HeardRequest> => {
+    await until(async () => fake.requests.length > 0, 'the upstream to be asked');
+    return fake.requests[0]!;
+  };
+
+  test('keep-alives do come between the events of a slow stream', async () => {
+    const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: modelOf('alpha', slowText), stream: true, messages: [{ role: 'user', content: 'hi' }] }),
+    });
+    const text = await reply.text();
+    expect(text.match(/^:keep-alive$/gm)?.length).toBeGreaterThan(3);
+    expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
+  });
+
+  test.each(doors)('keep-alives disturb no SDK: %s', async (door) => {
+    const asks = doors.flatMap((upstream) => [
+      startChat(door, gateway, modelOf(upstream, slowText), { text: 'hi' }).send({ stream: true }),
+      startChat(door, gateway, modelOf(upstream, slowCall), { text: 'hi', tools: [tool] }).send({ stream: true }),
+    ]);
+    for (const [at, said] of (await Promise.all(asks)).entries()) {
+      if (at % 2 === 0) expect(said).toMatchObject({ text: 'word0 word1 word2 ', stop: 'stop', calls: [] });
+      else expect(said).toMatchObject({ calls: [{ name: 'delete_files', args: JSON.parse(longArguments) }], stop: 'tools' });
+    }
+  });
+
+  test.each(pairs)('an abort reaches the upstream within a second: $door ← $upstream', async ({ door, upstream }) => {
+    const leave = new AbortController();
+    let left = 0;
+    const sent = startChat(door, gateway, modelOf(upstream, 'pump+slow:20'), { text: 'hi' }).send({
+      stream: true,
+      signal: leave.signal,
+      onFirst: () => {
+        left = performance.now();
+        leave.abort();
+      },
+    });
+    await expect(sent).rejects.toThrow();
+    const { whenClosed } = await heard();
+    await whenClosed;
+    expect((await heard()).closed).toMatchObject({ reason: 'left' });
+    expect((await heard()).closed!.at - left).toBeLessThan(1000);
+  });
+
+  test.each(doors)('an abort before any reply reaches the upstream within a second: %s', async (door) => {
+    for (const stream of [true, false]) {
+      fake.requests.length = 0;
+      const leave = new AbortController();
+      const sent = startChat(door, gateway, modelOf('beta', 'hang'), { text: 'hi' }).send({ stream, signal: leave.signal });
+      const asked = await heard();
+      const left = performance.now();
+      leave.abort();
+      await expect(sent).rejects.toThrow();
+      await asked.whenClosed;
+      expect(asked.closed!.at - left).toBeLessThan(1000);
+    }
+  });
+
+  const breaks = pairs.flatMap((pair) => ['cut@2500', 'eof@2500', 'midstream-error'].map((script) => ({ ...pair, script })));
+  test.each(breaks)('a break ends the stream in good order: $door ← $upstream $script', async ({ door, upstream, script }) => {
+    const said = await startChat(door, gateway, modelOf(upstream, script), { text: 'hi' }).send({ stream: true });
+    expect(said.text.length).toBeGreaterThan(0);
+    expect(
+      Array.from({ length: 20 }, (_, i) => `word${i} `)
+        .join('')
+        .startsWith(said.text),
+    ).toBe(true);
+    expect(said.stop).toBe('length');
+    expect(said.calls).toEqual([]);
+  });
+
+  test.each(fragmenting)('a tool runner never runs a truncated call: alpha ← %s', async (upstream) => {
+    let runs = 0;
+    const runner = openaiClient(gateway).chat.completions.runTools(
+      {
+        model: modelOf(upstream, cutCall[upstream]!),
+        stream: true,
+        messages: [{ role: 'user', content: 'hi' }],
+        tools: [
+          {
+            type: 'function',
+            function: {
+              ...tool,
+              parse: JSON.parse,
+              function: () => {
+                runs++;
+                return 'done';
+              },
+            },
+          },
+        ],
+      },
+      { maxRetries: 0 },
+    );
+    let chunks = 0;
+    runner.on('chunk', () => chunks++);
+    // The SDK itself raises on a reply of length type; what counts is that the call began and nothing ran.
+    await runner.done().catch(() => undefined);
+    expect(chunks).toBeGreaterThan(0);
+    expect(runs).toBe(0);
+    expect(fake.requests.length).toBe(1);
+  });
+
+  test.each(fragmenting)('a tool runner never runs a truncated call: beta ← %s', async (upstream) => {
+    let runs = 0;
+    const runner = anthropicClient(gateway).beta.messages.toolRunner({
+      model: modelOf(upstream, cutCall[upstream]!),
+      max_tokens: 1000,
+      stream: true,
+      messages: [{ role: 'user', content: 'hi' }],
+      tools: [
+        {
+          name: tool.name,
+          description: tool.description,
+          input_schema: tool.parameters as { type: 'object' },
+          parse: (input: unknown) => input,
+          run: () => {
+            runs++;
+            return 'done';
+          },
+        },
+      ],
+    });
+    let stop: string | null | undefined;
+    for await (const stream of runner) stop = (await stream.finalMessage()).stop_reason;
+    expect(stop).toBe('max_tokens');
+    expect(runs).toBe(0);
+    expect(fake.requests.length).toBe(1);
+  });
+
+  test.each(fragmenting)('responses and generate content: a truncated call of %s is not complete', async (upstream) => {
+    const events: string[] = [];
+    const stream = await openaiClient(gateway).responses.create({
+      model: modelOf(upstream, cutCall[upstream]!),
+      input: 'hi',
+      stream: true,
+      tools: [{ type: 'function', strict: false, ...tool }],
+    });
+    for await (const event of stream) {
+      events.push(event.type);
+      if (event.type === 'response.output_item.done' && event.item.type === 'function_call') expect(event.item.status).toBe('incomplete');
+      if (event.type === 'response.incomplete') {
+        expect(event.response.incomplete_details?.reason).toBe('max_output_tokens');
+        for (const item of event.response.output) if (item.type === 'function_call') expect(item.status).toBe('incomplete');
+      }
+    }
+    expect(events.at(-1)).toBe('response.incomplete');
+    const said = await startChat('gamma', gateway, modelOf(upstream, cutCall[upstream]!), { text: 'hi', tools: [tool] }).send({ stream: true });
+    expect(said).toMatchObject({ stop: 'length', calls: [] });
+  });
+});

@@ -1,0 +1,41 @@
+/** Figures of running processes, for suites that bound them: memory, and the bus's slow consumers. */
+import { readFileSync } from 'node:fs';
+import type { TestGateway } from './gateway.ts';
+
+const pageKib = 4;
+
+/** Resident memory in MiB; 0 where the system does not tell (only Linux does). */
+export function residentMib(pid: number | null): number {
+  if (pid === null) return 0;
+  try {
+    return (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * pageKib) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** Of each process of the gateway, by name. */
+export const residents = (gateway: TestGateway): Record<string, number> =>
+  Object.fromEntries(Object.entries(gateway.processes).map(([name, { pid }]) => [name, residentMib(pid)]));
+
+/** Samples until stopped; gives the most that each process grew beyond the start, in MiB. */
+export function watchGrowth(gateway: TestGateway): () => Record<string, number> {
+  const start = residents(gateway);
+  const most = { ...start };
+  const sample = (): void => {
+    for (const [name, now] of Object.entries(residents(gateway))) most[name] = Math.max(most[name] ?? 0, now);
+  };
+  const timer = setInterval(sample, 100);
+  return () => {
+    clearInterval(timer);
+    sample();
+    return Object.fromEntries(Object.entries(most).map(([name, peak]) => [name, Math.round(peak - (start[name] ?? 0))]));
+  };
+}
+
+/** What nats-server's monitor counts; null without a bus server of our own. */
+export async function slowConsumers(gateway: TestGateway): Promise<number | null> {
+  if (!gateway.nats?.monitorUrl) return null;
+  const reply = await fetch(`${gateway.nats.monitorUrl}/varz`);
+  return ((await reply.json()) as { slow_consumers: number }).slow_consumers;
+}
