@@ -138,9 +138,9 @@ function resultContent(value: unknown, param: string): ToolResultPart['content']
   return content;
 }
 
-/** Results of one step form one turn, and so do calls that come as single items. */
-function appendTo(talk: Talk, role: Turn['role'], parts: Part[]): void {
+/** Results of one step form one turn, and so do calls that come as single items. A turn that begins with a result or a call holds nothing else. */
+function appendTo(talk: Talk, role: Turn['role'], parts: (ToolResultPart | ToolCallPart)[]): void {
   const last = talk.turns.at(-1);
-  if (last?.role === role && last.parts.every((part) => part.type === parts[0]?.type)) last.parts.push(...parts);
+  if (last?.role === role && (last.parts.length === 0 || last.parts[0]?.type === parts[0]?.type)) last.parts.push(...parts);
   else talk.turns.push({ role, parts });
 }

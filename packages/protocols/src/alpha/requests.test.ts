@@ -369,3 +369,15 @@ describe('writing', () => {
     expect(losses).toEqual(expect.arrayContaining(['top_k', 'n', 'metadata', 'verbosity', 'document.url', 'document.text']));
   });
 });
+
+test('many results of one step are read in time that grows with their number alone', () => {
+  const content = (size: number) => Array.from({ length: size }, () => ({ role: 'tool', tool_call_id: 'c', content: 'r' }));
+  const measure = (size: number): number => {
+    const messages = content(size);
+    const started = performance.now();
+    expect(read({ messages }).conversation.turns).toHaveLength(1);
+    return performance.now() - started;
+  };
+  measure(5_000);
+  expect(measure(40_000)).toBeLessThan(500);
+});
