@@ -1,0 +1,120 @@
+/** `apply` and `export` against a running gateway: the round trip, the dry run, all or nothing. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+
+const main = join(import.meta.dirname, '../src/main.ts');
+const folder = mkdtempSync(join(tmpdir(), 'gateway-transfer-'));
+const upstreamKey = 'sk-canary-of-the-file';
+const environment = {
+  PATH: process.env['PATH'] ?? '',
+  CONFIG_FILE: '/dev/null',
+  DATA_DIR: join(folder, 'data'),
+  PORT: '0',
+  HOST: '127.0.0.1',
+  PROMETHEUS_PORT: 'off',
+  CONSOLE_SECRET_KEY: `console-${randomBytes(16).toString('hex')}`,
+  UPSTREAM_KEY: upstreamKey,
+};
+let gateway: ChildProcess;
+let url = '';
+
+beforeAll(async () => {
+  gateway = spawn(process.execPath, ['--no-warnings', main, 'up'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+  url = await new Promise<string>((resolve, reject) => {
+    let out = '';
+    gateway.stdout?.on('data', (text) => {
+      out += text;
+      const found = /The gateway listens on (http:\S+?)\.\s/.exec(out)?.[1];
+      if (found) resolve(found);
+    });
+    gateway.once('exit', () => reject(new Error(`the gateway ended: ${out}`)));
+  });
+}, 60_000);
+afterAll(async () => {
+  if (gateway.exitCode === null) {
+    const ended = new Promise((resolve) => gateway.once('exit', resolve));
+    gateway.kill('SIGKILL');
+    await ended;
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Outcome {
+  code: number;
+  out: string;
+  err: string;
+}
+const run = (...args: string[]): Promise<Outcome> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, ['--no-warnings', main, ...args, '--url', url], { env: environment }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    );
+  });
+const write = (name: string, text: string): string => {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+};
+const names = async (resource: string): Promise<string[]> => {
+  const reply = await fetch(`${url}/console/api/${resource}`, { headers: { authorization: `Bearer ${environment.CONSOLE_SECRET_KEY}` } });
+  return ((await reply.json()) as { items: { name: string }[] }).items.map(({ name }) => name).sort();
+};
+const configuration = (model: string): string => `upstreams:
+  - name: up
+    protocol: alpha
+    base_url: https://up.example
+    api_keys: [{ key: "\${UPSTREAM_KEY}" }]
+models:
+  - { name: ${model}, upstream: up, upstream_model_id: real }
+key_groups:
+  - { name: all, models: ["*"] }
+access_keys:
+  - { name: caller, group: all }
+`;
+
+test('a dry run says what would change and changes nothing', async () => {
+  const { code, out } = await run('apply', '--dry-run', '-f', write('first.yaml', configuration('first')));
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ dry_run: true });
+  expect(out).not.toContain(upstreamKey);
+  expect(await names('models')).toEqual([]);
+});
+
+test('apply, export, apply: the same configuration, secrets sealed, the file for its owner alone', async () => {
+  const applied = await run('apply', '-f', write('first.yaml', configuration('first')));
+  expect([applied.code, applied.err]).toEqual([0, '']);
+  expect([await names('upstreams'), await names('models'), await names('access-keys')]).toEqual([['up'], ['first'], ['caller']]);
+  const file = join(folder, 'export.yaml');
+  expect((await run('export', '-o', file)).code).toBe(0);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const text = readFileSync(file, 'utf8');
+  expect(text).not.toContain(upstreamKey);
+  expect(parse(text)).toMatchObject({ upstreams: [{ name: 'up' }], models: [{ name: 'first' }] });
+  // What was exported can be applied as it is, and changes nothing.
+  const again = await run('apply', '-f', file);
+  expect([again.code, again.err]).toEqual([0, '']);
+  const printed = await run('export', '--format', 'json');
+  expect((JSON.parse(printed.out) as { models: unknown[] }).models).toHaveLength(1);
+}, 60_000);
+
+test('all or nothing: one wrong entry, and no other is applied', async () => {
+  const before = [await names('upstreams'), await names('models')];
+  const wrong = `${configuration('second').replace('upstream: up,', 'upstream: nowhere,')}`.replace('name: up\n', 'name: another\n');
+  const { code, err } = await run('apply', '-f', write('wrong.yaml', wrong));
+  expect(code).toBe(1);
+  expect(err).toMatch(/was refused \(4\d\d\)/);
+  expect(err.trim().split('\n')).toHaveLength(1);
+  expect(err).not.toContain(upstreamKey);
+  expect([await names('upstreams'), await names('models')]).toEqual(before);
+});
+
+test('a file that is no configuration is refused in one line', async () => {
+  const { code, err } = await run('apply', '-f', write('broken.yaml', 'models: [{'));
+  expect(code).toBe(1);
+  expect(err.trim().split('\n')).toHaveLength(1);
+});
