@@ -15,7 +15,8 @@ const tool: AskedTool = {
 const longArguments = JSON.stringify({ pattern: `${'scratch/'.repeat(100)}*` });
 const slowText = 'text:3+slow:130';
 const slowCall = `ok:${longArguments}+slow:130`;
-const scripts = [slowText, slowCall, 'pump+slow:20', 'hang', 'cut@2500', 'eof@2500', 'midstream-error'];
+const wholeCall = `ok:${longArguments}`;
+const scripts = [wholeCall, slowText, slowCall, 'pump+slow:20', 'hang', 'cut@2500', 'eof@2500', 'midstream-error'];
 const pairs = doors.flatMap((door) => doors.map((upstream) => ({ door, upstream })));
 
 /** Protocols that send a call's arguments in fragments; in the other a call is one event, which comes whole or not at all. */
@@ -130,63 +131,62 @@ describe.each(arrangements('sdk-faults'))('streams on a %s gateway', (arrangemen
     expect(said.calls).toEqual([]);
   });
 
-  test.each(fragmenting)('a tool runner never runs a truncated call: alpha ← %s', async (upstream) => {
-    let runs = 0;
-    const runner = openaiClient(gateway).chat.completions.runTools(
-      {
-        model: modelOf(upstream, cutCall[upstream]!),
+  /** Both SDKs' own loops: what the model says last, and how often the tool ran. */
+  const loops = {
+    async alpha(model: string) {
+      let [runs, chunks] = [0, 0];
+      const run = () => `done ${++runs}`;
+      const runner = openaiClient(gateway).chat.completions.runTools({
+        model,
+        stream: true,
+        messages: [{ role: 'user', content: 'hi' }],
+        tools: [{ type: 'function', function: { ...tool, parse: JSON.parse, function: run } }],
+      });
+      runner.on('chunk', () => chunks++);
+      // On a reply of length type the SDK itself raises: then there is no final text.
+      const text = await runner.finalContent().catch(() => null);
+      expect(chunks).toBeGreaterThan(0);
+      return { runs, text };
+    },
+    async beta(model: string) {
+      let runs = 0;
+      const run = () => `done ${++runs}`;
+      const runner = anthropicClient(gateway).beta.messages.toolRunner({
+        model,
+        max_tokens: 1000,
         stream: true,
         messages: [{ role: 'user', content: 'hi' }],
         tools: [
           {
-            type: 'function',
-            function: {
-              ...tool,
-              parse: JSON.parse,
-              function: () => {
-                runs++;
-                return 'done';
-              },
-            },
+            name: tool.name,
+            description: tool.description,
+            input_schema: tool.parameters as { type: 'object' },
+            parse: (input: unknown) => input,
+            run,
           },
         ],
-      },
-      { maxRetries: 0 },
-    );
-    let chunks = 0;
-    runner.on('chunk', () => chunks++);
-    // The SDK itself raises on a reply of length type; what counts is that the call began and nothing ran.
-    await runner.done().catch(() => undefined);
-    expect(chunks).toBeGreaterThan(0);
-    expect(runs).toBe(0);
-    expect(fake.requests.length).toBe(1);
+      });
+      let last: Awaited<ReturnType<typeof runner.done>> | undefined;
+      for await (const stream of runner) last = await stream.finalMessage();
+      const text = last?.stop_reason === 'max_tokens' ? null : (last?.content.map((block) => (block.type === 'text' ? block.text : '')).join('') ?? '');
+      return { runs, text };
+    },
+  };
+
+  test.each(doors)("the SDKs' own tool loops run a complete call of %s", async (upstream) => {
+    for (const loop of [loops.alpha, loops.beta]) {
+      const { runs, text } = await loop(modelOf(upstream, wholeCall));
+      expect(runs).toBe(1);
+      expect(text).toContain('done 1');
+    }
   });
 
-  test.each(fragmenting)('a tool runner never runs a truncated call: beta ← %s', async (upstream) => {
-    let runs = 0;
-    const runner = anthropicClient(gateway).beta.messages.toolRunner({
-      model: modelOf(upstream, cutCall[upstream]!),
-      max_tokens: 1000,
-      stream: true,
-      messages: [{ role: 'user', content: 'hi' }],
-      tools: [
-        {
-          name: tool.name,
-          description: tool.description,
-          input_schema: tool.parameters as { type: 'object' },
-          parse: (input: unknown) => input,
-          run: () => {
-            runs++;
-            return 'done';
-          },
-        },
-      ],
-    });
-    let stop: string | null | undefined;
-    for await (const stream of runner) stop = (await stream.finalMessage()).stop_reason;
-    expect(stop).toBe('max_tokens');
-    expect(runs).toBe(0);
-    expect(fake.requests.length).toBe(1);
+  test.each(fragmenting)("the SDKs' own tool loops never run a truncated call of %s", async (upstream) => {
+    for (const loop of [loops.alpha, loops.beta]) {
+      fake.requests.length = 0;
+      expect(await loop(modelOf(upstream, cutCall[upstream]!))).toEqual({ runs: 0, text: null });
+      expect(fake.requests.length).toBe(1);
+    }
   });
 
   test.each(fragmenting)('responses and generate content: a truncated call of %s is not complete', async (upstream) => {

@@ -1,0 +1,338 @@
+/** What the edge lets in and how it says no: credentials, header rules, paths, bodies, ids and caps, in each door's shape, in both arrangements. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { mintAccessKey } from '@model-gateway/secrets';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
+import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import type { Door } from '../support/sdk-callers.ts';
+import { doors } from '../support/sdk-callers.ts';
+import { type Answer, type Sent, send } from '../support/send.ts';
+
+const keys = {
+  expired: mintAccessKey(),
+  soon: mintAccessKey(),
+  off: mintAccessKey(),
+  ofOffGroup: mintAccessKey(),
+  ruled: mintAccessKey(),
+  toggled: mintAccessKey(),
+};
+const maxBodyBytes = 200_000;
+
+/** A minimal call of each door. */
+const calls: Record<Door, { path: (model: string, stream: boolean) => string; body: (model: string, stream: boolean) => Record<string, unknown> }> = {
+  alpha: { path: () => '/v1/chat/completions', body: (model, stream) => ({ model, stream, messages: [{ role: 'user', content: 'hi' }] }) },
+  alpha_response: { path: () => '/v1/responses', body: (model, stream) => ({ model, stream, input: 'hi', store: false }) },
+  beta: { path: () => '/v1/messages', body: (model, stream) => ({ model, stream, max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }) },
+  gamma: {
+    path: (model, stream) => `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: () => ({ contents: [{ parts: [{ text: 'hi' }] }] }),
+  },
+};
+
+/** Whether an error has the shape of the door, with this status. */
+function expectShape(door: Door, answer: Answer, status: number): void {
+  expect(answer.status).toBe(status);
+  expect(answer.headers['content-type']).toMatch(/^application\/json/);
+  expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  const message = expect.stringMatching(/./);
+  if (door === 'beta') expect(answer.json).toEqual({ type: 'error', error: { type: expect.any(String), message }, request_id: answer.headers['x-request-id'] });
+  else if (door === 'gamma') expect(answer.json).toMatchObject({ error: { code: status, message, status: expect.stringMatching(/^[A-Z_]+$/) } });
+  else expect(answer.json).toEqual({ error: { message, type: expect.any(String), param: answer.json.error.param, code: expect.any(String) } });
+}
+
+describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway', (arrangement) => {
+  let fake: FakeUpstream;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    fake = await startFakeUpstream();
+    gateway = await startGateway({
+      arrangement,
+      toml: { server: { max_body_bytes: maxBodyBytes, max_global_concurrency: 8 }, streaming: { max_concurrent_streams: 3 } },
+    });
+    await gateway.configure({
+      upstreams: [{ name: 'up', protocol: 'alpha', base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] }],
+      models: ['ok', 'hang', 'pump+slow:20'].map((script) => ({ name: script.replace(/\W.*/, ''), upstream: 'up', upstream_model_id: script })),
+      key_groups: [
+        { name: 'off', models: ['*'], enabled: false },
+        {
+          name: 'ruled',
+          models: ['*'],
+          header_acl: [
+            { header: 'x-banned', match: 'exists', action: 'deny' },
+            { header: 'user-agent', match: 'regex', value: '^(evil|bad)-bot', action: 'deny' },
+            { header: 'x-team', match: 'equals', value: 'red', action: 'allow' },
+            { header: 'x-team', match: 'prefix', value: 'blue-', action: 'allow' },
+          ],
+        },
+      ],
+      access_keys: [
+        { name: 'expired', group: 'everyone', key: keys.expired, expires_at: '2020-01-01T00:00:00Z' },
+        { name: 'off', group: 'everyone', key: keys.off, enabled: false },
+        { name: 'of-off-group', group: 'off', key: keys.ofOffGroup },
+        { name: 'ruled', group: 'ruled', key: keys.ruled },
+        { name: 'toggled', group: 'everyone', key: keys.toggled },
+      ],
+    });
+  }, 90_000);
+  afterAll(async () => {
+    await gateway?.stop();
+    await fake?.close();
+  });
+  beforeEach(() => {
+    fake.requests.length = 0;
+  });
+
+  const json = { 'content-type': 'application/json' };
+  const call = (door: Door, headers: Sent['headers'], model = 'ok', stream = false): Promise<Answer> =>
+    send(gateway.url, calls[door].path(model, stream), { headers: { ...json, ...headers }, body: JSON.stringify(calls[door].body(model, stream)) });
+  const bearer = (key = gateway.key) => ({ authorization: `Bearer ${key}` });
+  const post = (body: string | Buffer, headers: Sent['headers'] = {}, path = '/v1/chat/completions') =>
+    send(gateway.url, path, { headers: { ...json, ...bearer(), ...headers }, body });
+
+  describe('credentials', () => {
+    test.each(doors)('%s: every carrier is accepted', async (door) => {
+      for (const headers of [
+        bearer(),
+        { authorization: `bearer ${gateway.key}` },
+        { 'x-api-key': gateway.key },
+        { 'x-gamma-api-key': gateway.key },
+        { 'x-goog-api-key': gateway.key },
+      ])
+        expect((await call(door, headers as Sent['headers'])).status).toBe(200);
+      const path = calls[door].path('ok', false);
+      const inQuery = await send(gateway.url, `${path}?key=${gateway.key}`, { headers: json, body: JSON.stringify(calls[door].body('ok', false)) });
+      expect(inQuery.status).toBe(200);
+      expect(fake.requests.every((one) => !JSON.stringify(one.headers).includes(gateway.key) && !one.path.includes(gateway.key))).toBe(true);
+    });
+
+    test.each(doors)('%s: none, unknown, disabled and expired keys are 401 in its shape, told apart by nothing', async (door) => {
+      const texts = new Set<string>();
+      for (const headers of [
+        {},
+        bearer(mintAccessKey()),
+        bearer('sk-other'),
+        bearer(keys.expired),
+        bearer(keys.off),
+        bearer(keys.ofOffGroup),
+        { authorization: `Basic ${gateway.key}` },
+      ]) {
+        const answer = await call(door, headers as Sent['headers']);
+        expectShape(door, answer, 401);
+        texts.add(JSON.stringify(answer.json).replace(answer.headers['x-request-id'] as string, ''));
+      }
+      expect(texts.size).toBe(1);
+      expect(fake.requests).toEqual([]);
+    });
+
+    test('conflicts: the same key twice is fine, two of ours or one header twice is 401, a vendor token beside ours is ignored', async () => {
+      const other = keys.toggled;
+      expect((await call('beta', { ...bearer(), 'x-api-key': gateway.key })).status).toBe(200);
+      expect((await call('beta', { ...bearer('sk-ant-vendor-token'), 'x-api-key': gateway.key })).status).toBe(200);
+      expectShape('beta', await call('beta', { ...bearer(), 'x-api-key': other }), 401);
+      expectShape('alpha', await call('alpha', { authorization: [`Bearer ${gateway.key}`, `Bearer ${gateway.key}`] }), 401);
+      expectShape('beta', await call('beta', { 'x-api-key': [gateway.key, gateway.key] }), 401);
+      const twice = await send(gateway.url, `/v1beta/models/ok:generateContent?key=${gateway.key}&key=${gateway.key}`, {
+        headers: json,
+        body: '{"contents":[]}',
+      });
+      expectShape('gamma', twice, 401);
+    });
+
+    test('a key stops when it is disabled or expires, and works again', async () => {
+      const asks = () => call('alpha', bearer(keys.toggled));
+      expect((await asks()).status).toBe(200);
+      expect((await gateway.console('PATCH', '/access-keys/toggled', { enabled: false })).status).toBe(200);
+      await gateway.settle();
+      expect((await asks()).status).toBe(401);
+      await gateway.console('PATCH', '/access-keys/toggled', { enabled: true, expires_at: new Date(Date.now() + 1500).toISOString() });
+      await gateway.settle();
+      expect((await asks()).status).toBe(200);
+      await until(async () => (await asks()).status === 401, 'the key to expire');
+    });
+
+    test('header rules: the first match decides, and with an allow rule somebody must match', async () => {
+      const as = async (headers: Sent['headers']) => (await call('alpha', { ...bearer(keys.ruled), ...headers })).status;
+      expect(await as({ 'x-team': 'red' })).toBe(200);
+      expect(await as({ 'x-team': 'blue-7' })).toBe(200);
+      expect(await as({})).toBe(403);
+      expect(await as({ 'x-team': 'green' })).toBe(403);
+      expect(await as({ 'x-team': 'red', 'x-banned': '1' })).toBe(403);
+      expect(await as({ 'x-team': 'red', 'user-agent': 'evil-bot/1' })).toBe(403);
+      for (const door of doors) expectShape(door, await call(door, bearer(keys.ruled)), 403);
+    });
+  });
+
+  describe('paths and methods', () => {
+    const nowhere: [Door, string][] = [
+      ['alpha', '/v1/nothing'],
+      ['alpha', '/v1/chat/completions/more'],
+      ['beta', '/v1/messages/nothing'],
+      ['gamma', '/v1beta/nothing'],
+      ['alpha_response', '/v1/responses/resp_1/nothing'],
+    ];
+    test.each(nowhere)('an unknown path is 404 in the shape of %s: %s', async (door, path) => {
+      expectShape(door, await send(gateway.url, path, { headers: { ...json, ...bearer() }, body: '{}' }), 404);
+    });
+
+    const wrong: [Door, string, string][] = [
+      ['alpha', 'GET', '/v1/chat/completions'],
+      ['beta', 'PUT', '/v1/messages'],
+      ['beta', 'GET', '/v1/messages/count_tokens'],
+      ['gamma', 'GET', '/v1beta/models/ok:generateContent'],
+      ['alpha_response', 'PATCH', '/v1/responses'],
+      ['alpha', 'DELETE', '/v1/models'],
+    ];
+    test.each(wrong)('a wrong method is 405 in the shape of %s: %s %s', async (door, method, path) => {
+      const answer = await send(gateway.url, path, { method, headers: bearer() });
+      expectShape(door, answer, 405);
+      expect(answer.headers.allow).toMatch(/^(?:GET|POST)(?:, \w+)*$/);
+    });
+
+    test('the console and unknown everyday paths answer in their own words', async () => {
+      expect((await send(gateway.url, '/nothing', { method: 'GET' })).json).toEqual({ error: { code: 'not_found', message: 'Not found.' } });
+      expect((await gateway.console('GET', '/nothing')).body).toMatchObject({ error: { code: 'not_found' } });
+      // An access key is no console token.
+      expect((await gateway.console('GET', '/models', undefined, bearer())).status).toBe(401);
+    });
+  });
+
+  describe('bodies', () => {
+    const deep = (depth: number) => `{"model":"ok","messages":[{"role":"user","content":"hi"}],"metadata":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+
+    test.each(doors)('%s: malformed JSON, wrong shapes and empty bodies are 400', async (door) => {
+      const path = calls[door].path('ok', false);
+      for (const body of [
+        '',
+        '{',
+        'null',
+        '[]',
+        '"text"',
+        '{"model":"ok",}',
+        '\u0000',
+        '{"model":"ok"} more',
+        '{"model":"\ud800"',
+        Buffer.from([0x7b, 0xff, 0x7d]),
+      ]) {
+        const answer = await post(body, {}, path);
+        expectShape(door, answer, 400);
+      }
+      expect(fake.requests).toEqual([]);
+    });
+
+    test('a wrong field is named', async () => {
+      const ask = async (path: string, body: Record<string, unknown>) => (await post(JSON.stringify({ model: 'ok', ...body }), {}, path)).json.error;
+      expect(await ask('/v1/chat/completions', { messages: [], stream: 'yes' })).toMatchObject({ param: 'stream' });
+      // Between equal protocols the upstream judges; in a translation the gateway must understand.
+      expect(await ask('/v1/responses', { input: 7 })).toMatchObject({ param: 'input' });
+      expect((await ask('/v1/messages', { max_tokens: 1, messages: 'hi' })).message).toContain('messages');
+      expect((await ask('/v1beta/models/ok:generateContent', { contents: [{ parts: 7 }] })).message).toContain('parts');
+      expect((await post('{"messages":[]}')).json.error).toMatchObject({ param: 'model', message: 'model is required.' });
+    });
+
+    test('a repeated model or stream key is 400, however it is spelt', async () => {
+      for (const body of [
+        '{"model":"ok","messages":[],"model":"hang"}',
+        '{"model":"ok","messages":[],"\\u006dodel":"hang"}',
+        '{"model":"ok","stream":false,"messages":[],"stream":true}',
+      ])
+        expectShape('alpha', await post(body), 400);
+      // Deeper keys of that name are the caller's own.
+      expect((await post('{"model":"ok","metadata":{"model":"hang","stream":"x"},"messages":[{"role":"user","content":"hi"}]}')).status).toBe(200);
+    });
+
+    test('deep nesting is refused or carried, quickly, and breaks nothing', async () => {
+      for (const depth of [50, 5000, 90_000]) {
+        const started = performance.now();
+        const answer = await post(deep(depth));
+        expect([200, 400]).toContain(answer.status);
+        if (depth > 1000) expect(answer.status).toBe(400);
+        expect(performance.now() - started).toBeLessThan(2000);
+      }
+      expect((await call('alpha', bearer())).status).toBe(200);
+    });
+
+    test.each(doors)('%s: too large is 413, announced or not', async (door) => {
+      const path = calls[door].path('ok', false);
+      const large = JSON.stringify({ ...calls[door].body('ok', false), metadata: { pad: 'x'.repeat(maxBodyBytes) } });
+      expectShape(door, await post(large, {}, path), 413);
+      const unannounced = await fetch(`${gateway.url}${path}`, {
+        method: 'POST',
+        headers: { ...json, ...bearer() },
+        body: new Blob([large]).stream(),
+        duplex: 'half',
+      } as RequestInit);
+      expect(unannounced.status).toBe(413);
+    });
+
+    test.each(doors)('%s: other content types and encodings are 415', async (door) => {
+      const path = calls[door].path('ok', false);
+      const body = JSON.stringify(calls[door].body('ok', false));
+      for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded'])
+        expectShape(door, await post(body, { 'content-type': type }, path), 415);
+      for (const encoding of ['gzip', 'br']) expectShape(door, await post(body, { 'content-encoding': encoding }, path), 415);
+      expect((await post(body, { 'content-type': 'application/json; charset=utf-8' }, path)).status).toBe(200);
+    });
+  });
+
+  describe('ids', () => {
+    test.each(doors)('%s: every answer has a minted id, and echoes the caller’s own', async (door) => {
+      for (const [model, key] of [
+        ['ok', gateway.key],
+        ['no-such', gateway.key],
+        ['ok', 'sk-wrong'],
+      ] as const) {
+        const answer = await call(door, { ...bearer(key), 'z-request-id': `mine-${door}`, 'x-request-id': 'forged' }, model);
+        expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        expect(answer.headers['z-request-id']).toBe(`mine-${door}`);
+        expect(answer.headers['request-id']).toBe(door === 'beta' ? answer.headers['x-request-id'] : undefined);
+      }
+      const streamed = await call(door, { ...bearer(), 'z-request-id': 'streamed' }, 'ok', true);
+      expect(streamed.headers).toMatchObject({ 'z-request-id': 'streamed', 'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    });
+
+    test('what is no plain token is not echoed', async () => {
+      for (const id of ['two words', 'x'.repeat(129), ''])
+        expect((await call('alpha', { ...bearer(), 'z-request-id': id })).headers['z-request-id']).toBeUndefined();
+    });
+  });
+
+  describe('caps', () => {
+    /** Opens calls that stay open, and waits until the upstream has them. */
+    async function hold(count: number, model: string, stream: boolean): Promise<() => Promise<void>> {
+      const leave = new AbortController();
+      const open = Array.from({ length: count }, () =>
+        fetch(`${gateway.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { ...json, ...bearer() },
+          body: JSON.stringify(calls.alpha.body(model, stream)),
+          signal: leave.signal,
+        }).catch(() => undefined),
+      );
+      await until(async () => fake.requests.length === count, 'the upstream to hold the calls');
+      const held = [...fake.requests];
+      return async () => {
+        leave.abort();
+        await Promise.all([...open, ...held.map((one) => one.whenClosed)]);
+      };
+    }
+
+    test('one stream too many is 503 at once; whole calls go on; the place is free again', async () => {
+      const letGo = await hold(3, 'pump', true);
+      for (const door of doors) {
+        const started = performance.now();
+        expectShape(door, await call(door, bearer(), 'ok', true), 503);
+        expect(performance.now() - started).toBeLessThan(1000);
+        expect((await call(door, bearer(), 'ok', false)).status).toBe(200);
+      }
+      await letGo();
+      await until(async () => (await call('alpha', bearer(), 'ok', true)).status === 200, 'a free place', 5000);
+    });
+
+    test('one request too many is 503 at once in each shape; the console still answers; the place is free again', async () => {
+      const letGo = await hold(8, 'hang', false);
+      for (const door of doors) expectShape(door, await call(door, bearer()), 503);
+      expect((await gateway.console('GET', '/models')).status).toBe(200);
+      await letGo();
+      await until(async () => (await call('alpha', bearer())).status === 200, 'a free place', 5000);
+    });
+  });
+});
