@@ -58,7 +58,7 @@ export interface TestGateway {
   settle(): Promise<void>;
   /** The row of a request, by minted id or `z-request-id`; waits for it. */
   row(requestId: string): Promise<RequestRow>;
-  /** All rows of this gateway so far, newest first. */
+  /** All rows of this gateway so far, newest first, without those of `settle`. */
   rows(): Promise<RequestRow[]>;
   /** Throws when a process logged a fatal line or ended by itself. */
   checkProcesses(): void;
@@ -90,6 +90,9 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     throw error;
   }
 }
+
+/** Marks the calls that `settle` makes for itself. */
+const settling = 'settling';
 
 class Gateway implements TestGateway {
   readonly arrangement: Arrangement;
@@ -177,7 +180,10 @@ class Gateway implements TestGateway {
     const name = `mark-${this.#marks++}`;
     const made = await this.console('POST', '/access-keys', { name, group: 'everyone', key });
     if (made.status !== 201) throw new Error(`the console refused a key: ${JSON.stringify(made.body)}`);
-    await until(async () => (await fetch(`${this.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).ok, 'the edge to see the configuration');
+    await until(
+      async () => (await fetch(`${this.url}/v1/models`, { headers: { authorization: `Bearer ${key}`, 'z-request-id': settling } })).ok,
+      'the edge to see the configuration',
+    );
   }
 
   async row(requestId: string): Promise<RequestRow> {
@@ -196,7 +202,7 @@ class Gateway implements TestGateway {
     do {
       const { status, body } = await this.console('GET', `/logs?limit=500${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
       if (status !== 200) throw new Error(`the console gave no rows: ${JSON.stringify(body)}`);
-      rows.push(...body.items);
+      rows.push(...(body.items as RequestRow[]).filter((row) => row.client_request_id !== settling));
       cursor = body.next_cursor;
     } while (cursor !== null);
     return rows;
