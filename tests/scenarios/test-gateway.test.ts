@@ -1,7 +1,7 @@
 /** The test gateway itself: both arrangements start, answer, keep rows, restart a process, and stop clean. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 
 describe.each(arrangements('gateway smoke'))('a %s gateway', (arrangement) => {
   let upstream: FakeUpstream;
@@ -52,3 +52,18 @@ describe.each(arrangements('gateway smoke'))('a %s gateway', (arrangement) => {
     expect(one.logs().length).toBeGreaterThan(0);
   });
 });
+
+test('an end that nobody asked for is a fault, and everything is cleaned up all the same', async () => {
+  const gateway = await startGateway({ arrangement: 'embedded' });
+  const { pid } = gateway.processes['gateway']!;
+  gateway.checkProcesses();
+  process.kill(pid!, 'SIGKILL');
+  await until(async () => gateway.processes['gateway']!.pid === null, 'the end of the process');
+  expect(() => gateway.checkProcesses()).toThrow('ended by itself (SIGKILL)');
+  await expect(gateway.stop()).rejects.toThrow('ended by itself');
+}, 60_000);
+
+test('a gateway that cannot start says why', async () => {
+  const start = startGateway({ arrangement: 'embedded', env: { LOG_LEVEL: 'loud' } });
+  await expect(start).rejects.toThrow('LOG_LEVEL');
+}, 60_000);
