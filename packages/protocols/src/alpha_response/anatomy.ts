@@ -6,7 +6,7 @@ import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { readProof } from './proof.ts';
-import { unknownTurn, unresolvable } from './read-items.ts';
+import { unresolvable } from './read-items.ts';
 
 /** Texts that a body must hold before it is worth parsing: stored state, sealed proofs, and ids of reasoning that only its upstream holds. */
 const previous = '"previous_response_id"';
@@ -20,7 +20,10 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
   if ([previous, reference, conversation, envelopePrefix, reasoningId].some((text) => context.contains(text))) {
     const body = context.parse();
     if (own(body, 'conversation') !== undefined) throw invalid('conversation', 'Conversations are not stored here; send the items in input.');
-    if (own(body, 'previous_response_id') !== undefined) throw unknownTurn(asString(own(body, 'previous_response_id')));
+    if (own(body, 'previous_response_id') !== undefined) {
+      losses.add('previous_response_id', 'dropped', 'The turn is not stored here; only the input of this request was used.');
+      edits.push({ path: ['previous_response_id'], value: undefined });
+    }
     editItems(asArray(own(body, 'input')) ?? [], context, edits, losses);
   }
   return { edits, losses: losses.list };

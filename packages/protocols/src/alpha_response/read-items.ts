@@ -15,13 +15,6 @@ export const unresolvable = (path: string, id: string | undefined): GatewayError
     message: `Item${id ? ` '${id.slice(0, 128)}'` : ''} is a reference to a stored item, and none is stored here. Send the item itself, and set store:false so that replies carry all that later turns need.`,
   });
 
-/** Answering without the turns before would be an answer to something else; clients send the whole conversation on this code. */
-export const unknownTurn = (id: string | undefined): GatewayError =>
-  new GatewayError('previous_response_not_found', {
-    param: 'previous_response_id',
-    message: `Previous response${id ? ` with id '${id.slice(0, 128)}'` : ''} not found: turns are not stored here. Send the whole conversation in input.`,
-  });
-
 export class ItemReader {
   readonly system: SystemPart[] = [];
   readonly turns: Turn[] = [];

@@ -4,7 +4,7 @@ import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
-import { ItemReader, unknownTurn } from './read-items.ts';
+import { ItemReader } from './read-items.ts';
 import { noTools, readToolChoice, readTools } from './tools.ts';
 import { echoFields, type RequestEcho } from './wire.ts';
 
@@ -60,7 +60,6 @@ export function readRequest(value: unknown, _context: ReadRequestContext): ReadR
 
 function refuseState(body: JsonObject): void {
   for (const [field, reason] of Object.entries(stateful)) if (own(body, field) !== undefined) throw invalid(field, reason);
-  if (own(body, 'previous_response_id') !== undefined) throw unknownTurn(asString(own(body, 'previous_response_id')));
   if (own(body, 'background') === true) throw invalid('background', 'This model cannot run in the background; leave the field out or use stream.');
 }
 
@@ -69,6 +68,8 @@ function declareUnsupported(body: JsonObject, losses: Losses): void {
     const value = own(body, field);
     if (value !== undefined && value !== harmless) losses.add(field, 'dropped', detail);
   }
+  if (own(body, 'previous_response_id') !== undefined)
+    losses.add('previous_response_id', 'dropped', 'The turn is not stored here; only the input of this request was used.');
   (asArray(own(body, 'include')) ?? []).forEach((entry, index) => {
     if (entry !== 'reasoning.encrypted_content') losses.add(`include.${index}`, 'dropped', 'It asks for data that only its vendor has.');
   });

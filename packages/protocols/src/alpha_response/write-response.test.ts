@@ -80,17 +80,18 @@ describe('stream', () => {
       metadata: { a: 'b' },
       store: false,
       max_output_tokens: 99,
-      previous_response_id: null,
+      previous_response_id: 'resp_x',
       secret: 1,
     };
     const { text } = write([start, ...ending('stop')], echoOf(body));
     const created = own(JSON.parse(text.split('\n')[1]?.slice(6) ?? ''), 'response');
-    const { secret: _secret, ...repeated } = body;
+    const { previous_response_id: _previous, secret: _secret, ...repeated } = body;
     expect(created).toMatchObject({
       ...repeated,
       object: 'response',
       model: 'caller-model',
       created_at: 1_700_000_000,
+      previous_response_id: null,
       output: [],
       usage: null,
     });
