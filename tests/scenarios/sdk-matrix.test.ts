@@ -205,6 +205,26 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
         );
       for (const proof of said.proofs) expect(sent).not.toContain(proof);
     });
+
+    test.each(both(proofs))('a change of the model strips proofs and keeps the rest: $door ← $upstream/$name', async ({ door, upstream, name, n, stream }) => {
+      const oracle = readRecorded(upstream, name, n);
+      const tools = [...new Set(oracle.calls.map((call) => call.name))].map((name) => ({ ...weather, name }));
+      const asked: Asked = { text: 'Think, then act.', reasoning: true, ...(tools.length > 0 && { tools }) };
+      const chat = startChat(door, gateway, modelOf(upstream, fixture(upstream, name, n)), asked);
+      const said = await chat.send({ stream });
+      if (said.calls.length > 0) chat.answer(said.calls.map((call) => ({ ...call, output: 'done' })));
+      else chat.say('Go on.');
+      for (const other of doors) {
+        await chat.send({ stream, model: modelOf(other, 'ok') });
+        const sent = JSON.stringify(fake.requests.at(-1)!.json);
+        for (const proof of [...oracle.proofs, ...said.proofs]) expect(sent).not.toContain(proof.slice(0, 60));
+        if (said.text !== '') expect(sent).toContain(JSON.stringify(said.text).slice(1, -1).slice(0, 40));
+        // Each further reply is history too: results of the first calls stay paired.
+        expect(heard(other).answered.slice(0, oracle.calls.length)).toEqual(
+          oracle.calls.map((call) => ({ name: call.name, result: expect.stringContaining('done') })),
+        );
+      }
+    });
   });
 
   test('each call left one row, told by the translator', async () => {

@@ -44,6 +44,8 @@ export interface Said {
 
 export interface Reaction {
   stream: boolean;
+  /** Another model for this turn and its history. */
+  model?: string;
   signal?: AbortSignal;
   /** Called at the first event of a stream. */
   onFirst?: () => void;

@@ -24,7 +24,7 @@ export function startChatCompletions(options: SdkOptions, model: string, asked: 
   ];
   return {
     async send(reaction) {
-      const reply = await ask(client, body(model, messages, asked), reaction);
+      const reply = await ask(client, body(reaction.model ?? model, messages, asked), reaction);
       const message = reply.choices[0]!.message;
       messages.push(message as ChatCompletionMessageParam);
       return said(reply);

@@ -15,7 +15,7 @@ export function startGenerateContent(options: SdkOptions, model: string, asked: 
   ];
   return {
     async send(reaction) {
-      const replies = await ask(client, { model, contents, config: config(asked, reaction) }, reaction);
+      const replies = await ask(client, { model: reaction.model ?? model, contents, config: config(asked, reaction) }, reaction);
       const parts = joinTexts(replies.flatMap((reply) => reply.candidates?.[0]?.content?.parts ?? []));
       contents.push({ role: 'model', parts });
       return said(replies, parts);

@@ -23,7 +23,7 @@ export function startMessages(options: SdkOptions, model: string, asked: Asked):
   ];
   return {
     async send(reaction) {
-      const reply = await ask(client, body(model, messages, asked), reaction);
+      const reply = await ask(client, body(reaction.model ?? model, messages, asked), reaction);
       messages.push({ role: 'assistant', content: reply.content as MessageParam['content'] });
       return said(reply);
     },

@@ -20,7 +20,7 @@ export function startResponses(options: SdkOptions, model: string, asked: Asked)
   ];
   return {
     async send(reaction) {
-      const reply = await ask(client, body(model, input, asked), reaction);
+      const reply = await ask(client, body(reaction.model ?? model, input, asked), reaction);
       input.push(...(reply.output as ResponseInputItem[]));
       return said(reply);
     },
