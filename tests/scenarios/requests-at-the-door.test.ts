@@ -167,6 +167,7 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       ['alpha', '/v1/chat/completions/more'],
       ['beta', '/v1/messages/nothing'],
       ['gamma', '/v1beta/nothing'],
+      ['gamma', '/v1beta/models/ok:embedContent'],
       ['alpha_response', '/v1/responses/resp_1/nothing'],
     ];
     test.each(nowhere)('an unknown path is 404 in the shape of %s: %s', async (door, path) => {

@@ -18,6 +18,17 @@ const verbs: ReadonlyMap<string, (model: string, query: URLSearchParams) => Rout
   ['countTokens', (model: string): RouteMatch => ({ operation: 'count-tokens', model, stream: 'whole' })],
 ]);
 
+/** The protocol's verbs that are not served here: such a path is unknown (404), and no model whose name ends in the verb. */
+const otherVerbs: ReadonlySet<string> = new Set([
+  'embedContent',
+  'batchEmbedContents',
+  'asyncBatchEmbedContent',
+  'batchGenerateContent',
+  'generateAnswer',
+  'predict',
+  'predictLongRunning',
+]);
+
 /** Decoded once; null when the percent-encoding is broken. */
 function decode(text: string): string | null {
   try {
@@ -41,7 +52,8 @@ const matchCall: ClientRoute['match'] = (rest, query) => {
 
 const matchModel: ClientRoute['match'] = (rest) => {
   // A path with a verb is the other route's, so that GET on it is a wrong method and not an unknown model.
-  if (verbs.has(split(rest)?.verb ?? '')) return null;
+  const verb = split(rest)?.verb ?? '';
+  if (verbs.has(verb) || otherVerbs.has(verb)) return null;
   const model = decode(rest);
   return model === null || model === '' ? null : { operation: 'get-model', model, stream: 'whole' };
 };
