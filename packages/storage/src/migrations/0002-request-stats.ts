@@ -36,7 +36,8 @@ const optionalIntegers = ['cost_micros', 'queue_ms', 'ttfb_ms', 'first_content_m
 
 const indexes = {
   request_stats_id: 'id',
-  request_stats_client_request_id: 'client_request_id',
+  // Most callers send none: their rows need no entry.
+  request_stats_client_request_id: 'client_request_id) where (client_request_id is not null',
   request_stats_access_key: 'access_key, started_at',
   request_stats_model: 'model, started_at',
 };
