@@ -2,8 +2,9 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { Callers, clientNames, expectProperEnd, onEach, scriptedModels, sleep, textOf, until, words } from '../support/callers.ts';
+import { Callers, clientNames, onEach, scriptedModels, sleep, textOf, until, words } from '../support/callers.ts';
 import { arrangements, splitAvailable, startGateway, type TestGateway } from '../support/gateway.ts';
+import { expectProperEnd } from '../support/proper-end.ts';
 
 const short = 'text:40+slow:50';
 const endless = 'pump+slow:100';

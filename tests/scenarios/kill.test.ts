@@ -1,8 +1,9 @@
 /** A18, A19, A21, A23, A27, A29: processes and the bus die under 50 streams; every caller gets a proper end, and every request exactly one row. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { Callers, clientNames, type Exchange, expectProperEnd, onEach, scriptedModels, sleep, textOf, until, words } from '../support/callers.ts';
+import { Callers, clientNames, type Exchange, onEach, scriptedModels, sleep, textOf, until, words } from '../support/callers.ts';
 import { splitAvailable, startGateway, type TestGateway } from '../support/gateway.ts';
+import { expectProperEnd } from '../support/proper-end.ts';
 
 const short = 'text:60+slow:50';
 const long = 'text:600+slow:50';
