@@ -152,8 +152,8 @@ export class Callers {
     }
   }
 
-  /** Exactly one row for each finished request of the ledger, waited for up to `ms`; `lost` may lack theirs, and never have two. */
-  async checkRows(ms = 15_000, lost: ReadonlySet<Exchange> = new Set()): Promise<void> {
+  /** Exactly one row for each answered request of the ledger, waited for up to `ms`; one that got no answer may never have arrived, and has at most one. */
+  async checkRows(ms = 15_000): Promise<void> {
     const wanted = this.ledger.filter((one) => one.endedAt !== null);
     const deadline = performance.now() + ms;
     for (;;) {
@@ -162,7 +162,7 @@ export class Callers {
         if (row.client_request_id !== null) counts.set(row.client_request_id, (counts.get(row.client_request_id) ?? 0) + 1);
       }
       const faults = wanted
-        .filter((one) => (counts.get(one.id) ?? (lost.has(one) ? 1 : 0)) !== 1)
+        .filter((one) => (counts.get(one.id) ?? (one.status === null ? 1 : 0)) !== 1)
         .map((one) => `${one.id} (${one.client}, ${one.status}, ${one.ending}): ${counts.get(one.id) ?? 0} rows`);
       if (faults.length === 0) return;
       if (performance.now() > deadline)
