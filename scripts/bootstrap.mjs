@@ -26,7 +26,7 @@ const environment = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
 for (const name of Object.keys(environment)) if (name.startsWith('npm_')) delete environment[name];
 
 const commands = {
-  start: () => hand(node, ['--max-semi-space-size=64', 'deploy/cli/src/main.ts', 'up', ...rest]),
+  start: () => hand(node, ['--max-semi-space-size=16', 'deploy/cli/src/main.ts', 'up', ...rest]),
   test: () => hand(node, ['scripts/test.mjs', ...rest]),
 };
 if (!Object.hasOwn(commands, command)) fail(`unknown command ${command}: start or test`);

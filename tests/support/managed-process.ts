@@ -97,7 +97,7 @@ export class GatewayProcess implements ManagedProcess {
   }
 
   async #launch(): Promise<void> {
-    const child = spawn(process.execPath, ['--max-semi-space-size=64', entry, ...this.#plan.args], {
+    const child = spawn(process.execPath, ['--max-semi-space-size=16', entry, ...this.#plan.args], {
       // Nothing of the test's own environment leaks in but what a process needs to run at all.
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...this.#plan.env(this.ports) },
       stdio: ['ignore', 'pipe', 'pipe'],

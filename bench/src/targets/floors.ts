@@ -5,7 +5,7 @@ import { startNats } from './nats.ts';
 import { plainDoors, type StartTarget, type Target } from './target.ts';
 
 const servers = join(import.meta.dirname, '../../servers');
-const options = ['--max-semi-space-size=64'];
+const options = ['--max-semi-space-size=16'];
 
 export interface Mock {
   url: string;

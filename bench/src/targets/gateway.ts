@@ -8,7 +8,7 @@ import { type Door, dialectOf, type Passage, pathOf, type StartTarget, type Targ
 
 const entry = join(import.meta.dirname, '../../../deploy/cli/src/main.ts');
 const probe = join(import.meta.dirname, '../../servers/stall-probe.mjs');
-const options = ['--max-semi-space-size=64'];
+const options = ['--max-semi-space-size=16'];
 const services = ['console', 'stats', 'router', 'translator', 'edge'] as const;
 
 export const startEmbedded: StartTarget = (upstream, scratch) => startOneProcess('embedded', upstream, scratch, []);

@@ -9,11 +9,12 @@ function createReply(written: boolean) {
   const response = {
     headersSent: false,
     statusCode: 200,
-    writableFinished: false,
+    /** Bytes that the socket has not taken. */
+    writableLength: 0,
     destroy: jest.fn(),
     on: jest.fn(),
     end() {
-      response.writableFinished = written;
+      response.writableLength = written ? 0 : 1;
     },
     setTimeout: jest.fn<(ms: number, stalled: () => void) => void>(),
   };

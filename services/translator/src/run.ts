@@ -1,6 +1,6 @@
 /** One request against its upstreams: the one attempt loop. */
 import type { ServerStream } from '@model-gateway/bus';
-import type { Job, PlannedAttempt } from '@model-gateway/contracts';
+import type { Job, PlannedAttempt, RequestRow } from '@model-gateway/contracts';
 import { type ErrorCode, errorCodes, GatewayError, toGatewayError } from '@model-gateway/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
@@ -117,7 +117,7 @@ function finish(call: Call, sink: ReplySink, stream: Stream, room: Room): void {
   // Counting uses no tokens.
   const tail = { row: call.row(200, null, call.job.operation !== 'count-tokens') };
   const body = sink.wholeBody;
-  keepUntilSettled(call, stream, tail.row, room);
+  keepUntilSettled(stream, tail.row, room);
   if (body) stream.whole({ status: 200, headers: { 'content-type': call.client.contentType('whole'), 'content-length': String(body.length) } }, body, tail);
   else stream.tail(tail);
 }
@@ -128,14 +128,14 @@ function fail(call: Call, sink: ReplySink, stream: Stream, room: Room, cause: un
   else if (error.cause) room.logger.info({ request: call.job.id, upstream: call.upstream, code: error.code, error: error.cause }, 'request failed');
   if (call.cancelled !== null) return tellOwnRow(call, sink, room, false);
   const row = call.row(sink.committed ? 200 : error.status, error.code, false);
-  keepUntilSettled(call, stream, row, room);
+  keepUntilSettled(stream, row, room);
   stream.tail({ row, error: error.toWire(), ...(call.meter.usage && { usage: call.meter.usage }) });
 }
 
-/** The row is ours until the edge says that it is in safe hands. */
-function keepUntilSettled(call: Call, stream: Stream, row: ReturnType<Call['row']>, room: Room): void {
+/** The row is ours until the edge says that it is in safe hands. The closure holds the row alone: the request's bytes must not wait with it. */
+function keepUntilSettled(stream: Stream, row: RequestRow, room: Room): void {
   stream.onSettled((how) => {
-    if (how === 'lost') tellRow(row, call, room);
+    if (how === 'lost') tellRow(row, room);
   });
 }
 
@@ -151,9 +151,10 @@ function tellOwnRow(call: Call, sink: ReplySink, room: Room, complete: boolean):
   const code = endings.get(call.cancelled) ?? 'service_lost';
   // The edge that gave up, or died, is not a caller who left: that one has its own status even after content.
   const status = sink.committed && code !== 'client_gone' ? 200 : errorCodes[code].status;
-  tellRow(call.row(status, code, complete && call.job.operation !== 'count-tokens'), call, room);
+  tellRow(call.row(status, code, complete && call.job.operation !== 'count-tokens'), room);
 }
 
-function tellRow(row: ReturnType<Call['row']>, call: Call, room: Room): void {
-  room.bus.tellDurably('stats.request', row.id, row).catch((error: unknown) => room.logger.error({ request: call.job.id, error }, 'row lost'));
+function tellRow(row: RequestRow, room: Room): void {
+  const { id } = row;
+  room.bus.tellDurably('stats.request', id, row).catch((error: unknown) => room.logger.error({ request: id, error }, 'row lost'));
 }

@@ -258,6 +258,10 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
   private end(): void {
     if (this.life === 'ended') return;
     this.life = 'ended';
+    // Until it is settled only the row is waited for: what the callbacks hold (bodies, sockets) must not wait with it.
+    if (this.cancelReason === null && this.tailSent) this.cancelCallback = null;
+    this.dataCallback = null;
+    this.dataEndCallback = null;
     this.down.close();
     this.up.close();
     this.host.servedEnded();

@@ -66,7 +66,6 @@ export class Reply implements StreamHandlers<'translator.run'> {
 
   tail(tail: ReplyTail): void {
     const error = tail.error && GatewayError.fromWire(tail.error);
-    const told = (): void => this.#call?.acknowledge();
     if (error) this.#end(error, tail.usage);
     else this.#exchange.response.end();
     this.#finish();
@@ -74,7 +73,7 @@ export class Reply implements StreamHandlers<'translator.run'> {
     // A keep-alive may have committed 200 before the translator knew: the row says what the caller saw.
     const status = response.headersSent ? response.statusCode : tail.row.status;
     const row = { ...tail.row, status, duration_ms: Math.round(this.#exchange.elapsedMs()), response_bytes: this.#exchange.responseBytes };
-    this.#exchange.tellRow(row, told);
+    this.#exchange.tellRow(row, acknowledger(this.#call));
   }
 
   broken(error: GatewayError): void {
@@ -138,7 +137,13 @@ export class Reply implements StreamHandlers<'translator.run'> {
     this.#room.replies.delete(this);
     clearTimeout(this.#timer);
     const { response } = this.#exchange;
-    // The socket's own time-out, which any progress puts off.
-    if (!response.writableFinished) response.setTimeout(stalledMs, () => response.destroy());
+    // The socket's own time-out, which any progress puts off. Most replies have left by now.
+    if (response.writableLength > 0) response.setTimeout(stalledMs, () => response.destroy());
   }
 }
+
+/** Made outside the class, so that it holds the stream alone: a reply with its sockets and bytes must not live until its row is committed. */
+const acknowledger =
+  (call: StreamCall | undefined): (() => void) =>
+  () =>
+    call?.acknowledge();
