@@ -1,4 +1,6 @@
-/** Bytes to records: server-sent events, JSON arrays. */
+/** Bytes to records: server-sent events, JSON arrays, binary event streams. */
+export * from './event-stream.ts';
+export type { EventStreamHeaders } from './event-stream-headers.ts';
 export * from './framing-error.ts';
 export * from './json-array.ts';
 export * from './sse.ts';

@@ -206,6 +206,15 @@ export interface StreamRecord {
   event?: string | undefined;
   data: string;
   json: unknown;
+  /** Binary event streams only: the message says that the stream has failed; `event` is its type or code. */
+  failure?: 'exception' | 'error' | undefined;
+}
+
+/** A record as it was framed, before its data is parsed. `dataStart`, `dataEnd`: where `data` stands in `raw`, when it is one piece of it. */
+export interface FramedRecord extends Omit<StreamRecord, 'json'> {
+  raw: Uint8Array;
+  dataStart?: number | undefined;
+  dataEnd?: number | undefined;
 }
 
 /** Record in, events out. Holds the state of one reply. Tolerates unknown fields, nulls, empty arrays; never throws on content. */
@@ -217,6 +226,8 @@ export interface ReplyReader {
 
 export interface UpstreamDoor {
   framing: 'sse' | 'json-array' | 'event-stream';
+  /** Takes a record out of the envelope in which a host carries another protocol's events, as that protocol would have framed it (`raw` too). */
+  unwrapRecord?: ((record: FramedRecord) => FramedRecord) | undefined;
   /**
    * Address and headers of a call. `clientHeaders` are the caller's (allow-listed names only reach the upstream, and only when both sides
    * speak this protocol), `clientQuery` likewise.
@@ -234,9 +245,10 @@ export interface UpstreamDoor {
   /** Whether this upstream has a counter of its own. */
   countsTokens: boolean;
   writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest;
-  createReader(): ReplyReader;
+  /** `target`: for protocols behind which several vendors' shapes stand. */
+  createReader(target: Target): ReplyReader;
   /** A whole JSON reply → the same events. */
-  readWhole(body: unknown): ChatEvent[];
+  readWhole(body: unknown, target: Target): ChatEvent[];
   readTokenCount(body: unknown): number | null;
   /** A non-2xx reply, or an error found in a body. `body` is text as it came; `headers` lower case. */
   readError(status: number, headers: Readonly<Record<string, string | undefined>>, body: string): UpstreamFault;

@@ -1,6 +1,6 @@
 /** The one place that waits for an upstream's stream: bytes to records to events, held until content, sent once per read. */
-import { createJsonArrayParser, createSseParser } from '@model-gateway/framing';
-import { type ChatEvent, isContent, type ReplyReader, type UpstreamFault } from '@model-gateway/protocols';
+import { createEventStreamParser, createJsonArrayParser, createSseParser } from '@model-gateway/framing';
+import { type ChatEvent, isContent, type ReplyReader, type UpstreamDoor, type UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from './call.ts';
 import type { Passage, RawRecord } from './passage/passage.ts';
 import type { Prepared } from './prepare.ts';
@@ -10,7 +10,7 @@ import type { Room } from './room.ts';
 const maxHeldEvents = 64;
 const maxHeldBytes = 256 * 1024;
 
-/** What both parsers give. */
+/** What all parsers give. */
 type Framed = Omit<RawRecord, 'json'>;
 interface RecordSource {
   push(chunk: Uint8Array): readonly Framed[];
@@ -33,6 +33,7 @@ export class Pump {
   readonly #sink: PumpSink;
   readonly #reader: ReplyReader;
   readonly #source: RecordSource;
+  readonly #unwrap: UpstreamDoor['unwrapRecord'];
   #held: (string | Uint8Array)[] = [];
   #heldBytes = 0;
   #heldEvents = 0;
@@ -44,8 +45,9 @@ export class Pump {
     this.#call = call;
     this.#passage = passage;
     this.#sink = sink;
-    this.#reader = prepared.upstream.createReader();
+    this.#reader = prepared.upstream.createReader(prepared.route.target);
     this.#source = recordSource(prepared.upstream.framing, room.maxEventBytes);
+    this.#unwrap = prepared.upstream.unwrapRecord;
   }
 
   /** The protocol's own end was seen, or the reply broke: nothing more is read. */
@@ -83,10 +85,12 @@ export class Pump {
 
   #take(records: readonly Framed[]): boolean {
     const out: (string | Uint8Array)[] = [];
-    for (const framed of records) {
-      const { event, data, raw, dataStart, dataEnd } = framed;
-      const record: RawRecord = { event, data, json: parseRecord(data), raw, dataStart, dataEnd };
-      if (record.json === undefined && record.data.trim() !== '[DONE]') {
+    for (const outer of records) {
+      const framed = this.#unwrap ? this.#unwrap(outer) : outer;
+      const { event, data, raw, dataStart, dataEnd, failure } = framed;
+      const record: RawRecord = { event, data, json: parseRecord(data), raw, dataStart, dataEnd, failure };
+      // What a message of failure says is its reader's to judge, readable or not.
+      if (failure === undefined && record.json === undefined && record.data.trim() !== '[DONE]') {
         if (record.data.trim() === '') continue;
         this.#fault = { class: 'broken', code: 'malformed', message: 'the upstream sent an event that is not JSON' };
         break;
@@ -141,7 +145,7 @@ export class Pump {
 function recordSource(framing: 'sse' | 'json-array' | 'event-stream', maxBytes: number): RecordSource {
   if (framing === 'sse') return createSseParser({ maxEventBytes: maxBytes });
   if (framing === 'json-array') return createJsonArrayParser({ maxElementBytes: maxBytes });
-  throw new Error(`no parser for ${framing} framing`);
+  return createEventStreamParser({ maxMessageBytes: maxBytes });
 }
 
 function parseRecord(data: string): unknown {

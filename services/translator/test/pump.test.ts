@@ -31,7 +31,7 @@ function createPump(maxEventBytes = 1024 * 1024): Pump {
       return writable;
     },
   };
-  return new Pump(...([call, { upstream }, passage, sink, { maxEventBytes }] as unknown as ConstructorParameters<typeof Pump>));
+  return new Pump(...([call, { upstream, route: {} }, passage, sink, { maxEventBytes }] as unknown as ConstructorParameters<typeof Pump>));
 }
 const record = (...events: ChatEvent[]): string => `data: ${JSON.stringify(events)}\n\n`;
 const push = (pump: Pump, ...records: string[]): boolean => pump.push(Buffer.from(records.join('')));

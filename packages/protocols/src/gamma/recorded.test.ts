@@ -60,7 +60,7 @@ const isStream = (exchange: Exchange): boolean => exchange.sse || exchange.respo
 function fold(exchange: Exchange): { message: Message; ended: boolean } {
   const events = isStream(exchange) ? [] : readWhole(JSON.parse(exchange.response!));
   if (isStream(exchange)) {
-    const reader = gamma.upstream!.createReader();
+    const reader = gamma.upstream!.createReader(writeContext().target);
     for (const record of recordsOf(exchange)) events.push(...reader.read(record));
     events.push(...reader.finish());
   }

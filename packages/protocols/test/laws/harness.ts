@@ -84,7 +84,7 @@ export function writePieces(client: Speaker, events: readonly ChatEvent[]): stri
 /** Bytes of a stream → events, cut into the given chunks. */
 export function readStream(upstream: Speaker, chunks: readonly Uint8Array[]): ChatEvent[] {
   const parser = createSseParser({ maxEventBytes: 1 << 20 });
-  const reader = upstream.upstream.createReader();
+  const reader = upstream.upstream.createReader(target);
   const events: ChatEvent[] = [];
   const take = (records: ReturnType<typeof parser.push>): void => {
     for (const { event, data } of records) {

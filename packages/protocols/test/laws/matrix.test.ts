@@ -1,7 +1,7 @@
 /** Law: a reply crosses every pair of protocols, streamed and whole, and means the same on the other side. */
 import { describe, expect, test } from '@jest/globals';
 import type { Message } from '../../src/index.ts';
-import { bytes, echoOf, foldAll, meaningOf, readStream, replyContext, type Speaker, speakers, validate, writeContext, writePieces } from './harness.ts';
+import { bytes, echoOf, foldAll, meaningOf, readStream, replyContext, type Speaker, speakers, target, validate, writeContext, writePieces } from './harness.ts';
 import { replyScenarios, requestScenarios } from './scenarios.ts';
 
 const pairs = speakers.flatMap((client) => speakers.map((upstream) => ({ client, upstream, name: `${client.id} ← ${upstream.id}` })));
@@ -36,9 +36,9 @@ describe.each(pairs)('$name', ({ client, upstream }) => {
 
   test.each(replyScenarios)('whole: $name', ({ events }) => {
     const wire = JSON.parse(JSON.stringify(upstream.client.writeWhole(foldAll(events), replyContext(echoOf(upstream))).body)) as unknown;
-    const message = foldAll(upstream.upstream.readWhole(wire));
+    const message = foldAll(upstream.upstream.readWhole(wire, target));
     const out = JSON.parse(JSON.stringify(client.client.writeWhole(message, replyContext(echoOf(client))).body)) as unknown;
-    const seen = foldAll(client.upstream.readWhole(out));
+    const seen = foldAll(client.upstream.readWhole(out, target));
     expectSame(message, seen);
     expectSame(foldAll(events), seen);
     const { input, cacheRead, output, reasoning } = seen.usage;

@@ -146,7 +146,7 @@ class Attempt {
     const bytes = this.#parts.length === 1 && this.#parts[0] ? this.#parts[0] : Buffer.concat(this.#parts);
     try {
       const json: unknown = JSON.parse(bytes.toString('utf8'));
-      const events = this.#prepared.upstream.readWhole(json);
+      const events = this.#prepared.upstream.readWhole(json, this.#prepared.route.target);
       const failed = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error');
       if (failed) return this.#settle({ fault: failed.error, committed: false, status: this.#status, body: bytes.toString('utf8') });
       if (!this.#isReply(events))

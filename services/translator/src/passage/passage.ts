@@ -1,13 +1,8 @@
 /** What a reply becomes on its way to the caller, verbatim or translated. */
-import type { ChatEvent, StreamRecord } from '@model-gateway/protocols';
+import type { ChatEvent, FramedRecord, StreamRecord } from '@model-gateway/protocols';
 
 /** A record with its bytes as they came. */
-export interface RawRecord extends StreamRecord {
-  raw: Uint8Array;
-  /** Where `data` stands in `raw`, when it is one line of it. */
-  dataStart?: number | undefined;
-  dataEnd?: number | undefined;
-}
+export type RawRecord = FramedRecord & StreamRecord;
 
 /** Output is collected per upstream read and sent in one frame: wake-ups cost more than bytes. */
 export interface Passage {
