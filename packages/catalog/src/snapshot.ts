@@ -32,7 +32,11 @@ function index<T extends object>(
 
 /** Keys are many and flat: compared by hand, an order of magnitude faster. */
 const sameKey = (a: AccessKeyRecord, b: AccessKeyRecord): boolean =>
-  a.hash === b.hash && a.name === b.name && a.group === b.group && a.enabled === b.enabled && a.expires_at === b.expires_at;
+  a.hash === b.hash && a.name === b.name && a.group === b.group && a.enabled === b.enabled && a.expires_at === b.expires_at && sameLimits(a, b);
+
+/** Most keys have none. */
+const sameLimits = (a: AccessKeyRecord, b: AccessKeyRecord): boolean =>
+  (a.rate_limit === b.rate_limit || isDeepStrictEqual(a.rate_limit, b.rate_limit)) && (a.budget === b.budget || isDeepStrictEqual(a.budget, b.budget));
 
 /** Canonical names win over aliases; the database lets no two meet. */
 function indexNames(models: Snapshot['models']): ReadonlyMap<string, ResolvedName> {

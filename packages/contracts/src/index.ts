@@ -1,6 +1,7 @@
 /** Types and constant tables that rooms share. No behaviour. */
 export * from './entities/access-key.ts';
 export * from './entities/key-group.ts';
+export * from './entities/limits.ts';
 export * from './entities/model.ts';
 export * from './entities/name.ts';
 export * from './entities/upstream.ts';

@@ -99,7 +99,7 @@ key_groups: [{name: team, models: ['*']}]
       ],
       [`${good}key_groups: [{name: g, colour: red}]`, 'key_groups.0.colour'],
       [`${good}key_groups: [{name: g}, {name: g}]`, 'key_groups.1.name'],
-      [`${good}access_keys: [{name: k, group: team, budget: {limit: 1}}]`, 'access_keys.0.budget'],
+      [`${good}access_keys: [{name: k, group: team, budget: {limit: 1}}]`, 'access_keys.0.budget.period'],
       [`${good}balancers: []`, 'balancers'],
       [`${good}version: 7`, 'version'],
     ];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Budget, budgetSchema, inheritableKeyRateLimit, type KeyRateLimit } from './limits.ts';
 import { resourceName } from './name.ts';
 
 /** What an admin may send for an access key. `key` imports a value of the caller's own at creation. */
@@ -16,6 +17,8 @@ export const accessKeySchema = z.strictObject({
   expires_at: z.iso.datetime({ offset: true }).nullable().default(null),
   description: z.string().max(2000).default(''),
   tags: z.array(z.string().min(1).max(100)).max(50).default([]),
+  rate_limit: inheritableKeyRateLimit,
+  budget: budgetSchema.nullable().default(null),
   /** Stored as a hash only: no full-value retrieval. */
   anonymous: z.boolean().default(false),
 });
@@ -30,4 +33,7 @@ export interface AccessKeyRecord {
   expires_at: number | null;
   /** Lower-case hex SHA-256 of the key. */
   hash: string;
+  /** Absent: `inherit`. */
+  rate_limit?: KeyRateLimit | 'inherit';
+  budget?: Budget | null;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { resourceName } from './name.ts';
+import { budgetSchema, inheritableKeyRateLimit } from './limits.ts';
+import { resourceName, type WithLater } from './name.ts';
 
 /** One rule on the caller's headers: evaluated in order, the first match decides (contract §4). */
 export const headerRuleSchema = z
@@ -17,8 +18,12 @@ export const keyGroupSchema = z.strictObject({
   /** Canonical model names; `*` stands for any run of characters. */
   models: z.array(z.string().min(1).max(200)).max(10_000).default([]),
   header_acl: z.array(headerRuleSchema).max(100).default([]),
+  /** Of each key in the group that has none of its own. */
+  rate_limit: inheritableKeyRateLimit,
+  /** Of all keys in the group together. */
+  budget: budgetSchema.nullable().default(null),
   enabled: z.boolean().default(true),
   description: z.string().max(2000).default(''),
 });
 export type KeyGroupInput = z.input<typeof keyGroupSchema>;
-export type KeyGroup = z.output<typeof keyGroupSchema>;
+export type KeyGroup = WithLater<z.output<typeof keyGroupSchema>, 'rate_limit' | 'budget'>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { protocolIds } from '../protocol-id.ts';
-import { modelName, resourceName } from './name.ts';
+import { inheritableRateLimit } from './limits.ts';
+import { modelName, resourceName, type WithLater } from './name.ts';
 import { httpUrl } from './upstream.ts';
 
 /** What an admin may send for a model (contract §5). */
@@ -16,9 +17,11 @@ export const modelSchema = z.strictObject({
   direct_path: z.boolean().default(false),
   kind: z.string().max(64).nullable().default(null),
   inference_profile: z.string().min(1).max(2048).nullable().default(null),
+  /** Its own replaces the upstream's; such a model is no longer counted there. */
+  rate_limit: inheritableRateLimit,
   token_counting: z.enum(['inherit', 'upstreamApi', 'tiktoken']).default('inherit'),
   extra_config: z.record(z.string(), z.json()).nullable().default(null),
   enabled: z.boolean().default(true),
 });
 export type ModelInput = z.input<typeof modelSchema>;
-export type Model = z.output<typeof modelSchema> & { created_at?: number };
+export type Model = WithLater<z.output<typeof modelSchema>, 'rate_limit'> & { created_at?: number };

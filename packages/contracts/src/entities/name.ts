@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** A stored resource whose row may be older than these fields: absent, they have their default. */
+export type WithLater<T, K extends keyof T> = Omit<T, K> & Partial<Pick<T, K>>;
+
 /** Names of upstreams, groups and keys: 1 to 200 characters, no control characters, no space at either end. */
 export const resourceName = z
   .string()

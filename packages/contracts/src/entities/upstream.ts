@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { protocolIds } from '../protocol-id.ts';
-import { resourceName } from './name.ts';
+import { rateLimitSchema } from './limits.ts';
+import { resourceName, type WithLater } from './name.ts';
 
 /** Time-outs of calls to one upstream, in ms. Each is optional; the process-wide default fills it. */
 export const timeoutsSchema = z.strictObject({
@@ -59,13 +60,14 @@ export const upstreamSchema = z.strictObject({
     .default(null),
   token_counting: z.enum(['upstreamApi', 'tiktoken']).default('upstreamApi'),
   timeouts: timeoutsSchema.default({}),
+  rate_limit: rateLimitSchema.nullable().default(null),
   on_client_abort: z.enum(['cancel', 'drain']).default('cancel'),
   /** Send the credential under its neutral header name (`x-gamma-api-key`) instead of the real provider's. */
   neutral_headers: z.boolean().default(false),
   extra_config: z.record(z.string(), z.json()).nullable().default(null),
 });
 export type UpstreamInput = z.input<typeof upstreamSchema>;
-export type Upstream = z.output<typeof upstreamSchema>;
+export type Upstream = WithLater<z.output<typeof upstreamSchema>, 'rate_limit'>;
 
 /** A stored key: the value is sealed (AES-256-GCM, key id), opened only by the translator's outbound. */
 export interface SealedUpstreamKey {

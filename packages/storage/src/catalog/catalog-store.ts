@@ -182,12 +182,15 @@ async function loadRows(db: Kysely<Database>, dialect: StorageDialect): Promise<
     upstreams: upstreams.map(({ id, document }) => ({ id, ...document })),
     models: models.map(({ document, createdAt }) => ({ ...document, created_at: createdAt })),
     key_groups: keyGroups.map(({ document }) => document),
-    access_keys: accessKeys.map(({ document: { name, group, enabled, expires_at, hash } }) => ({
+    access_keys: accessKeys.map(({ document: { name, group, enabled, expires_at, hash, rate_limit, budget } }) => ({
       name,
       group,
       enabled,
       expires_at: expires_at === null ? null : Date.parse(expires_at),
       hash,
+      // Left out where they say nothing: a catalog holds tens of thousands of keys.
+      ...(rate_limit !== undefined && rate_limit !== 'inherit' && { rate_limit }),
+      ...(budget && { budget }),
     })),
   };
 }

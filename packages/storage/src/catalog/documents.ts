@@ -1,5 +1,5 @@
 /** What each table of configuration resources stores: the resource as saved, secrets sealed. */
-import type { KeyGroup, Model, UpstreamRecord } from '@model-gateway/contracts';
+import type { Budget, KeyGroup, KeyRateLimit, Model, UpstreamRecord } from '@model-gateway/contracts';
 
 export type UpstreamDocument = Omit<UpstreamRecord, 'id'>;
 export type ModelDocument = Omit<Model, 'created_at'>;
@@ -14,6 +14,9 @@ export interface AccessKeyDocument {
   description: string;
   tags: string[];
   anonymous: boolean;
+  /** Absent in rows of versions that had none. */
+  rate_limit?: KeyRateLimit | 'inherit';
+  budget?: Budget | null;
   /** First and last characters of the key, for lists. */
   mask: string;
   /** Lower-case hex SHA-256. */

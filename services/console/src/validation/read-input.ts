@@ -18,6 +18,12 @@ function describe(issue: Issue, prefix: string): Detail[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.slice(0, 20).map((key) => ({ field: joinPath(field, key.slice(0, 100)), message: 'is not a known field' }));
   }
+  // What was sent is the object among the choices when that one found its faults further in.
+  const inner =
+    issue.code === 'invalid_union'
+      ? issue.errors.find((issues) => issues.every(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'))
+      : undefined;
+  if (inner) return inner.flatMap((one) => describe(one as Issue, field));
   if (issue.code === 'invalid_key') return [{ field, message: issue.issues[0]?.message ?? issue.message }];
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return [{ field, message: 'is required' }];
   return [{ field: field || 'body', message: issue.message }];

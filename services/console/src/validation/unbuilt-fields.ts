@@ -20,16 +20,14 @@ const scripts: Record<string, Neutral> = {
 };
 
 const unbuilt: Record<ResourcePath, Record<string, Neutral>> = {
-  upstreams: { ...scripts, request_body_rules: [], proxy: [''], dns: [{ servers: [] }], rate_limit: [], tls: [], sso_credential: [''] },
-  models: { ...scripts, request_body_rules: [], rate_limit: ['inherit'], kind: [''] },
+  upstreams: { ...scripts, request_body_rules: [], proxy: [''], dns: [{ servers: [] }], tls: [], sso_credential: [''] },
+  models: { ...scripts, request_body_rules: [], kind: [''] },
   'key-groups': {
     mcp_tool_acl: [{ allowed_tools: [], denied_tools: [], allowed_tags: [] }],
-    rate_limit: ['inherit'],
-    budget: [],
     strict_translation: [false],
     store_bodies: [{ enabled: false }],
   },
-  'access-keys': { rate_limit: ['inherit'], budget: [] },
+  'access-keys': {},
 };
 
 export const unbuiltFieldNames = (path: ResourcePath): string[] => Object.keys(unbuilt[path]);
