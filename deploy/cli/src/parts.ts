@@ -8,7 +8,6 @@ import { createKeyring, type Keyring } from '@model-gateway/secrets';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { createLogger, createMetrics, createRedactor, type Logger, type LogLevel, type Metrics, measureProcess, type Redactor } from '@model-gateway/telemetry';
 import { masterKeyOf } from './key-files.ts';
-import { splitNatsUrls } from './nats-address.ts';
 
 export interface Parts {
   config: Config;
@@ -32,7 +31,7 @@ export async function createParts(config: Config, name: string): Promise<Parts> 
   for (const warning of config.warnings) logger.warn(warning);
   const metrics = createMetrics({ service: name });
   const stopMeasuring = measureProcess(metrics);
-  const bus = config.process.natsUrls === null ? createMemoryBus({ logger }) : await connectNats(config.process.natsUrls, name, logger);
+  const bus = config.process.natsUrls === null ? createMemoryBus({ logger }) : await connectNatsBus({ url: config.process.natsUrls.join(','), name, logger });
   const catalog = once(() => createCatalogWatcher({ bus, logger }));
   const keyring = once(() => createKeyring(masterKeyOf(config)));
   const outbound = once(() =>
@@ -68,11 +67,6 @@ export async function createParts(config: Config, name: string): Promise<Parts> 
       stopMeasuring();
     },
   };
-}
-
-function connectNats(urls: readonly string[], name: string, logger: Logger): Promise<Bus> {
-  const { url, options } = splitNatsUrls(urls);
-  return connectNatsBus({ url, name, logger, natsOptions: options });
 }
 
 /** Makes a thing on first need and remembers whether it did. */

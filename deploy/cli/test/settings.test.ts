@@ -1,4 +1,4 @@
-/** Small parts of the command line: references in files, NATS addresses, key files. */
+/** Small parts of the command line: references in files, key files. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configuration files look like this
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,6 @@ import { type Config, ConfigError, loadConfig } from '@model-gateway/config';
 import { createKeyring } from '@model-gateway/secrets';
 import { resolveReferences } from '../src/commands/apply.ts';
 import { consoleSecretOf, masterKeyOf, prepareKeyFiles } from '../src/key-files.ts';
-import { splitNatsUrls } from '../src/nats-address.ts';
 
 describe('references to the environment', () => {
   test('stand for their values, also twice and side by side', () => {
@@ -29,18 +28,6 @@ describe('references to the environment', () => {
     expect(() => resolveReferences('${A}', { A: value })).toThrow(/^A holds a quote, a backslash or a line break/);
     // The value itself is a secret: it is not repeated.
     expect(() => resolveReferences('${A}', { A: value })).not.toThrow(value);
-  });
-});
-
-describe('NATS addresses', () => {
-  test.each([
-    [['nats://host:4222'], 'nats://host:4222', {}],
-    [['nats://token123@host:4222'], 'nats://host:4222', { token: 'token123' }],
-    [['nats://me:p%40ss@host:4222'], 'nats://host:4222', { user: 'me', pass: 'p@ss' }],
-    [['nats://t%2F1@a:4222', 'nats://b:4222'], 'nats://a:4222,nats://b:4222', { token: 't/1' }],
-    [['tls://t@[::1]:4222'], 'tls://[::1]:4222', { token: 't' }],
-  ])('%j', (urls, url, options) => {
-    expect(splitNatsUrls(urls)).toEqual({ url, options });
   });
 });
 

@@ -1,6 +1,6 @@
 /** One request as the translator holds it: the job, its body read at most once, and the row it will leave behind. */
 import type { AttemptRecord, Job, Loss, ProtocolId, RequestRow } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import { type ClientDoor, findProtocol, type ReadRequest } from '@model-gateway/protocols';
 import { Meter } from './meter.ts';
 
@@ -16,6 +16,7 @@ export class Call {
   readonly #arrived = performance.now();
   #parsed: { value: unknown } | undefined;
   #request: ReadRequest | undefined;
+  #systemPrompt: string | undefined;
   upstream: string | null = null;
   upstreamModelId: string | null = null;
   upstreamProtocol: ProtocolId | null = null;
@@ -55,17 +56,38 @@ export class Call {
   /** The canonical request, read on first need and shared by all attempts. */
   readRequest(): ReadRequest {
     if (!this.#request) {
-      const { job } = this;
-      this.#request = this.client.readRequest(this.parseBody(), {
-        path: job.path,
-        operation: job.operation,
-        model: job.requestedModel,
-        streamForm: job.streamForm,
-        headers: job.headers,
-      });
+      this.#request = this.#read();
       this.lose(this.#request.losses);
     }
     return this.#request;
+  }
+
+  /**
+   * The leading system text as the caller's protocol gives it, its parts on lines of their own; '' without one, and for a body that only the
+   * upstream can make sense of. Reading for this alone loses nothing: the bytes may still pass as they are.
+   */
+  systemPrompt(): string {
+    if (this.#systemPrompt === undefined) {
+      try {
+        const { conversation } = this.#request ?? this.#read();
+        this.#systemPrompt = conversation.system.map(({ text }) => text).join('\n');
+      } catch (error) {
+        if (!isGatewayError(error)) throw error;
+        this.#systemPrompt = '';
+      }
+    }
+    return this.#systemPrompt;
+  }
+
+  #read(): ReadRequest {
+    const { job } = this;
+    return this.client.readRequest(this.parseBody(), {
+      path: job.path,
+      operation: job.operation,
+      model: job.requestedModel,
+      streamForm: job.streamForm,
+      headers: job.headers,
+    });
   }
 
   lose(losses: readonly Loss[]): void {

@@ -1,17 +1,9 @@
 /** The connection: comes up in the background, comes back for ever, refuses to publish while it is down, and never throws out of a callback. */
-import {
-  type ConnectionOptions,
-  connect,
-  type Msg,
-  type MsgHdrs,
-  type NatsConnection,
-  type NodeConnectionOptions,
-  type Subscription,
-} from '@nats-io/transport-node';
+import { connect, type Msg, type MsgHdrs, type NatsConnection, type NodeConnectionOptions, type Subscription } from '@nats-io/transport-node';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
-import { inboxPrefix } from './subjects.ts';
+import { connectionOptions } from './connection-options.ts';
 
 export interface LinkOptions {
   /** One or several, separated by commas. Credentials in it are used and never logged. */
@@ -165,33 +157,6 @@ export class Link {
       };
     });
   }
-}
-
-/** Reconnects for ever within half a second of the server's return; a server that hangs is noticed by pings. */
-function connectionOptions(options: LinkOptions): NodeConnectionOptions {
-  const servers: string[] = [];
-  const credentials: Pick<ConnectionOptions, 'user' | 'pass' | 'token'> = {};
-  for (const entry of options.url.split(',')) {
-    const trimmed = entry.trim();
-    const url = new URL(trimmed.includes('://') ? trimmed : `nats://${trimmed}`);
-    servers.push(url.host);
-    if (url.password) Object.assign(credentials, { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) });
-    else if (url.username) credentials.token = decodeURIComponent(url.username);
-    if (url.protocol === 'tls:') Object.assign(credentials, { tls: {} });
-  }
-  return {
-    servers,
-    ...credentials,
-    name: options.name,
-    inboxPrefix: inboxPrefix(options.name),
-    timeout: 5000,
-    maxReconnectAttempts: -1,
-    reconnectDelayHandler: () => 100 + Math.random() * 300,
-    ignoreAuthErrorAbort: true,
-    pingInterval: 2000,
-    maxPingOut: 2,
-    ...options.natsOptions,
-  };
 }
 
 /** Connection errors as text: their objects carry options, and those may carry credentials. */

@@ -2,6 +2,7 @@
 import { sealedAs } from '@model-gateway/contracts';
 import type { Outbound } from '@model-gateway/outbound';
 import type { Target } from '@model-gateway/protocols';
+import { compileHeaders, noFacts, renderHeaders } from '@model-gateway/rewrite';
 import type { StoredResource, UpstreamDocument } from '@model-gateway/storage';
 import { Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
@@ -32,8 +33,7 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
   const { method, url, headers } = door.listModels(target);
   const key = document.api_keys.find(({ weight }) => weight > 0) ?? document.api_keys[0];
   if (key) Object.assign(headers, door.credential(room.keyring.open(key.sealed, sealedAs.upstreamKey(id, key.id)), target));
-  if (document.user_agent) headers['user-agent'] = document.user_agent;
-  for (const [name, value] of Object.entries(document.custom_headers)) headers[name.toLowerCase()] = value;
+  renderHeaders(compileHeaders(document.custom_headers, document.user_agent), () => noFacts, headers);
 
   const { status, bytes } = await send(room.outbound, { method, url, headers, timeouts: { ...document.timeouts, total_ms: totalMs } });
   if (status === 401 || status === 403) throw new Problem('upstream_credential', `The upstream refused the stored key (${status}).`);

@@ -4,7 +4,7 @@ import type { UpstreamDocument } from '@model-gateway/storage';
 import { Problem } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
 import { checkProtocol } from '../validation/protocol.ts';
-import { checkTemplates } from '../validation/templates.ts';
+import { checkCustomHeaders, checkHeaderTemplate } from '../validation/templates.ts';
 import { sealForExport } from './export-seal.ts';
 import type { Resource } from './resource.ts';
 import { matchUpstreamKeys, upstreamKeyMask } from './upstream-keys.ts';
@@ -25,8 +25,8 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
   check: (input, room) => [
     ...checkProtocol('protocol', input.protocol, room.protocols),
     ...checkBaseUrl('base_url', input.base_url),
-    ...checkTemplates('user_agent', input.user_agent),
-    ...Object.entries(input.custom_headers).flatMap(([name, value]) => checkTemplates(`custom_headers.${name}`, value)),
+    ...checkHeaderTemplate('user_agent', input.user_agent),
+    ...checkCustomHeaders(input.custom_headers),
   ],
   async build({ api_keys, ...input }, { id, existing, room, prefix }) {
     const keys = matchUpstreamKeys(api_keys, { upstreamId: id, stored: existing?.document.api_keys ?? [], room, prefix });

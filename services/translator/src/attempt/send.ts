@@ -62,7 +62,7 @@ class Attempt {
 
   start(): void {
     const { request, route, body } = this.#prepared;
-    const headers = callHeaders(this.#prepared, this.#room);
+    const headers = callHeaders(this.#call, this.#prepared, this.#room);
     this.#outbound = this.#room.outbound.send(
       { method: request.method, url: request.url, headers, body, timeouts: route.timeouts },
       {

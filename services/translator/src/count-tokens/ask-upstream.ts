@@ -1,5 +1,6 @@
 /** One call of an upstream's own token counter. */
 import { callHeaders } from '../attempt/headers.ts';
+import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
@@ -7,16 +8,16 @@ import type { Room } from '../room.ts';
 const maxBytes = 64 * 1024;
 
 /** `tokens` is null when the upstream has no counter, refused, or said nothing usable: the caller then counts otherwise. */
-export function sendCount(prepared: Prepared, sink: ReplySink, room: Room): Promise<{ status: number | null; tokens: number | null }> {
+export function sendCount(call: Call, prepared: Prepared, sink: ReplySink, room: Room): Promise<{ status: number | null; tokens: number | null }> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
     let size = 0;
     let status: number | null = null;
-    const call = room.outbound.send(
+    const sent = room.outbound.send(
       {
         method: prepared.request.method,
         url: prepared.request.url,
-        headers: callHeaders(prepared, room),
+        headers: callHeaders(call, prepared, room),
         body: prepared.body,
         timeouts: { ...prepared.route.timeouts, total_ms: 10_000 },
       },
@@ -26,14 +27,14 @@ export function sendCount(prepared: Prepared, sink: ReplySink, room: Room): Prom
         },
         data: (chunk) => {
           size += chunk.length;
-          if (size > maxBytes) call.abort('count too large');
+          if (size > maxBytes) sent.abort('count too large');
           else parts.push(chunk);
         },
         end: () => resolve({ status, tokens: status === 200 ? readCount(prepared, Buffer.concat(parts).toString('utf8')) : null }),
         error: () => resolve({ status, tokens: null }),
       },
     );
-    sink.onCancel(() => call.abort('caller left'));
+    sink.onCancel(() => sent.abort('caller left'));
   });
 }
 

@@ -26,7 +26,7 @@ async function askUpstream(call: Call, route: Route, keyIndex: number, sink: Rep
   const prepared = prepare(call, route, room);
   if (!prepared.upstream.countsTokens) return null;
   const began = performance.now();
-  const answer = await sendCount(prepared, sink, room);
+  const answer = await sendCount(call, prepared, sink, room);
   call.attempts.push({
     upstream: route.upstream.name,
     key_index: keyIndex,

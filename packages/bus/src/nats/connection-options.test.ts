@@ -1,0 +1,19 @@
+import { describe, expect, test } from '@jest/globals';
+import { connectionOptions } from './connection-options.ts';
+
+describe('NATS addresses', () => {
+  test.each([
+    ['nats://host:4222', ['host:4222'], {}],
+    ['host', ['host'], {}],
+    ['nats://token123@host:4222', ['host:4222'], { token: 'token123' }],
+    ['nats://me:p%40ss@host:4222', ['host:4222'], { user: 'me', pass: 'p@ss' }],
+    ['nats://t%2F1@a:4222, nats://b:4222', ['a:4222', 'b:4222'], { token: 't/1' }],
+    ['nats://first@a:4222,nats://me:second@b:4222', ['a:4222', 'b:4222'], { token: 'first' }],
+    ['tls://t@[::1]:4222', ['[::1]:4222'], { token: 't', tls: {} }],
+  ])('%s', (url, servers, wanted) => {
+    const options = connectionOptions({ url, name: 'edge' });
+    const { token, user, pass, tls } = options;
+    const given = Object.fromEntries(Object.entries({ token, user, pass, tls }).filter(([, value]) => value !== undefined));
+    expect([options.servers, given]).toEqual([servers, wanted]);
+  });
+});

@@ -1,0 +1,41 @@
+/** What the variables of a template read from one request. */
+import { createHash } from 'node:crypto';
+
+export interface TemplateFacts {
+  /** The caller's `z-request-id`; empty when absent. */
+  requestId: string;
+  accessKeyName: string;
+  accessKeyGroup: string;
+  /** Empty in body rules. */
+  accessKeyHash(): string;
+  /** Lower-case hex; in headers empty without a system prompt, in body rules the hash of the empty string. */
+  systemPromptHash(): string;
+  /** The caller's header by lower-case name. */
+  header(name: string): string | undefined;
+}
+
+/** Base64 of the first 16 bytes of SHA-256 of the key's name. */
+export const accessKeyHash = (name: string): string => createHash('sha256').update(name, 'utf8').digest().subarray(0, 16).toString('base64');
+
+/** Lower-case hex of SHA-256. */
+export const systemPromptHash = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+
+/** For calls that no caller's request stands behind (probes): every variable is empty. */
+export const noFacts: TemplateFacts = {
+  requestId: '',
+  accessKeyName: '',
+  accessKeyGroup: '',
+  accessKeyHash: () => '',
+  systemPromptHash: () => '',
+  header: () => undefined,
+};
+
+/** Headers whose value is a credential: no template shows them, whoever hands them over. */
+const credentialCarriers: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'x-api-key', 'x-gamma-api-key', 'x-goog-api-key', 'cookie']);
+
+/** A caller's header as templates may see it: never a credential, and nothing but whitespace counts as missing. */
+export function visibleHeader(facts: TemplateFacts, name: string): string {
+  if (credentialCarriers.has(name)) return '';
+  const value = facts.header(name);
+  return value === undefined || value.trim() === '' ? '' : value;
+}

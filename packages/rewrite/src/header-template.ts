@@ -1,0 +1,77 @@
+/** An upstream's custom headers and user agent: read once, rendered for each call, and safe to put on the wire whatever a caller sent. */
+import type { TemplateFacts } from './facts.ts';
+import { compileTemplate, type Template } from './template.ts';
+
+export interface HeaderTemplates {
+  /** Lower-case names; those without variables. */
+  readonly fixed: Readonly<Record<string, string>>;
+  readonly templates: readonly (readonly [name: string, template: Template])[];
+}
+
+/** Longest value that is made of a template. */
+const longestValue = 8192;
+
+/** Names of the connection, of its framing, and what the outbound room sets itself. */
+const ownNames = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Why a custom header may not have this name, or null. */
+export function headerNameFault(name: string): string | null {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name)) return 'not a header name';
+  const lower = name.toLowerCase();
+  return ownNames.has(lower) || lower.startsWith('proxy-') || lower === '__proto__' ? 'this header belongs to the connection' : null;
+}
+
+/** Why a custom header may not have this value, or null. Header bytes are Latin-1. */
+export const headerValueFault = (value: string): string | null =>
+  /^[\t\x20-\x7e\u00a0-\u00ff]*$/.test(value) ? null : 'must be visible Latin-1 characters: no control characters, nothing above U+00FF';
+
+/**
+ * `userAgent` is one template more, under a custom header of that name. Throws TemplateError; the console has refused such texts, so an
+ * upstream that was saved always compiles.
+ */
+export function compileHeaders(customHeaders: Readonly<Record<string, string>>, userAgent: string | null): HeaderTemplates {
+  const all = new Map<string, string>();
+  if (userAgent) all.set('user-agent', userAgent);
+  for (const [name, value] of Object.entries(customHeaders)) all.set(name.toLowerCase(), value);
+  const fixed: Record<string, string> = {};
+  const templates: (readonly [string, Template])[] = [];
+  for (const [name, text] of all) {
+    const template = compileTemplate(text);
+    if (template.literal) fixed[name] = text;
+    else templates.push([name, template]);
+  }
+  return { fixed, templates };
+}
+
+/** Writes over what `into` holds; a template whose variables are all empty leaves its header as it was. */
+export function renderHeaders(headers: HeaderTemplates, facts: () => TemplateFacts, into: Record<string, string>): void {
+  for (const name in headers.fixed) into[name] = headers.fixed[name] as string;
+  if (headers.templates.length === 0) return;
+  const known = facts();
+  for (const [name, template] of headers.templates) {
+    const value = safeHeaderValue(template.render(known));
+    if (value !== '') into[name] = value;
+  }
+}
+
+/** No line break can start another header; what has no byte becomes `?`. */
+export function safeHeaderValue(value: string | undefined): string {
+  if (value === undefined) return '';
+  return value
+    .slice(0, longestValue)
+    .replace(/[^\t\x20-\x7e\u00a0-\uffff]/g, '')
+    .replace(/[\ud800-\udbff][\udc00-\udfff]|[\u0100-\uffff]/g, '?')
+    .trim();
+}

@@ -1,0 +1,18 @@
+/** What templates may read of one request; nothing is computed before a template asks for it. */
+import { accessKeyHash, systemPromptHash, type TemplateFacts } from '@model-gateway/rewrite';
+import type { Call } from '../call.ts';
+
+export function templateFacts(call: Call): TemplateFacts {
+  const { job } = call;
+  return {
+    requestId: job.clientRequestId ?? '',
+    accessKeyName: job.accessKey,
+    accessKeyGroup: job.keyGroup,
+    accessKeyHash: () => accessKeyHash(job.accessKey),
+    systemPromptHash: () => {
+      const text = call.systemPrompt();
+      return text === '' ? '' : systemPromptHash(text);
+    },
+    header: (name) => (Object.hasOwn(job.headers, name) ? job.headers[name] : undefined),
+  };
+}
