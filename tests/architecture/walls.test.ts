@@ -15,7 +15,8 @@ const layers: Record<string, number> = {
 /** Within a layer only these may lean on one another. */
 const sameLayer: Record<string, readonly string[]> = {
   errors: ['contracts'],
-  protocols: ['framing', 'json'],
+  protocols: ['framing', 'json', 'model-families'],
+  routing: ['model-families'],
   rewrite: ['json'],
   catalog: ['storage', 'bus'],
   storage: [],

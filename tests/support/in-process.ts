@@ -109,7 +109,7 @@ function snapshotOf(options: InProcessOptions, keyring: Keyring, key: string): S
     };
   });
   const models: Model[] = options.models.map((input) => modelSchema.parse(input));
-  const group: KeyGroup = { name: 'group', models: ['*'], header_acl: [], enabled: true, description: '', ...options.group };
+  const group: KeyGroup = { name: 'group', models: ['*'], header_acl: [], strict_translation: false, enabled: true, description: '', ...options.group };
   const accessKey: AccessKeyRecord = { name: 'caller', group: 'group', enabled: true, expires_at: null, hash: hashAccessKey(key) };
   return buildSnapshot({ revision: 1, upstreams, models, key_groups: [group], access_keys: [accessKey] });
 }

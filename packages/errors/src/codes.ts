@@ -2,6 +2,7 @@
 export const errorCodes = {
   invalid_json: { status: 400, retryable: false, message: 'The request body is not valid JSON.' },
   invalid_request: { status: 400, retryable: false, message: 'The request is not valid.' },
+  lossy_translation: { status: 400, retryable: false, message: 'The request cannot be translated without loss.' },
   unauthorized: { status: 401, retryable: false, message: 'A valid access key is required.' },
   budget_exhausted: { status: 402, retryable: false, message: 'The budget of this access key is exhausted.' },
   model_not_granted: { status: 403, retryable: false, message: 'This access key may not use this model.' },

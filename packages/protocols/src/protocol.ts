@@ -1,6 +1,7 @@
 import type { Loss, Operation, ProtocolId, StreamForm, Usage } from '@model-gateway/contracts';
 import type { Edit } from '@model-gateway/json';
-import type { Conversation } from './chat/conversation.ts';
+import type { ModelFamily } from '@model-gateway/model-families';
+import type { Conversation, MediaPart } from './chat/conversation.ts';
 import type { ChatEvent, UpstreamFault } from './chat/event.ts';
 import type { Message } from './chat/fold.ts';
 
@@ -59,6 +60,8 @@ export interface ClientDoor {
   /** Bytes that keep the line alive between events, or null when this form has none (JSON arrays, whole replies). */
   keepAlive(form: StreamForm, headers: Readonly<Record<string, string | undefined>>): string | null;
   contentType(form: StreamForm): string;
+  /** Callers of this protocol can mark what shall be cached: marks that they did not set are not set for them. */
+  marksCache?: boolean;
   /**
    * One record of an upstream stream, framed for the caller, where the caller's framing differs from the upstream's (a JSON array). `json` is the
    * record's JSON text, `index` counts the records written before it. Absent: raw bytes pass as they are.
@@ -173,6 +176,8 @@ export interface Target {
   upstreamModelId: string;
   neutralHeaders: boolean;
   extraConfig: Record<string, unknown> | null;
+  /** What is known of the model; looked up by `familyOf` when absent. */
+  family?: ModelFamily;
 }
 
 export interface UpstreamRequest {
@@ -198,6 +203,15 @@ export interface WrittenRequest {
   /** The JSON value to print. */
   body: unknown;
   losses: Loss[];
+  emulation?: ReplyEmulation;
+}
+
+/** A structured answer that was asked for by other means: the reply must still give it as plain text, and it may miss the schema. */
+export interface ReplyEmulation {
+  /** The answer comes as the arguments of this forced tool; absent: as text, perhaps inside a code fence. */
+  tool?: string;
+  /** The caller's own schema; absent: any JSON object. */
+  schema?: unknown;
 }
 
 /** One record of an upstream stream. `json` is `data` parsed once by the pump, undefined when it is not JSON (`[DONE]`). */
@@ -250,6 +264,15 @@ export interface UpstreamDoor {
   /** A whole JSON reply → the same events. */
   readWhole(body: unknown, target: Target): ChatEvent[];
   readTokenCount(body: unknown): number | null;
+  /**
+   * Auto normalization: edits of top-level fields (or inside them) that the model would refuse as they are, by its family. `field` gives a
+   * top-level value of the request, undefined when absent. Asked for both passages; [] for what the model takes.
+   */
+  normalize?(field: (key: string) => unknown, context: WriteRequestContext): { edits: Edit[]; losses: Loss[] };
+  /** Puts cache marks into a body that `writeRequest` made, where the model's family caches only what is marked. */
+  injectCache?(body: unknown, context: WriteRequestContext): void;
+  /** Whether the upstream opens this part's address by itself; absent: always. Else the gateway fetches the bytes where it may. */
+  opensUrl?(part: MediaPart, target: Target): boolean;
   /** A non-2xx reply, or an error found in a body. `body` is text as it came; `headers` lower case. */
   readError(status: number, headers: Readonly<Record<string, string | undefined>>, body: string): UpstreamFault;
   /** Present when a caller of the same protocol may pass verbatim. */

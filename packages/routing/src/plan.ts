@@ -1,6 +1,7 @@
 /** The plan of one request: which upstream calls may be made, in which order. */
 import type { Model, Plan, PlannedAttempt, PlanRequest, ProtocolId, SealedUpstreamKey, Snapshot, Timeouts, UpstreamRecord } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
+import { findFamily, type ModelFamily } from '@model-gateway/model-families';
 import { resolveName } from './names.ts';
 import { orderKeys } from './pick-key.ts';
 
@@ -25,7 +26,14 @@ export interface Route {
   key: SealedUpstreamKey | null;
   /** The model's override, else the upstream's. */
   protocol: ProtocolId;
-  target: { baseUrl: string; directPath: boolean; upstreamModelId: string; neutralHeaders: boolean; extraConfig: Record<string, unknown> | null };
+  target: {
+    baseUrl: string;
+    directPath: boolean;
+    upstreamModelId: string;
+    neutralHeaders: boolean;
+    extraConfig: Record<string, unknown> | null;
+    family: ModelFamily;
+  };
   tokenCounting: 'upstreamApi' | 'tiktoken';
   timeouts: Timeouts;
 }
@@ -38,6 +46,7 @@ export function resolveTarget(snapshot: Snapshot, attempt: PlannedAttempt): Rout
   const key = upstream.api_keys[attempt.keyIndex] ?? null;
   // A plan that names a key never goes out without one.
   if (attempt.keyIndex >= 0 && !key) throw new GatewayError('no_upstream');
+  const upstreamModelId = model.inference_profile ?? model.upstream_model_id;
   return {
     upstream,
     model,
@@ -46,11 +55,23 @@ export function resolveTarget(snapshot: Snapshot, attempt: PlannedAttempt): Rout
     target: {
       baseUrl: model.base_url ?? upstream.base_url,
       directPath: model.direct_path,
-      upstreamModelId: model.inference_profile ?? model.upstream_model_id,
+      upstreamModelId,
       neutralHeaders: upstream.neutral_headers,
       extraConfig: model.extra_config || upstream.extra_config ? { ...upstream.extra_config, ...model.extra_config } : null,
+      family: familyOf(model, upstreamModelId),
     },
     tokenCounting: model.token_counting === 'inherit' ? upstream.token_counting : model.token_counting,
     timeouts: upstream.timeouts,
   };
+}
+
+/** Looked up once for each model of a snapshot: its record is the same object in every revision until it is changed. */
+const families = new WeakMap<Model, ModelFamily>();
+
+function familyOf(model: Model, upstreamModelId: string): ModelFamily {
+  const known = families.get(model);
+  if (known) return known;
+  const family = findFamily(upstreamModelId, model.name);
+  families.set(model, family);
+  return family;
 }

@@ -63,7 +63,7 @@ const ask = (name: string): PlanRequest => ({
   operation: 'generate',
   stream: false,
 });
-const group = (models: string[]): KeyGroup => ({ name: 'g', models, header_acl: [], enabled: true, description: '' });
+const group = (models: string[]): KeyGroup => ({ name: 'g', models, header_acl: [], strict_translation: false, enabled: true, description: '' });
 
 describe('names', () => {
   const snapshot = snapshotOf(

@@ -40,6 +40,7 @@ export const sampleGroup = (over: Partial<KeyGroupDocument> = {}): KeyGroupDocum
   name: 'team',
   models: ['*'],
   header_acl: [],
+  strict_translation: false,
   enabled: true,
   description: '',
   ...over,

@@ -22,7 +22,7 @@ const record = (name: string, key: string, more: Partial<AccessKeyRecord> = {}):
   hash: hashAccessKey(key),
   ...more,
 });
-const group = (name: string, enabled = true): KeyGroup => ({ name, models: ['*'], header_acl: [], enabled, description: '' });
+const group = (name: string, enabled = true): KeyGroup => ({ name, models: ['*'], header_acl: [], strict_translation: false, enabled, description: '' });
 
 let snapshot: Snapshot;
 beforeAll(() => {

@@ -6,12 +6,18 @@ import { Meter } from './meter.ts';
 
 const maxLosses = 64;
 
+const isMarked = (holder: object): boolean => 'cache' in holder && holder.cache !== undefined;
+const own = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? ((value as Record<string, unknown>)[key] ?? undefined) : undefined;
+
 export class Call {
   readonly job: Job;
   readonly body: Buffer;
   readonly client: ClientDoor;
   readonly meter = new Meter();
+  /** Of the request as it was read, and of the current attempt. */
   readonly losses: Loss[] = [];
+  #readLosses: readonly Loss[] = [];
   readonly attempts: AttemptRecord[] = [];
   readonly #arrived = performance.now();
   #parsed: { value: unknown } | undefined;
@@ -57,7 +63,8 @@ export class Call {
   readRequest(): ReadRequest {
     if (!this.#request) {
       this.#request = this.#read();
-      this.lose(this.#request.losses);
+      this.#readLosses = this.#request.losses;
+      this.lose(this.#readLosses);
     }
     return this.#request;
   }
@@ -88,6 +95,27 @@ export class Call {
       streamForm: job.streamForm,
       headers: job.headers,
     });
+  }
+
+  /** A top-level value of the body: by the place that the edge noted, else by parsing the whole. undefined when absent or null. */
+  topLevel(key: string): unknown {
+    const { keys, values } = this.job.places;
+    if (!keys.includes(key)) return own(this.parseBody(), key);
+    const place = Object.hasOwn(values, key) ? values[key] : undefined;
+    return place && ((JSON.parse(this.body.toString('utf8', place.start, place.end)) as unknown) ?? undefined);
+  }
+
+  /** Whether the caller marked anything for caching. */
+  hasCacheMarks(): boolean {
+    const { system, tools, turns } = this.readRequest().conversation;
+    return system.some(isMarked) || tools.some(isMarked) || turns.some((turn) => turn.parts.some(isMarked));
+  }
+
+  /** What an earlier attempt lost is not what this one loses. */
+  startAttempt(): void {
+    if (this.losses.length === this.#readLosses.length) return;
+    this.losses.length = 0;
+    this.lose(this.#readLosses);
   }
 
   lose(losses: readonly Loss[]): void {

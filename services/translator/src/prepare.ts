@@ -1,10 +1,12 @@
 /** Makes the upstream's request out of the caller's: spliced when both speak the same protocol, translated otherwise. */
 import { GatewayError } from '@model-gateway/errors';
 import { applyEdits } from '@model-gateway/json';
-import { findProtocol, type Protocol, type UpstreamDoor, type UpstreamRequest, type VerbatimRules, type WriteRequestContext } from '@model-gateway/protocols';
+import { findProtocol, type Protocol, type ReplyEmulation, type UpstreamDoor, type UpstreamRequest, type VerbatimRules } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import { sealer } from './attempt/signatures.ts';
 import type { Call } from './call.ts';
+import type { Draft } from './prepare/draft.ts';
+import { order, runSteps } from './prepare/order.ts';
 import type { Room } from './room.ts';
 
 /** One attempt, ready to be sent. */
@@ -16,49 +18,54 @@ export interface Prepared {
   verbatim: VerbatimRules | null;
   request: UpstreamRequest;
   body: Buffer;
+  /** How the reply gives what the request asked for by other means. */
+  emulation: ReplyEmulation | undefined;
   sealSignature(signature: string): string;
 }
 
-/** Throws GatewayError when the caller's request cannot be made sense of. */
-export function prepare(call: Call, route: Route, room: Room): Prepared {
+/** Throws GatewayError (or rejects with it) when the caller's request cannot be made sense of. A promise only when a step has to wait. */
+export function prepare(call: Call, route: Route, room: Room): Prepared | Promise<Prepared> {
   const protocol = findProtocol(route.protocol);
   const upstream = protocol?.upstream;
   if (!protocol || !upstream) throw new GatewayError('internal', { cause: new Error(`no upstream door for ${route.protocol}`) });
   const { job } = call;
   const verbatim = job.clientProtocol === route.protocol ? (upstream.verbatim ?? null) : null;
   const signatures = sealer(route, room, protocol.id);
-  const context: WriteRequestContext = {
-    target: route.target,
-    operation: job.operation,
-    stream: job.stream,
-    openSignature: signatures.open,
-    mintId: room.mintId,
+  const draft: Draft = {
+    call,
+    route,
+    room,
+    upstream,
+    verbatim,
+    context: {
+      target: route.target,
+      operation: job.operation,
+      stream: job.stream,
+      openSignature: signatures.open,
+      mintId: room.mintId,
+      contains: (text) => call.body.includes(text, 0, 'latin1'),
+      parse: () => call.parseBody(),
+    },
+    edits: [],
+    body: undefined,
+    emulation: undefined,
   };
-  const request = upstream.request({
-    target: route.target,
-    operation: job.operation,
-    stream: job.stream,
-    ...(verbatim && { clientHeaders: job.headers, clientQuery: job.query, clientPath: job.path }),
-  });
-  const body = verbatim ? splice(call, verbatim, context) : translate(call, upstream, context);
-  return { route, upstream, protocol, verbatim, request, body, sealSignature: signatures.seal };
+  const finish = (): Prepared => {
+    const request = upstream.request({
+      target: route.target,
+      operation: job.operation,
+      stream: job.stream,
+      ...(verbatim && { clientHeaders: job.headers, clientQuery: job.query, clientPath: job.path }),
+    });
+    return { route, upstream, protocol, verbatim, request, body: print(draft), emulation: draft.emulation, sealSignature: signatures.seal };
+  };
+  const waiting = runSteps(draft, order.after);
+  return waiting ? waiting.then(finish) : finish();
 }
 
-function splice(call: Call, rules: VerbatimRules, context: WriteRequestContext): Buffer {
-  const { edits, losses } = rules.requestEdits({
-    ...context,
-    contains: (text) => call.body.includes(text, 0, 'latin1'),
-    parse: () => call.parseBody(),
-  });
-  call.lose(losses);
+function print({ call, verbatim, edits, body }: Draft): Buffer {
+  if (!verbatim) return Buffer.from(JSON.stringify(body), 'utf8');
   if (edits.length === 0) return call.body;
   const bytes = applyEdits(call.body, edits, call.job.places);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-function translate(call: Call, upstream: UpstreamDoor, context: WriteRequestContext): Buffer {
-  const { conversation } = call.readRequest();
-  const written = upstream.writeRequest(conversation, context);
-  call.lose(written.losses);
-  return Buffer.from(JSON.stringify(written.body), 'utf8');
 }

@@ -4,6 +4,7 @@ import { frameFlag } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/errors';
 import type { Call } from './call.ts';
 import type { PumpSink } from './pump.ts';
+import { receiptHeaders } from './receipt.ts';
 
 export class ReplySink implements PumpSink {
   readonly #stream: ServerStream<'translator.run'>;
@@ -37,7 +38,10 @@ export class ReplySink implements PumpSink {
   commit(): void {
     if (this.committed || this.#call.cancelled !== null) return;
     this.committed = true;
-    this.#stream.head({ status: 200, headers: { 'content-type': this.#call.client.contentType(this.#call.job.streamForm), 'cache-control': 'no-cache' } });
+    this.#stream.head({
+      status: 200,
+      headers: { 'content-type': this.#call.client.contentType(this.#call.job.streamForm), 'cache-control': 'no-cache', ...receiptHeaders(this.#call) },
+    });
   }
 
   send(bytes: Uint8Array): boolean {

@@ -8,7 +8,8 @@ import { type FaultFacts, faultToError, mayTryNextKey } from './attempt/classify
 import { type AttemptEnd, sendAttempt } from './attempt/send.ts';
 import { Call } from './call.ts';
 import { countTokens } from './count-tokens/count-tokens.ts';
-import { prepare } from './prepare.ts';
+import { type Prepared, prepare } from './prepare.ts';
+import { receiptHeaders, strictRefusal } from './receipt.ts';
 import { ReplySink } from './reply-sink.ts';
 import type { Room } from './room.ts';
 
@@ -42,6 +43,7 @@ async function run(job: Job, body: Uint8Array, stream: Stream, room: Room): Prom
 async function walkAttempts(call: Call, sink: ReplySink, room: Room): Promise<void> {
   const { plan } = call.job;
   const snapshot = await room.catalog.at(plan.revision);
+  const strict = snapshot.keyGroups.get(call.job.keyGroup)?.strict_translation === true;
   let last: GatewayError | undefined;
   for (const planned of plan.attempts) {
     stopIfOver(call);
@@ -49,7 +51,16 @@ async function walkAttempts(call: Call, sink: ReplySink, room: Room): Promise<vo
     call.upstream = route.upstream.name;
     call.upstreamModelId = route.target.upstreamModelId;
     call.upstreamProtocol = route.protocol;
-    const end = await tryOnce(call, route, planned, sink, room);
+    call.startAttempt();
+    const preparing = prepare(call, route, room);
+    const prepared = preparing instanceof Promise ? await preparing : preparing;
+    const refusal = strict ? strictRefusal(call) : null;
+    if (refusal) {
+      last ??= refusal;
+      continue;
+    }
+    stopIfOver(call);
+    const end = await tryOnce(call, prepared, planned, sink, room);
     if (end.fault === null) return;
     stopIfOver(call);
     last = faultToError(end.fault, facts(call, route, end, room));
@@ -65,8 +76,8 @@ function stopIfOver(call: Call): void {
   if (call.interrupted !== null) throw call.interrupted;
 }
 
-async function tryOnce(call: Call, route: Route, planned: PlannedAttempt, sink: ReplySink, room: Room): Promise<AttemptEnd> {
-  const prepared = prepare(call, route, room);
+async function tryOnce(call: Call, prepared: Prepared, planned: PlannedAttempt, sink: ReplySink, room: Room): Promise<AttemptEnd> {
+  const { route } = prepared;
   const began = performance.now();
   const end = await sendAttempt(call, prepared, sink, room);
   call.attempts.push({
@@ -118,7 +129,12 @@ function finish(call: Call, sink: ReplySink, stream: Stream, room: Room): void {
   const tail = { row: call.row(200, null, call.job.operation !== 'count-tokens') };
   const body = sink.wholeBody;
   keepUntilSettled(stream, tail.row, room);
-  if (body) stream.whole({ status: 200, headers: { 'content-type': call.client.contentType('whole'), 'content-length': String(body.length) } }, body, tail);
+  if (body)
+    stream.whole(
+      { status: 200, headers: { 'content-type': call.client.contentType('whole'), 'content-length': String(body.length), ...receiptHeaders(call) } },
+      body,
+      tail,
+    );
   else stream.tail(tail);
 }
 

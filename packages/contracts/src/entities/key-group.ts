@@ -22,6 +22,8 @@ export const keyGroupSchema = z.strictObject({
   rate_limit: inheritableKeyRateLimit,
   /** Of all keys in the group together. */
   budget: budgetSchema.nullable().default(null),
+  /** Refuse a call that its translation would lose something of (400 that names the losses). */
+  strict_translation: z.boolean().default(false),
   enabled: z.boolean().default(true),
   description: z.string().max(2000).default(''),
 });

@@ -24,7 +24,6 @@ const unbuilt: Record<ResourcePath, Record<string, Neutral>> = {
   models: { ...scripts, request_body_rules: [], kind: [''] },
   'key-groups': {
     mcp_tool_acl: [{ allowed_tools: [], denied_tools: [], allowed_tags: [] }],
-    strict_translation: [false],
     store_bodies: [{ enabled: false }],
   },
   'access-keys': {},

@@ -1,4 +1,5 @@
 /** Counts a request's tokens: by the upstream's own counter where it has one and may be asked, else by tiktoken. Never fails for want of a counter. */
+import { findProtocol } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import { prepare } from '../prepare.ts';
@@ -22,9 +23,9 @@ async function askUpstream(call: Call, route: Route, keyIndex: number, sink: Rep
   call.upstream = route.upstream.name;
   call.upstreamModelId = route.target.upstreamModelId;
   call.upstreamProtocol = route.protocol;
-  if (route.tokenCounting === 'tiktoken') return null;
-  const prepared = prepare(call, route, room);
-  if (!prepared.upstream.countsTokens) return null;
+  // Nothing is built for an upstream that is not asked.
+  if (route.tokenCounting === 'tiktoken' || !findProtocol(route.protocol)?.upstream?.countsTokens) return null;
+  const prepared = await prepare(call, route, room);
   const began = performance.now();
   const answer = await sendCount(call, prepared, sink, room);
   call.attempts.push({

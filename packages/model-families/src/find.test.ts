@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import { unknownFamily } from './family.ts';
+import { bareId, findFamily } from './find.ts';
+import { table } from './table.ts';
+
+describe('which family', () => {
+  test.each([
+    ['claude-opus-4-5-20251101', 'claude-opus-4-5*'],
+    ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'claude-sonnet-4-5*'],
+    ['anthropic/claude-3-5-haiku', 'claude-3-5-haiku*'],
+    ['arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.claude-3-7-sonnet-20250219-v1:0', 'claude-3-7*'],
+    ['claude-opus-4-20250514', 'claude-opus-4-2025*'],
+    ['claude-sonnet-9', 'claude*'],
+    ['GPT-4o-mini-2024-07-18', 'gpt-4o-mini*'],
+    ['gpt-4o', 'gpt-4o*'],
+    ['gpt-5-chat-latest', 'gpt-5*-chat*'],
+    ['models/gemini-2.5-pro', 'gemini-2.5-pro*'],
+    ['o3-mini', 'o3-mini*'],
+    ['us.amazon.nova-pro-v1:0', 'nova-pro*'],
+    ['qwen3-vl-plus', 'qwen*-vl*'],
+  ])('%s is %s', (id, pattern) => expect(findFamily(id).pattern).toBe(pattern));
+
+  test('the most specific row wins, and inherits what it does not say', () => {
+    const opus = findFamily('claude-opus-4-5');
+    expect(opus.thinking).toMatchObject({ style: 'budget', least: 1024, efforts: ['low', 'medium', 'high'] });
+    expect(opus.sampling).toEqual({ fixed: false, mostTemperature: 1, both: false });
+    expect(opus.prices).toMatchObject({ currency: 'USD', input: 5_000_000, output: 25_000_000, cacheRead: 500_000, cacheWrite5m: 6_250_000 });
+  });
+
+  test('the upstream id is asked first, the canonical name second, and the rest gets defaults', () => {
+    expect(findFamily('gpt-4o', 'claude-opus-4-5').pattern).toBe('gpt-4o*');
+    expect(findFamily('my-deployment', 'claude-opus-4-5').pattern).toBe('claude-opus-4-5*');
+    expect(findFamily('my-deployment', 'house-model')).toBe(unknownFamily);
+    expect(findFamily('')).toBe(unknownFamily);
+  });
+
+  test('hostile ids cost nothing and match nothing by accident', () => {
+    const began = performance.now();
+    for (const id of [`claude-${'-4'.repeat(100_000)}`, '*'.repeat(100_000), '__proto__', 'constructor', `${'/'.repeat(50_000)}x`]) findFamily(id);
+    expect(performance.now() - began).toBeLessThan(200);
+    expect(findFamily('__proto__')).toBe(unknownFamily);
+  });
+
+  test('ids are reduced to what vendors call the model', () => {
+    expect(bareId('accounts/fireworks/models/deepseek-v3')).toBe('deepseek-v3');
+    expect(bareId('gpt-oss:120b')).toBe('gpt-oss');
+    expect(bareId('claude-opus-4-1@20250805')).toBe('claude-opus-4-1');
+  });
+});
+
+describe('the table', () => {
+  test.each(Object.entries(table))('%s makes sense', (pattern, { row, source, checked }) => {
+    expect(pattern).toBe(pattern.toLowerCase());
+    expect(source).toMatch(/^https:\/\//);
+    expect(checked).toMatch(/^20\d\d-(0[1-9]|1[0-2])$/);
+    const family = findFamily(pattern.replaceAll('*', ''));
+    expect(family.output === null || family.context === null || family.output <= family.context).toBe(true);
+    expect(family.output === null || family.defaultOutput <= family.output).toBe(true);
+    for (const price of [row.prices?.input, row.prices?.output, row.prices?.cacheRead]) expect(price === undefined || Number.isInteger(price)).toBe(true);
+  });
+  test('records are frozen', () => expect(Object.isFrozen(findFamily('gpt-5').thinking)).toBe(true));
+});

@@ -1,0 +1,262 @@
+/**
+ * What is known of model families: the one place to edit when a vendor brings a new generation. Patterns match bare ids (see README);
+ * a row says only what differs from the less specific rows that match too. `checked` is when the source last said so.
+ */
+import type { FamilyRow, ReferencePrices } from './family.ts';
+
+export interface SourcedRow {
+  row: FamilyRow;
+  source: string;
+  /** Year and month. */
+  checked: string;
+}
+
+const micro = (amount: number): number => Math.round(amount * 1_000_000);
+
+/** Per million tokens, in dollars. */
+function usd(input: number, output: number, cacheRead?: number, writes?: readonly [fiveMinutes: number, oneHour: number]): ReferencePrices {
+  return {
+    currency: 'USD',
+    input: micro(input),
+    output: micro(output),
+    ...(cacheRead !== undefined && { cacheRead: micro(cacheRead) }),
+    ...(writes && { cacheWrite5m: micro(writes[0]), cacheWrite1h: micro(writes[1]) }),
+  };
+}
+
+/** This vendor reads its cache at a tenth and writes it at 1.25 and 2 times the price of input. */
+const messagesPrice = (input: number, output: number): ReferencePrices => usd(input, output, input / 10, [input * 1.25, input * 2]);
+
+const from =
+  (source: string, checked: string) =>
+  (row: FamilyRow): SourcedRow => ({ row, source, checked });
+
+const claude = from('https://docs.claude.com/en/docs/about-claude/models/overview', '2026-05');
+const gpt = from('https://platform.openai.com/docs/models', '2025-12');
+const gemini = from('https://ai.google.dev/gemini-api/docs/models', '2026-01');
+const nova = from('https://docs.aws.amazon.com/nova/latest/userguide/what-is-nova.html', '2025-12');
+const deepseek = from('https://api-docs.deepseek.com/quick_start/pricing', '2025-12');
+const qwen = from('https://www.alibabacloud.com/help/en/model-studio/models', '2025-12');
+const kimi = from('https://platform.moonshot.ai/docs/pricing/chat', '2025-12');
+const glm = from('https://docs.z.ai/guides/overview/pricing', '2025-12');
+const mistral = from('https://docs.mistral.ai/getting-started/models', '2025-12');
+const llama = from('https://www.llama.com/docs/model-cards-and-prompt-formats', '2025-12');
+
+const words = ['low', 'medium', 'high'] as const;
+
+export const table: Readonly<Record<string, SourcedRow>> = {
+  // ---- Anthropic: what a generation refuses is in packages/protocols/src/beta/README.md
+  'claude*': claude({
+    context: 1_000_000,
+    output: 128_000,
+    defaultOutput: 64_000,
+    cacheMarks: 'explicit',
+    thinking: { style: 'adaptive', least: 1024, most: 127_999, efforts: [...words, 'xhigh', 'max'], optional: true },
+    sampling: { fixed: true, mostTemperature: 1, both: false },
+    toolIds: { longest: 64, plain: true },
+  }),
+  'claude-2*': claude({
+    ...{ context: 100_000, output: 4096, defaultOutput: 4096, vision: false, pdf: false, structuredOutput: 'emulate' },
+    ...{ thinking: { style: 'none', efforts: [] }, sampling: { fixed: false, both: true } },
+  }),
+  'claude-3*': claude({
+    ...{ context: 200_000, output: 4096, defaultOutput: 4096, pdf: false, structuredOutput: 'emulate' },
+    ...{ thinking: { style: 'none', efforts: [] }, sampling: { fixed: false, both: true } },
+  }),
+  'claude-3-haiku*': claude({ prices: messagesPrice(0.25, 1.25) }),
+  'claude-3-opus*': claude({ prices: messagesPrice(15, 75) }),
+  'claude-3-5*': claude({ output: 8192, defaultOutput: 8192, pdf: true }),
+  'claude-3-5-haiku*': claude({ prices: messagesPrice(0.8, 4) }),
+  'claude-3-5-sonnet*': claude({ prices: messagesPrice(3, 15) }),
+  'claude-3-7*': claude({ output: 64_000, defaultOutput: 32_000, pdf: true, thinking: { style: 'budget' }, prices: messagesPrice(3, 15) }),
+  ...Object.fromEntries(
+    ['claude-*-4-0', 'claude-*-4-2025*'].map((pattern) => [
+      pattern,
+      claude({
+        ...{ context: 200_000, output: 64_000, defaultOutput: 32_000, structuredOutput: 'emulate' },
+        ...{ thinking: { style: 'budget', efforts: [] }, sampling: { fixed: false, both: true } },
+      }),
+    ]),
+  ),
+  'claude-opus-4-0': claude({ output: 32_000, prices: messagesPrice(15, 75) }),
+  'claude-opus-4-2025*': claude({ output: 32_000, prices: messagesPrice(15, 75) }),
+  'claude-sonnet-4-0': claude({ prices: messagesPrice(3, 15) }),
+  'claude-sonnet-4-2025*': claude({ prices: messagesPrice(3, 15) }),
+  'claude-opus-4-1*': claude({
+    ...{ context: 200_000, output: 32_000, defaultOutput: 32_000, prices: messagesPrice(15, 75) },
+    ...{ thinking: { style: 'budget', efforts: [] }, sampling: { fixed: false } },
+  }),
+  'claude-*-4-5*': claude({
+    ...{ context: 200_000, output: 64_000, defaultOutput: 32_000 },
+    ...{ thinking: { style: 'budget', efforts: [] }, sampling: { fixed: false } },
+  }),
+  'claude-opus-4-5*': claude({ thinking: { efforts: words }, prices: messagesPrice(5, 25) }),
+  'claude-sonnet-4-5*': claude({ prices: messagesPrice(3, 15) }),
+  'claude-haiku-4-5*': claude({ prices: messagesPrice(1, 5) }),
+  'claude-*-4-6*': claude({ output: 64_000, thinking: { efforts: [...words, 'max'] }, sampling: { fixed: false } }),
+  'claude-sonnet-4-6*': claude({ prices: messagesPrice(3, 15) }),
+  'claude-opus-4-6*': claude({ output: 128_000, prices: messagesPrice(5, 25) }),
+  'claude-opus-4-7*': claude({ prices: messagesPrice(5, 25) }),
+
+  // ---- OpenAI
+  'gpt-3.5*': gpt({
+    tokenizer: 'cl100k_base',
+    context: 16_385,
+    output: 4096,
+    vision: false,
+    pdf: false,
+    structuredOutput: 'emulate',
+    thinking: { style: 'none' },
+    prices: usd(0.5, 1.5),
+  }),
+  'gpt-4*': gpt({ tokenizer: 'cl100k_base', context: 128_000, output: 4096, thinking: { style: 'none' }, structuredOutput: 'emulate' }),
+  'gpt-4-turbo*': gpt({ prices: usd(10, 30) }),
+  'gpt-4o*': gpt({ tokenizer: 'o200k_base', output: 16_384, structuredOutput: 'native', prices: usd(2.5, 10, 1.25) }),
+  'gpt-4o-mini*': gpt({ prices: usd(0.15, 0.6, 0.075) }),
+  'chatgpt-4o*': gpt({ context: 128_000, output: 16_384, thinking: { style: 'none' }, tools: false, prices: usd(5, 15) }),
+  'gpt-4.1*': gpt({ tokenizer: 'o200k_base', context: 1_047_576, output: 32_768, structuredOutput: 'native', prices: usd(2, 8, 0.5) }),
+  'gpt-4.1-mini*': gpt({ prices: usd(0.4, 1.6, 0.1) }),
+  'gpt-4.1-nano*': gpt({ prices: usd(0.1, 0.4, 0.025) }),
+  'o1*': gpt({
+    context: 200_000,
+    output: 100_000,
+    leastOutput: 16,
+    thinking: { style: 'effort', efforts: words, optional: false },
+    sampling: { fixed: true },
+    prices: usd(15, 60, 7.5),
+  }),
+  'o3*': gpt({
+    context: 200_000,
+    output: 100_000,
+    leastOutput: 16,
+    thinking: { style: 'effort', efforts: words, optional: false },
+    sampling: { fixed: true },
+    prices: usd(2, 8, 0.5),
+  }),
+  'o3-mini*': gpt({ vision: false, prices: usd(1.1, 4.4, 0.55) }),
+  'o4-mini*': gpt({
+    context: 200_000,
+    output: 100_000,
+    leastOutput: 16,
+    thinking: { style: 'effort', efforts: words, optional: false },
+    sampling: { fixed: true },
+    prices: usd(1.1, 4.4, 0.275),
+  }),
+  'gpt-5*': gpt({
+    context: 400_000,
+    output: 128_000,
+    leastOutput: 16,
+    thinking: { style: 'effort', efforts: ['minimal', ...words], optional: false },
+    sampling: { fixed: true },
+    prices: usd(1.25, 10, 0.125),
+  }),
+  'gpt-5-mini*': gpt({ prices: usd(0.25, 2, 0.025) }),
+  'gpt-5-nano*': gpt({ prices: usd(0.05, 0.4, 0.005) }),
+  'gpt-5*-chat*': gpt({ context: 128_000, output: 16_384, thinking: { style: 'none', efforts: [] }, sampling: { fixed: false } }),
+  'gpt-5.1*': gpt({ thinking: { efforts: words, optional: true } }),
+  'gpt-5.1-codex-max*': gpt({ thinking: { efforts: [...words, 'xhigh'] } }),
+  'gpt-5.2*': gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true }, prices: usd(1.75, 14, 0.175) }),
+  'gpt-oss*': gpt({ context: 131_072, output: 131_072, vision: false, pdf: false, thinking: { style: 'effort', efforts: words, optional: false } }),
+
+  // ---- Google
+  'gemini*': gemini({
+    context: 1_048_576,
+    output: 65_536,
+    defaultOutput: 65_536,
+    thinking: { style: 'effort', least: 0, most: 32_768, efforts: ['minimal', ...words], optional: true },
+  }),
+  'gemini-1*': gemini({ output: 8192, defaultOutput: 8192, thinking: { style: 'none', efforts: [] } }),
+  'gemini-2.0*': gemini({ output: 8192, defaultOutput: 8192, thinking: { style: 'none', efforts: [] }, prices: usd(0.1, 0.4, 0.025) }),
+  'gemini-2.5*': gemini({ thinking: { style: 'budget', most: 24_576, efforts: [] } }),
+  'gemini-2.5-flash*': gemini({ prices: usd(0.3, 2.5, 0.03) }),
+  'gemini-2.5-flash-lite*': gemini({ thinking: { least: 512 }, prices: usd(0.1, 0.4, 0.01) }),
+  'gemini-2.5-pro*': gemini({ thinking: { least: 128, most: 32_768, optional: false }, prices: usd(1.25, 10, 0.125) }),
+  'gemini-3*': gemini({ thinking: { optional: false } }),
+  'gemini-3-pro*': gemini({ thinking: { efforts: ['low', 'high'] }, prices: usd(2, 12, 0.2) }),
+  'gemini-3-flash*': gemini({ prices: usd(0.5, 3, 0.05) }),
+  'gemma*': gemini({ context: 131_072, output: 8192, defaultOutput: 8192, tools: false, structuredOutput: 'emulate', thinking: { style: 'none' } }),
+
+  // ---- Amazon
+  'nova*': nova({
+    context: 300_000,
+    output: 10_000,
+    defaultOutput: 5000,
+    structuredOutput: 'emulate',
+    cacheMarks: 'explicit',
+    thinking: { style: 'none' },
+    sampling: { mostTemperature: 1 },
+  }),
+  'nova-micro*': nova({ context: 128_000, vision: false, pdf: false, prices: usd(0.035, 0.14, 0.00875) }),
+  'nova-lite*': nova({ prices: usd(0.06, 0.24, 0.015) }),
+  'nova-pro*': nova({ prices: usd(0.8, 3.2, 0.2) }),
+  'nova-premier*': nova({ context: 1_000_000, cacheMarks: 'automatic', prices: usd(2.5, 12.5) }),
+
+  // ---- DeepSeek, Qwen, Kimi, GLM
+  'deepseek*': deepseek({
+    context: 128_000,
+    output: 65_536,
+    vision: false,
+    pdf: false,
+    structuredOutput: 'emulate',
+    replaysReasoning: true,
+    thinking: { style: 'adaptive', efforts: [] },
+    prices: usd(0.28, 0.42, 0.028),
+  }),
+  'deepseek-chat*': deepseek({ output: 8192 }),
+  'deepseek-r1*': deepseek({ replaysReasoning: false, thinking: { optional: false }, prices: usd(0.55, 2.19, 0.14) }),
+  'qwen*': qwen({ context: 131_072, output: 32_768, vision: false, pdf: false, thinking: { style: 'budget', least: 1, most: 81_920 } }),
+  'qwen*-vl*': qwen({ vision: true }),
+  'qwen3-max*': qwen({ context: 262_144, output: 65_536, prices: usd(1.2, 6, 0.24) }),
+  'qwen-plus*': qwen({ context: 1_000_000, prices: usd(0.4, 1.2) }),
+  'qwen3-coder*': qwen({ context: 1_000_000, output: 65_536, thinking: { style: 'none' } }),
+  'qwq*': qwen({ context: 131_072, output: 32_768, vision: false, pdf: false, thinking: { style: 'adaptive', optional: false } }),
+  'kimi*': kimi({
+    context: 262_144,
+    output: 65_536,
+    pdf: false,
+    replaysReasoning: true,
+    thinking: { style: 'adaptive' },
+    sampling: { mostTemperature: 1 },
+    prices: usd(0.6, 2.5, 0.15),
+  }),
+  'moonshot*': kimi({ context: 131_072, output: 16_384, pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1 } }),
+  'glm*': glm({
+    context: 200_000,
+    output: 128_000,
+    vision: false,
+    pdf: false,
+    structuredOutput: 'emulate',
+    replaysReasoning: true,
+    thinking: { style: 'adaptive' },
+    sampling: { mostTemperature: 1 },
+    prices: usd(0.6, 2.2, 0.11),
+  }),
+  'glm-4v*': glm({ vision: true }),
+  'glm-4.5v*': glm({ vision: true }),
+  'glm-4.6v*': glm({ vision: true }),
+
+  // ---- Mistral, Llama
+  'mistral*': mistral({ context: 128_000, pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1 }, toolIds: { longest: 9, plain: true } }),
+  'mistral-large*': mistral({ context: 256_000, prices: usd(0.5, 1.5) }),
+  'mistral-medium*': mistral({ prices: usd(0.4, 2) }),
+  'mistral-small*': mistral({ prices: usd(0.1, 0.3) }),
+  'codestral*': mistral({
+    context: 256_000,
+    vision: false,
+    pdf: false,
+    thinking: { style: 'none' },
+    toolIds: { longest: 9, plain: true },
+    prices: usd(0.3, 0.9),
+  }),
+  'devstral*': mistral({ context: 256_000, vision: false, pdf: false, thinking: { style: 'none' }, toolIds: { longest: 9, plain: true } }),
+  'magistral*': mistral({
+    context: 128_000,
+    pdf: false,
+    thinking: { style: 'adaptive', optional: false },
+    toolIds: { longest: 9, plain: true },
+    prices: usd(2, 5),
+  }),
+  'llama*': llama({ context: 128_000, output: 8192, vision: false, pdf: false, structuredOutput: 'emulate', thinking: { style: 'none' } }),
+  'llama-4*': llama({ vision: true, context: 1_000_000 }),
+  'llama4*': llama({ vision: true, context: 1_000_000 }),
+};

@@ -1,0 +1,25 @@
+/**
+ * Auto normalization: what the model behind the upstream would refuse with a 400 (a temperature it does not take, a limit beyond its own) is
+ * changed to what it takes, and declared. One rule set per protocol serves both passages: it sees top-level fields and answers with edits.
+ */
+import { asEdited } from '../as-edited.ts';
+import type { Draft, Step } from '../draft.ts';
+
+export const normalize: Step = {
+  name: 'normalize',
+  run(draft) {
+    const rules = draft.upstream.normalize;
+    if (!rules) return undefined;
+    const { edits, losses } = rules(draft.verbatim ? (key) => draft.call.topLevel(key) : fieldOf(draft), draft.context);
+    if (edits.length === 0) return undefined;
+    draft.call.lose(losses);
+    if (draft.verbatim) draft.edits = [...draft.edits, ...edits];
+    else draft.body = asEdited(draft.body, edits);
+    return undefined;
+  },
+};
+
+const fieldOf =
+  ({ body }: Draft) =>
+  (key: string): unknown =>
+    typeof body === 'object' && body !== null && Object.hasOwn(body, key) ? (body as Record<string, unknown>)[key] : undefined;

@@ -1,0 +1,20 @@
+/** The caller's request in the upstream's protocol: named edits of its bytes when both speak the same one, a new body otherwise. */
+import type { Step } from '../draft.ts';
+
+export const translate: Step = {
+  name: 'translate',
+  run(draft) {
+    const { call, context } = draft;
+    if (draft.verbatim) {
+      const { edits, losses } = draft.verbatim.requestEdits(context);
+      draft.edits = edits;
+      call.lose(losses);
+      return undefined;
+    }
+    const written = draft.upstream.writeRequest(call.readRequest().conversation, context);
+    draft.body = written.body;
+    draft.emulation = written.emulation;
+    call.lose(written.losses);
+    return undefined;
+  },
+};

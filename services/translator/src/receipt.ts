@@ -1,0 +1,43 @@
+/** What a translation did to a request, told in three ways: the row's `losses`, a digest in a response header, and a refusal where a group is strict. */
+import type { Loss } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import type { Call } from './call.ts';
+
+export const receiptHeader = 'x-gateway-translation';
+
+/** Words of the digest; what was downgraded no longer is what was asked for, so it counts as lost. */
+const words: Readonly<Record<Loss['action'], 'lost' | 'emulated' | 'renamed'>> = {
+  dropped: 'lost',
+  downgraded: 'lost',
+  emulated: 'emulated',
+  renamed: 'renamed',
+};
+const counted = ['lost', 'emulated', 'renamed'] as const;
+
+/** `{x-gateway-translation: "alpha>beta; lost=2; emulated=1"}`; nothing for a reply that passes as it is and lost nothing. */
+export function receiptHeaders(call: Call): Record<string, string> {
+  const { losses, upstreamProtocol, job } = call;
+  if (upstreamProtocol === null || (losses.length === 0 && upstreamProtocol === job.clientProtocol)) return {};
+  const counts = counted.map((word) => [word, losses.filter((loss) => words[loss.action] === word).length] as const);
+  return {
+    [receiptHeader]: [`${job.clientProtocol}>${upstreamProtocol}`, ...counts.filter(([, count]) => count > 0).map(([word, count]) => `${word}=${count}`)].join(
+      '; ',
+    ),
+  };
+}
+
+/** A refusal names this many losses; the rest are counted. */
+const mostNamed = 12;
+
+/** The 400 of a strict group for a request that would lose something on its way, or null. Emulated and renamed things still mean the same. */
+export function strictRefusal(call: Call): GatewayError | null {
+  const lost = call.losses.filter((loss) => words[loss.action] === 'lost');
+  if (lost.length === 0) return null;
+  const named = lost.slice(0, mostNamed).map((loss) => `${loss.field} (${loss.action}: ${loss.detail.replace(/\.$/, '')})`);
+  const more = lost.length > mostNamed ? `; and ${lost.length - mostNamed} more` : '';
+  return new GatewayError('lossy_translation', {
+    message: `This access key's group refuses lossy translations, and this request would lose: ${named.join('; ')}${more}.`,
+    headers: receiptHeaders(call),
+    ...(lost[0] && { param: lost[0].field }),
+  });
+}
