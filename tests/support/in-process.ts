@@ -43,6 +43,8 @@ export interface InProcessGateway {
   /** Waits for the row of a request (by minted id or `z-request-id`). */
   row(id: string): Promise<RequestRow>;
   logs: string[];
+  /** What proofs are sealed with. */
+  envelopeKey: { id: string; key: Uint8Array };
   busStats(): ReturnType<ReturnType<typeof createMemoryBus>['stats']>;
   stop(): Promise<void>;
 }
@@ -73,6 +75,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
     edge,
     rows,
     logs,
+    envelopeKey: keyring.derive('signature-envelope'),
     row: (id) => until(() => rows.find((row) => row.id === id || row.client_request_id === id), `a row of ${id}`),
     busStats: () => bus.stats(),
     async stop() {
@@ -104,6 +107,7 @@ function snapshotOf(options: InProcessOptions, keyring: Keyring, key: string): S
       api_keys: api_keys.map((one, at) => ({
         id: `key-${at}`,
         weight: one.weight,
+        ...(one.account !== undefined && { account: one.account }),
         sealed: keyring.seal(one.key ?? '', sealedAs.upstreamKey(id, `key-${at}`)),
       })),
     };

@@ -2,5 +2,7 @@
 export * from './chat/conversation.ts';
 export * from './chat/event.ts';
 export * from './chat/fold.ts';
+export { promptPrefix } from './kit/prompt-prefix.ts';
+export { refusesProofs } from './kit/proof-refusal.ts';
 export * from './protocol.ts';
 export * from './registry.ts';

@@ -196,6 +196,11 @@ export interface WriteRequestContext {
    * Opens a sealed proof for this attempt's model, upstream and account. null: it is not ours to send (stripped; say so in losses).
    */
   openSignature(sealed: string): string | null;
+  /**
+   * Set on the one retry after the upstream refused the proofs of this history: `openSignature` then opens none, and what the wire demands in
+   * their place is sent (the word that skips the check, a filler, no thinking at all).
+   */
+  proofsRefused?: boolean;
   mintId(prefix: string): string;
 }
 
@@ -242,6 +247,8 @@ export interface UpstreamDoor {
   framing: 'sse' | 'json-array' | 'event-stream';
   /** Takes a record out of the envelope in which a host carries another protocol's events, as that protocol would have framed it (`raw` too). */
   unwrapRecord?: ((record: FramedRecord) => FramedRecord) | undefined;
+  /** The protocol whose proofs of thinking this one carries, where they are not its own: the same vendor's models behind another door. */
+  proofKind?: ProtocolId;
   /**
    * Address and headers of a call. `clientHeaders` are the caller's (allow-listed names only reach the upstream, and only when both sides
    * speak this protocol), `clientQuery` likewise.

@@ -8,10 +8,12 @@ export interface SignatureClaims {
   upstream: string;
   /** Whose credential the upstream saw. */
   account: string;
-  /** Protocol that the proof came in. */
+  /** Whose form of proof it is: the protocol it came in, or the one whose proofs that protocol carries. */
   protocol: string;
   /** Hash of what the upstream saw before this reply (system, tools). It never strips by itself: it explains a rejection. */
   prefixHash?: string;
+  /** The owner's tag (`ownerTag`), shown in the clear beside what is sealed. */
+  owner?: string;
 }
 
 /** A fixed order without names: one set of claims has one text, and the envelope stays short. */

@@ -1,5 +1,6 @@
 /** The opaque envelope around thinking signatures. */
 export type { SignatureClaims } from './claims.ts';
-export { envelopePrefix, isEnvelope } from './envelope.ts';
+export { envelopePrefix, isEnvelope, lastOwner, ownerOf } from './envelope.ts';
 export type { EnvelopeKey } from './keys.ts';
+export { ownerTag } from './owner.ts';
 export * from './seal.ts';

@@ -11,17 +11,20 @@ export interface EnvelopeKey {
 interface KeyPair {
   encryption: Buffer;
   nonce: Buffer;
+  /** Of the old form. */
+  legacy: Buffer;
 }
 
 const pairs = new WeakMap<Uint8Array, KeyPair>();
 
-const branch = (key: Uint8Array, purpose: string): Buffer => createHmac('sha256', key).update(`model-gateway/signatures/2/${purpose}`).digest();
+const branch = (key: Uint8Array, purpose: string, generation = 2): Buffer =>
+  createHmac('sha256', key).update(`model-gateway/signatures/${generation}/${purpose}`).digest();
 
 /** Derived once per key object: a stream seals many proofs with the same one. */
 export function keyPair({ key }: EnvelopeKey): KeyPair {
   let pair = pairs.get(key);
   if (!pair) {
-    pair = { encryption: branch(key, 'encryption'), nonce: branch(key, 'nonce') };
+    pair = { encryption: branch(key, 'encryption'), nonce: branch(key, 'nonce'), legacy: branch(key, 'encryption', 1) };
     pairs.set(key, pair);
   }
   return pair;

@@ -1,8 +1,9 @@
 /** Wraps a vendor's proof so that the caller holds opaque text, and unwraps it for whom it was made. */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import { parseClaims, printClaims, type SignatureClaims } from './claims.ts';
-import { type Envelope, headerOf, isEnvelope, nonceBytes, parseEnvelope, printEnvelope, tagBytes } from './envelope.ts';
+import { type Envelope, forms, headerOf, isEnvelope, nonceBytes, parseEnvelope, printEnvelope, tagBytes } from './envelope.ts';
 import { type EnvelopeKey, keyPair } from './keys.ts';
+import { openLegacy } from './legacy.ts';
 
 const cipher = 'aes-256-gcm';
 
@@ -13,13 +14,13 @@ const cipher = 'aes-256-gcm';
  */
 export function sealSignature(claims: SignatureClaims, key: EnvelopeKey): string {
   const pair = keyPair(key);
-  const header = headerOf(key.id);
+  const header = claims.owner === undefined ? headerOf(forms.plain, key.id) : headerOf(forms.owned, key.id, claims.owner);
   const plain = Buffer.from(printClaims(claims), 'utf8');
   const nonce = createHmac('sha256', pair.nonce).update(header).update(plain).digest().subarray(0, nonceBytes);
   const sealing = createCipheriv(cipher, pair.encryption, nonce, { authTagLength: tagBytes });
   sealing.setAAD(header);
   const ciphertext = Buffer.concat([sealing.update(plain), sealing.final()]);
-  return printEnvelope({ keyId: key.id, header, nonce, ciphertext, tag: sealing.getAuthTag() });
+  return printEnvelope({ header, nonce, ciphertext, tag: sealing.getAuthTag() });
 }
 
 /** Where the proof would be sent now. */
@@ -36,8 +37,8 @@ export interface SignatureUse {
 export type SignatureRefusal = 'not-ours' | 'unknown-key' | 'forged' | 'model-changed' | 'upstream-changed' | 'account-changed';
 
 export type OpenedSignature =
-  /** `protocol` and `prefixHash` are what was claimed when it was sealed. */
-  { ok: true; signature: string; protocol: string; prefixHash?: string } | { ok: false; reason: SignatureRefusal };
+  /** `protocol` and `prefixHash` are what was claimed when it was sealed; an old envelope claims neither. */
+  { ok: true; signature: string; protocol?: string; prefixHash?: string } | { ok: false; reason: SignatureRefusal };
 
 const refuse = (reason: SignatureRefusal): OpenedSignature => ({ ok: false, reason });
 
@@ -48,6 +49,11 @@ export function openSignature(text: string, keys: readonly EnvelopeKey[], use: S
   if (!envelope) return refuse('forged');
   const key = keys.find(({ id }) => id === envelope.keyId);
   if (!key) return refuse('unknown-key');
+  if (envelope.form === forms.legacy) {
+    const old = openLegacy(envelope, key);
+    if (!old) return refuse('forged');
+    return old.model === use.model ? { ok: true, signature: old.signature } : refuse('model-changed');
+  }
   const claims = decrypt(envelope, key);
   if (!claims) return refuse('forged');
   const reason = judge(claims, use);
@@ -69,7 +75,9 @@ function decrypt(envelope: Envelope, key: EnvelopeKey): SignatureClaims | null {
 
 function judge(claims: SignatureClaims, use: SignatureUse): SignatureRefusal | null {
   if (claims.model !== use.model) return 'model-changed';
+  // Another vendor's form of proof is no proof at all, whatever an admin allows.
+  if (claims.protocol !== use.protocol) return 'upstream-changed';
   if (use.passthrough) return null;
-  if (claims.upstream !== use.upstream || claims.protocol !== use.protocol) return 'upstream-changed';
+  if (claims.upstream !== use.upstream) return 'upstream-changed';
   return claims.account === use.account ? null : 'account-changed';
 }

@@ -3,7 +3,7 @@ import { GatewayError } from '@model-gateway/errors';
 import { applyEdits } from '@model-gateway/json';
 import { findProtocol, type Protocol, type ReplyEmulation, type UpstreamDoor, type UpstreamRequest, type VerbatimRules } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
-import { sealer } from './attempt/signatures.ts';
+import { createProofs, type Proofs } from './attempt/signatures.ts';
 import type { Call } from './call.ts';
 import type { Draft } from './prepare/draft.ts';
 import { order, runSteps } from './prepare/order.ts';
@@ -20,17 +20,23 @@ export interface Prepared {
   body: Buffer;
   /** How the reply gives what the request asked for by other means. */
   emulation: ReplyEmulation | undefined;
+  proofs: Proofs;
+  /** Set on the retry without proofs. */
+  proofsRefused: boolean;
   sealSignature(signature: string): string;
 }
 
-/** Throws GatewayError (or rejects with it) when the caller's request cannot be made sense of. A promise only when a step has to wait. */
-export function prepare(call: Call, route: Route, room: Room): Prepared | Promise<Prepared> {
+/**
+ * Throws GatewayError (or rejects with it) when the caller's request cannot be made sense of. A promise only when a step has to wait.
+ * `proofsRefused`: the upstream did not take the proofs of this history, and is asked without them.
+ */
+export function prepare(call: Call, route: Route, room: Room, proofsRefused = false): Prepared | Promise<Prepared> {
   const protocol = findProtocol(route.protocol);
   const upstream = protocol?.upstream;
   if (!protocol || !upstream) throw new GatewayError('internal', { cause: new Error(`no upstream door for ${route.protocol}`) });
   const { job } = call;
   const verbatim = job.clientProtocol === route.protocol ? (upstream.verbatim ?? null) : null;
-  const signatures = sealer(route, room, protocol.id);
+  const proofs = createProofs(route, room, upstream.proofKind ?? protocol.id, () => draft.body ?? call.parseBody());
   const draft: Draft = {
     call,
     route,
@@ -41,7 +47,8 @@ export function prepare(call: Call, route: Route, room: Room): Prepared | Promis
       target: route.target,
       operation: job.operation,
       stream: job.stream,
-      openSignature: signatures.open,
+      openSignature: proofsRefused ? () => null : proofs.open,
+      ...(proofsRefused && { proofsRefused }),
       mintId: room.mintId,
       contains: (text) => call.body.includes(text, 0, 'latin1'),
       parse: () => call.parseBody(),
@@ -57,7 +64,8 @@ export function prepare(call: Call, route: Route, room: Room): Prepared | Promis
       stream: job.stream,
       ...(verbatim && { clientHeaders: job.headers, clientQuery: job.query, clientPath: job.path }),
     });
-    return { route, upstream, protocol, verbatim, request, body: print(draft), emulation: draft.emulation, sealSignature: signatures.seal };
+    const { emulation } = draft;
+    return { route, upstream, protocol, verbatim, request, body: print(draft), emulation, proofs, proofsRefused, sealSignature: proofs.seal };
   };
   const waiting = runSteps(draft, order.after);
   return waiting ? waiting.then(finish) : finish();

@@ -6,6 +6,7 @@ import type { UpstreamFault } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
 import { type FaultFacts, faultToError, mayTryNextKey } from './attempt/classify.ts';
 import { type AttemptEnd, sendAttempt } from './attempt/send.ts';
+import { withoutProofs } from './attempt/without-proofs.ts';
 import { Call } from './call.ts';
 import { countTokens } from './count-tokens/count-tokens.ts';
 import { type Prepared, prepare } from './prepare.ts';
@@ -76,12 +77,20 @@ function stopIfOver(call: Call): void {
   if (call.interrupted !== null) throw call.interrupted;
 }
 
+/** One attempt; and, when the upstream refuses the proofs of earlier thinking, the same attempt once more without them. */
 async function tryOnce(call: Call, prepared: Prepared, planned: PlannedAttempt, sink: ReplySink, room: Room): Promise<AttemptEnd> {
-  const { route } = prepared;
+  const end = await attempt(call, prepared, planned, sink, room);
+  const stripped = await withoutProofs(call, prepared, end, room);
+  if (!stripped) return end;
+  stopIfOver(call);
+  return attempt(call, stripped, planned, sink, room);
+}
+
+async function attempt(call: Call, prepared: Prepared, planned: PlannedAttempt, sink: ReplySink, room: Room): Promise<AttemptEnd> {
   const began = performance.now();
   const end = await sendAttempt(call, prepared, sink, room);
   call.attempts.push({
-    upstream: route.upstream.name,
+    upstream: prepared.route.upstream.name,
     key_index: planned.keyIndex,
     status: end.status,
     error_code: end.fault ? faultName(end.fault, room) : null,

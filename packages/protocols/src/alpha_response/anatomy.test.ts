@@ -73,9 +73,15 @@ describe('requests', () => {
     },
   );
 
-  test('proofs that we did not seal stay as they are', () => {
-    const input = [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }, call];
-    expect(pass({ model: 'm', input }, () => null).body['input']).toEqual(input);
+  test('proofs that we did not seal go nowhere: nobody knows whose account they belong to', () => {
+    const summary = [{ type: 'summary_text', text: 't' }];
+    const raw = [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }, { type: 'reasoning', summary, encrypted_content: 'gAAAB' }, call];
+    const { body, losses } = pass({ model: 'm', input: raw }, () => null);
+    expect(body['input']).toEqual([
+      { type: 'reasoning', summary },
+      { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+    ]);
+    expect(losses).toEqual(['input.0.encrypted_content', 'input.1.encrypted_content']);
   });
 
   test('reasoning that is only a name at some upstream goes', () => {

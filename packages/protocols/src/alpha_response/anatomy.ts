@@ -1,6 +1,5 @@
 /** What changes in bytes that otherwise pass untouched when both sides speak this protocol: model names, sealed proofs, references to stored state. */
 import type { Edit } from '@model-gateway/json';
-import { envelopePrefix } from '../kit/envelope-prefix.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
@@ -13,11 +12,12 @@ const previous = '"previous_response_id"';
 const reference = '"item_reference"';
 const conversation = '"conversation"';
 const reasoningId = '"rs_';
+const proof = '"encrypted_content"';
 
 function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
   const losses = new Losses();
   const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId }];
-  if ([previous, reference, conversation, envelopePrefix, reasoningId].some((text) => context.contains(text))) {
+  if ([previous, reference, conversation, proof, reasoningId].some((text) => context.contains(text))) {
     const body = context.parse();
     if (own(body, 'conversation') !== undefined) throw invalid('conversation', 'Conversations are not stored here; send the items in input.');
     if (own(body, 'previous_response_id') !== undefined) {
@@ -43,7 +43,10 @@ function editItems(items: unknown[], context: VerbatimRequestContext, edits: Edi
   });
 }
 
-/** Opens or strips the item's proof. false when the item's reasoning did not reach the upstream as it was. */
+/**
+ * Opens or strips the item's proof; one that we never sealed is stripped too, since nobody knows which account it belongs to. false when the
+ * item's reasoning did not reach the upstream as it was.
+ */
 function editProof(item: JsonObject, path: (string | number)[], context: VerbatimRequestContext, edits: Edit[], losses: Losses): boolean {
   const encrypted = asString(own(item, 'encrypted_content'));
   const readable = hasText(own(item, 'summary')) || hasText(own(item, 'content'));
@@ -54,7 +57,6 @@ function editProof(item: JsonObject, path: (string | number)[], context: Verbati
     edits.push({ path, value: undefined });
     return false;
   }
-  if (!encrypted.includes(envelopePrefix)) return true;
   const { owner, sealed } = readProof(encrypted);
   const opened = owner.kind === 'thinking' ? context.openSignature(sealed) : null;
   if (opened !== null) {

@@ -14,7 +14,8 @@ type Path = Edit['path'];
 function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules['requestEdits']> {
   const losses = new LossList();
   const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId }];
-  const mayHoldProofs = context.contains('"signature"') || context.contains('"redacted_thinking"') || context.contains(envelopePrefix);
+  const mayHoldProofs =
+    context.proofsRefused === true || context.contains('"signature"') || context.contains('"redacted_thinking"') || context.contains(envelopePrefix);
   const mayHoldCalls = context.contains('"tool_use"');
   const holdsBilling = !isFirstParty(context.target.baseUrl) && context.contains(billingMark);
   if (!mayHoldProofs && !mayHoldCalls && !holdsBilling) return { edits, losses: losses.list };
@@ -31,10 +32,9 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
 function proofEdits(body: unknown, messages: readonly unknown[], context: VerbatimRequestContext, losses: LossList): Edit[] {
   const edits: Edit[] = [];
   const sent = messages.map((message, turn) => openMessage(asObject(message) ?? {}, turn, context, edits));
-  if (edits.some((edit) => asString(edit.value) === undefined)) {
-    losses.dropped('thinking.signature', 'issued by another model, upstream or account');
-    edits.push(...thinkingEdits(body, sent, losses));
-  }
+  const stripped = edits.some((edit) => asString(edit.value) === undefined);
+  if (stripped) losses.dropped('thinking.signature', 'issued by another model, upstream or account');
+  if (stripped || context.proofsRefused) edits.push(...thinkingEdits(body, sent, losses));
   return edits;
 }
 

@@ -27,7 +27,7 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
   const losses = new LossList();
   const edits: Edit[] = [];
   const counts = context.operation === 'count-tokens' && ['generateContentRequest', 'generate_content_request'].some((text) => context.contains(text));
-  if (!counts && !signatureNames.some((name) => context.contains(name))) return { edits, losses: losses.list };
+  if (!counts && !context.proofsRefused && !signatureNames.some((name) => context.contains(name))) return { edits, losses: losses.list };
   const body = context.parse();
   const nested = counts ? spelling(body, 'generateContentRequest') : undefined;
   const request = nested === undefined ? body : own(body, nested);
@@ -36,7 +36,9 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
   if (nested !== undefined && asString(own(request, 'model')) !== undefined)
     edits.push({ path: [...prefix, 'model'], value: modelName(context.target.upstreamModelId) });
   for (const content of elements(request, 'contents', prefix)) {
-    for (const part of elements(content.value, 'parts', content.path)) edits.push(...partEdits(part.value, part.path, context, losses));
+    const parts = elements(content.value, 'parts', content.path);
+    for (const part of parts) edits.push(...partEdits(part.value, part.path, context, losses));
+    if (context.proofsRefused) edits.push(...unsignedCallEdits(parts));
   }
   return { edits, losses: losses.list };
 }
@@ -56,11 +58,18 @@ function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext
     const kept = Object.keys(part).filter((key) => key !== name);
     // A part must hold something, and on families that check proofs a call must hold the value that skips the check.
     if (kept.length === 0) edits.push({ path, value: { text: '' } });
-    else if (spelling(part, 'functionCall') !== undefined && findFamily(context.target.upstreamModelId).needsCallSignature) {
+    else if (spelling(part, 'functionCall') !== undefined && (context.proofsRefused || findFamily(context.target.upstreamModelId).needsCallSignature)) {
       edits.push({ path: [...path, name], value: skipSignature });
     } else edits.push({ path: [...path, name], value: undefined });
   }
   return edits;
+}
+
+/** After a refusal: the first call of a step that has no proof at all gets the value that skips the check, whatever the model is called. */
+function unsignedCallEdits(parts: ReturnType<typeof elements>): Edit[] {
+  const first = parts.find((part) => spelling(part.value, 'functionCall') !== undefined);
+  if (!first || signatureNames.some((name) => asString(own(first.value, name)))) return [];
+  return [{ path: [...first.path, 'thoughtSignature'], value: skipSignature, add: true }];
 }
 
 // ---- the reply -----------------------------------------------------------------------------------------------------

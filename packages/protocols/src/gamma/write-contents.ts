@@ -90,7 +90,7 @@ class ContentsWriter {
   #call(part: ToolCallPart, first: boolean): WirePart {
     this.#waiting.add({ call: part, order: this.#order++ }, part.id === '' ? ['anonymous', `name ${part.name}`] : [`id ${part.id}`]);
     let proof = this.#proof(part.signature);
-    if (proof === undefined && first && this.#family.needsCallSignature) {
+    if (proof === undefined && first && (this.#family.needsCallSignature || this.#context.proofsRefused)) {
       proof = skipSignature;
       this.#losses.add('messages.tool_calls.signature', 'emulated', 'A tool call without a proof of its own was sent with the value that skips the check.');
     }

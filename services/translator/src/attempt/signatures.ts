@@ -1,23 +1,47 @@
 /** Seals and opens thinking proofs for one route: the envelope names model, upstream and account. */
-import type { ProtocolId } from '@model-gateway/contracts';
+import { createHash } from 'node:crypto';
+import { promptPrefix } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
-import { openSignature, sealSignature } from '@model-gateway/signatures';
+import { openSignature, ownerTag, sealSignature } from '@model-gateway/signatures';
 import type { Room } from '../room.ts';
 
-export interface Sealer {
+export interface Proofs {
   seal(signature: string): string;
   /** null: not to be sent on this route. */
   open(sealed: string): string | null;
+  /** Whether a proof that was opened came with another beginning of the conversation than this request has: what a refusal is then about. */
+  prefixChanged(): boolean;
 }
 
-export function sealer(route: Route, room: Room, protocol: ProtocolId): Sealer {
-  const claims = { model: route.model.name, upstream: route.upstream.name, account: accountOf(route), protocol };
+/**
+ * `proofKind`: whose form of proof this upstream takes and gives. `readBody` gives the request as sent, of which the prefix is hashed; it is
+ * called only when a proof is sealed or a refusal explained.
+ */
+export function createProofs(route: Route, room: Room, proofKind: string, readBody: () => unknown): Proofs {
+  const account = accountOf(route);
+  const claims = { model: route.model.name, upstream: route.upstream.name, account, protocol: proofKind };
+  const seen = new Set<string>();
+  let owner: string | undefined;
+  let prefixHash: string | undefined;
+  const hashPrefix = (): string => {
+    prefixHash ??= createHash('sha256')
+      .update(JSON.stringify(promptPrefix(readBody())))
+      .digest('base64url')
+      .slice(0, 16);
+    return prefixHash;
+  };
   return {
-    seal: (signature) => sealSignature({ ...claims, signature }, room.envelopeKeys.sealing),
-    open: (sealed) => {
-      const opened = openSignature(sealed, room.envelopeKeys.opening, { ...claims, passthrough: route.model.signature_passthrough });
-      return opened.ok ? opened.signature : null;
+    seal(signature) {
+      owner ??= ownerTag(route.upstream.id, account);
+      return sealSignature({ ...claims, owner, prefixHash: hashPrefix(), signature }, room.envelopeKeys.sealing);
     },
+    open(sealed) {
+      const opened = openSignature(sealed, room.envelopeKeys.opening, { ...claims, passthrough: route.model.signature_passthrough });
+      if (!opened.ok) return null;
+      if (opened.prefixHash !== undefined) seen.add(opened.prefixHash);
+      return opened.signature;
+    },
+    prefixChanged: () => [...seen].some((hash) => hash !== hashPrefix()),
   };
 }
 

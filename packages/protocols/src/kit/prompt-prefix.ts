@@ -1,0 +1,14 @@
+/** What an upstream reads before the conversation: the part of a request that newer vendors bind their proofs to (field-notes §1.12). */
+import { asArray, asObject, own } from './read.ts';
+
+/** Where any of our wires puts instructions and tools. */
+const fields = ['system', 'systemInstruction', 'system_instruction', 'instructions', 'tools', 'toolConfig'] as const;
+
+const isInstruction = (message: unknown): boolean => ['system', 'developer'].includes(String(own(message, 'role')));
+
+/** System text and tools of a request body of any protocol, in a fixed order; the same prefix always prints as the same JSON. */
+export function promptPrefix(body: unknown): unknown[] {
+  const messages = asArray(own(body, 'messages')) ?? [];
+  const end = messages.findIndex((message) => !isInstruction(message));
+  return [...fields.map((field) => asObject(body)?.[field] ?? null), messages.slice(0, end < 0 ? messages.length : end)];
+}

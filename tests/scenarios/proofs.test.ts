@@ -1,0 +1,205 @@
+/** Proofs of earlier thinking through the whole data plane: wrapped on the way out, opened for their issuer alone, and one retry when an upstream refuses them. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { envelopePrefix } from '@model-gateway/signatures';
+import { sealLegacy } from '../../packages/signatures/test/legacy-writer.ts';
+import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
+import { createScriptedOutbound, type Script } from '../support/scripted-outbound.ts';
+
+const proof = 'EqQBCkYIARgCKkDx+/=real-proof';
+const json = (status: number, body: unknown): Script => ({
+  status,
+  contentType: 'application/json',
+  chunks: [Buffer.from(JSON.stringify(body))],
+  ending: 'end',
+});
+const thought = { type: 'thinking', thinking: 'hm', signature: proof };
+const use = { type: 'tool_use', id: 'toolu_up', name: 'f', input: {} };
+const betaReply = (content: unknown[]): Script =>
+  json(200, { id: 'msg', type: 'message', role: 'assistant', model: 'x', content, stop_reason: 'tool_use', usage: { input_tokens: 1, output_tokens: 1 } });
+const betaRefusal = (message: string): Script => json(400, { type: 'error', error: { type: 'invalid_request_error', message } });
+const invalidSignature = 'messages.1.content.0: Invalid `signature` in `thinking` block';
+
+const outbound = createScriptedOutbound();
+/** Answers in turn; the last one stays. */
+let answers: Script[] = [];
+const plainSend = outbound.send;
+outbound.send = (request, handlers) => {
+  outbound.script = answers.length > 1 ? (answers.shift() as Script) : (answers[0] as Script);
+  return plainSend(request, handlers);
+};
+
+let gateway: InProcessGateway;
+beforeAll(async () => {
+  gateway = await startInProcess({
+    outbound,
+    upstreams: [
+      { name: 'one', protocol: 'beta', base_url: 'https://one.test', api_keys: [{ key: 'sk-one', account: 'acme' }] },
+      { name: 'two', protocol: 'beta', base_url: 'https://two.test', api_keys: [{ key: 'sk-two', account: 'acme' }] },
+      { name: 'gam', protocol: 'gamma', base_url: 'https://gam.test', api_keys: [{ key: 'sk-gam' }] },
+      { name: 'res', protocol: 'alpha_response', base_url: 'https://res.test', api_keys: [{ key: 'sk-res' }] },
+    ],
+    models: [
+      { name: 'm', upstream: 'one', upstream_model_id: 'claude-sonnet-4-5' },
+      { name: 'n', upstream: 'one', upstream_model_id: 'claude-sonnet-4-5' },
+      { name: 'g', upstream: 'gam', upstream_model_id: 'house-model' },
+      { name: 'r', upstream: 'res', upstream_model_id: 'gpt-5' },
+    ],
+  });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  outbound.sent.length = 0;
+});
+
+async function post(path: string, body: unknown): Promise<{ status: number; body: Record<string, any>; id: string }> {
+  const reply = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: reply.status, body: (await reply.json()) as Record<string, any>, id: reply.headers.get('x-request-id') ?? '' };
+}
+const sentBody = (at: number): Record<string, any> => JSON.parse(outbound.sent[at]?.body ?? 'null') as Record<string, any>;
+const ask = (model: string, messages: unknown[], more: object = {}) => post('/v1/messages', { model, max_tokens: 4096, messages, ...more });
+const user = { role: 'user', content: 'hi' };
+const followUp = (content: unknown[]) => [
+  user,
+  { role: 'assistant', content },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: (content.at(-1) as { id: string }).id, content: 'ok' }] },
+];
+/** One turn that thinks and calls, as the caller gets it. */
+async function firstTurn(model: string): Promise<any[]> {
+  answers = [betaReply([thought, use])];
+  const { body } = await ask(model, [user], { thinking: { type: 'enabled', budget_tokens: 2048 } });
+  outbound.sent.length = 0;
+  return body['content'] as any[];
+}
+
+describe('field note 11: a proof goes back to its issuer alone', () => {
+  test('wrapped on verbatim passage, opened for the same model, upstream and account', async () => {
+    const content = await firstTurn('m');
+    expect(content[0].signature.startsWith(envelopePrefix)).toBe(true);
+    expect(content[0].signature).not.toContain(proof);
+    await ask('m', followUp(content));
+    expect(sentBody(0)['messages'][1].content[0]).toEqual(thought);
+  });
+
+  test('stripped when the model changes: readable thinking and the tool history stay', async () => {
+    const content = await firstTurn('m');
+    const { id } = await ask('n', followUp(content), { thinking: { type: 'enabled', budget_tokens: 2048 } });
+    const sent = sentBody(0);
+    expect(sent['messages'][1].content).toEqual([{ type: 'text', text: 'hm' }, content[1]]);
+    expect(sent['thinking']).toBeUndefined();
+    expect((await gateway.row(id)).losses.map(({ field }) => field)).toContain('thinking.signature');
+  });
+
+  test("a vendor's raw proof that was never sealed here is not forwarded", async () => {
+    answers = [betaReply([{ type: 'text', text: 'ok' }])];
+    await ask('m', followUp([thought, { ...use, id: 'toolu_own' }]));
+    expect(outbound.sent[0]?.body).not.toContain(proof);
+    expect(sentBody(0)['messages'][1].content[0]).toEqual({ type: 'text', text: 'hm' });
+  });
+
+  test('an envelope of the first generation works while the model is the same', async () => {
+    const old = sealLegacy('m', proof, gateway.envelopeKey);
+    const content = [
+      { ...thought, signature: old },
+      { ...use, id: 'toolu_old' },
+    ];
+    answers = [betaReply([{ type: 'text', text: 'ok' }])];
+    await ask('m', followUp(content));
+    await ask('n', followUp(content));
+    expect(sentBody(0)['messages'][1].content[0]).toEqual(thought);
+    expect(outbound.sent[1]?.body).not.toContain(proof);
+  });
+});
+
+describe('field note 12: an upstream that refuses a proof is asked once more without it', () => {
+  test('on the same node and key, and the row tells both attempts and why', async () => {
+    const content = await firstTurn('m');
+    answers = [betaRefusal(invalidSignature), betaReply([{ type: 'text', text: 'ok' }])];
+    const { status, id } = await ask('m', followUp(content), { thinking: { type: 'enabled', budget_tokens: 2048 } });
+    expect(status).toBe(200);
+    expect(outbound.sent).toHaveLength(2);
+    expect(sentBody(0)['messages'][1].content[0]).toEqual(thought);
+    expect(sentBody(1)['messages'][1].content).toEqual([{ type: 'text', text: 'hm' }, content[1]]);
+    expect(sentBody(1)['thinking']).toBeUndefined();
+    const row = await gateway.row(id);
+    expect(row.attempts.map(({ status: code, upstream, key_index }) => [code, upstream, key_index])).toEqual([
+      [400, 'one', 0],
+      [200, 'one', 0],
+    ]);
+    expect(row.losses.find(({ field }) => field === 'signatures')?.detail).not.toContain('have changed');
+  });
+
+  test('a changed system text is named as the reason', async () => {
+    const content = await firstTurn('m');
+    answers = [betaRefusal(`${invalidSignature}. The block is bound to a different conversation.`), betaReply([{ type: 'text', text: 'ok' }])];
+    const { id } = await ask('m', followUp(content), { system: 'another' });
+    expect((await gateway.row(id)).losses.find(({ field }) => field === 'signatures')?.detail).toContain('have changed');
+  });
+
+  test('once, and not when there is nothing to leave out', async () => {
+    const content = await firstTurn('m');
+    answers = [betaRefusal(invalidSignature)];
+    expect((await ask('m', followUp(content))).status).toBe(400);
+    expect(outbound.sent).toHaveLength(2);
+    outbound.sent.length = 0;
+    expect((await ask('m', [user])).status).toBe(400);
+    expect(outbound.sent).toHaveLength(1);
+  });
+
+  test('another 400 is not retried', async () => {
+    const content = await firstTurn('m');
+    answers = [betaRefusal('prompt is too long: 213462 tokens > 200000 maximum')];
+    expect((await ask('m', followUp(content))).status).toBe(400);
+    expect(outbound.sent).toHaveLength(1);
+  });
+
+  test('a generate-content upstream whose model nobody knows to want proofs gets the word that skips its check', async () => {
+    answers = [
+      json(400, { error: { code: 400, message: 'Function call is missing a thought_signature in functionCall parts.', status: 'INVALID_ARGUMENT' } }),
+      json(200, { candidates: [{ content: { parts: [{ text: 'ok' }], role: 'model' }, finishReason: 'STOP' }] }),
+    ];
+    const { status } = await ask('g', followUp([use]));
+    expect(status).toBe(200);
+    expect(sentBody(1)['contents'][1].parts[0]).toMatchObject({ functionCall: { name: 'f' }, thoughtSignature: 'skip_thought_signature_validator' });
+    outbound.sent.length = 0;
+    answers = [
+      json(400, { error: { code: 400, message: 'Function call is missing a thought_signature in functionCall parts.', status: 'INVALID_ARGUMENT' } }),
+      json(200, { candidates: [{ content: { parts: [{ text: 'ok' }], role: 'model' }, finishReason: 'STOP' }] }),
+    ];
+    const contents = [
+      { role: 'user', parts: [{ text: 'hi' }] },
+      { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] },
+      { role: 'user', parts: [{ functionResponse: { name: 'f', response: { result: 'ok' } } }] },
+    ];
+    expect((await post('/v1beta/models/g:generateContent', { contents })).status).toBe(200);
+    expect(sentBody(1)['contents'][1].parts[0].thoughtSignature).toBe('skip_thought_signature_validator');
+  });
+
+  test('a Responses upstream that cannot verify encrypted content', async () => {
+    const item = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'gAAAAB' };
+    const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'ok', annotations: [] }] };
+    const whole = json(200, { id: 'resp', object: 'response', created_at: 1, status: 'completed', model: 'x', output: [item, message], usage: null });
+    answers = [whole];
+    const first = await post('/v1/responses', { model: 'r', input: 'hi', store: false });
+    expect(first.body['output'][0].encrypted_content.startsWith(envelopePrefix)).toBe(true);
+    outbound.sent.length = 0;
+    answers = [
+      json(400, {
+        error: {
+          message: 'The encrypted content gAAA...AB could not be verified.',
+          type: 'invalid_request_error',
+          param: null,
+          code: 'invalid_encrypted_content',
+        },
+      }),
+      whole,
+    ];
+    const second = await post('/v1/responses', { model: 'r', store: false, input: [{ role: 'user', content: 'hi' }, ...first.body['output']] });
+    expect(second.status).toBe(200);
+    expect(sentBody(0)['input'][1].encrypted_content).toBe('gAAAAB');
+    expect(sentBody(1)['input'][1]).toEqual({ type: 'reasoning', summary: item.summary });
+  });
+});
