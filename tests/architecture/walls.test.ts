@@ -9,7 +9,9 @@ const root = join(import.meta.dirname, '../..');
 const layers: Record<string, number> = {
   contracts: 0,
   errors: 0,
-  ...Object.fromEntries(['protocols', 'routing', 'rewrite', 'limits', 'signatures', 'model-families', 'framing', 'json', 'secrets'].map((name) => [name, 1])),
+  ...Object.fromEntries(
+    ['protocols', 'routing', 'rewrite', 'limits', 'signatures', 'model-families', 'framing', 'json', 'secrets', 'roster'].map((name) => [name, 1]),
+  ),
   ...Object.fromEntries(['bus', 'storage', 'catalog', 'shared-state', 'outbound', 'config', 'telemetry', 'service'].map((name) => [name, 2])),
 };
 /** Within a layer only these may lean on one another. */

@@ -24,6 +24,7 @@ export interface CallOptions {
 const limitOf = { connect: 'connect_ms', 'first-byte': 'first_byte_ms', idle: 'idle_ms' } as const;
 
 export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable, Dialing {
+  place = -1;
   readonly #options: CallOptions;
   readonly #startedAt: number;
   /** Start of the phase, or the last bytes. */

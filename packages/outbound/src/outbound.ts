@@ -78,8 +78,7 @@ function fill(defaults: Required<Timeouts>, own: Timeouts | undefined): Required
 /** Creates the process's client; it holds the connections of all upstreams. */
 export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, logger, resolve, ca }: OutboundOptions): Outbound {
   const pools = createPools({ policy: { allowPrivate }, resolve, ca });
-  const sweeper = createSweeper();
-  const calls = new Set<Call>();
+  const sweeper = createSweeper<Call>();
   const now = (): number => performance.now();
   let closed = false;
 
@@ -91,13 +90,11 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
       maxHeaderBytes: Math.min(request.maxHeaderBytes ?? mostHeaderBytes, mostHeaderBytes),
       now,
       released() {
-        calls.delete(call);
         sweeper.remove(call);
         ended();
       },
       defect: (error) => logger.error({ error }, 'outbound handler failed'),
     });
-    calls.add(call);
     sweeper.add(call, Math.min(timeouts.connect_ms, timeouts.first_byte_ms, timeouts.idle_ms, timeouts.total_ms));
     return call;
   }
@@ -134,11 +131,11 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
     async close(graceMs = 5000) {
       closed = true;
       const late = setTimeout(() => {
-        for (const call of [...calls]) call.abort(new Error('outbound closes'));
+        sweeper.forEach((call) => call.abort(new Error('outbound closes')));
       }, graceMs);
       await pools.close();
       clearTimeout(late);
     },
-    stats: () => ({ pools: pools.size, active: calls.size }),
+    stats: () => ({ pools: pools.size, active: sweeper.size }),
   };
 }

@@ -1,6 +1,7 @@
 /** One coarse timer for the time-outs of all calls, since a timer per call and chunk would cost more than the chunk. */
+import { Roster, type Rostered } from '@model-gateway/roster';
 
-export interface Sweepable {
+export interface Sweepable extends Rostered {
   /** Called at every tick with the clock; ends the call when one of its limits has passed. */
   sweep(now: number): void;
 }
@@ -8,22 +9,23 @@ export interface Sweepable {
 const coarsest = 250;
 const finest = 10;
 
-export interface Sweeper {
+export interface Sweeper<T extends Sweepable> {
   /** `shortestMs`: the smallest limit that matters to this call; limits are kept to about an eighth of it, or a quarter of a second. */
-  add(call: Sweepable, shortestMs: number): void;
-  remove(call: Sweepable): void;
+  add(call: T, shortestMs: number): void;
+  remove(call: T): void;
+  forEach(visit: (call: T) => void): void;
   readonly size: number;
 }
 
 /** The timer runs only while there are calls. `now` is a monotonic clock in ms. */
-export function createSweeper(now: () => number = () => performance.now()): Sweeper {
-  const calls = new Set<Sweepable>();
+export function createSweeper<T extends Sweepable>(now: () => number = () => performance.now()): Sweeper<T> {
+  const calls = new Roster<T>();
   let timer: NodeJS.Timeout | undefined;
   let interval = coarsest;
 
   const sweepAll = (): void => {
     const time = now();
-    for (const call of calls) call.sweep(time);
+    calls.forEach((call) => call.sweep(time));
   };
   function tick(): void {
     if (calls.size === 0) {
@@ -45,7 +47,8 @@ export function createSweeper(now: () => number = () => performance.now()): Swee
       timer = setInterval(tick, interval);
       timer.unref();
     },
-    remove: (call) => void calls.delete(call),
+    remove: (call) => calls.remove(call),
+    forEach: (visit) => calls.forEach(visit),
     get size() {
       return calls.size;
     },

@@ -3,6 +3,7 @@ import type { Bus } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { EdgeConfig } from '@model-gateway/config';
 import { GatewayError } from '@model-gateway/errors';
+import { Roster } from '@model-gateway/roster';
 import { createMinter, type Health, listen, type Service } from '@model-gateway/service';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 import { Capacity } from './admission/capacity.ts';
@@ -38,7 +39,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     capacity,
     bodyBudget,
     rows,
-    replies: new Set(),
+    replies: new Roster(),
     clientAddress: createClientAddress(config.trustedProxies),
     meters: createMeters(metrics, {
       requests: () => capacity.requests,
@@ -90,7 +91,7 @@ async function closeServer(server: GatewayServer, room: Room): Promise<void> {
   const silence = setTimeout(() => server.closeSilentConnections(), Math.min(1000, room.config.drainMs));
   const reaper = setInterval(() => server.closeIdleConnections(), 100);
   const late = setTimeout(() => {
-    for (const reply of [...room.replies]) reply.interrupt(new GatewayError('draining'));
+    room.replies.forEach((reply) => reply.interrupt(new GatewayError('draining')));
     setTimeout(() => server.closeAllConnections(), 500);
   }, room.config.drainMs);
   await closed;

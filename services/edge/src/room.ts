@@ -1,6 +1,7 @@
 import type { Bus } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { EdgeConfig } from '@model-gateway/config';
+import type { Roster } from '@model-gateway/roster';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 import type { Capacity } from './admission/capacity.ts';
 import type { ClientAddress } from './admission/client-address.ts';
@@ -22,7 +23,7 @@ export interface Room {
   rows: RowTeller;
   bodyBudget: BodyBudget;
   /** Replies under way, for the end of a drain. */
-  replies: Set<Reply>;
+  replies: Roster<Reply>;
   mintId(prefix: string): string;
   /** Set once SIGTERM came: replies say `Connection: close`. */
   draining: boolean;

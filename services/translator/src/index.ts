@@ -3,6 +3,7 @@ import type { Bus, Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import { GatewayError } from '@model-gateway/errors';
 import type { Outbound } from '@model-gateway/outbound';
+import { Roster } from '@model-gateway/roster';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Service } from '@model-gateway/service';
 import { createMinter } from '@model-gateway/service';
@@ -30,7 +31,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
   const room: Room = {
     ...deps,
     counter,
-    running: new Set(),
+    running: new Roster(),
     mintId: createMinter(),
     openKey: createKeyOpener(deps.keyring, deps.redactor),
     envelopeKeys: envelopeKeys(deps.keyring),
@@ -53,7 +54,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
       leavingAt ??= performance.now();
       const left = Math.max(0, leavingAt + deps.leaveMs - performance.now());
       const late = setTimeout(() => {
-        for (const sink of room.running) sink.interrupt(new GatewayError('draining'));
+        room.running.forEach((sink) => sink.interrupt(new GatewayError('draining')));
       }, left);
       await doors?.dispose();
       // Replies whose callers left may still be read for their bill, within the same time.

@@ -2,6 +2,7 @@ import type { Bus } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { SealedUpstreamKey, UpstreamRecord } from '@model-gateway/contracts';
 import type { Outbound } from '@model-gateway/outbound';
+import type { Roster } from '@model-gateway/roster';
 import type { DerivedKey, Keyring } from '@model-gateway/secrets';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
 import type { TokenCounter } from './count-tokens/counter.ts';
@@ -19,7 +20,7 @@ export interface Room {
   logger: Logger;
   redactor: Redactor;
   /** Runs under way, for the end of a drain. */
-  running: Set<ReplySink>;
+  running: Roster<ReplySink>;
   mintId(prefix: string): string;
   counter: TokenCounter;
   /** Cap of a whole upstream reply, in bytes. */

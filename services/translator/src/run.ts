@@ -36,7 +36,7 @@ async function run(job: Job, body: Uint8Array, stream: Stream, room: Room): Prom
   } catch (error) {
     fail(call, sink, stream, room, error);
   } finally {
-    room.running.delete(sink);
+    room.running.remove(sink);
   }
 }
 

@@ -3,6 +3,7 @@ import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
 import { frameFlag, type ReplyHead, type ReplyTail, type StreamForm, type Usage } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { Closer } from '@model-gateway/protocols';
+import type { Rostered } from '@model-gateway/roster';
 import type { Exchange } from '../exchange.ts';
 import type { Headers } from '../http/doors.ts';
 import type { Room } from '../room.ts';
@@ -10,7 +11,8 @@ import type { Room } from '../room.ts';
 /** A caller who takes nothing of a finished reply for this long is cut off: the reply holds memory and a slot until its last byte is out. */
 const stalledMs = 60_000;
 
-export class Reply implements StreamHandlers<'translator.run'> {
+export class Reply implements StreamHandlers<'translator.run'>, Rostered {
+  place = -1;
   readonly #exchange: Exchange;
   readonly #form: StreamForm;
   readonly #room: Room;
@@ -134,7 +136,7 @@ export class Reply implements StreamHandlers<'translator.run'> {
 
   #finish(): void {
     this.#finished = true;
-    this.#room.replies.delete(this);
+    this.#room.replies.remove(this);
     clearTimeout(this.#timer);
     const { response } = this.#exchange;
     // The socket's own time-out, which any progress puts off. Most replies have left by now.
