@@ -1,0 +1,25 @@
+/** DashScope native generation: the protocol as one value. Only upstreams speak it. */
+import type { Protocol } from '../protocol.ts';
+import { credential, kinds, listModels, readModelList, readTokenCount, request } from './endpoint.ts';
+import { readError } from './errors.ts';
+import { DeltaReader, readWhole } from './read-response.ts';
+import { writeRequest } from './write-request.ts';
+
+export const delta: Protocol = {
+  id: 'delta',
+  title: 'DashScope native',
+  upstream: {
+    framing: 'sse',
+    kinds,
+    request,
+    credential,
+    countsTokens: true,
+    writeRequest,
+    createReader: () => new DeltaReader(),
+    readWhole,
+    readTokenCount,
+    readError,
+    listModels,
+    readModelList,
+  },
+};
