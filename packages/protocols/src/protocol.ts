@@ -178,6 +178,8 @@ export interface Target {
   extraConfig: Record<string, unknown> | null;
   /** What is known of the model; looked up by `familyOf` when absent. */
   family?: ModelFamily;
+  /** The model's `kind`: which variant of the protocol it speaks; absent or null for the usual one. */
+  kind?: string | null;
 }
 
 export interface UpstreamRequest {
@@ -245,6 +247,8 @@ export interface ReplyReader {
 
 export interface UpstreamDoor {
   framing: 'sse' | 'json-array' | 'event-stream';
+  /** Values of a model's `kind` that mean something to this protocol, beside none. Absent: none does. */
+  kinds?: readonly string[];
   /** Takes a record out of the envelope in which a host carries another protocol's events, as that protocol would have framed it (`raw` too). */
   unwrapRecord?: ((record: FramedRecord) => FramedRecord) | undefined;
   /** The protocol whose proofs of thinking this one carries, where they are not its own: the same vendor's models behind another door. */

@@ -33,6 +33,7 @@ export interface Route {
     neutralHeaders: boolean;
     extraConfig: Record<string, unknown> | null;
     family: ModelFamily;
+    kind: string | null;
   };
   tokenCounting: 'upstreamApi' | 'tiktoken';
   timeouts: Timeouts;
@@ -59,6 +60,7 @@ export function resolveTarget(snapshot: Snapshot, attempt: PlannedAttempt): Rout
       neutralHeaders: upstream.neutral_headers,
       extraConfig: model.extra_config || upstream.extra_config ? { ...upstream.extra_config, ...model.extra_config } : null,
       family: familyOf(model, upstreamModelId),
+      kind: model.kind || null,
     },
     tokenCounting: model.token_counting === 'inherit' ? upstream.token_counting : model.token_counting,
     timeouts: upstream.timeouts,

@@ -129,7 +129,9 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       ['models', { ...model, name: 'a*' }, 'name'],
       ['models', { ...model, name: ' a' }, 'name'],
       ['models', { ...model, kind: 'delta-rerank' }, 'kind'],
-      ['models', { ...model, protocol: 'delta' }, 'protocol'],
+      ['models', { ...model, kind: 'delta-multimodal' }, 'kind'],
+      ['models', { ...model, protocol: 'delta', kind: 'delta-rerank' }, 'kind'],
+      ['models', { ...model, protocol: 'passthrough' }, 'protocol'],
       ['models', { ...model, direct_path: true }, 'base_url'],
       ['models', { ...model, aliases: ['b', 'b'] }, 'aliases.1'],
       ['models', { ...model, aliases: ['m'] }, 'aliases.0'],
@@ -181,6 +183,9 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(created.body).not.toHaveProperty('proxy');
     expect(created.body).not.toHaveProperty('script_position');
     expect((await call('POST', `${api}/models`, { name: 'm', upstream: 'u', upstream_model_id: 'x', kind: null, rate_limit: 'inherit' })).status).toBe(201);
+    const vision = { name: 'vision', upstream: 'u', upstream_model_id: 'x', protocol: 'delta', kind: 'delta-multimodal' };
+    expect((await call('POST', `${api}/models`, vision)).body).toMatchObject({ kind: 'delta-multimodal' });
+    expect((await call('PATCH', `${api}/models/vision`, { kind: '' })).body).toMatchObject({ kind: null });
   });
 
   test('what something refers to cannot be deleted, and the answer lists it', async () => {

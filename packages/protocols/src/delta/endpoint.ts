@@ -22,7 +22,8 @@ export const asksForStream = (target: Target, stream: boolean): boolean => strea
 export const request: UpstreamDoor['request'] = ({ target, operation, stream }) => {
   const streams = operation === 'generate' && asksForStream(target, stream);
   const path = operation === 'count-tokens' ? '/tokenizer' : generationPaths[isMultimodal(target) ? 'delta-multimodal' : ''];
-  const url = target.directPath && operation === 'generate' ? target.baseUrl : joinUrl(target.directPath ? rootOf(target.baseUrl) : target.baseUrl, version, path);
+  const url =
+    target.directPath && operation === 'generate' ? target.baseUrl : joinUrl(target.directPath ? rootOf(target.baseUrl) : target.baseUrl, version, path);
   return {
     method: 'POST',
     url,

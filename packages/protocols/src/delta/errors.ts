@@ -16,7 +16,11 @@ interface Rule {
 
 /** In order: the first that holds decides. Codes outrank the status: some say 400 about our account. */
 const rules: readonly Rule[] = [
-  { code: /^(?:Arrearage|(?:Pre|Post)paidBillOverdue|CommodityNotPurchased|.*FreeTierOnly|.*QuotaExhausted|insufficient_quota)$/i, class: 'account', status: 403 },
+  {
+    code: /^(?:Arrearage|(?:Pre|Post)paidBillOverdue|CommodityNotPurchased|.*FreeTierOnly|.*QuotaExhausted|insufficient_quota)$/i,
+    class: 'account',
+    status: 403,
+  },
   { code: /DataInspection|data_inspection/i, class: 'caller', status: 400 },
   { code: /^(?:Throttling|LimitRequests|limit_requests|.*RateQuota|.*RateLimit)/i, class: 'rate', status: 429 },
   { code: /^(?:InvalidApiKey|invalid_api_key|Unauthorized|NotAuthorized|Access(?:Key)?Invalid)/i, class: 'credential', status: 401 },
@@ -27,7 +31,8 @@ const rules: readonly Rule[] = [
   { code: /ServiceUnavailable|ModelUnavailable|ModelServingError|Overload|SystemBusy/i, class: 'overloaded', status: 503 },
   {
     code: /./,
-    words: /range of input length|input is too long|maximum context|context length|exceeds? the max(?:imum)? (?:input|length|tokens)|total message token length/i,
+    words:
+      /range of input length|input is too long|maximum context|context length|exceeds? the max(?:imum)? (?:input|length|tokens)|total message token length/i,
     class: 'context',
     status: 400,
   },

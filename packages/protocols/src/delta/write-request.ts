@@ -81,7 +81,9 @@ function writeOutput(output: OutputFormat, messages: WireMessage[], thinks: bool
 }
 
 const saysJson = (messages: readonly WireMessage[]): boolean =>
-  messages.some(({ content }) => (typeof content === 'string' ? [content] : content.map((part) => ('text' in part ? part.text : ''))).some((text) => /json/i.test(text)));
+  messages.some(({ content }) =>
+    (typeof content === 'string' ? [content] : content.map((part) => ('text' in part ? part.text : ''))).some((text) => /json/i.test(text)),
+  );
 
 /** Added to the one system message, which has to come first. */
 function tell(messages: WireMessage[], words: string, target: WriteRequestContext['target']): void {

@@ -2,46 +2,46 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ChatEvent } from '../../src/index.ts';
-import { bytes, readStream, speakers, writePieces } from './harness.ts';
+import { play, readStream, upstreams } from './harness.ts';
 import { replyScenarios } from './scenarios.ts';
 
 /** Those that between them hold every kind of block; each cut re-reads the whole stream, so not all are cut everywhere. */
 const everyCut = new Set(['thinking, text beyond ASCII, call', 'interleaved calls', 'refusal', 'empty']);
 
-describe.each(speakers)('$id', (speaker) => {
+describe.each(upstreams)('$id', (upstream) => {
   test.each(replyScenarios)('$name: a byte at a time', ({ events }) => {
-    const whole = bytes(writePieces(speaker, events).join(''));
-    const expected: ChatEvent[] = readStream(speaker, [whole]);
+    const whole = play(upstream, events);
+    const expected: ChatEvent[] = readStream(upstream, [whole]);
     expect(expected.at(-1)?.type).toBe('end');
     expect(
       readStream(
-        speaker,
+        upstream,
         Array.from(whole, (_, at) => whole.subarray(at, at + 1)),
       ),
     ).toEqual(expected);
   });
 
   test.each(replyScenarios.filter(({ name }) => everyCut.has(name)))('$name: cut at every byte', ({ events }) => {
-    const whole = bytes(writePieces(speaker, events).join(''));
-    const expected: ChatEvent[] = readStream(speaker, [whole]);
+    const whole = play(upstream, events);
+    const expected: ChatEvent[] = readStream(upstream, [whole]);
     expect(expected.at(-1)?.type).toBe('end');
-    for (let cut = 1; cut < whole.length; cut++) expect(readStream(speaker, [whole.subarray(0, cut), whole.subarray(cut)])).toEqual(expected);
+    for (let cut = 1; cut < whole.length; cut++) expect(readStream(upstream, [whole.subarray(0, cut), whole.subarray(cut)])).toEqual(expected);
     expect(
       readStream(
-        speaker,
+        upstream,
         Array.from(whole, (_, at) => whole.subarray(at, at + 1)),
       ),
     ).toEqual(expected);
   });
 
   test('random chunkings', () => {
-    const whole = bytes(writePieces(speaker, replyScenarios[1]!.events).join(''));
-    const expected = readStream(speaker, [whole]);
+    const whole = play(upstream, replyScenarios[1]!.events);
+    const expected = readStream(upstream, [whole]);
     fc.assert(
       fc.property(fc.array(fc.nat(whole.length), { maxLength: 12 }), (cuts) => {
         const points = [0, ...cuts.sort((a, b) => a - b), whole.length];
         const chunks = points.slice(1).map((end, at) => whole.subarray(points[at], end));
-        expect(readStream(speaker, chunks)).toEqual(expected);
+        expect(readStream(upstream, chunks)).toEqual(expected);
       }),
       { numRuns: 200 },
     );

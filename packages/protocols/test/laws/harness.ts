@@ -1,11 +1,13 @@
 /** Drives codecs as the translator does, without any I/O. */
-import { createSseParser } from '@model-gateway/framing';
+import { createEventStreamParser, createSseParser } from '@model-gateway/framing';
 import {
   type ChatEvent,
   type ClientDoor,
   type CloserContext,
+  type Conversation,
   clientProtocols,
   Fold,
+  type FramedRecord,
   foldEvents,
   type Message,
   type Protocol,
@@ -15,6 +17,8 @@ import {
   upstreamProtocols,
   type WriteRequestContext,
 } from '../../src/index.ts';
+import { cumulativeDeltaPlayer, deltaPlayer } from '../play/delta.ts';
+import type { UpstreamPlayer } from '../play/player.ts';
 import { validateStream as validateAlpha } from '../validate/alpha.ts';
 import { validateStream as validateAlphaResponse } from '../validate/alpha-response.ts';
 import { validateStream as validateBeta } from '../validate/beta.ts';
@@ -57,9 +61,10 @@ export const closerContext = (): CloserContext => ({
   mintId: minter(),
 });
 
-export const target: Target = { baseUrl: 'https://upstream.test', directPath: false, upstreamModelId: 'real-model', neutralHeaders: false, extraConfig: null };
-export const writeContext = (stream: boolean): WriteRequestContext => ({
-  target,
+const plainTarget: Target = { baseUrl: 'https://upstream.test', directPath: false, upstreamModelId: 'real-model', neutralHeaders: false, extraConfig: null };
+export const target = plainTarget;
+export const writeContext = (stream: boolean, to: Target = target): WriteRequestContext => ({
+  target: to,
   operation: 'generate',
   stream,
   openSignature: (sealed) => sealed,
@@ -81,20 +86,57 @@ export function writePieces(client: Speaker, events: readonly ChatEvent[]): stri
   return events.map((event) => writer.write(event)).filter((piece) => piece !== '');
 }
 
+/** One upstream of the laws: its door, and what plays it. */
+export interface Upstream extends UpstreamPlayer {
+  id: string;
+  upstream: UpstreamDoor;
+  target: Target;
+}
+
+const playedByOwnDoor = (speaker: Speaker): Upstream => ({
+  id: speaker.id,
+  upstream: speaker.upstream,
+  target,
+  stream: (events) => writePieces(speaker, events),
+  whole: (message) => speaker.client.writeWhole(message, replyContext(echoOf(speaker))).body,
+  readRequest: (body) => readBack(speaker, body),
+});
+
+const doorOf = (id: string): UpstreamDoor => upstreamProtocols.find((protocol) => protocol.id === id)!.upstream;
+
+export const upstreams: readonly Upstream[] = [
+  ...speakers.map(playedByOwnDoor),
+  { id: 'delta', upstream: doorOf('delta'), target, ...deltaPlayer },
+  { id: 'delta, multimodal', upstream: doorOf('delta'), target: { ...target, kind: 'delta-multimodal' }, ...deltaPlayer },
+  { id: 'delta, cumulative', upstream: doorOf('delta'), target, ...cumulativeDeltaPlayer },
+];
+
+/** A body of this protocol, as a caller would have sent it. */
+export function readBack(speaker: Speaker, body: unknown): Conversation {
+  const wire = JSON.parse(JSON.stringify(body)) as unknown;
+  return speaker.client.readRequest(wire, { path: '', operation: 'generate', model: 'client-model', streamForm: 'sse', headers: {} }).conversation;
+}
+
+/** The bytes that this upstream sends for these events. */
+export const play = (upstream: Upstream, events: readonly ChatEvent[]): Uint8Array =>
+  Buffer.concat(upstream.stream(events).map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'utf8') : piece)));
+
 /** Bytes of a stream → events, cut into the given chunks. */
-export function readStream(upstream: Speaker, chunks: readonly Uint8Array[]): ChatEvent[] {
-  const parser = createSseParser({ maxEventBytes: 1 << 20 });
-  const reader = upstream.upstream.createReader(target);
+export function readStream({ upstream, target }: { upstream: UpstreamDoor; target?: Target }, chunks: readonly Uint8Array[]): ChatEvent[] {
+  const maxBytes = 1 << 20;
+  const parser = upstream.framing === 'event-stream' ? createEventStreamParser({ maxMessageBytes: maxBytes }) : createSseParser({ maxEventBytes: maxBytes });
+  const reader = upstream.createReader(target ?? plainTarget);
   const events: ChatEvent[] = [];
-  const take = (records: ReturnType<typeof parser.push>): void => {
-    for (const { event, data } of records) {
+  const take = (records: readonly FramedRecord[]): void => {
+    for (const outer of records) {
+      const record = upstream.unwrapRecord?.(outer) ?? outer;
       let json: unknown;
       try {
-        json = JSON.parse(data);
+        json = JSON.parse(record.data);
       } catch {
         json = undefined;
       }
-      events.push(...reader.read({ event, data, json }));
+      events.push(...reader.read({ ...record, json }));
     }
   };
   for (const chunk of chunks) take(parser.push(chunk));

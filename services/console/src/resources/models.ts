@@ -3,6 +3,7 @@ import { type Model, modelSchema } from '@model-gateway/contracts';
 import type { ModelDocument } from '@model-gateway/storage';
 import { type Detail, invalid, Problem } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
+import { checkKind, checkKindOfProtocol } from '../validation/kind.ts';
 import { checkProtocol } from '../validation/protocol.ts';
 import { joinPath } from '../validation/read-input.ts';
 import type { BuildContext, Resource } from './resource.ts';
@@ -22,13 +23,15 @@ export const models: Resource<ModelDocument, Model> = {
     ...checkBaseUrl('base_url', input.base_url),
     ...(input.direct_path && input.base_url === null ? [{ field: 'base_url', message: 'is required with direct_path: it is the whole endpoint' }] : []),
     ...checkAliases(input),
+    ...checkKind(input.kind, room.protocols),
   ],
   async build(input, context) {
-    if (!(await context.writer.upstreams.find(input.upstream))) {
-      throw invalid([{ field: joinPath(context.prefix, 'upstream'), message: 'there is no upstream of this name' }]);
-    }
+    const upstream = await context.writer.upstreams.find(input.upstream);
+    if (!upstream) throw invalid([{ field: joinPath(context.prefix, 'upstream'), message: 'there is no upstream of this name' }]);
+    const misfit = checkKindOfProtocol(input.kind, input.protocol ?? upstream.document.protocol, context.room.protocols);
+    if (misfit) throw invalid([{ field: joinPath(context.prefix, 'kind'), message: misfit }]);
     await checkNames(input, context);
-    return { document: input };
+    return { document: { ...input, kind: input.kind || null } };
   },
   // Balancers, pins and use_model are what could refer to a model; none of them is built yet.
   checkRemoval: async () => undefined,
