@@ -5,6 +5,7 @@ import { AlphaCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { writeModel, writeModels } from './models.ts';
+import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { AlphaReader, readWhole } from './read-response.ts';
 import { routes } from './routes.ts';
@@ -16,7 +17,7 @@ export const alpha: Protocol = {
   title: 'OpenAI-compatible chat completions',
   client: {
     routes,
-    editedKeys: ['stream_options'],
+    editedKeys: ['stream_options', ...normalizedKeys],
     readRequest,
     createWriter: (context) => new AlphaWriter(context),
     writeWhole,
@@ -38,6 +39,7 @@ export const alpha: Protocol = {
     createReader: () => new AlphaReader(),
     readWhole,
     readTokenCount: () => null,
+    normalize,
     readError,
     verbatim,
     listModels,

@@ -5,6 +5,7 @@ import { verbatim } from './anatomy.ts';
 import { createCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
+import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { ResponseReader, readWhole } from './read-response.ts';
 import { routes } from './routes.ts';
@@ -15,6 +16,7 @@ const writeModel = (model: ListedModel): Record<string, unknown> => ({ id: model
 
 const client: ClientDoor = {
   routes,
+  editedKeys: normalizedKeys,
   readRequest,
   createWriter,
   writeWhole,
@@ -36,6 +38,7 @@ const upstream: UpstreamDoor = {
   createReader: () => new ResponseReader(),
   readWhole,
   readTokenCount: (body) => (asNumber(own(body, 'input_tokens')) === undefined ? null : asCount(own(body, 'input_tokens'))),
+  normalize,
   readError,
   verbatim,
   listModels,

@@ -3,4 +3,9 @@ import type { ClientRoute, RouteMatch } from '../protocol.ts';
 
 const generate: RouteMatch = { operation: 'generate', stream: null };
 
-export const routes: readonly ClientRoute[] = [{ methods: ['POST'], path: '/v1/responses', match: () => generate }];
+const count: RouteMatch = { operation: 'count-tokens', stream: 'whole' };
+
+export const routes: readonly ClientRoute[] = [
+  { methods: ['POST'], path: '/v1/responses', match: () => generate },
+  { methods: ['POST'], path: '/v1/responses/input_tokens', match: () => count },
+];

@@ -5,6 +5,7 @@ import { createCloser } from './closer.ts';
 import { credential, listModels, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { readModelList, writeModel, writeModels } from './models.ts';
+import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { createReader, readTokenCount, readWhole } from './read-response.ts';
 import { routes } from './routes.ts';
@@ -16,6 +17,8 @@ export const beta: Protocol = {
   title: 'Anthropic-compatible messages',
   client: {
     routes,
+    editedKeys: normalizedKeys,
+    marksCache: true,
     readRequest,
     createWriter,
     writeWhole,
@@ -37,6 +40,7 @@ export const beta: Protocol = {
     createReader,
     readWhole,
     readTokenCount,
+    normalize,
     readError,
     verbatim,
     listModels,

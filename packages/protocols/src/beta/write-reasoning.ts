@@ -32,7 +32,7 @@ export function planThinking(
   if (family.thinking === 'none') return leaveOut('this model does not think', losses);
   const { toolChoice } = conversation;
   if (toolChoice?.type === 'any' || toolChoice?.type === 'tool') return leaveOut('excludes a forced tool choice, which was kept', losses);
-  return family.thinking === 'adaptive' ? planAdaptive(reasoning, family, losses) : planBudget(reasoning, maxTokens, messages, losses);
+  return family.thinking === 'adaptive' ? planAdaptive(reasoning, family, losses) : planBudget(reasoning, family, maxTokens, messages, losses);
 }
 
 function leaveOut(why: string, losses: LossList): ThinkingPlan {
@@ -50,14 +50,14 @@ function planAdaptive(reasoning: Reasoning, family: ModelFamily, losses: LossLis
 }
 
 /** A budget is at least 1024 and leaves room for the answer below `max_tokens`. */
-function planBudget(reasoning: Reasoning, maxTokens: number, messages: readonly WireMessage[], losses: LossList): ThinkingPlan {
+function planBudget(reasoning: Reasoning, family: ModelFamily, maxTokens: number, messages: readonly WireMessage[], losses: LossList): ThinkingPlan {
   if (maxTokens <= leastBudget) return leaveOut('max_tokens leaves no room for a thinking budget', losses);
   if (!mayThinkOn(messages)) return leaveOut('the calls being answered came without thinking that can be replayed', losses);
   const named = reasoning.budget !== undefined && reasoning.budget > 0 ? reasoning.budget : undefined;
   if (named === undefined || reasoning.effort !== undefined) losses.add('reasoning.effort', 'downgraded', 'this model takes a budget in tokens');
   if (reasoning.adaptive) losses.add('reasoning.adaptive', 'downgraded', 'this model takes a budget in tokens');
   if (reasoning.summary !== undefined) losses.dropped('reasoning.summary', 'this model always shows its thinking');
-  const wanted = named ?? budgetOfEffort(reasoning.effort ?? 'medium');
+  const wanted = Math.min(named ?? budgetOfEffort(reasoning.effort ?? 'medium'), family.mostThinking);
   const budget = Math.max(leastBudget, wanted < maxTokens ? wanted : Math.floor(maxTokens * 0.8));
   if (named !== undefined && budget !== named) losses.add('reasoning.budget', 'downgraded', 'limited to what max_tokens leaves');
   return { active: true, thinking: { type: 'enabled', budget_tokens: Math.trunc(budget) } };

@@ -13,7 +13,7 @@ import { writeTurns } from './write-turns.ts';
 
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new LossList();
-  const family = modelFamily(context.target.upstreamModelId);
+  const family = modelFamily(context.target);
   // A compatible server's own limit is known to whoever set it up: `extra_config.default_max_tokens`.
   const maxTokens = conversation.sampling.maxTokens ?? asNumber(own(context.target.extraConfig, 'default_max_tokens')) ?? family.defaultMaxTokens;
   const output = writeOutput(conversation.output, family, losses);

@@ -7,6 +7,7 @@ import { buildCredential, buildListRequest, buildRequest } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { frameEnd, frameRecord } from './frame.ts';
 import { writeModel, writeModels } from './models.ts';
+import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { GammaReplyReader, readModelList, readTokenCount, readWhole } from './read-response.ts';
 import { routes } from './routes.ts';
@@ -24,6 +25,7 @@ export const gamma: Protocol = {
   title: 'Gemini-compatible generate-content',
   client: {
     routes,
+    editedKeys: normalizedKeys,
     readRequest,
     createWriter: (context) => new GammaReplyWriter(context),
     writeWhole,
@@ -46,6 +48,7 @@ export const gamma: Protocol = {
     createReader: () => new GammaReplyReader(),
     readWhole,
     readTokenCount,
+    normalize,
     readError,
     verbatim,
     listModels: buildListRequest,

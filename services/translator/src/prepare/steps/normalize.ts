@@ -2,6 +2,7 @@
  * Auto normalization: what the model behind the upstream would refuse with a 400 (a temperature it does not take, a limit beyond its own) is
  * changed to what it takes, and declared. One rule set per protocol serves both passages: it sees top-level fields and answers with edits.
  */
+import type { Edit } from '@model-gateway/json';
 import { asEdited } from '../as-edited.ts';
 import type { Draft, Step } from '../draft.ts';
 
@@ -13,7 +14,7 @@ export const normalize: Step = {
     const { edits, losses } = rules(draft.verbatim ? (key) => draft.call.topLevel(key) : fieldOf(draft), draft.context);
     if (edits.length === 0) return undefined;
     draft.call.lose(losses);
-    if (draft.verbatim) draft.edits = [...draft.edits, ...edits];
+    if (draft.verbatim) draft.edits = [...draft.edits, ...edits.filter((edit) => !draft.edits.some((earlier) => isWithin(edit, earlier)))];
     else draft.body = asEdited(draft.body, edits);
     return undefined;
   },
@@ -23,3 +24,6 @@ const fieldOf =
   ({ body }: Draft) =>
   (key: string): unknown =>
     typeof body === 'object' && body !== null && Object.hasOwn(body, key) ? (body as Record<string, unknown>)[key] : undefined;
+
+/** Whether the place of an edit was taken by an earlier one: two edits of one value cannot both be made. */
+const isWithin = (edit: Edit, earlier: Edit): boolean => earlier.path.every((step, at) => edit.path[at] === step);

@@ -1,0 +1,77 @@
+/** What a model would refuse of a chat completion, changed to what it takes. Only families whose refusals are known are touched. */
+import type { Edit } from '@model-gateway/json';
+import { familyOf } from '../kit/family.ts';
+import { limitTokens } from '../kit/limit-tokens.ts';
+import { Losses } from '../kit/losses.ts';
+import { asNumber, asString } from '../kit/read.ts';
+import type { UpstreamDoor } from '../protocol.ts';
+import { findFamily, type ModelFamily } from './families.ts';
+
+/** Fields that a family may refuse unless they have their default, with that default. */
+const tuned: readonly (readonly [string, unknown])[] = [
+  ['temperature', 1],
+  ['top_p', 1],
+  ['presence_penalty', 0],
+  ['frequency_penalty', 0],
+  ['logprobs', false],
+  ['top_logprobs', 0],
+  ['logit_bias', undefined],
+];
+
+/** Top-level fields that are looked at on every request; the edge notes where they stand. */
+export const normalizedKeys = ['max_tokens', 'max_completion_tokens', 'reasoning_effort', ...tuned.map(([key]) => key)];
+
+type Field = (key: string) => unknown;
+
+export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context) => {
+  const losses = new Losses();
+  const family = findFamily(context.target.upstreamModelId);
+  const edits: Edit[] = [...limitEdits(field, context.target, family, losses)];
+  if (family.firstParty) edits.push(...effortEdits(field, family, losses), ...samplingEdits(field, family, losses));
+  return { edits, losses: losses.list };
+};
+
+/** The limit under the name that the model knows, between its bounds. */
+function limitEdits(field: Field, target: Parameters<typeof familyOf>[0], family: ModelFamily, losses: Losses): Edit[] {
+  const [plain, newer] = ['max_tokens', 'max_completion_tokens'].map((key) => asNumber(field(key)));
+  if (plain !== undefined && family.maxTokensField === 'max_completion_tokens') {
+    losses.add('max_tokens', 'renamed', 'This model takes it as max_completion_tokens.');
+    const [limited] = limitTokens(['max_completion_tokens'], newer ?? plain, familyOf(target), losses);
+    return [
+      { path: ['max_tokens'], value: undefined },
+      { path: ['max_completion_tokens'], value: limited?.value ?? newer ?? plain, add: true },
+    ];
+  }
+  return ['max_tokens', 'max_completion_tokens'].flatMap((key) => limitTokens([key], field(key), familyOf(target), losses));
+}
+
+function effortEdits(field: Field, family: ModelFamily, losses: Losses): Edit[] {
+  const effort = asString(field('reasoning_effort'));
+  if (effort === undefined) return [];
+  const path = ['reasoning_effort'];
+  if (family.reasoning === 'none') {
+    losses.add('reasoning_effort', 'dropped', 'This model does not reason.');
+    return [{ path, value: undefined }];
+  }
+  const taken = nearest(effort, family);
+  if (taken === effort) return [];
+  losses.add('reasoning_effort', 'downgraded', 'The nearest effort that this model takes.');
+  return [{ path, value: taken }];
+}
+
+function nearest(effort: string, family: ModelFamily): string {
+  if (effort === 'max' || effort === 'xhigh') return family.highestEffort;
+  if (effort === 'none') return family.noEffort ?? 'low';
+  return effort === 'minimal' && family.noEffort !== 'minimal' ? 'low' : effort;
+}
+
+function samplingEdits(field: Field, family: ModelFamily, losses: Losses): Edit[] {
+  // Without reasoning the same model samples as others do, where it can be turned off.
+  if (!family.fixedSampling || (family.noEffort === 'none' && field('reasoning_effort') === 'none')) return [];
+  return tuned.flatMap(([key, usual]) => {
+    const value = field(key);
+    if (value === undefined || value === usual) return [];
+    losses.add(key, 'dropped', 'This model refuses any value but its own.');
+    return [{ path: [key], value: undefined }];
+  });
+}

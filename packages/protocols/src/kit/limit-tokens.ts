@@ -1,0 +1,19 @@
+import type { Edit } from '@model-gateway/json';
+import type { ModelFamily } from '@model-gateway/model-families';
+import type { Losses } from './losses.ts';
+import { asNumber } from './read.ts';
+
+/** The edit that brings a reply's token limit between the model's bounds; [] when it is there, absent or no number. `least` is the endpoint's own. */
+export function limitTokens(path: Edit['path'], value: unknown, family: ModelFamily, losses: Pick<Losses, 'add'>, least = 1): Edit[] {
+  const asked = asNumber(value);
+  if (asked === undefined) return [];
+  const fewest = Math.max(least, family.leastOutput);
+  const limited = Math.min(Math.max(asked, fewest), family.output ?? Number.POSITIVE_INFINITY);
+  if (limited === asked) return [];
+  losses.add(
+    String(path.at(-1)),
+    'downgraded',
+    limited > asked ? `Raised to ${limited}, the least that is taken.` : `Limited to ${limited}, the most that this model writes.`,
+  );
+  return [{ path, value: limited }];
+}

@@ -1,0 +1,152 @@
+/** What a model would refuse is changed and declared, on the verbatim passage too; everything else keeps every byte. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
+import { createScriptedOutbound } from '../support/scripted-outbound.ts';
+import { send } from '../support/send.ts';
+
+const outbound = createScriptedOutbound();
+const ids: Record<string, [protocol: 'alpha' | 'alpha_response' | 'beta' | 'gamma', id: string]> = {
+  'opus-4-7': ['beta', 'claude-opus-4-7'],
+  'opus-4-5': ['beta', 'claude-opus-4-5'],
+  haiku3: ['beta', 'claude-3-haiku-20240307'],
+  compatible: ['beta', 'house-server-7b'],
+  o3: ['alpha', 'o3-2025-04-16'],
+  'gpt-5.1': ['alpha', 'gpt-5.1'],
+  'gpt-4o': ['alpha', 'gpt-4o'],
+  'open-model': ['alpha', 'llama-server'],
+  'gpt-5-r': ['alpha_response', 'gpt-5'],
+  'flash-2.5': ['gamma', 'gemini-2.5-flash'],
+  'flash-2.0': ['gamma', 'gemini-2.0-flash'],
+};
+
+let gateway: InProcessGateway;
+beforeAll(async () => {
+  gateway = await startInProcess({
+    outbound,
+    upstreams: (['alpha', 'alpha_response', 'beta', 'gamma'] as const).map((protocol) => ({
+      name: protocol,
+      protocol,
+      base_url: 'https://up.test',
+      api_keys: [{ key: 'sk-one' }],
+    })),
+    models: Object.entries(ids).map(([name, [upstream, upstream_model_id]]) => ({ name, upstream, upstream_model_id })),
+  });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  outbound.script = { status: 400, contentType: 'application/json', chunks: [Buffer.from('{}')], ending: 'end' };
+  outbound.sent.length = 0;
+});
+
+const hi = [{ role: 'user', content: 'hi' }];
+const paths: Record<string, (model: string) => string> = {
+  alpha: () => '/v1/chat/completions',
+  alpha_response: () => '/v1/responses',
+  beta: () => '/v1/messages',
+  gamma: (model) => `/v1beta/models/${model}:generateContent`,
+};
+const bodies: Record<string, (model: string) => object> = {
+  alpha: (model) => ({ model, messages: hi }),
+  alpha_response: (model) => ({ model, input: 'hi' }),
+  beta: (model) => ({ model, messages: hi, max_tokens: 2000 }),
+  gamma: () => ({ contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }),
+};
+
+/** Sends a request in the model's own protocol (or `client`) and gives the body the upstream heard, without what is always there. */
+async function heard(model: string, extra: object, client = ids[model]![0] as string): Promise<Record<string, unknown>> {
+  const answer = await send(gateway.url, paths[client]!(model), {
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...bodies[client]!(model), ...extra }),
+  });
+  const sent = outbound.sent.at(-1);
+  if (!sent) throw new Error(`nothing was sent: ${answer.text}`);
+  const { model: _model, messages: _messages, contents: _contents, input: _input, ...rest } = JSON.parse(sent.body) as Record<string, unknown>;
+  return rest;
+}
+
+describe('the same protocol on both sides', () => {
+  test.each<[string, string, object, object]>([
+    ['newest models take no sampling', 'opus-4-7', { temperature: 0.2, top_p: 0.9, top_k: 5 }, { max_tokens: 2000 }],
+    [
+      'and a budget becomes adaptive thinking',
+      'opus-4-7',
+      { thinking: { type: 'enabled', budget_tokens: 1500 } },
+      { max_tokens: 2000, thinking: { type: 'adaptive' } },
+    ],
+    ['temperature and top_p not both', 'opus-4-5', { temperature: 0.2, top_p: 0.9 }, { max_tokens: 2000, temperature: 0.2 }],
+    ['temperature at most 1', 'opus-4-5', { temperature: 1.7 }, { max_tokens: 2000, temperature: 1 }],
+    ['adaptive becomes a budget', 'opus-4-5', { thinking: { type: 'adaptive' } }, { max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1600 } }],
+    [
+      'a budget stays under max_tokens, and thinking forces the temperature',
+      'opus-4-5',
+      { temperature: 0, thinking: { type: 'enabled', budget_tokens: 9000 } },
+      { max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1999 } },
+    ],
+    ['an effort beyond the model', 'opus-4-5', { output_config: { effort: 'max' } }, { max_tokens: 2000, output_config: { effort: 'high' } }],
+    ['more output than the model writes', 'haiku3', { max_tokens: 32_000 }, { max_tokens: 4096 }],
+    ['thinking of a model that does not', 'haiku3', { thinking: { type: 'enabled', budget_tokens: 1024 } }, { max_tokens: 2000 }],
+    [
+      'an unknown server is left alone',
+      'compatible',
+      { temperature: 1.7, top_p: 0.2, top_k: 1, vendor: { x: 1 } },
+      { max_tokens: 2000, temperature: 1.7, top_p: 0.2, top_k: 1, vendor: { x: 1 } },
+    ],
+    [
+      'o-series: the limit has another name and sampling goes',
+      'o3',
+      { max_tokens: 500, temperature: 0.3, presence_penalty: 1 },
+      { max_completion_tokens: 500 },
+    ],
+    ['a probe of one token', 'o3', { max_completion_tokens: 1 }, { max_completion_tokens: 16 }],
+    ['sampling is free without reasoning', 'gpt-5.1', { temperature: 0.3, reasoning_effort: 'none' }, { temperature: 0.3, reasoning_effort: 'none' }],
+    ['an effort beyond the model', 'gpt-5.1', { reasoning_effort: 'xhigh' }, { reasoning_effort: 'high' }],
+    ['an effort for a model that does not reason', 'gpt-4o', { reasoning_effort: 'low', max_tokens: 9 }, { max_tokens: 9 }],
+    [
+      'vendor extras stay',
+      'open-model',
+      { top_k: 4, chat_template_kwargs: { a: 1 }, max_tokens: 1 },
+      { top_k: 4, chat_template_kwargs: { a: 1 }, max_tokens: 1 },
+    ],
+    ['Responses takes no less than 16', 'gpt-5-r', { max_output_tokens: 1, temperature: 0 }, { max_output_tokens: 16 }],
+    [
+      'a level on a model of budgets',
+      'flash-2.5',
+      { generationConfig: { thinkingConfig: { thinkingLevel: 'high' } } },
+      { generationConfig: { thinkingConfig: { thinkingBudget: 24_576 } } },
+    ],
+    [
+      'thinking of a model that does not',
+      'flash-2.0',
+      { generation_config: { thinking_config: { thinking_budget: 5 }, max_output_tokens: 99_999 } },
+      { generation_config: { max_output_tokens: 8192 } },
+    ],
+  ])('%s (%s)', async (_why, model, extra, expected) => expect(await heard(model, extra)).toEqual(expected));
+
+  test('a request that the model takes keeps every byte but the name', async () => {
+    const text = `{ "model":"opus-4-5" , "max_tokens" : 2000,"temperature":0.50, "messages":[{"role":"user","content":"hi \\u00e9"}]  }`;
+    await send(gateway.url, '/v1/messages', { headers: { 'x-api-key': gateway.key, 'content-type': 'application/json' }, body: text });
+    expect(outbound.sent[0]?.body).toBe(text.replace('opus-4-5', 'claude-opus-4-5'));
+  });
+
+  test('what was changed stands in the row', async () => {
+    const answer = await send(gateway.url, '/v1/messages', {
+      headers: { 'x-api-key': gateway.key, 'content-type': 'application/json', 'z-request-id': 'declared' },
+      body: JSON.stringify({ ...bodies['beta']!('opus-4-7'), temperature: 0 }),
+    });
+    expect(answer.status).toBe(400);
+    expect((await gateway.row('declared')).losses).toEqual([{ field: 'temperature', action: 'dropped', detail: 'this model takes no sampling parameters' }]);
+  });
+});
+
+describe('field notes, section 1, across protocols', () => {
+  test('24: a model check with one token is raised to what the endpoint takes', async () => {
+    expect(await heard('gpt-5-r', { max_tokens: 1 }, 'beta')).toMatchObject({ max_output_tokens: 16 });
+    expect(await heard('o3', { max_tokens: 1 }, 'beta')).toMatchObject({ max_completion_tokens: 16 });
+  });
+
+  test('22: a caller who names no limit gets the output cap of the family, and one beyond it is limited', async () => {
+    expect(await heard('haiku3', {}, 'alpha')).toMatchObject({ max_tokens: 4096 });
+    expect(await heard('haiku3', { max_tokens: 50_000 }, 'alpha')).toMatchObject({ max_tokens: 4096 });
+    expect(await heard('opus-4-5', {}, 'alpha')).toMatchObject({ max_tokens: 32_000 });
+  });
+});
