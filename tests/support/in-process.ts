@@ -65,9 +65,16 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
   const config = loadConfig({ env: { PORT: '0', HOST: '127.0.0.1', CONFIG_FILE: '/dev/null' } });
   const outbound = options.outbound ?? createOutbound({ allowPrivate: true, timeouts: config.translator.timeouts, userAgent: 'test', logger });
   const edge = createEdge({ bus, catalog, config: { ...config.edge, lameDuckMs: 0, drainMs: 500, ...options.edge }, logger, metrics });
-  const service = compose([createRouter({ bus, catalog }), createTranslator({ bus, catalog, outbound, keyring, logger, redactor, leaveMs: 500 }), edge], {
-    logger,
-  });
+  const service = compose(
+    [
+      createRouter({ bus, catalog, config: config.router }),
+      createTranslator({ bus, catalog, outbound, keyring, logger, redactor, leaveMs: 500, retryBudget: { share: 1, floor: 100 } }),
+      edge,
+    ],
+    {
+      logger,
+    },
+  );
   await service.start();
   return {
     url: `http://127.0.0.1:${edge.port}`,

@@ -19,9 +19,18 @@ export const serviceFactories = {
       config: { secretKey: consoleSecretOf(parts.config) },
       logger: parts.logger,
     }),
-  router: ({ bus, catalog }: Parts): Service => createRouter({ bus, catalog: catalog() }),
-  translator: ({ bus, catalog, outbound, keyring, logger, redactor, config: { edge } }: Parts): Service =>
-    createTranslator({ bus, catalog: catalog(), outbound: outbound(), keyring: keyring(), logger, redactor, leaveMs: edge.lameDuckMs + edge.drainMs }),
+  router: ({ bus, catalog, config }: Parts): Service => createRouter({ bus, catalog: catalog(), config: config.router }),
+  translator: ({ bus, catalog, outbound, keyring, logger, redactor, config: { edge, translator } }: Parts): Service =>
+    createTranslator({
+      bus,
+      catalog: catalog(),
+      outbound: outbound(),
+      keyring: keyring(),
+      logger,
+      redactor,
+      leaveMs: edge.lameDuckMs + edge.drainMs,
+      retryBudget: { share: translator.retryBudgetPercent / 100, floor: translator.retryBudgetFloor },
+    }),
   edge: ({ bus, catalog, config, logger, metrics }: Parts): Edge => createEdge({ bus, catalog: catalog(), config: config.edge, logger, metrics }),
 } as const;
 

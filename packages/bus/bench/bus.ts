@@ -16,7 +16,7 @@ const concurrency = Number(values.concurrency);
 const body = new Uint8Array(1024).fill(97);
 const head = { status: 200, headers: { 'content-type': 'application/json' } };
 const planRequest = { requestId: 'r', revision: 1, model: 'gpt-4o', accessKey: 'key', keyGroup: 'group', operation: 'generate', stream: false } as PlanRequest;
-const plan = { revision: 1, model: 'gpt-4o', attempts: [{ model: 'gpt-4o', upstream: 'u', keyIndex: 0 }], balanced: false };
+const plan = { revision: 1, model: 'gpt-4o', nodes: [{ model: 'gpt-4o', upstream: 'u', keys: [0] }], balanced: false };
 const row = { id: 'r', started_at: 1, attempts: [], losses: [] } as unknown as RequestRow;
 
 function serve(bus: Bus): void {

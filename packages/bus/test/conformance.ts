@@ -41,7 +41,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>): void 
       test('answers sync and async handlers, whatever the caller put in the request', async () => {
         rig.far.serve({
           ask: {
-            'router.plan': async (request) => ({ revision: request.revision, model: request.model, attempts: [], balanced: false }),
+            'router.plan': async (request) => ({ revision: request.revision, model: request.model, nodes: [], balanced: false }),
             'catalog.revision': () => ({ revision: 7 }),
           },
         });

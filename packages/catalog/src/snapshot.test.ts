@@ -26,7 +26,7 @@ const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 describe('buildSnapshot', () => {
   test('indexes by name, alias and hash', () => {
     const snapshot = buildSnapshot(rows());
-    expect(snapshot.names.get('quick')).toEqual({ model: snapshot.models.get('fast'), via: 'alias' });
+    expect(snapshot.names.get('quick')).toEqual({ model: snapshot.models.get('fast'), canonical: 'fast', via: 'alias' });
     expect(snapshot.names.get('fast')?.via).toBe('canonical');
     expect(snapshot.names.get('hidden')?.via).toBe('canonical');
     expect(snapshot.names.get('toString')).toBeUndefined();

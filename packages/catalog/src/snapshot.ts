@@ -1,15 +1,18 @@
 /** Rows → one frozen, indexed snapshot that shares with its predecessor what did not change. */
 import { isDeepStrictEqual } from 'node:util';
-import type { AccessKeyRecord, CatalogRows, ResolvedName, Snapshot } from '@model-gateway/contracts';
+import type { AccessKeyRecord, BalancerPin, CatalogRows, ResolvedName, Snapshot } from '@model-gateway/contracts';
 
 /** `previous` lends its records, and whole indexes where no record changed: twenty thousand keys are not kept once per revision. */
 export function buildSnapshot(rows: CatalogRows, previous?: Snapshot | null): Snapshot {
   const upstreams = index(rows.upstreams, (upstream) => upstream.name, previous?.upstreams);
   const models = index(rows.models, (model) => model.name, previous?.models);
+  const loadBalancers = index(rows.load_balancers ?? [], (balancer) => balancer.name, previous?.loadBalancers);
+  const pins = indexPins(rows.load_balancer_pins ?? []);
   const keyGroups = index(rows.key_groups, (group) => group.name, previous?.keyGroups);
   const accessKeys = index(rows.access_keys, (key) => key.hash, previous?.accessKeys, sameKey);
-  const names = previous && models === previous.models ? previous.names : indexNames(models);
-  return Object.freeze({ revision: rows.revision, upstreams, models, names, keyGroups, accessKeys });
+  const sameNames = previous && models === previous.models && loadBalancers === previous.loadBalancers;
+  const names = sameNames ? previous.names : indexNames(models, loadBalancers);
+  return Object.freeze({ revision: rows.revision, upstreams, models, loadBalancers, pins, names, keyGroups, accessKeys });
 }
 
 function index<T extends object>(
@@ -39,13 +42,26 @@ const sameLimits = (a: AccessKeyRecord, b: AccessKeyRecord): boolean =>
   (a.rate_limit === b.rate_limit || isDeepStrictEqual(a.rate_limit, b.rate_limit)) && (a.budget === b.budget || isDeepStrictEqual(a.budget, b.budget));
 
 /** Canonical names win over aliases; the database lets no two meet. */
-function indexNames(models: Snapshot['models']): ReadonlyMap<string, ResolvedName> {
+function indexNames(models: Snapshot['models'], loadBalancers: Snapshot['loadBalancers']): ReadonlyMap<string, ResolvedName> {
   const names = new Map<string, ResolvedName>();
-  for (const model of models.values()) names.set(model.name, Object.freeze({ model, via: 'canonical' }));
-  for (const model of models.values()) {
-    for (const alias of model.aliases) if (!names.has(alias)) names.set(alias, Object.freeze({ model, via: 'alias' }));
-  }
+  const add = (name: string, found: ResolvedName) => {
+    if (!names.has(name)) names.set(name, Object.freeze(found));
+  };
+  for (const model of models.values()) add(model.name, { model, canonical: model.name, via: 'canonical' });
+  for (const balancer of loadBalancers.values()) add(balancer.name, { balancer, canonical: balancer.name, via: 'canonical' });
+  for (const model of models.values()) for (const alias of model.aliases) add(alias, { model, canonical: model.name, via: 'alias' });
+  for (const balancer of loadBalancers.values()) for (const alias of balancer.aliases) add(alias, { balancer, canonical: balancer.name, via: 'alias' });
   return names;
+}
+
+function indexPins(pins: readonly BalancerPin[]): Snapshot['pins'] {
+  const byBalancer = new Map<string, Map<string, string>>();
+  for (const { load_balancer, access_key, entry } of pins) {
+    const known = byBalancer.get(load_balancer);
+    if (known) known.set(access_key, entry);
+    else byBalancer.set(load_balancer, new Map([[access_key, entry]]));
+  }
+  return byBalancer;
 }
 
 function deepFreeze<T extends object>(value: T): T {

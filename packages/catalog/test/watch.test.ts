@@ -59,7 +59,7 @@ describe('catalog over the bus', () => {
     source.start();
     await watcher.start();
     expect(watcher.ready).toBe(true);
-    expect(watcher.current()?.names.get('quick')?.model.name).toBe('fast');
+    expect(watcher.current()?.names.get('quick')?.canonical).toBe('fast');
     expect(watcher.current()?.accessKeys.get('a'.repeat(64))?.name).toBe('ada');
     const heard: number[] = [];
     watcher.onChange(({ revision }) => heard.push(revision));

@@ -13,6 +13,7 @@ export type Config = Values<typeof variables> & { readonly warnings: readonly st
 export type ProcessConfig = Config['process'];
 export type StorageConfig = Config['storage'];
 export type EdgeConfig = Config['edge'];
+export type RouterConfig = Config['router'];
 export type TranslatorConfig = Config['translator'];
 export type ConsoleConfig = Config['console'];
 

@@ -109,7 +109,25 @@ export const variables = {
       says: "Whether URLs in callers' bodies are fetched by the gateway.",
     }),
   },
+  router: {
+    keyBindingTtlMs: variable(seconds(0, 31_536_000), {
+      env: 'KEY_BINDING_TTL_SECS',
+      fallback: 1_800_000,
+      shown: '1800',
+      says: 'Seconds without a request after which an access key is no longer bound to one key of an upstream; 0 = never.',
+    }),
+  },
   translator: {
+    retryBudgetPercent: variable(wholeNumber(0, 1000), {
+      toml: 'routing.retry_budget_percent',
+      fallback: 20,
+      says: 'Requests of load balancers that may go on to another node, in percent of the requests of the last ten seconds.',
+    }),
+    retryBudgetFloor: variable(wholeNumber(0, 1_000_000), {
+      toml: 'routing.retry_budget_floor',
+      fallback: 10,
+      says: 'As above: so many a second are always allowed, by process.',
+    }),
     outboundPrivate: variable(oneOf('allow', 'deny'), {
       env: 'OUTBOUND_PRIVATE',
       fallback: 'allow',
@@ -144,7 +162,6 @@ export const notBuiltYet: readonly string[] = [
   'CONSOLE_MAX_FAILURES',
   'CONSOLE_PASSWORD',
   'IP_RATE_LIMIT_RPM',
-  'KEY_BINDING_TTL_SECS',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'RATE_LIMIT_RPM',
   'RATE_LIMIT_WINDOW_SECS',

@@ -2,6 +2,7 @@
 export * from './entities/access-key.ts';
 export * from './entities/key-group.ts';
 export * from './entities/limits.ts';
+export * from './entities/load-balancer.ts';
 export * from './entities/model.ts';
 export * from './entities/name.ts';
 export * from './entities/upstream.ts';
@@ -10,6 +11,7 @@ export * from './frame.ts';
 export * from './job.ts';
 export * from './loss.ts';
 export * from './messages/subjects.ts';
+export * from './outcome.ts';
 export * from './plan.ts';
 export * from './protocol-id.ts';
 export * from './row.ts';

@@ -15,26 +15,32 @@ export interface PlanRequest {
   clientProtocol: ProtocolId;
   operation: Operation;
   stream: boolean;
+  /** The gateway's own call, chosen by an admin: hidden names resolve too. */
+  internal?: true;
   /** Routes already left behind in this request (switch-route, useModel), and how many times it was sent on. */
   exclude?: string[];
   hops?: number;
 }
 
-/** One upstream call the translator may make; references into the snapshot of `revision`, never secrets. */
-export interface PlannedAttempt {
+/** One place that can serve the request; references into the snapshot of `revision`, never secrets. */
+export interface PlannedNode {
   /** Canonical model name, and the upstream's name. */
   model: string;
   upstream: string;
-  /** Position in the upstream's `api_keys`; -1 when it has none. */
-  keyIndex: number;
+  /** Positions in the upstream's `api_keys`, in the order to be tried; [-1] when it has none. */
+  keys: number[];
+  /** The one request that may find out whether this node works again. */
+  probe?: true;
 }
 
 export interface Plan {
   revision: number;
-  /** Canonical name of the model that was asked for. */
+  /** Canonical name of what was asked for: a model, or a load balancer. */
   model: string;
-  /** In the order to be tried. */
-  attempts: PlannedAttempt[];
+  /** In the order to be tried, at least one. */
+  nodes: PlannedNode[];
   /** Whether a load balancer stands behind the name: decides 503 against 502 when all is spent. */
   balanced: boolean;
+  /** Milliseconds until the soonest of the nodes left out because they said so may be asked again. */
+  retryAfterMs?: number;
 }

@@ -1,13 +1,14 @@
 import type { AccessKeyRecord } from './entities/access-key.ts';
 import type { KeyGroup } from './entities/key-group.ts';
+import type { BalancerPin, LoadBalancer } from './entities/load-balancer.ts';
 import type { Model } from './entities/model.ts';
 import type { UpstreamRecord } from './entities/upstream.ts';
 
-/** What a caller's model name stands for. */
-export interface ResolvedName {
-  model: Model;
-  via: 'canonical' | 'alias';
-}
+/** What a caller's model name stands for: a model, or a load balancer over several. */
+export type ResolvedName = { via: 'canonical' | 'alias'; canonical: string } & (
+  | { model: Model; balancer?: undefined }
+  | { model?: undefined; balancer: LoadBalancer }
+);
 
 /** The whole configuration at one revision: frozen, indexed, shared by reference. */
 export interface Snapshot {
@@ -15,6 +16,10 @@ export interface Snapshot {
   upstreams: ReadonlyMap<string, UpstreamRecord>;
   /** By canonical name. */
   models: ReadonlyMap<string, Model>;
+  /** By canonical name. */
+  loadBalancers: ReadonlyMap<string, LoadBalancer>;
+  /** Balancer → access key → entry. */
+  pins: ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** Every name a caller may use, hidden canonical names included (resolution refuses them). */
   names: ReadonlyMap<string, ResolvedName>;
   keyGroups: ReadonlyMap<string, KeyGroup>;
@@ -27,6 +32,9 @@ export interface CatalogRows {
   revision: number;
   upstreams: UpstreamRecord[];
   models: Model[];
+  /** Absent from a console of an earlier version. */
+  load_balancers?: LoadBalancer[];
+  load_balancer_pins?: BalancerPin[];
   key_groups: KeyGroup[];
   access_keys: AccessKeyRecord[];
 }

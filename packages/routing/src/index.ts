@@ -1,5 +1,12 @@
-/** Which model, which upstream, which keys: pure decisions over a snapshot. */
+/** Which model, which upstream, which keys: decisions over a snapshot and over what is remembered of earlier requests. */
+export * from './balance.ts';
+export * from './bindings.ts';
+export * from './circuit.ts';
+export * from './hash.ts';
+export * from './health.ts';
 export * from './names.ts';
+export * from './nodes.ts';
 export * from './pick-key.ts';
 export * from './plan.ts';
+export * from './state.ts';
 export * from './wildcard.ts';

@@ -1,29 +1,38 @@
 /** The order in which an upstream's keys are tried for one caller (spec, multi-key selection). */
+import { fnv1a } from './hash.ts';
 
-const offsetBasis = 0x811c9dc5;
-const prime = 0x01000193;
-const encoder = new TextEncoder();
+export type Weighted = { readonly weight: number };
 
-/** FNV-1a, 32 bits, over the UTF-8 bytes. */
-export function fnv1a(text: string): number {
-  let hash = offsetBasis;
-  for (const byte of encoder.encode(text)) hash = Math.imul(hash ^ byte, prime) >>> 0;
-  return hash >>> 0;
+/** The position in whose cumulative weight interval the hash of (access key, upstream) lands; -1 when no key has a weight. */
+export function pickKey(keys: readonly Weighted[], accessKey: string, upstream: string): number {
+  let total = 0;
+  for (const { weight } of keys) total += weight;
+  if (total === 0) return -1;
+  let rest = fnv1a(`${accessKey}\u0000${upstream}`) % total;
+  for (let index = 0; index < keys.length; index++) {
+    rest -= keys[index]!.weight;
+    if (rest < 0) return index;
+  }
+  return -1;
 }
 
 /**
- * Positions of the keys in the order to be tried: first the one in whose cumulative weight interval the hash of (access key, upstream) lands,
- * then the other weighted ones in their order, then the standbys (weight 0). [] when there are no keys.
+ * Positions in the order to be tried: `first`, then the other weighted keys after it in a circle, then the standbys (weight 0).
+ * Keys that are `late` go to the end of their part: still tried before a standby is.
  */
-export function orderKeys(weights: readonly number[], accessKey: string, upstream: string): number[] {
-  const weighted = weights.flatMap((weight, index) => (weight > 0 ? [index] : []));
-  const standby = weights.flatMap((weight, index) => (weight > 0 ? [] : [index]));
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  if (total === 0) return standby;
-  let rest = fnv1a(`${accessKey}\u0000${upstream}`) % total;
-  const first = weighted.find((index) => {
-    rest -= weights[index]!;
-    return rest < 0;
-  })!;
-  return [first, ...weighted.filter((index) => index !== first), ...standby];
+export function orderKeys(keys: readonly Weighted[], first: number, late?: (index: number) => boolean): number[] {
+  const weighted: number[] = [];
+  const standby: number[] = [];
+  const start = Math.max(0, first);
+  for (let step = 0; step < keys.length; step++) {
+    const index = (start + step) % keys.length;
+    if (keys[index]!.weight > 0) weighted.push(index);
+  }
+  for (let index = 0; index < keys.length; index++) if (keys[index]!.weight === 0) standby.push(index);
+  return late ? [...lateLast(weighted, late), ...lateLast(standby, late)] : weighted.concat(standby);
 }
+
+const lateLast = (order: readonly number[], late: (index: number) => boolean): number[] => [
+  ...order.filter((index) => !late(index)),
+  ...order.filter((index) => late(index)),
+];

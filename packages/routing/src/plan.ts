@@ -1,22 +1,103 @@
-/** The plan of one request: which upstream calls may be made, in which order. */
-import type { Model, Plan, PlannedAttempt, PlanRequest, ProtocolId, SealedUpstreamKey, Snapshot, Timeouts, UpstreamRecord } from '@model-gateway/contracts';
+/** The plan of one request: which nodes may be asked, in which order, and with which keys. */
+import type {
+  LoadBalancer,
+  Model,
+  Plan,
+  PlannedNode,
+  PlanRequest,
+  ProtocolId,
+  SealedUpstreamKey,
+  Snapshot,
+  Timeouts,
+  UpstreamRecord,
+} from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import { findFamily, type ModelFamily } from '@model-gateway/model-families';
+import { bindStatically, orderNodes } from './balance.ts';
 import { resolveName } from './names.ts';
-import { orderKeys } from './pick-key.ts';
+import { balancerNodes, type Node, planNode, standing } from './nodes.ts';
+import type { RoutingState } from './state.ts';
 
-/** One attempt for each key of the one upstream behind the name. 404 for a name nobody may use, 503 for a disabled upstream. */
-export function buildPlan(snapshot: Snapshot, request: PlanRequest): Plan {
-  const { model } = resolveName(snapshot, request.model);
-  const upstream = snapshot.upstreams.get(model.upstream);
-  if (!upstream?.enabled) throw new GatewayError('upstream_disabled');
-  return { revision: snapshot.revision, model: model.name, attempts: attemptsOf(model, upstream, request.accessKey), balanced: false };
+export interface PlanContext {
+  state: RoutingState;
+  /** A monotonic clock in ms. */
+  now: number;
+  /** Nothing is bound, chosen in turn or probed: for those who only look. */
+  peek?: boolean;
 }
 
-function attemptsOf(model: Model, upstream: UpstreamRecord, accessKey: string): PlannedAttempt[] {
-  const weights = upstream.api_keys.map((key) => key.weight);
-  const order = weights.length === 0 ? [-1] : orderKeys(weights, accessKey, upstream.name);
-  return order.map((keyIndex) => ({ model: model.name, upstream: upstream.name, keyIndex }));
+/**
+ * Throws 404 for a name nobody may use, 503 `upstream_disabled`, 502 `upstream_unavailable` for a lone upstream whose breaker is open,
+ * 503 `no_upstream` for a balancer of which no node can be asked, with the soonest `Retry-After` known.
+ */
+export function buildPlan(snapshot: Snapshot, request: PlanRequest, context: PlanContext): Plan {
+  const { model, balancer } = resolveName(snapshot, request.model, request.internal);
+  return model ? planModel(snapshot, model, request, context) : planBalancer(snapshot, balancer, request, context);
+}
+
+function planModel(snapshot: Snapshot, model: Model, { accessKey }: PlanRequest, { state, now, peek = false }: PlanContext): Plan {
+  const upstream = snapshot.upstreams.get(model.upstream);
+  if (!upstream?.enabled) throw new GatewayError('upstream_disabled');
+  const node = planNode(model, upstream, accessKey, { ...state, now, peek });
+  if (state.health.hasTroubles(upstream.name)) failFast(model, upstream, node, state, now, peek);
+  return { revision: snapshot.revision, model: model.name, nodes: [node], balanced: false };
+}
+
+/** A lone upstream that cannot be reached, or takes requests and hangs, is not asked by each caller anew. One that answers, however badly, is. */
+function failFast(model: Model, upstream: UpstreamRecord, node: PlannedNode, { health }: RoutingState, now: number, peek: boolean): void {
+  const { state, reason, due } = standing(model, upstream, health, now);
+  if (reason !== 'breaker_line' && reason !== 'breaker_hang') return;
+  if (state === 'probing' && due && (peek || due.takeProbe(now))) node.probe = true;
+  else throw new GatewayError('upstream_unavailable');
+}
+
+function planBalancer(snapshot: Snapshot, balancer: LoadBalancer, { accessKey, exclude }: PlanRequest, { state, now, peek = false }: PlanContext): Plan {
+  const nodes = balancerNodes(snapshot, balancer, state.health, now);
+  const { order, retryAfterMs } = orderBalancer(snapshot, balancer, nodes, accessKey, { state, now, peek });
+  const planned = order.flatMap((node): PlannedNode[] => {
+    if (!node.record || !node.upstream || exclude?.includes(node.model)) return [];
+    return [planNode(node.record, node.upstream, accessKey, { ...state, now, peek })];
+  });
+  const [first] = planned;
+  if (!first) throw new GatewayError('no_upstream', retryAfterMs === undefined ? {} : { retryAfter: Math.max(1, Math.ceil(retryAfterMs / 1000)) });
+  const due = order.find(({ model }) => model === first.model)?.due;
+  if (due && !peek && due.takeProbe(now)) first.probe = true;
+  if (!peek) state.health.begin(first.model, now);
+  return { revision: snapshot.revision, model: balancer.name, nodes: planned, balanced: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}
+
+/** Pins first, then the strategy over the healthy nodes, then the ejected ones; waiting and disabled ones are left out. */
+export function orderBalancer(
+  snapshot: Snapshot,
+  balancer: LoadBalancer,
+  nodes: readonly Node[],
+  accessKey: string,
+  { state, now, peek = false }: PlanContext,
+): { order: Node[]; retryAfterMs: number | undefined } {
+  const eligible: Node[] = [];
+  const ejected: Node[] = [];
+  let retryAfterMs: number | undefined;
+  for (const node of nodes) {
+    if (node.state === 'healthy' || node.state === 'probing') eligible.push(node);
+    else if (node.state === 'ejected') ejected.push(node);
+    else if (node.state === 'waiting') retryAfterMs = Math.min(retryAfterMs ?? Number.POSITIVE_INFINITY, node.waitMs);
+  }
+  const { health, random } = state;
+  const order = balancer.static_binding
+    ? bindStatically(eligible, accessKey)
+    : orderNodes(balancer.strategy, eligible, { now, random, peek, rotation: state.rotationOf(balancer), cost: (model, at) => health.cost(model, at) });
+  const pinned = snapshot.pins.get(balancer.name)?.get(accessKey);
+  const at = pinned === undefined ? -1 : order.findIndex(({ model }) => model === pinned);
+  if (at > 0) order.unshift(...order.splice(at, 1));
+  return { order: [...order, ...ejected], retryAfterMs };
+}
+
+/** One attempt at a planned node, with one of its keys. */
+export interface PlannedAttempt {
+  model: string;
+  upstream: string;
+  /** Position in the upstream's `api_keys`; -1 when it has none. */
+  keyIndex: number;
 }
 
 /** A planned attempt with everything it refers to, resolved in the plan's own snapshot. */

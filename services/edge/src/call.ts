@@ -84,7 +84,7 @@ function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor): Wante
 
 /** By canonical name, checked once: an unknown or hidden name is 404 before it can be 403. */
 function grant(snapshot: Snapshot, principal: Principal, model: string): void {
-  if (!isGranted(principal.group, resolveName(snapshot, model).model.name))
+  if (!isGranted(principal.group, resolveName(snapshot, model).canonical))
     throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${model}.` });
 }
 

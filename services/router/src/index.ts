@@ -1,26 +1,61 @@
 /** Says where a request goes: which model, upstream and keys, in which order. */
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
-import { buildPlan } from '@model-gateway/routing';
+import type { RouterConfig } from '@model-gateway/config';
+import type { Plan, PlanRequest, Snapshot } from '@model-gateway/contracts';
+import { buildPlan, RoutingState } from '@model-gateway/routing';
 import type { Service } from '@model-gateway/service';
 
 export interface RouterDeps {
   bus: Bus;
   catalog: CatalogWatcher;
+  config: RouterConfig;
+  /** Between 0 and 1. */
+  random?: () => number;
+  /** A monotonic clock in ms. */
+  now?: () => number;
 }
 
-export function createRouter({ bus, catalog }: RouterDeps): Service {
-  let doors: Disposable | undefined;
+const sweepMs = 30_000;
+
+export function createRouter({ bus, catalog, config, random = Math.random, now = () => performance.now() }: RouterDeps): Service {
+  const state = new RoutingState({ bindings: { ttlMs: config.keyBindingTtlMs }, random });
+  const doors: Disposable[] = [];
+  let current: Snapshot | null = null;
+  let forget: (() => void) | undefined;
+  let sweeper: NodeJS.Timeout | undefined;
   let draining = false;
+
+  const adopt = (snapshot: Snapshot) => {
+    state.adopt(snapshot, current);
+    current = snapshot;
+  };
+  /** The newest revision is at hand: only another one is waited for. */
+  const plan = (request: PlanRequest): Plan | Promise<Plan> => {
+    const snapshot = catalog.at(request.revision);
+    return snapshot instanceof Promise
+      ? snapshot.then((found) => buildPlan(found, request, { state, now: now() }))
+      : buildPlan(snapshot, request, { state, now: now() });
+  };
+
   return {
     name: 'router',
     async start() {
+      forget = catalog.onChange(adopt);
       await catalog.start();
-      doors = bus.serve({ ask: { 'router.plan': async (request) => buildPlan(await catalog.at(request.revision), request) } });
+      doors.push(
+        bus.serve({ ask: { 'router.plan': plan } }),
+        bus.listen('router.outcome', ({ outcomes }) => {
+          for (const outcome of outcomes) state.health.hear(outcome, current?.models.get(outcome.model), now());
+        }),
+      );
+      sweeper = setInterval(() => state.sweep(current, now()), sweepMs).unref();
     },
     async stop() {
       draining = true;
-      await doors?.dispose();
+      clearInterval(sweeper);
+      forget?.();
+      await Promise.all(doors.map((door) => door.dispose()));
       await catalog.stop();
     },
     health() {

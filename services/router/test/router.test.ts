@@ -42,12 +42,13 @@ async function start(ready = true): Promise<void> {
     start: async () => {},
     stop: async () => {},
     ready,
+    onChange: () => () => {},
     at: async (revision: number) => {
       asked.push(revision);
       return snapshots.get(revision);
     },
   } as unknown as CatalogWatcher;
-  router = createRouter({ bus, catalog });
+  router = createRouter({ bus, catalog, config: { keyBindingTtlMs: 60_000 } });
   await router.start();
 }
 afterEach(async () => {
@@ -72,7 +73,7 @@ test('every key once, weighted ones first, standbys last; the same order for the
   await start();
   const plan = await ask('nick');
   expect(plan).toMatchObject({ revision: 1, model: 'real', balanced: false });
-  const order = plan.attempts.map(({ keyIndex }) => keyIndex);
+  const order = plan.nodes[0]!.keys;
   expect([...order].sort()).toEqual([0, 1, 2]);
   expect(order[2]).toBe(0);
   expect(await ask('nick')).toEqual(plan);
@@ -82,7 +83,7 @@ test('callers spread over keys by weight', async () => {
   await start();
   const first = new Map<number, number>();
   for (let caller = 0; caller < 400; caller++) {
-    const index = (await ask('real', { accessKey: `caller-${caller}` })).attempts[0]!.keyIndex;
+    const index = (await ask('real', { accessKey: `caller-${caller}` })).nodes[0]!.keys[0]!;
     first.set(index, (first.get(index) ?? 0) + 1);
   }
   expect(first.get(0)).toBeUndefined();
@@ -92,13 +93,13 @@ test('callers spread over keys by weight', async () => {
 
 test('an upstream without keys gets one attempt without one', async () => {
   await start();
-  expect((await ask('keyless')).attempts).toEqual([{ model: 'keyless', upstream: 'open', keyIndex: -1 }]);
+  expect((await ask('keyless')).nodes).toEqual([{ model: 'keyless', upstream: 'open', keys: [-1] }]);
 });
 
 test('plans against the revision that the edge admitted the request with', async () => {
   await start();
   asked.length = 0;
-  expect((await ask('real', { revision: 2 })).attempts).toHaveLength(1);
+  expect((await ask('real', { revision: 2 })).nodes[0]!.keys).toHaveLength(1);
   expect(asked).toEqual([2]);
 });
 

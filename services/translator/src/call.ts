@@ -2,6 +2,8 @@
 import type { AttemptRecord, Job, Loss, ProtocolId, RequestRow } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import { type ClientDoor, findProtocol, type ReadRequest } from '@model-gateway/protocols';
+import type { Route } from '@model-gateway/routing';
+import type { AttemptWatch } from './attempt/outcomes.ts';
 import { Meter } from './meter.ts';
 
 const maxLosses = 64;
@@ -23,6 +25,10 @@ export class Call {
   #parsed: { value: unknown } | undefined;
   #request: ReadRequest | undefined;
   #systemPrompt: string | undefined;
+  /** Canonical name of the model that serves; before the first attempt, of what was asked for. */
+  model: string;
+  /** Hears when the attempt under way brings content. */
+  watch: AttemptWatch | null = null;
   upstream: string | null = null;
   upstreamModelId: string | null = null;
   upstreamProtocol: ProtocolId | null = null;
@@ -36,6 +42,7 @@ export class Call {
 
   constructor(job: Job, body: Uint8Array) {
     this.job = job;
+    this.model = job.plan.model;
     this.body = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     const client = findProtocol(job.clientProtocol)?.client;
     if (!client) throw new GatewayError('internal', { cause: new Error(`no client door for ${job.clientProtocol}`) });
@@ -111,8 +118,15 @@ export class Call {
     return system.some(isMarked) || tools.some(isMarked) || turns.some((turn) => turn.parts.some(isMarked));
   }
 
-  /** What an earlier attempt lost is not what this one loses. */
-  startAttempt(): void {
+  /** An attempt begins: nothing of the one before shows in the reply or in the row, but that it was made. */
+  startAttempt({ model, upstream, target, protocol }: Route): void {
+    this.model = model.name;
+    this.upstream = upstream.name;
+    this.upstreamModelId = target.upstreamModelId;
+    this.upstreamProtocol = protocol;
+    this.meter.reset();
+    this.firstByteMs = null;
+    this.firstContentMs = null;
     if (this.losses.length === this.#readLosses.length) return;
     this.losses.length = 0;
     this.lose(this.#readLosses);
@@ -131,6 +145,7 @@ export class Call {
 
   markContent(): void {
     this.firstContentMs ??= this.elapsedMs();
+    this.watch?.content();
   }
 
   /** The finished row. `complete`: the upstream said how it ended, so its usage is final. */
@@ -144,7 +159,7 @@ export class Call {
       authority: 2,
       access_key: job.accessKey,
       key_group: job.keyGroup,
-      model: job.plan.model,
+      model: this.model,
       requested_model: job.requestedModel,
       upstream: this.upstream,
       upstream_model_id: this.upstreamModelId,

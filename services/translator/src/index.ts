@@ -8,6 +8,8 @@ import type { Keyring } from '@model-gateway/secrets';
 import type { Service } from '@model-gateway/service';
 import { createMinter } from '@model-gateway/service';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
+import { createOutcomeTeller } from './attempt/outcomes.ts';
+import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
 import { createTokenCounter } from './count-tokens/counter.ts';
 import { createKeyOpener } from './open-key.ts';
 import type { Room } from './room.ts';
@@ -22,6 +24,8 @@ export interface TranslatorDeps {
   redactor: Redactor;
   /** How long runs may take to end once the process begins to leave, in ms; then they are ended in their callers' terms. */
   leaveMs: number;
+  /** How many requests may go on to another node: this share of them, and `floor` a second in any case. */
+  retryBudget: RetryBudgetOptions;
 }
 
 const mebibyte = 1024 * 1024;
@@ -38,6 +42,8 @@ export function createTranslator(deps: TranslatorDeps): Service {
     maxReplyBytes: 64 * mebibyte,
     maxEventBytes: 16 * mebibyte,
     drainMs: 30_000,
+    outcomes: createOutcomeTeller(deps.bus),
+    retries: new RetryBudget(deps.retryBudget),
   };
   let doors: Disposable | undefined;
   let leavingAt: number | undefined;

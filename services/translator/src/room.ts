@@ -5,6 +5,8 @@ import type { Outbound } from '@model-gateway/outbound';
 import type { Roster } from '@model-gateway/roster';
 import type { DerivedKey, Keyring } from '@model-gateway/secrets';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
+import type { OutcomeTeller } from './attempt/outcomes.ts';
+import type { RetryBudget } from './attempt/retry-budget.ts';
 import type { TokenCounter } from './count-tokens/counter.ts';
 import type { ReplySink } from './reply-sink.ts';
 
@@ -23,6 +25,10 @@ export interface Room {
   running: Roster<ReplySink>;
   mintId(prefix: string): string;
   counter: TokenCounter;
+  /** Tells the routers how attempts went. */
+  outcomes: OutcomeTeller;
+  /** Bounds how many requests go on to another node. */
+  retries: RetryBudget;
   /** Cap of a whole upstream reply, in bytes. */
   maxReplyBytes: number;
   /** Cap of one upstream stream event, in bytes. */

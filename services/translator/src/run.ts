@@ -1,16 +1,11 @@
-/** One request against its upstreams: the one attempt loop. */
+/** One request from the edge's hand to its tail: runs the attempts, and leaves a row whatever happens. */
 import type { ServerStream } from '@model-gateway/bus';
-import type { Job, PlannedAttempt, RequestRow } from '@model-gateway/contracts';
-import { type ErrorCode, errorCodes, GatewayError, toGatewayError } from '@model-gateway/errors';
-import type { UpstreamFault } from '@model-gateway/protocols';
-import { type Route, resolveTarget } from '@model-gateway/routing';
-import { type FaultFacts, faultToError, mayTryNextKey } from './attempt/classify.ts';
-import { type AttemptEnd, sendAttempt } from './attempt/send.ts';
-import { withoutProofs } from './attempt/without-proofs.ts';
+import type { Job, RequestRow } from '@model-gateway/contracts';
+import { type ErrorCode, errorCodes, toGatewayError } from '@model-gateway/errors';
+import { walkAttempts } from './attempt/walk-attempts.ts';
 import { Call } from './call.ts';
 import { countTokens } from './count-tokens/count-tokens.ts';
-import { type Prepared, prepare } from './prepare.ts';
-import { receiptHeaders, strictRefusal } from './receipt.ts';
+import { receiptHeaders } from './receipt.ts';
 import { ReplySink } from './reply-sink.ts';
 import type { Room } from './room.ts';
 
@@ -37,98 +32,6 @@ async function run(job: Job, body: Uint8Array, stream: Stream, room: Room): Prom
     fail(call, sink, stream, room, error);
   } finally {
     room.running.remove(sink);
-  }
-}
-
-/** Tries the plan's attempts in order until one gives a reply; throws the error that the caller gets when none does. */
-async function walkAttempts(call: Call, sink: ReplySink, room: Room): Promise<void> {
-  const { plan } = call.job;
-  const snapshot = await room.catalog.at(plan.revision);
-  const strict = snapshot.keyGroups.get(call.job.keyGroup)?.strict_translation === true;
-  let last: GatewayError | undefined;
-  for (const planned of plan.attempts) {
-    stopIfOver(call);
-    const route = resolveTarget(snapshot, planned);
-    call.upstream = route.upstream.name;
-    call.upstreamModelId = route.target.upstreamModelId;
-    call.upstreamProtocol = route.protocol;
-    call.startAttempt();
-    const preparing = prepare(call, route, room);
-    const prepared = preparing instanceof Promise ? await preparing : preparing;
-    const refusal = strict ? strictRefusal(call) : null;
-    if (refusal) {
-      last ??= refusal;
-      continue;
-    }
-    stopIfOver(call);
-    const end = await tryOnce(call, prepared, planned, sink, room);
-    if (end.fault === null) return;
-    stopIfOver(call);
-    last = faultToError(end.fault, facts(call, route, end, room));
-    if (end.committed || !mayTryNextKey(end.fault)) break;
-    call.meter.reset();
-  }
-  throw last ?? new GatewayError('no_upstream');
-}
-
-/** No attempt for a caller who left, nor in a process that leaves. */
-function stopIfOver(call: Call): void {
-  if (call.cancelled !== null) throw new GatewayError('client_gone');
-  if (call.interrupted !== null) throw call.interrupted;
-}
-
-/** One attempt; and, when the upstream refuses the proofs of earlier thinking, the same attempt once more without them. */
-async function tryOnce(call: Call, prepared: Prepared, planned: PlannedAttempt, sink: ReplySink, room: Room): Promise<AttemptEnd> {
-  const end = await attempt(call, prepared, planned, sink, room);
-  const stripped = await withoutProofs(call, prepared, end, room);
-  if (!stripped) return end;
-  stopIfOver(call);
-  return attempt(call, stripped, planned, sink, room);
-}
-
-async function attempt(call: Call, prepared: Prepared, planned: PlannedAttempt, sink: ReplySink, room: Room): Promise<AttemptEnd> {
-  const began = performance.now();
-  const end = await sendAttempt(call, prepared, sink, room);
-  call.attempts.push({
-    upstream: prepared.route.upstream.name,
-    key_index: planned.keyIndex,
-    status: end.status,
-    error_code: end.fault ? faultName(end.fault, room) : null,
-    duration_ms: Math.round(performance.now() - began),
-  });
-  return end;
-}
-
-/** Longer than any code that a vendor means. */
-const longestCode = 64;
-
-/** The upstream's own code for what went wrong. Its words: they may hold our credential, and have no bound. */
-const faultName = ({ code, class: kind }: UpstreamFault, room: Room): string => (code === undefined ? kind : room.redactor.redact(code).slice(0, longestCode));
-
-/** Upstream text is for the caller only without our credential and without the upstream's name for the model. */
-function facts(call: Call, route: Route, end: AttemptEnd, room: Room): FaultFacts {
-  const { upstreamModelId } = route.target;
-  const { requestedModel } = call.job;
-  const clean = (text: string, spell = (name: string) => name): string => {
-    const safe = room.redactor.redact(text);
-    return upstreamModelId.length > 3 && upstreamModelId !== requestedModel ? safe.replaceAll(spell(upstreamModelId), spell(requestedModel)) : safe;
-  };
-  const body = route.protocol === call.job.clientProtocol && end.body !== undefined && end.body.length <= longestBody ? clean(end.body, inJson) : undefined;
-  return { clean: (text) => clean(text).slice(0, longestBody), body: body !== undefined && isJsonObject(body) ? body : undefined };
-}
-
-/** A larger error body is told in our own shape, since half of one is no JSON. */
-const longestBody = 64 * 1024;
-
-/** A name as it stands inside a JSON string. */
-const inJson = (name: string): string => JSON.stringify(name).slice(1, -1);
-
-function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 /** The table of contract §3: what each class of fault means for the caller, and for the next key. */
 import { describe, expect, test } from '@jest/globals';
 import type { UpstreamFault } from '@model-gateway/protocols';
-import { faultToError, mayTryNextKey, outboundFault } from '../src/attempt/classify.ts';
+import { faultToError, healthSign, nextStep, outboundFault } from '../src/attempt/classify.ts';
 
 const secret = 'sk-canary-4711';
 const facts = { clean: (text: string) => text.replaceAll(secret, '***') };
@@ -53,21 +53,23 @@ describe('the caller’s faults: the upstream’s status and words, cleaned', ()
   });
 });
 
-test('only what lies with the key lets the next key try', () => {
-  const classes: UpstreamFault['class'][] = [
-    'caller',
-    'context',
-    'not-found',
-    'credential',
-    'account',
-    'rate',
-    'overloaded',
-    'server',
-    'timeout',
-    'connect',
-    'broken',
+test('what is tried next, and what is held against the upstream', () => {
+  const table: [UpstreamFault['class'], ReturnType<typeof nextStep>, ReturnType<typeof healthSign>][] = [
+    ['caller', 'stop', 'none'],
+    ['context', 'stop', 'none'],
+    ['not-found', 'node', 'none'],
+    ['credential', 'key', 'key'],
+    ['account', 'key', 'key'],
+    ['rate', 'key', 'node'],
+    ['overloaded', 'node', 'node'],
+    ['server', 'node', 'node'],
+    ['timeout', 'node', 'hang'],
+    ['connect', 'node', 'line'],
+    ['broken', 'node', 'node'],
   ];
-  expect(classes.filter((kind) => mayTryNextKey(fault(kind)))).toEqual(['credential', 'account', 'rate']);
+  for (const [kind, next, sign] of table) expect([kind, nextStep(fault(kind)), healthSign(fault(kind))]).toEqual([kind, next, sign]);
+  expect(healthSign(fault('timeout', { code: 'timeout_connect' }))).toBe('line');
+  expect(healthSign(fault('timeout', { code: 'timeout_first-byte' }))).toBe('hang');
 });
 
 describe('transport faults', () => {

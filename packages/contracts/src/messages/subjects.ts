@@ -1,4 +1,5 @@
 import type { Job, ReplyHead, ReplyTail } from '../job.ts';
+import type { Outcome } from '../outcome.ts';
 import type { Plan, PlanRequest } from '../plan.ts';
 import type { RequestRow } from '../row.ts';
 import type { CatalogRows } from '../snapshot.ts';
@@ -23,6 +24,8 @@ export interface OpenSubjects {
 export interface NewsSubjects {
   'catalog.changed': { revision: number; previous: number };
   'stats.request': RequestRow;
+  /** Every router hears how attempts went. */
+  'router.outcome': { outcomes: Outcome[] };
 }
 
 export const durableSubjects = ['stats.request'] as const satisfies readonly (keyof NewsSubjects)[];

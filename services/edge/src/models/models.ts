@@ -8,9 +8,9 @@ import type { Exchange } from '../exchange.ts';
 
 export function answerModels(exchange: Exchange, match: RouteMatch, principal: Principal, snapshot: Snapshot): void {
   const { client } = exchange.door;
-  const models: ListedModel[] = listedNames(snapshot, principal.group).map(({ name, model }) => ({
+  const models: ListedModel[] = listedNames(snapshot, principal.group).map(({ name, createdAt }) => ({
     name,
-    createdAt: Math.floor((model.created_at ?? 0) / 1000),
+    createdAt: Math.floor((createdAt ?? 0) / 1000),
     ownedBy: 'model-gateway',
   }));
   if (match.operation === 'list-models') return exchange.answer(200, JSON.stringify(client.writeModels(models)));

@@ -1,25 +1,44 @@
-/** What an attempt's failure means: for the caller's answer, and for whether another key may be tried. */
+/** What an attempt's failure means: for the caller's answer, for what is tried next, and for what is known of the upstream. */
+import type { HealthSign } from '@model-gateway/contracts';
 import { type ErrorCode, GatewayError } from '@model-gateway/errors';
 import type { OutboundFault } from '@model-gateway/outbound';
 import type { UpstreamFault } from '@model-gateway/protocols';
 
-/** Faults that lie with the key: the next key of the same upstream may do better. */
-const keyFaults = new Set<UpstreamFault['class']>(['credential', 'account', 'rate']);
-export const mayTryNextKey = (fault: UpstreamFault): boolean => keyFaults.has(fault.class);
+/** `key`: another key of the same upstream may do better, and so may another node · `node`: another node may · `stop`: it would fail everywhere. */
+export type NextStep = 'key' | 'node' | 'stop';
 
-const codes: Record<UpstreamFault['class'], ErrorCode> = {
-  caller: 'upstream_rejected',
-  context: 'upstream_rejected',
-  'not-found': 'upstream_rejected',
-  credential: 'upstream_credential',
-  account: 'upstream_failed',
-  rate: 'upstream_rate_limited',
-  overloaded: 'upstream_overloaded',
-  server: 'upstream_failed',
-  timeout: 'upstream_timeout',
-  connect: 'upstream_failed',
-  broken: 'upstream_broken',
+interface Meaning {
+  /** What the caller gets when this was the last word of a single upstream (contract §3). */
+  code: ErrorCode;
+  next: NextStep;
+  sign: HealthSign;
+}
+
+/** The one table of error classes. A caller's own fault says nothing against the upstream: it must not be able to close one to others. */
+const meanings: Record<UpstreamFault['class'], Meaning> = {
+  caller: { code: 'upstream_rejected', next: 'stop', sign: 'none' },
+  // Another model may have a larger window, but none is known to.
+  context: { code: 'upstream_rejected', next: 'stop', sign: 'none' },
+  'not-found': { code: 'upstream_rejected', next: 'node', sign: 'none' },
+  credential: { code: 'upstream_credential', next: 'key', sign: 'key' },
+  account: { code: 'upstream_failed', next: 'key', sign: 'key' },
+  rate: { code: 'upstream_rate_limited', next: 'key', sign: 'node' },
+  overloaded: { code: 'upstream_overloaded', next: 'node', sign: 'node' },
+  server: { code: 'upstream_failed', next: 'node', sign: 'node' },
+  timeout: { code: 'upstream_timeout', next: 'node', sign: 'hang' },
+  connect: { code: 'upstream_failed', next: 'node', sign: 'line' },
+  broken: { code: 'upstream_broken', next: 'node', sign: 'node' },
 };
+
+export const nextStep = (fault: UpstreamFault): NextStep => meanings[fault.class].next;
+
+/** Whether the key itself was refused: it would be for any other model too. */
+export const refusesKey = (fault: UpstreamFault): boolean => meanings[fault.class].sign === 'key';
+
+/** Codes of transport faults whose connection was never made. */
+const unreached = /_(?:dns|connect|tls)$/;
+export const healthSign = (fault: UpstreamFault): HealthSign =>
+  fault.class === 'timeout' && unreached.test(fault.code ?? '') ? 'line' : meanings[fault.class].sign;
 
 /** Faults whose words belong to the caller; all others say no more than our own sentence. */
 const callersFaults = new Set<UpstreamFault['class']>(['caller', 'context', 'not-found']);
@@ -36,7 +55,7 @@ export interface FaultFacts {
 
 /** The error a caller gets when this fault was the last word of a single upstream (contract §3). */
 export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayError {
-  const code = codes[fault.class];
+  const { code } = meanings[fault.class];
   const retryAfter = fault.retryAfterMs === undefined ? {} : { retryAfter: Math.max(1, Math.ceil(fault.retryAfterMs / 1000)) };
   if (!callersFaults.has(fault.class))
     return new GatewayError(code, {

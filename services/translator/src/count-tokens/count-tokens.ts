@@ -10,7 +10,8 @@ import { conversationText } from './conversation-text.ts';
 
 export async function countTokens(call: Call, sink: ReplySink, room: Room): Promise<void> {
   const snapshot = await room.catalog.at(call.job.plan.revision);
-  const planned = call.job.plan.attempts[0];
+  const [node] = call.job.plan.nodes;
+  const planned = node && { model: node.model, upstream: node.upstream, keyIndex: node.keys[0] ?? -1 };
   const route = planned && resolveTarget(snapshot, planned);
   // Read first: a request that makes no sense is the caller's fault whoever counts it.
   const { conversation } = call.readRequest();
@@ -20,9 +21,7 @@ export async function countTokens(call: Call, sink: ReplySink, room: Room): Prom
 }
 
 async function askUpstream(call: Call, route: Route, keyIndex: number, sink: ReplySink, room: Room): Promise<number | null> {
-  call.upstream = route.upstream.name;
-  call.upstreamModelId = route.target.upstreamModelId;
-  call.upstreamProtocol = route.protocol;
+  call.startAttempt(route);
   // Nothing is built for an upstream that is not asked.
   if (route.tokenCounting === 'tiktoken' || !findProtocol(route.protocol)?.upstream?.countsTokens) return null;
   const prepared = await prepare(call, route, room);

@@ -1,0 +1,83 @@
+/** The order in which a load balancer's nodes are tried, by strategy. The first node is the choice; the rest follow when it fails. */
+import type { BalancerStrategy } from '@model-gateway/contracts';
+import { unitHash } from './hash.ts';
+
+export interface Weighed {
+  model: string;
+  weight: number;
+}
+
+export interface OrderContext {
+  now: number;
+  /** Between 0 and 1. */
+  random: () => number;
+  /** Expected milliseconds of a model; null when unknown. */
+  cost: (model: string, now: number) => number | null;
+  rotation: Rotation;
+  /** Changes nothing: for those who only look. */
+  peek: boolean;
+}
+
+/**
+ * Smooth weighted round-robin as Nginx does it: each candidate gains its weight, the richest is chosen and pays the total. Kept per balancer,
+ * by model, so that candidates may leave and come back.
+ */
+export class Rotation {
+  readonly #current = new Map<string, number>();
+
+  /** Candidates with their credit after this turn; the chosen one first, then those that would be chosen next. */
+  order<T extends Weighed>(candidates: readonly T[], peek: boolean): T[] {
+    let total = 0;
+    let chosen: T | undefined;
+    let most = Number.NEGATIVE_INFINITY;
+    const credits = new Map<string, number>();
+    for (const candidate of candidates) {
+      const credit = (this.#current.get(candidate.model) ?? 0) + candidate.weight;
+      credits.set(candidate.model, credit);
+      total += candidate.weight;
+      if (credit > most) {
+        most = credit;
+        chosen = candidate;
+      }
+    }
+    if (!chosen) return [];
+    if (!peek) for (const [model, credit] of credits) this.#current.set(model, model === chosen.model ? credit - total : credit);
+    if (candidates.length === 1) return [chosen];
+    const rest = candidates.filter((candidate) => candidate !== chosen);
+    return [chosen, ...rest.sort((a, b) => credits.get(b.model)! - credits.get(a.model)!)];
+  }
+}
+
+type Strategy = <T extends Weighed>(candidates: readonly T[], context: OrderContext) => T[];
+
+const strategies: Record<BalancerStrategy, Strategy> = {
+  weighted: (candidates, { rotation, peek }) => withStandbys(candidates, (weighted) => rotation.order(weighted, peek)),
+  priority: (candidates) => [...candidates],
+  least_latency: (candidates, context) => withStandbys(candidates, (weighted) => byLatency(weighted, context)),
+};
+
+/** Candidates of weight 0 come last, in their order. */
+function withStandbys<T extends Weighed>(candidates: readonly T[], order: (weighted: readonly T[]) => T[]): T[] {
+  const standbys = candidates.filter(({ weight }) => weight === 0);
+  return standbys.length === 0 ? order(candidates) : [...order(candidates.filter(({ weight }) => weight > 0)), ...standbys];
+}
+
+/** The better of two chosen at random, so that many routers do not run to the same one; the rest by what they cost. One never measured is tried first. */
+function byLatency<T extends Weighed>(candidates: readonly T[], { random, cost, now }: OrderContext): T[] {
+  if (candidates.length < 2) return [...candidates];
+  const costs = new Map(candidates.map((candidate) => [candidate, cost(candidate.model, now) ?? -1]));
+  const one = Math.min(candidates.length - 1, Math.floor(random() * candidates.length));
+  const step = 1 + Math.min(candidates.length - 2, Math.floor(random() * (candidates.length - 1)));
+  const [a, b] = [candidates[one]!, candidates[(one + step) % candidates.length]!];
+  const chosen = costs.get(b)! < costs.get(a)! ? b : a;
+  return [chosen, ...candidates.filter((candidate) => candidate !== chosen).sort((x, y) => costs.get(x)! - costs.get(y)!)];
+}
+
+export const orderNodes = <T extends Weighed>(strategy: BalancerStrategy, candidates: readonly T[], context: OrderContext): T[] =>
+  strategies[strategy](candidates, context);
+
+/** Weighted rendezvous hashing: the same access key finds the same node in every process, and a node that leaves moves only its own callers. */
+export function bindStatically<T extends Weighed>(candidates: readonly T[], accessKey: string): T[] {
+  const scores = new Map(candidates.map((one) => [one, one.weight === 0 ? -1 : one.weight / -Math.log(unitHash(`${accessKey}\u0000${one.model}`))]));
+  return [...candidates].sort((a, b) => scores.get(b)! - scores.get(a)!);
+}

@@ -1,0 +1,100 @@
+/** Tells the routers how attempts went: failures at once, successes only where somebody waits to hear of them. */
+import type { Bus } from '@model-gateway/bus';
+import type { HealthSign, Outcome, PlannedNode } from '@model-gateway/contracts';
+import type { Route } from '@model-gateway/routing';
+
+export interface AttemptWatch {
+  /** The upstream's first content is here: the place works. */
+  content(): void;
+  failed(sign: HealthSign, waitMs: number | undefined): void;
+}
+
+export interface OutcomeTeller {
+  /** `watched`: successes are told too, for the strategies of a load balancer. */
+  begin(route: Route, node: PlannedNode, watched: boolean): AttemptWatch;
+}
+
+/** What was not told yet of one place. */
+interface Place {
+  model: string;
+  upstream: string;
+  key: string;
+  ok: number;
+  latencyMs: number | undefined;
+  /** Failed since it last worked: the next success is news. */
+  failed: boolean;
+  waiting: boolean;
+}
+
+/** Successes may wait for one another this long. */
+const gatherMs = 50;
+const mostPlaces = 50_000;
+
+export function createOutcomeTeller(bus: Pick<Bus, 'tell'>, now: () => number = () => performance.now()): OutcomeTeller {
+  const places = new Map<string, Place>();
+  let waiting: Place[] = [];
+  let ready: Outcome[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let soon: NodeJS.Immediate | undefined;
+
+  const flush = () => {
+    clearTimeout(timer);
+    clearImmediate(soon);
+    timer = undefined;
+    soon = undefined;
+    for (const place of waiting) {
+      place.waiting = false;
+      if (place.ok > 0) ready.push(take(place, 'none'));
+    }
+    waiting = [];
+    const outcomes = ready;
+    ready = [];
+    if (outcomes.length > 0) bus.tell('router.outcome', { outcomes });
+  };
+  const flushSoon = () => {
+    soon ??= setImmediate(flush);
+  };
+  const take = (place: Place, sign: HealthSign): Outcome => {
+    const { model, upstream, key, ok, latencyMs } = place;
+    place.ok = 0;
+    place.latencyMs = undefined;
+    return { model, upstream, key, sign, ok, ...(latencyMs !== undefined && { latencyMs }) };
+  };
+  const placeOf = (model: string, upstream: string, key: string): Place => {
+    const id = `${model}\u0000${upstream}\u0000${key}`;
+    let place = places.get(id);
+    if (!place) {
+      if (places.size >= mostPlaces) places.clear();
+      place = { model, upstream, key, ok: 0, latencyMs: undefined, failed: false, waiting: false };
+      places.set(id, place);
+    }
+    return place;
+  };
+
+  return {
+    begin(route, { probe }, watched) {
+      const place = placeOf(route.model.name, route.upstream.name, route.key?.id ?? '');
+      const began = now();
+      return {
+        content() {
+          place.ok++;
+          if (watched) place.latencyMs = now() - began;
+          if (!watched && !place.failed && !probe) return;
+          const urgent = place.failed || probe === true;
+          place.failed = false;
+          if (!place.waiting) {
+            place.waiting = true;
+            waiting.push(place);
+          }
+          if (urgent) flushSoon();
+          else timer ??= setTimeout(flush, gatherMs).unref();
+        },
+        failed(sign, waitMs) {
+          place.failed = true;
+          ready.push({ ...take(place, sign), ...(waitMs !== undefined && { waitMs }), ...(probe && { probe }) });
+          flushSoon();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,143 @@
+/** The one attempt loop: keys of a node, then the next node, until one answers or nothing is left that may be tried. */
+import type { Plan, PlannedNode } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import type { UpstreamFault } from '@model-gateway/protocols';
+import { type PlannedAttempt, resolveTarget } from '@model-gateway/routing';
+import type { Call } from '../call.ts';
+import { type Prepared, prepare } from '../prepare.ts';
+import { strictRefusal } from '../receipt.ts';
+import type { ReplySink } from '../reply-sink.ts';
+import type { Room } from '../room.ts';
+import { AttemptPath } from './attempt-path.ts';
+import { faultToError, healthSign, nextStep, refusesKey } from './classify.ts';
+import { faultFacts } from './fault-facts.ts';
+import { type AttemptEnd, sendAttempt } from './send.ts';
+import { withoutProofs } from './without-proofs.ts';
+
+/** Resolves when an attempt gave the reply; throws the error that the caller gets when none did. */
+export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Promise<void> {
+  const { plan } = call.job;
+  const snapshot = await room.catalog.at(plan.revision);
+  const strict = snapshot.keyGroups.get(call.job.keyGroup)?.strict_translation === true;
+  const path = new AttemptPath(plan);
+  const failures = new Failures(plan);
+  if (plan.nodes.length > 1) room.retries.enter();
+  for (let planned = path.attempt; planned; planned = path.attempt) {
+    stopIfOver(call);
+    const route = resolveTarget(snapshot, planned);
+    call.startAttempt(route);
+    const preparing = prepare(call, route, room);
+    const prepared = preparing instanceof Promise ? await preparing : preparing;
+    const refusal = strict ? strictRefusal(call) : null;
+    if (refusal) {
+      failures.refused ??= refusal;
+      // Nothing was sent; a node of another protocol may lose nothing.
+      path.nextNode();
+      continue;
+    }
+    stopIfOver(call);
+    const end = await tryOnce(call, prepared, planned, path.node!, sink, room);
+    if (end.fault === null) return;
+    stopIfOver(call);
+    const error = faultToError(end.fault, faultFacts(call, route, end, room));
+    // Once the caller has seen content there is no other attempt (contract §7).
+    if (end.committed) throw error;
+    failures.add(end.fault, error);
+    if (!goOn(path, end.fault, call, room)) break;
+  }
+  throw failures.error();
+}
+
+/** No attempt for a caller who left, nor in a process that leaves. */
+function stopIfOver(call: Call): void {
+  if (call.cancelled !== null) throw new GatewayError('client_gone');
+  if (call.interrupted !== null) throw call.interrupted;
+}
+
+/** One attempt; and, when the upstream refuses the proofs of earlier thinking, the same attempt once more without them. */
+async function tryOnce(call: Call, prepared: Prepared, planned: PlannedAttempt, node: PlannedNode, sink: ReplySink, room: Room): Promise<AttemptEnd> {
+  const end = await attempt(call, prepared, planned, node, sink, room);
+  const stripped = await withoutProofs(call, prepared, end, room);
+  if (!stripped) return end;
+  stopIfOver(call);
+  return attempt(call, stripped, planned, node, sink, room);
+}
+
+async function attempt(call: Call, prepared: Prepared, planned: PlannedAttempt, node: PlannedNode, sink: ReplySink, room: Room): Promise<AttemptEnd> {
+  const began = performance.now();
+  const watch = room.outcomes.begin(prepared.route, node, call.job.plan.balanced);
+  call.watch = watch;
+  const end = await sendAttempt(call, prepared, sink, room);
+  call.watch = null;
+  call.attempts.push({
+    upstream: prepared.route.upstream.name,
+    key_index: planned.keyIndex,
+    status: end.status,
+    error_code: end.fault ? faultName(end.fault, room) : null,
+    duration_ms: Math.round(performance.now() - began),
+  });
+  // A caller who left, or a process that leaves, says nothing of the upstream.
+  if (end.fault && call.cancelled === null && call.interrupted === null) {
+    const sign = healthSign(end.fault);
+    if (sign === 'none') watch.content();
+    else watch.failed(sign, end.fault.retryAfterMs);
+  }
+  return end;
+}
+
+/** Moves to what is tried after this fault. false: nothing may be. */
+function goOn(path: AttemptPath, fault: UpstreamFault, call: Call, room: Room): boolean {
+  const step = nextStep(fault);
+  if (step === 'stop') return false;
+  if (refusesKey(fault)) path.refuseKey();
+  if (step === 'key' && path.nextKey()) return true;
+  if (!path.nextNode()) return false;
+  if (room.retries.take()) return true;
+  room.logger.warn({ request: call.job.id, model: call.job.plan.model }, 'no other node is tried: the budget of retries is spent');
+  return false;
+}
+
+/** What the failed attempts come to for the caller. */
+class Failures {
+  readonly #plan: Plan;
+  #last: GatewayError | undefined;
+  /** A limit is the one failure that passes by itself: with several keys it says more than a refused one. */
+  #limited: GatewayError | undefined;
+  /** What a strict group would have lost on its way to a node. */
+  refused: GatewayError | undefined;
+  #callers = false;
+  /** Seconds. */
+  #soonest: number | undefined;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+    if (plan.retryAfterMs !== undefined) this.#wait(Math.max(1, Math.ceil(plan.retryAfterMs / 1000)));
+  }
+
+  add(fault: UpstreamFault, error: GatewayError): void {
+    this.#last = error;
+    this.#callers = nextStep(fault) === 'stop';
+    if (error.retryAfter !== undefined) this.#wait(error.retryAfter);
+    if (fault.class === 'rate' && (this.#limited?.retryAfter ?? Number.POSITIVE_INFINITY) >= (error.retryAfter ?? Number.POSITIVE_INFINITY))
+      this.#limited = error;
+  }
+
+  #wait(seconds: number): void {
+    this.#soonest = Math.min(this.#soonest ?? Number.POSITIVE_INFINITY, seconds);
+  }
+
+  /** A single upstream's own error (contract §3); of a balancer whose nodes all failed 503, with the soonest Retry-After. */
+  error(): GatewayError {
+    const last = this.#last ?? this.refused ?? new GatewayError('no_upstream');
+    if (!this.#last) return last;
+    if (this.#callers) return last;
+    if (!this.#plan.balanced) return this.#limited ?? last;
+    return new GatewayError('no_upstream', { cause: last.cause ?? last, ...(this.#soonest !== undefined && { retryAfter: this.#soonest }) });
+  }
+}
+
+/** Longer than any code that a vendor means. */
+const longestCode = 64;
+
+/** The upstream's own code for what went wrong. Its words: they may hold our credential, and have no bound. */
+const faultName = ({ code, class: kind }: UpstreamFault, room: Room): string => (code === undefined ? kind : room.redactor.redact(code).slice(0, longestCode));
