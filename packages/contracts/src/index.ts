@@ -14,6 +14,7 @@ export * from './messages/subjects.ts';
 export * from './outcome.ts';
 export * from './plan.ts';
 export * from './protocol-id.ts';
+export * from './request-signing.ts';
 export * from './row.ts';
 export * from './sealing.ts';
 export * from './snapshot.ts';

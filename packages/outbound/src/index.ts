@@ -2,3 +2,4 @@
 export * from './address.ts';
 export * from './fault.ts';
 export * from './outbound.ts';
+export * from './sign-request.ts';

@@ -1,4 +1,4 @@
-import type { Loss, Operation, ProtocolId, StreamForm, Usage } from '@model-gateway/contracts';
+import type { Loss, Operation, ProtocolId, RequestSigning, StreamForm, Usage } from '@model-gateway/contracts';
 import type { Edit } from '@model-gateway/json';
 import type { ModelFamily } from '@model-gateway/model-families';
 import type { Conversation, MediaPart } from './chat/conversation.ts';
@@ -174,6 +174,8 @@ export interface Target {
   directPath: boolean;
   /** inference_profile, else upstream_model_id. */
   upstreamModelId: string;
+  /** upstream_model_id also where an inference profile, which may tell nothing of the model, stands in front of it. */
+  modelId?: string;
   neutralHeaders: boolean;
   extraConfig: Record<string, unknown> | null;
   /** What is known of the model; looked up by `familyOf` when absent. */
@@ -211,6 +213,8 @@ export interface WrittenRequest {
   body: unknown;
   losses: Loss[];
   emulation?: ReplyEmulation;
+  /** Tools that go under another name than the caller's, by the name that is sent: the model's calls get the caller's back. */
+  toolNames?: ReadonlyMap<string, string>;
 }
 
 /** A structured answer that was asked for by other means: the reply must still give it as plain text, and it may miss the schema. */
@@ -234,6 +238,8 @@ export interface StreamRecord {
 /** A record as it was framed, before its data is parsed. `dataStart`, `dataEnd`: where `data` stands in `raw`, when it is one piece of it. */
 export interface FramedRecord extends Omit<StreamRecord, 'json'> {
   raw: Uint8Array;
+  /** Set by who has parsed it already. */
+  json?: unknown;
   dataStart?: number | undefined;
   dataEnd?: number | undefined;
 }
@@ -267,6 +273,8 @@ export interface UpstreamDoor {
   }): UpstreamRequest;
   /** The credential's header. */
   credential(key: string, target: Target): Record<string, string>;
+  /** How a key of this kind signs the whole request, in place of `credential`; null: it stands in a header. */
+  signing?(key: string, target: Target): RequestSigning | null;
   /** Whether this upstream has a counter of its own. */
   countsTokens: boolean;
   writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest;
@@ -288,6 +296,8 @@ export interface UpstreamDoor {
   readError(status: number, headers: Readonly<Record<string, string | undefined>>, body: string): UpstreamFault;
   /** Present when a caller of the same protocol may pass verbatim. */
   verbatim?: VerbatimRules;
+  /** Whose bytes pass verbatim, where it is not simply this protocol's own callers: a host may carry another protocol's bodies. */
+  passesVerbatim?(client: ProtocolId, target: Target, operation: Operation): boolean;
   /** Address and reader of the model list, for the console's probe. */
   listModels(target: Target): UpstreamRequest;
   readModelList(body: unknown): string[];
@@ -305,6 +315,8 @@ export interface VerbatimRules {
 }
 
 export interface VerbatimRequestContext extends WriteRequestContext {
+  /** The caller's headers, for what a host wants in the body instead. */
+  clientHeaders?: Readonly<Record<string, string>>;
   /** Whether the body's bytes hold this ASCII text. */
   contains(text: string): boolean;
   parse(): unknown;

@@ -111,6 +111,7 @@ export interface Route {
     baseUrl: string;
     directPath: boolean;
     upstreamModelId: string;
+    modelId: string;
     neutralHeaders: boolean;
     extraConfig: Record<string, unknown> | null;
     family: ModelFamily;
@@ -138,6 +139,7 @@ export function resolveTarget(snapshot: Snapshot, attempt: PlannedAttempt): Rout
       baseUrl: model.base_url ?? upstream.base_url,
       directPath: model.direct_path,
       upstreamModelId,
+      modelId: model.upstream_model_id,
       neutralHeaders: upstream.neutral_headers,
       extraConfig: model.extra_config || upstream.extra_config ? { ...upstream.extra_config, ...model.extra_config } : null,
       family: familyOf(model, upstreamModelId),

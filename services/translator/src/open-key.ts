@@ -19,7 +19,8 @@ export function createKeyOpener(keyring: Keyring, redactor: Redactor): (upstream
     }
     if (opened.size >= maxOpened) opened.clear();
     opened.set(key.sealed, value);
-    redactor.add(value);
+    // A pair or a triple is secret in each of its parts: signatures and refusals name them one by one.
+    for (const part of new Set([value, ...value.split(':')])) redactor.add(part);
     return value;
   };
 }

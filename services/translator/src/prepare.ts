@@ -20,6 +20,8 @@ export interface Prepared {
   body: Buffer;
   /** How the reply gives what the request asked for by other means. */
   emulation: ReplyEmulation | undefined;
+  /** The caller's names of tools by the names that were sent, where they differ. */
+  toolNames: ReadonlyMap<string, string> | undefined;
   proofs: Proofs;
   /** Set on the retry without proofs. */
   proofsRefused: boolean;
@@ -35,7 +37,8 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
   const upstream = protocol?.upstream;
   if (!protocol || !upstream) throw new GatewayError('internal', { cause: new Error(`no upstream door for ${route.protocol}`) });
   const { job } = call;
-  const verbatim = job.clientProtocol === route.protocol ? (upstream.verbatim ?? null) : null;
+  const passes = upstream.passesVerbatim?.(job.clientProtocol, route.target, job.operation) ?? job.clientProtocol === route.protocol;
+  const verbatim = passes ? (upstream.verbatim ?? null) : null;
   const proofs = createProofs(route, room, upstream.proofKind ?? protocol.id, () => draft.body ?? call.parseBody());
   const draft: Draft = {
     call,
@@ -52,10 +55,12 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
       mintId: room.mintId,
       contains: (text) => call.body.includes(text, 0, 'latin1'),
       parse: () => call.parseBody(),
+      ...(passes && { clientHeaders: job.headers }),
     },
     edits: [],
     body: undefined,
     emulation: undefined,
+    toolNames: undefined,
   };
   const finish = (): Prepared => {
     const request = upstream.request({
@@ -64,8 +69,8 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
       stream: job.stream,
       ...(verbatim && { clientHeaders: job.headers, clientQuery: job.query, clientPath: job.path }),
     });
-    const { emulation } = draft;
-    return { route, upstream, protocol, verbatim, request, body: print(draft), emulation, proofs, proofsRefused, sealSignature: proofs.seal };
+    const { emulation, toolNames } = draft;
+    return { route, upstream, protocol, verbatim, request, body: print(draft), emulation, toolNames, proofs, proofsRefused, sealSignature: proofs.seal };
   };
   const waiting = runSteps(draft, order.after);
   return waiting ? waiting.then(finish) : finish();

@@ -1,8 +1,9 @@
 /** The one place that waits for an upstream's stream: bytes to records to events, held until content, sent once per read. */
 import { createEventStreamParser, createJsonArrayParser, createSseParser } from '@model-gateway/framing';
-import { type ChatEvent, isContent, type ReplyReader, type UpstreamDoor, type UpstreamFault } from '@model-gateway/protocols';
+import { type ChatEvent, type FramedRecord, isContent, type ReplyReader, type UpstreamDoor, type UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from './call.ts';
 import type { Passage, RawRecord } from './passage/passage.ts';
+import { withCallersNames } from './passage/tool-names.ts';
 import type { Prepared } from './prepare.ts';
 import type { Room } from './room.ts';
 
@@ -11,7 +12,7 @@ const maxHeldEvents = 64;
 const maxHeldBytes = 256 * 1024;
 
 /** What all parsers give. */
-type Framed = Omit<RawRecord, 'json'>;
+type Framed = FramedRecord;
 interface RecordSource {
   push(chunk: Uint8Array): readonly Framed[];
   finish(): readonly Framed[];
@@ -34,6 +35,7 @@ export class Pump {
   readonly #reader: ReplyReader;
   readonly #source: RecordSource;
   readonly #unwrap: UpstreamDoor['unwrapRecord'];
+  readonly #toolNames: Prepared['toolNames'];
   #held: (string | Uint8Array)[] = [];
   #heldBytes = 0;
   #heldEvents = 0;
@@ -48,6 +50,7 @@ export class Pump {
     this.#reader = prepared.upstream.createReader(prepared.route.target);
     this.#source = recordSource(prepared.upstream.framing, room.maxEventBytes);
     this.#unwrap = prepared.upstream.unwrapRecord;
+    this.#toolNames = prepared.toolNames;
   }
 
   /** The protocol's own end was seen, or the reply broke: nothing more is read. */
@@ -88,14 +91,14 @@ export class Pump {
     for (const outer of records) {
       const framed = this.#unwrap ? this.#unwrap(outer) : outer;
       const { event, data, raw, dataStart, dataEnd, failure } = framed;
-      const record: RawRecord = { event, data, json: parseRecord(data), raw, dataStart, dataEnd, failure };
+      const record: RawRecord = { event, data, json: framed.json ?? parseRecord(data), raw, dataStart, dataEnd, failure };
       // What a message of failure says is its reader's to judge, readable or not.
       if (failure === undefined && record.json === undefined && record.data.trim() !== '[DONE]') {
         if (record.data.trim() === '') continue;
         this.#fault = { class: 'broken', code: 'malformed', message: 'the upstream sent an event that is not JSON' };
         break;
       }
-      const events = this.#reader.read(record);
+      const events = withCallersNames(this.#reader.read(record), this.#toolNames);
       this.#see(events);
       if (this.#fault) break;
       const piece = this.#passage.record(record, events);

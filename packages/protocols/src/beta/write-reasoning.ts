@@ -4,7 +4,12 @@ import type { JsonObject } from '../kit/read.ts';
 import { budgetOfEffort, effortOfBudget, leastBudget, nearestEffort } from './effort.ts';
 import type { LossList } from './losses.ts';
 import type { ModelFamily } from './model-family.ts';
-import type { WireMessage } from './wire.ts';
+
+/** A message, as far as the rules about thinking look into it. */
+interface Said {
+  role?: unknown;
+  content?: unknown;
+}
 
 export interface ThinkingPlan {
   /** The request's `thinking`. */
@@ -18,13 +23,7 @@ export interface ThinkingPlan {
 const asksForThinking = (reasoning: Reasoning): boolean =>
   reasoning.enabled !== false && reasoning.effort !== 'none' && (reasoning.enabled === true || (reasoning.effort ?? reasoning.budget ?? 0) !== 0);
 
-export function planThinking(
-  conversation: Conversation,
-  family: ModelFamily,
-  maxTokens: number,
-  messages: readonly WireMessage[],
-  losses: LossList,
-): ThinkingPlan {
+export function planThinking(conversation: Conversation, family: ModelFamily, maxTokens: number, messages: readonly Said[], losses: LossList): ThinkingPlan {
   const { reasoning } = conversation;
   if (!reasoning) return { active: false };
   const off: ThinkingPlan = { active: false };
@@ -50,7 +49,7 @@ function planAdaptive(reasoning: Reasoning, family: ModelFamily, losses: LossLis
 }
 
 /** A budget is at least 1024 and leaves room for the answer below `max_tokens`. */
-function planBudget(reasoning: Reasoning, family: ModelFamily, maxTokens: number, messages: readonly WireMessage[], losses: LossList): ThinkingPlan {
+function planBudget(reasoning: Reasoning, family: ModelFamily, maxTokens: number, messages: readonly Said[], losses: LossList): ThinkingPlan {
   if (maxTokens <= leastBudget) return leaveOut('max_tokens leaves no room for a thinking budget', losses);
   if (!mayThinkOn(messages)) return leaveOut('the calls being answered came without thinking that can be replayed', losses);
   const named = reasoning.budget !== undefined && reasoning.budget > 0 ? reasoning.budget : undefined;
@@ -64,7 +63,7 @@ function planBudget(reasoning: Reasoning, family: ModelFamily, maxTokens: number
 }
 
 /** Within a tool loop the last assistant turn must begin with its thinking, or the call is a 400. */
-export function mayThinkOn(messages: readonly { role?: unknown; content?: unknown }[]): boolean {
+export function mayThinkOn(messages: readonly Said[]): boolean {
   const last = messages.findLast((message) => message.role === 'assistant');
   const blocks = (Array.isArray(last?.content) ? last.content : []) as { type?: unknown }[];
   if (!blocks.some((block) => block?.type === 'tool_use')) return true;

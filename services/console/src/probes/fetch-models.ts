@@ -1,6 +1,6 @@
 /** Asks an upstream, with one of its own keys, which models it has. */
 import { sealedAs } from '@model-gateway/contracts';
-import type { Outbound } from '@model-gateway/outbound';
+import { type Outbound, signRequest } from '@model-gateway/outbound';
 import type { Target } from '@model-gateway/protocols';
 import { compileHeaders, noFacts, renderHeaders } from '@model-gateway/rewrite';
 import type { StoredResource, UpstreamDocument } from '@model-gateway/storage';
@@ -32,7 +32,11 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
   };
   const { method, url, headers } = door.listModels(target);
   const key = document.api_keys.find(({ weight }) => weight > 0) ?? document.api_keys[0];
-  if (key) Object.assign(headers, door.credential(room.keyring.open(key.sealed, sealedAs.upstreamKey(id, key.id)), target));
+  if (key) {
+    const value = room.keyring.open(key.sealed, sealedAs.upstreamKey(id, key.id));
+    const signing = door.signing?.(value, target);
+    Object.assign(headers, signing ? await signRequest(signing, { method, url, headers, body: undefined }, new Date()) : door.credential(value, target));
+  }
   renderHeaders(compileHeaders(document.custom_headers, document.user_agent), () => noFacts, headers);
 
   const { status, bytes } = await send(room.outbound, { method, url, headers, timeouts: { ...document.timeouts, total_ms: totalMs } });

@@ -1,5 +1,6 @@
 /** The headers of one upstream call, made afresh for every attempt. */
 import type { UpstreamRecord } from '@model-gateway/contracts';
+import { signRequest } from '@model-gateway/outbound';
 import { compileHeaders, type HeaderTemplates, renderHeaders } from '@model-gateway/rewrite';
 import type { Redactor } from '@model-gateway/telemetry';
 import type { Call } from '../call.ts';
@@ -7,13 +8,20 @@ import type { Prepared } from '../prepare.ts';
 import type { Room } from '../room.ts';
 import { templateFacts } from './template-facts.ts';
 
-/** The protocol's own, then the credential, then the upstream's custom headers, which override both. */
-export function callHeaders(call: Call, prepared: Prepared, room: Room): Record<string, string> {
-  const { request, route, upstream } = prepared;
+/** The protocol's own, then the credential, then the upstream's custom headers, which override both. A promise only where the request is signed. */
+export function callHeaders(call: Call, prepared: Prepared, room: Room): Record<string, string> | Promise<Record<string, string>> {
+  const { request, route, upstream, body } = prepared;
   const headers: Record<string, string> = { ...request.headers };
-  if (route.key) Object.assign(headers, upstream.credential(room.openKey(route.upstream, route.key), route.target));
-  renderHeaders(headersOf(route.upstream, room.redactor), () => templateFacts(call), headers);
-  return headers;
+  const finish = (credential: Record<string, string>): Record<string, string> => {
+    Object.assign(headers, credential);
+    renderHeaders(headersOf(route.upstream, room.redactor), () => templateFacts(call), headers);
+    return headers;
+  };
+  if (!route.key) return finish({});
+  const key = room.openKey(route.upstream, route.key);
+  const signing = upstream.signing?.(key, route.target);
+  if (!signing) return finish(upstream.credential(key, route.target));
+  return signRequest(signing, { method: request.method, url: request.url, headers, body }, new Date()).then(finish);
 }
 
 /** Records are shared by the snapshots in which they did not change: each is read once. */

@@ -3,6 +3,7 @@ import type { OutboundCall } from '@model-gateway/outbound';
 import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
 import type { Passage } from '../passage/passage.ts';
+import { withCallersNames } from '../passage/tool-names.ts';
 import { TranslatedPassage } from '../passage/translated.ts';
 import { VerbatimPassage } from '../passage/verbatim.ts';
 import type { Prepared } from '../prepare.ts';
@@ -61,8 +62,22 @@ class Attempt {
   }
 
   start(): void {
-    const { request, route, body } = this.#prepared;
+    this.#sink.onCancel(() => this.#cancel());
     const headers = callHeaders(this.#call, this.#prepared, this.#room);
+    if (!(headers instanceof Promise)) return this.#send(headers);
+    headers.then(
+      (signed) => this.#send(signed),
+      (error: unknown) => {
+        this.#room.logger.error({ request: this.#call.job.id, upstream: this.#prepared.route.upstream.name, error }, 'request could not be signed');
+        this.#settle({ fault: { class: 'credential', code: 'unsignable', message: 'the request could not be signed' }, committed: false, status: null });
+      },
+    );
+  }
+
+  #send(headers: Record<string, string>): void {
+    // The caller left while the request was being signed.
+    if (this.#settled) return;
+    const { request, route, body } = this.#prepared;
     this.#outbound = this.#room.outbound.send(
       { method: request.method, url: request.url, headers, body, timeouts: route.timeouts },
       {
@@ -72,7 +87,6 @@ class Attempt {
         error: (fault) => this.#settle({ fault: outboundFault(fault, this.#status !== null), committed: this.#sink.committed, status: this.#status }),
       },
     );
-    this.#sink.onCancel(() => this.#cancel());
   }
 
   #head(status: number, headers: Record<string, string>): void {
@@ -146,7 +160,7 @@ class Attempt {
     const bytes = this.#parts.length === 1 && this.#parts[0] ? this.#parts[0] : Buffer.concat(this.#parts);
     try {
       const json: unknown = JSON.parse(bytes.toString('utf8'));
-      const events = this.#prepared.upstream.readWhole(json, this.#prepared.route.target);
+      const events = withCallersNames(this.#prepared.upstream.readWhole(json, this.#prepared.route.target), this.#prepared.toolNames);
       const failed = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error');
       if (failed) return this.#settle({ fault: failed.error, committed: false, status: this.#status, body: bytes.toString('utf8') });
       if (!this.#isReply(events))

@@ -8,7 +8,8 @@ import type { Room } from '../room.ts';
 const maxBytes = 64 * 1024;
 
 /** `tokens` is null when the upstream has no counter, refused, or said nothing usable: the caller then counts otherwise. */
-export function sendCount(call: Call, prepared: Prepared, sink: ReplySink, room: Room): Promise<{ status: number | null; tokens: number | null }> {
+export async function sendCount(call: Call, prepared: Prepared, sink: ReplySink, room: Room): Promise<{ status: number | null; tokens: number | null }> {
+  const headers = await callHeaders(call, prepared, room);
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
     let size = 0;
@@ -17,7 +18,7 @@ export function sendCount(call: Call, prepared: Prepared, sink: ReplySink, room:
       {
         method: prepared.request.method,
         url: prepared.request.url,
-        headers: callHeaders(call, prepared, room),
+        headers,
         body: prepared.body,
         timeouts: { ...prepared.route.timeouts, total_ms: 10_000 },
       },

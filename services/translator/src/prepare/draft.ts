@@ -19,6 +19,8 @@ export interface Draft {
   body: unknown;
   /** What the reply needs, because the request asks for something by other means. */
   emulation: ReplyEmulation | undefined;
+  /** The caller's names of tools by the names that are sent, where they differ. */
+  toolNames: ReadonlyMap<string, string> | undefined;
 }
 
 /** A step that has nothing to wait for returns nothing: a request that needs no waiting makes no promise. */

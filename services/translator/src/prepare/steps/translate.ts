@@ -14,6 +14,7 @@ export const translate: Step = {
     const written = draft.upstream.writeRequest(call.readRequest().conversation, context);
     draft.body = written.body;
     draft.emulation = written.emulation;
+    draft.toolNames = written.toolNames;
     call.lose(written.losses);
     return undefined;
   },

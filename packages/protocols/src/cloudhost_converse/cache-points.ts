@@ -1,0 +1,31 @@
+/** Cache marks as points of their own: each stands after the block that carries the mark, and covers all before it. */
+import type { CacheMark } from '../chat/conversation.ts';
+import type { Losses } from '../kit/losses.ts';
+import type { CloudFamily } from './model-family.ts';
+import type { WireCachePoint } from './wire.ts';
+
+const mostPoints = 4;
+
+/** One block for each mark the model takes, none for others. */
+export function writeCachePoint(mark: CacheMark | undefined, place: CloudFamily['cachePoints'][number], family: CloudFamily, losses: Losses): WireCachePoint[] {
+  if (!mark) return [];
+  if (!family.cachePoints.includes(place)) {
+    losses.add('cache_control', 'dropped', `this model takes no cache points in its ${place}`);
+    return [];
+  }
+  if (mark.ttl === '1h' && !family.cacheLifetimes) losses.add('cache_control.ttl', 'downgraded', 'this model keeps its cache for five minutes');
+  return [{ cachePoint: { type: 'default', ...(mark.ttl !== undefined && family.cacheLifetimes && { ttl: mark.ttl }) } }];
+}
+
+export const isCachePoint = (block: object): block is WireCachePoint => 'cachePoint' in block;
+
+/** Takes points out until four are left; more are a 400. The last ones stay: a later point covers what stands before it. `lists` in prompt order. */
+export function limitCachePoints(lists: readonly object[][], losses: Losses): void {
+  let spare = lists.reduce((sum, list) => sum + list.filter(isCachePoint).length, 0) - mostPoints;
+  if (spare <= 0) return;
+  losses.add('cache_control', 'dropped', 'at most four cache points are taken; the earliest were left out');
+  for (const list of lists) {
+    const kept = list.filter((block) => !isCachePoint(block) || spare-- <= 0);
+    list.splice(0, list.length, ...kept);
+  }
+}

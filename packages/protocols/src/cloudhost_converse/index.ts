@@ -1,0 +1,26 @@
+/** Bedrock Converse: the protocol as one value. Only upstreams speak it. */
+import type { Protocol } from '../protocol.ts';
+import { credential, signing } from './credentials.ts';
+import { listModels, readModelList, readTokenCount, request } from './endpoint.ts';
+import { readError } from './errors.ts';
+import { createReader, readWhole } from './read-response.ts';
+import { writeRequest } from './write-request.ts';
+
+export const cloudhostConverse: Protocol = {
+  id: 'cloudhost_converse',
+  title: 'Bedrock Converse',
+  upstream: {
+    framing: 'event-stream',
+    request,
+    credential,
+    signing,
+    countsTokens: true,
+    writeRequest,
+    createReader,
+    readWhole,
+    readTokenCount,
+    readError,
+    listModels,
+    readModelList,
+  },
+};

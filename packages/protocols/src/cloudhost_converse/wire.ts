@@ -1,0 +1,41 @@
+/** The shapes that this folder prints on a Converse wire; what it reads is untrusted and goes through `kit/read.ts` instead. */
+
+export interface WireCachePoint {
+  cachePoint: { type: 'default'; ttl?: '5m' | '1h' };
+}
+
+/** Bytes are base64 on the wire. */
+export type WireSource = { bytes: string } | { s3Location: { uri: string } };
+
+export interface WireTextBlock {
+  text: string;
+}
+
+export type WireMediaBlock =
+  | { image: { format: string; source: WireSource } }
+  | { video: { format: string; source: WireSource } }
+  | { audio: { format: string; source: WireSource } }
+  | { document: { name: string; format: string; source: WireSource; context?: string } };
+
+export interface WireToolUseBlock {
+  toolUse: { toolUseId: string; name: string; input: unknown };
+}
+
+export interface WireToolResultBlock {
+  toolResult: { toolUseId: string; content: (WireTextBlock | WireMediaBlock | { json: unknown })[]; status?: 'error' };
+}
+
+export interface WireReasoningBlock {
+  reasoningContent: { reasoningText: { text: string; signature?: string } } | { redactedContent: string };
+}
+
+export type WireBlock = WireTextBlock | WireMediaBlock | WireToolUseBlock | WireToolResultBlock | WireReasoningBlock | WireCachePoint;
+
+export interface WireMessage {
+  role: 'user' | 'assistant';
+  content: WireBlock[];
+}
+
+export type WireSystemBlock = WireTextBlock | WireCachePoint;
+
+export type WireTool = { toolSpec: { name: string; description?: string; inputSchema: { json: unknown }; strict?: true } } | WireCachePoint;

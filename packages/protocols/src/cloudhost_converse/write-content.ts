@@ -1,0 +1,68 @@
+/** Canonical parts → content blocks, one each, or null when nothing of it can be sent. */
+import type { TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
+import type { Losses } from '../kit/losses.ts';
+import { asObject, type JsonObject } from '../kit/read.ts';
+import { type DocumentNames, writeMedia } from './media.ts';
+import type { CloudFamily } from './model-family.ts';
+import type { WireBlock, WireTextBlock, WireToolResultBlock } from './wire.ts';
+
+/** Text of nothing but blanks is refused here. */
+export function writeText(part: TextPart, losses: Losses): WireTextBlock | null {
+  if (part.signature !== undefined) losses.add('signature', 'dropped', "another vendor's proof on text has no place here");
+  if (part.phase !== undefined) losses.add('phase', 'dropped', 'has no counterpart');
+  return part.text.trim() === '' ? null : { text: part.text };
+}
+
+/** `input` is an object on this wire; what is none is wrapped, so that the model still sees it. */
+export function writeToolCall(part: ToolCallPart, id: string, name: string, losses: Losses): WireBlock {
+  if (part.signature !== undefined) losses.add('signature', 'dropped', "another vendor's proof on a tool call has no place here");
+  const input = part.custom ? undefined : readInput(part.arguments);
+  if (!part.custom && !input) losses.add('tool_use.input', 'downgraded', 'arguments that are no JSON object were wrapped as `input`');
+  return { toolUse: { toolUseId: id, name, input: input ?? { input: part.arguments } } };
+}
+
+/** The arguments as an object; none at all mean `{}`. Undefined when they are no JSON object. */
+function readInput(text: string): JsonObject | undefined {
+  if (text.trim() === '') return {};
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+export function writeToolResult(part: ToolResultPart, id: string, family: CloudFamily, names: DocumentNames, losses: Losses): WireToolResultBlock {
+  const content = resultContent(part, names, losses);
+  if (content.length === 0) {
+    losses.add('tool_result', 'emulated', 'a result without content was given a word, as empty ones are refused');
+    content.push({ text: '(no output)' });
+  }
+  if (part.isError && !family.resultStatus) {
+    losses.add('tool_result.is_error', 'emulated', 'this model takes no status: it is told in words');
+    content.unshift({ text: 'The tool reported an error:' });
+  }
+  return { toolResult: { toolUseId: id, content, ...(part.isError && family.resultStatus && { status: 'error' as const }) } };
+}
+
+function resultContent(part: ToolResultPart, names: DocumentNames, losses: Losses): WireToolResultBlock['toolResult']['content'] {
+  const json = asObject(part.json);
+  if (json && part.content.every(({ type }) => type === 'text')) return [{ json }];
+  return part.content.flatMap((inner) => (inner.type === 'text' ? (writeText(inner, losses) ?? []) : writeMedia(inner, names, losses)));
+}
+
+/** A result that answers no call would be refused; its text still tells the model what happened. */
+export function writeOrphanResult(part: ToolResultPart, names: DocumentNames, losses: Losses): WireBlock[] {
+  losses.add('tool_result', 'downgraded', 'a result without its call was turned into text');
+  const content = part.content.flatMap((inner) => (inner.type === 'text' ? (writeText(inner, losses) ?? []) : writeMedia(inner, names, losses)));
+  return [{ text: part.name === undefined ? '[tool result]' : `[tool result: ${part.name}]` }, ...content];
+}
+
+/** Thinking goes back only with a proof that this upstream and account issued; without one its readable text goes as text (contract §7). */
+export function writeThinking(part: ThinkingPart, openSignature: (sealed: string) => string | null, losses: Losses): WireBlock | null {
+  const proof = part.signature === undefined ? null : openSignature(part.signature);
+  if (proof !== null) return { reasoningContent: part.redacted ? { redactedContent: proof } : { reasoningText: { text: part.text, signature: proof } } };
+  if (part.signature !== undefined) losses.add('thinking.signature', 'dropped', 'issued by another model, upstream or account');
+  if (part.text.trim() === '') return null;
+  losses.add('thinking', 'downgraded', 'thinking without a proof was sent as text');
+  return { text: part.text };
+}
