@@ -12,7 +12,7 @@ import type {
   UpstreamRecord,
 } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
-import { findFamily, type ModelFamily } from '@model-gateway/model-families';
+import { findFamily, type ModelFamily, unknownFamily } from '@model-gateway/model-families';
 import { bindStatically, orderNodes } from './balance.ts';
 import { resolveName } from './names.ts';
 import { balancerNodes, type Node, planNode, standing } from './nodes.ts';
@@ -156,7 +156,8 @@ const families = new WeakMap<Model, ModelFamily>();
 function familyOf(model: Model, upstreamModelId: string): ModelFamily {
   const known = families.get(model);
   if (known) return known;
-  const family = findFamily(upstreamModelId, model.name);
+  const named = findFamily(upstreamModelId, model.upstream_model_id);
+  const family = named === unknownFamily ? findFamily(model.name) : named;
   families.set(model, family);
   return family;
 }

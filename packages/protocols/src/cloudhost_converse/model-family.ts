@@ -2,6 +2,8 @@
  * What the models behind the cloud's one interface accept: it refuses with a 400 what a model does not know. One table by model id, the first
  * pattern that fits; sources: the "supported models and model features" and "inference parameters" pages of the vendor's user guide (2025-11).
  */
+import type { Target } from '../protocol.ts';
+
 export interface CloudFamily {
   /** Ways of `toolChoice` the model takes. */
   toolChoices: readonly ('auto' | 'any' | 'tool')[];
@@ -57,5 +59,8 @@ const families: readonly { pattern: RegExp; family: CloudFamily }[] = [
   { pattern: /cohere/i, family: { ...plain, toolChoices: ['auto'] } },
 ];
 
-/** An id that names no model (a profile known by its ARN alone) gets the forms that all models take. */
-export const cloudFamily = (modelId: string): CloudFamily => families.find(({ pattern }) => pattern.test(modelId))?.family ?? plain;
+/** A target that names no model (a profile known by its ARN alone) gets the forms that all models take. */
+export function cloudFamily(target: Target): CloudFamily {
+  const ids = `${target.modelId ?? ''} ${target.upstreamModelId}`;
+  return families.find(({ pattern }) => pattern.test(ids))?.family ?? plain;
+}

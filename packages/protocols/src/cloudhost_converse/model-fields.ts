@@ -22,7 +22,7 @@ export function writeModelFields(
   messages: readonly WireMessage[],
   losses: LossList,
 ): ModelFields {
-  const generation = modelFamily(target.modelId ?? target.upstreamModelId);
+  const generation = modelFamily(target);
   const asked = conversation.sampling.maxTokens ?? asNumber(own(target.extraConfig, 'default_max_tokens'));
   const thinking =
     family.reasoning === 'messages'

@@ -15,7 +15,7 @@ import { writeTurns } from './write-turns.ts';
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new LossList();
   const { target } = context;
-  const family = cloudFamily(target.modelId ?? target.upstreamModelId);
+  const family = cloudFamily(target);
   const names = new ToolNames(losses);
   const output = writeOutput(conversation.output, family, losses);
   const messages = writeTurns(conversation, { family, names, losses, openSignature: context.openSignature });
