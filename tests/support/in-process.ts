@@ -106,7 +106,7 @@ export async function until<T>(find: () => T | undefined | false, what: string, 
 
 function snapshotOf(options: InProcessOptions, keyring: Keyring, key: string): Snapshot {
   const upstreams: UpstreamRecord[] = options.upstreams.map((input) => {
-    const { api_keys, ...upstream } = upstreamSchema.parse(input);
+    const { api_keys, proxy: _proxy, dns: _dns, tls: _tls, ...upstream } = upstreamSchema.parse(input);
     const id = `id-${upstream.name}`;
     return {
       ...upstream,

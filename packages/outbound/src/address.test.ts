@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { isAddressAllowed } from './address.ts';
-import { guardedLookup } from './dialer.ts';
+import { guardedLookup } from './lookup.ts';
 
 const allow = { allowPrivate: true };
 const deny = { allowPrivate: false };

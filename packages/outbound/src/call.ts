@@ -8,6 +8,7 @@ import { createFault, type FaultPhase, faultOf, type OutboundFault } from './fau
 import { incomingHeaders } from './headers.ts';
 import { createInflater, type Inflater, readEncoding } from './inflate.ts';
 import type { OutboundCall, OutboundHandlers } from './outbound.ts';
+import { expectSocket, type Sender } from './sent-on.ts';
 import type { Sweepable } from './sweeper.ts';
 
 export interface CallOptions {
@@ -23,7 +24,7 @@ export interface CallOptions {
 
 const limitOf = { connect: 'connect_ms', 'first-byte': 'first_byte_ms', idle: 'idle_ms' } as const;
 
-export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable, Dialing {
+export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable, Dialing, Sender {
   place = -1;
   readonly #options: CallOptions;
   readonly #startedAt: number;
@@ -31,7 +32,10 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
   #since: number;
   #phase: keyof typeof limitOf = 'connect';
   #controller: Dispatcher.DispatchController | undefined;
+  /** While it is opened; then the one that the request went out on. */
   #socket: Socket | undefined;
+  /** The reply began before the request was out: whatever stands behind may take the rest of it for another request. */
+  #early = false;
   #inflater: Inflater | undefined;
   #paused = false;
   #ended = false;
@@ -79,6 +83,10 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
     this.#socket = socket;
   }
 
+  sentOn(socket: Socket): void {
+    this.#socket = socket;
+  }
+
   sweep(now: number): void {
     if (this.#ended) return;
     const { timeouts } = this.#options;
@@ -100,12 +108,14 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
       return;
     }
     if (this.#paused) controller.pause();
+    expectSocket(this);
     this.#phase = 'first-byte';
     this.#since = this.#options.now();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, raw: IncomingHttpHeaders): void {
     if (this.#ended || status < 200) return;
+    if (this.#socket !== undefined && this.#socket.writableLength > 0) this.#early = true;
     this.#phase = 'idle';
     this.#since = this.#options.now();
     const { headers, bytes } = incomingHeaders(raw);
@@ -131,6 +141,7 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
   }
 
   onResponseEnd(): void {
+    if (this.#early) this.#socket?.destroy();
     if (this.#ended) return;
     if (this.#inflater === undefined) this.#end();
     else this.#inflater.end();

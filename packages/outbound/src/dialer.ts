@@ -1,29 +1,14 @@
-/** Opens connections only to allowed addresses: names are resolved here, checked, and the checked address is the one dialled. */
-import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
-import { connect as connectTcp, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+/** Opens the connections of one origin for undici: to allowed addresses only, straight or through the upstream's proxy. */
+import type { Socket } from 'node:net';
+import { type ConnectionOptions, createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import type { buildConnector } from 'undici';
-import { type AddressPolicy, isAddressAllowed } from './address.ts';
+import type { AddressPolicy } from './address.ts';
+import type { Egress, ProxySettings, TlsSettings } from './egress/egress.ts';
+import { tunnels } from './egress/tunnel.ts';
 import { DialError } from './fault.ts';
-
-type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
-export type Resolve = (host: string, options: LookupOptions, callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void) => void;
-
-const systemResolve: Resolve = (host, options, callback) => dnsLookup(host, { ...options, all: true }, callback);
-
-/** A `lookup` for sockets that hands on allowed addresses alone. */
-export function guardedLookup(policy: AddressPolicy, resolve: Resolve = systemResolve) {
-  return (host: string, options: LookupOptions, callback: LookupCallback): void => {
-    resolve(host, options, (error, addresses) => {
-      if (error) return callback(new DialError('connect', 'dns', `name not resolved: ${error.code}`, error), []);
-      const allowed = addresses.filter((one) => isAddressAllowed(one.address, policy));
-      const first = allowed[0];
-      if (first === undefined) return callback(new DialError('refused-address', 'dns', `all ${addresses.length} addresses of ${host} are refused`), []);
-      if (options.all) callback(null, allowed);
-      else callback(null, first.address, first.family);
-    });
-  };
-}
+import { bareHost, isHostAllowed } from './host.ts';
+import { guardedLookup, type Resolve } from './lookup.ts';
+import { type Opened, openSocket, wrapTls } from './socket.ts';
 
 export interface Dialing {
   /** Called with the socket as soon as it exists, so that whoever waits for it can give it up. */
@@ -33,60 +18,117 @@ export interface Dialing {
 export interface DialerOptions {
   policy: AddressPolicy;
   resolve?: Resolve | undefined;
-  /** Extra trust anchors (PEM), for tests and private certificate authorities. */
+  /** Trust anchors (PEM) instead of the system's, for tests. */
   ca?: string | undefined;
+  egress?: Egress | undefined;
   /** The call on whose behalf undici dials, if any. */
   current(): Dialing | undefined;
 }
 
-/** A connector for undici's Pool. TLS is verified against the host name of the URL, whatever the address. */
-export function createDialer({ policy, resolve, ca, current }: DialerOptions): buildConnector.connector {
-  const lookup = guardedLookup(policy, resolve);
-  let session: Buffer | undefined;
+const noTls: TlsSettings = { ca: null, clientCert: null, clientKey: null, minVersion: null, serverName: null };
 
-  return (options, callback) => {
-    const { hostname, protocol } = options;
-    const secure = protocol === 'https:';
-    const port = Number(options.port) || (secure ? 443 : 80);
-    if (isIP(hostname) !== 0 && !isAddressAllowed(hostname, policy)) {
-      callback(new DialError('refused-address', 'connect', `${hostname} is refused`), null);
+/** Trust for what stands on the way (proxy, DNS servers): the system's anchors, and the upstream's own beside them. */
+export function wayTls(egress: Egress | undefined, ca: string | undefined): ConnectionOptions {
+  const own = egress?.tls?.ca ?? null;
+  if (own === null) return ca === undefined ? {} : { ca };
+  return { ca: [...(ca === undefined ? getCACertificates('default') : [ca]), own] };
+}
+
+/** A connector for undici's Pool. TLS is verified against the host name of the URL (or `tls.server_name`), whatever the address. */
+export function createDialer({ policy, resolve, ca, egress, current }: DialerOptions): buildConnector.connector {
+  const lookup = guardedLookup(policy, resolve);
+  const tls = createTargetTls(egress?.tls ?? noTls, ca);
+  const proxy = egress?.proxy ?? null;
+  const proxyTls = proxy?.scheme === 'https' ? { ...wayTls(egress, ca), ALPNProtocols: ['http/1.1'] } : undefined;
+
+  function dialThrough(via: ProxySettings, host: string, port: number, secure: ConnectionOptions | undefined, opened: Opened): void {
+    // A proxy that resolves would not look at the address: what can be told by the name is told here.
+    if (!isHostAllowed(bareHost(host), policy)) return opened(new DialError('refused-address', 'connect', `${host} is refused`), null);
+    const once = onlyOnce(opened);
+    const socket = openSocket({ host: via.host, port: via.port, tls: proxyTls }, policy, lookup, (error, open) => {
+      if (error || !open) return once(error && new DialError(error.kind, 'proxy', 'the proxy cannot be reached', error), null);
+      const lost = (): void => fail(new DialError('connect', 'proxy', 'the proxy closed the connection'));
+      const fail = (cause: DialError): void => {
+        open.on('error', () => {}).destroy();
+        once(cause, null);
+      };
+      open.once('error', lost).once('close', lost);
+      tunnels[via.scheme](open, via, bareHost(host), port, lookup, (fault) => {
+        if (fault) return fail(fault);
+        open.off('error', lost).off('close', lost);
+        if (secure) wrapTls(open, bareHost(host), secure, once);
+        else once(null, open);
+      });
+    });
+    if (socket) current()?.dialing(socket);
+  }
+
+  return ({ hostname, protocol, port: named }, callback) => {
+    const port = Number(named) || (protocol === 'https:' ? 443 : 80);
+    let secure: ConnectionOptions | undefined;
+    try {
+      secure = protocol === 'https:' ? tls.options() : undefined;
+    } catch (error) {
+      callback(new DialError('connect', 'tls', 'the TLS settings cannot be used', error), null);
       return;
     }
-    // A private dialer per origin: one TLS session is enough to resume with.
-    const target = { host: hostname, port, lookup: lookup as TcpNetConnectOpts['lookup'], autoSelectFamily: true };
-    const socket: Socket = secure
-      ? connectTls({
-          ...target,
-          servername: isIP(hostname) === 0 ? hostname : '',
-          ALPNProtocols: ['http/1.1'],
-          session,
-          ...(ca !== undefined && { ca }),
-          highWaterMark: 64 * 1024,
-        } as ConnectionOptions)
-      : connectTcp({ ...target, highWaterMark: 64 * 1024 } as TcpNetConnectOpts);
-    let reached = false;
-    current()?.dialing(socket);
-    socket.setNoDelay(true);
-    socket.setKeepAlive(true, 60_000);
-    if (secure) socket.on('session', (next: Buffer) => (session = next));
-    socket.once('connect', () => {
-      reached = true;
-    });
-    const failed = (error: Error): void => {
-      session = undefined;
-      if (error instanceof DialError) callback(error, null);
-      else callback(new DialError('connect', reached && secure ? 'tls' : 'connect', 'connection failed', error), null);
-    };
-    socket.once('error', failed);
-    socket.once(secure ? 'secureConnect' : 'connect', () => {
-      socket.off('error', failed);
-      // What was checked is what was dialled; this notices if that ever stops being true.
-      if (!isAddressAllowed(socket.remoteAddress ?? '', policy)) {
-        socket.on('error', () => {}).destroy();
-        callback(new DialError('refused-address', 'connect', 'connected to a refused address'), null);
+    const opened: Opened = (error, socket) => {
+      if (error) {
+        tls.forget();
+        callback(error, null);
         return;
       }
-      callback(null, socket);
-    });
+      if (secure) tls.remember(socket as Socket);
+      callback(null, socket as Socket);
+    };
+    if (proxy !== null) return dialThrough(proxy, hostname, port, secure, opened);
+    const socket = openSocket({ host: hostname, port, tls: secure }, policy, lookup, opened);
+    if (socket) current()?.dialing(socket);
   };
 }
+
+function onlyOnce(opened: Opened): Opened {
+  let over = false;
+  return (error, socket) => {
+    if (over) return;
+    over = true;
+    opened(error, socket);
+  };
+}
+
+interface TargetTls {
+  /** Throws when keys or certificates cannot be used. */
+  options(): ConnectionOptions;
+  /** A dialer serves one origin: one session is enough to resume with. */
+  remember(socket: Socket): void;
+  forget(): void;
+}
+
+function createTargetTls(settings: TlsSettings, ca: string | undefined): TargetTls {
+  let context: SecureContext | undefined;
+  let session: Buffer | undefined;
+  const { clientCert, clientKey, minVersion, serverName } = settings;
+  const trusted = settings.ca ?? ca;
+  const plain = trusted === undefined && clientCert === null && clientKey === null && minVersion === null;
+  return {
+    options() {
+      context ??= plain ? undefined : createSecureContext(contextOptions(settings, trusted));
+      return { ALPNProtocols: ['http/1.1'], session, ...(context && { secureContext: context }), ...(serverName !== null && { servername: serverName }) };
+    },
+    remember(socket) {
+      socket.on('session', (next: Buffer) => {
+        session = next;
+      });
+    },
+    forget() {
+      session = undefined;
+    },
+  };
+}
+
+const contextOptions = ({ clientCert, clientKey, minVersion }: TlsSettings, ca: string | undefined): Parameters<typeof createSecureContext>[0] => ({
+  ...(ca !== undefined && { ca }),
+  ...(clientCert !== null && { cert: clientCert }),
+  ...(clientKey !== null && { key: clientKey }),
+  ...(minVersion !== null && { minVersion: `TLSv${minVersion}` as const }),
+});

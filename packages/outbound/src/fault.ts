@@ -1,7 +1,7 @@
 /** The ways a call can fail, in words that are safe to hand on: no address, no header, no upstream text. */
 
 export type FaultClass = 'connect' | 'timeout' | 'reset' | 'protocol' | 'refused-address' | 'aborted';
-export type FaultPhase = 'dns' | 'connect' | 'tls' | 'first-byte' | 'idle' | 'total' | 'body';
+export type FaultPhase = 'dns' | 'connect' | 'proxy' | 'tls' | 'first-byte' | 'idle' | 'total' | 'body';
 
 export interface OutboundFault {
   class: FaultClass;
@@ -24,6 +24,7 @@ const messages: Record<FaultClass, string> = {
 /** Where the class alone says too little. */
 const closer: Partial<Record<`${FaultClass} ${FaultPhase}`, string>> = {
   'connect dns': 'The name of the upstream could not be resolved.',
+  'connect proxy': 'The proxy of the upstream did not connect.',
   'connect tls': 'No secure connection to the upstream could be made.',
   'timeout connect': 'The upstream could not be reached in time.',
   'timeout idle': 'The upstream stopped sending.',

@@ -1,9 +1,11 @@
 /** The door to upstreams: `send` a request, hear its reply through callbacks, with back-pressure and exactly one ending. */
 import type { Timeouts } from '@model-gateway/contracts';
+import type { AddressPolicy } from './address.ts';
 import { Call } from './call.ts';
-import type { Resolve } from './dialer.ts';
+import type { Egress } from './egress/egress.ts';
 import { createFault, type OutboundFault } from './fault.ts';
 import { outgoingHeaders } from './headers.ts';
+import type { Resolve } from './lookup.ts';
 import { createPools, mostHeaderBytes } from './pools.ts';
 import { createSweeper } from './sweeper.ts';
 
@@ -14,6 +16,8 @@ export interface OutboundRequest {
   /** What cannot be sent (control characters, characters above U+00FF, names of the connection) is left out and logged by name. */
   headers: Readonly<Record<string, string>>;
   body?: Uint8Array | undefined;
+  /** Proxy, DNS and TLS settings of the upstream; the ordinary way when absent. */
+  egress?: Egress | undefined;
   /** Overrides the defaults one by one. */
   timeouts?: Timeouts | undefined;
   /** Largest reply head; default and most 64 KiB. */
@@ -54,6 +58,8 @@ export interface Outbound {
   send(request: OutboundRequest, handlers: OutboundHandlers): OutboundCall;
   /** Takes no more calls, lets those under way end for `graceMs` (default 5,000), then aborts them. */
   close(graceMs?: number): Promise<void>;
+  /** Which addresses are dialled. */
+  readonly policy: AddressPolicy;
   stats(): { pools: number; active: number };
 }
 
@@ -77,7 +83,8 @@ function fill(defaults: Required<Timeouts>, own: Timeouts | undefined): Required
 
 /** Creates the process's client; it holds the connections of all upstreams. */
 export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, logger, resolve, ca }: OutboundOptions): Outbound {
-  const pools = createPools({ policy: { allowPrivate }, resolve, ca });
+  const policy: AddressPolicy = Object.freeze({ allowPrivate });
+  const pools = createPools({ policy, resolve, ca });
   const sweeper = createSweeper<Call>();
   const now = (): number => performance.now();
   let closed = false;
@@ -111,7 +118,7 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
         );
         return call;
       }
-      const origin = pools.get(url.origin);
+      const origin = pools.get(url.origin, request.egress);
       const headers = outgoingHeaders(request.headers, userAgent, (name) => logger.warn({ header: name, origin: url.origin }, 'header cannot be sent'));
       origin.active++;
       const call = begin(request, handlers, () => {
@@ -136,6 +143,7 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
       await pools.close();
       clearTimeout(late);
     },
+    policy,
     stats: () => ({ pools: pools.size, active: sweeper.size }),
   };
 }

@@ -5,13 +5,13 @@ import { createSweeper } from './sweeper.ts';
 describe('pools', () => {
   test('stay bounded: the longest unused idle one leaves, busy ones stay', async () => {
     const pools = createPools({ policy: { allowPrivate: true } });
-    const busy = pools.get('http://busy.test');
+    const busy = pools.get('http://busy.test', undefined);
     busy.active = 1;
-    const idle = pools.get('http://idle.test');
-    for (let i = 0; i < 400; i++) pools.get(`http://h${i}.test`);
+    const idle = pools.get('http://idle.test', undefined);
+    for (let i = 0; i < 400; i++) pools.get(`http://h${i}.test`, undefined);
     expect(pools.size).toBe(256);
-    expect(pools.get('http://busy.test')).toBe(busy);
-    expect(pools.get('http://idle.test')).not.toBe(idle);
+    expect(pools.get('http://busy.test', undefined)).toBe(busy);
+    expect(pools.get('http://idle.test', undefined)).not.toBe(idle);
     expect(idle.pool.closed).toBe(true);
     await pools.close();
     expect(pools.size).toBe(0);

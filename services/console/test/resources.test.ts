@@ -113,7 +113,21 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       ['upstreams', { ...upstream, protocol: 'passthrough' }, 'protocol'],
       ['upstreams', { ...upstream, protocol: 'nonsense' }, 'protocol'],
       ['upstreams', { ...upstream, bogus: 1 }, 'bogus'],
-      ['upstreams', { ...upstream, proxy: 'http://p' }, 'proxy'],
+      ['upstreams', { ...upstream, proxy: 'ftp://p:1' }, 'proxy'],
+      ['upstreams', { ...upstream, proxy: 'p:1080' }, 'proxy'],
+      ['upstreams', { ...upstream, proxy: 'http://169.254.169.254:80' }, 'proxy'],
+      ['upstreams', { ...upstream, proxy: 'socks5://0xa9fea9fe:1080' }, 'proxy'],
+      ['upstreams', { ...upstream, proxy: 'socks4://me:pass@p:1080' }, 'proxy'],
+      ['upstreams', { ...upstream, proxy: 'http://me:********@p:1080' }, 'proxy'],
+      ['upstreams', { ...upstream, dns: { servers: ['1.1.1.1', 'ftp://x'] } }, 'dns.servers.1'],
+      ['upstreams', { ...upstream, dns: { servers: ['169.254.169.253'] } }, 'dns.servers.0'],
+      ['upstreams', { ...upstream, dns: { servers: [], ttl_secs: 5 } }, 'dns.servers'],
+      ['upstreams', { ...upstream, dns: { servers: ['1.1.1.1'], ttl_secs: -1 } }, 'dns.ttl_secs'],
+      ['upstreams', { ...upstream, tls: { ca: 'nonsense' } }, 'tls.ca'],
+      ['upstreams', { ...upstream, tls: { client_key: '********' } }, 'tls.client_key'],
+      ['upstreams', { ...upstream, tls: { min_version: '1.1' } }, 'tls.min_version'],
+      ['upstreams', { ...upstream, tls: { insecure_skip_verify: true } }, 'tls.insecure_skip_verify'],
+      ['upstreams', { ...upstream, tls: { server_name: 'a b' } }, 'tls.server_name'],
       ['upstreams', { ...upstream, request_body_rules: [{ mode: 'remove', path: 'a' }] }, 'request_body_rules'],
       ['upstreams', { ...upstream, script_error_mode: 'log-and-reject' }, 'script_error_mode'],
       ['upstreams', { ...upstream, custom_headers: { 'x-a': '{{nothing}}' } }, 'custom_headers.x-a'],
@@ -180,7 +194,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     };
     const created = await call('POST', `${api}/upstreams`, whole);
     expect(created.status).toBe(201);
-    expect(created.body).not.toHaveProperty('proxy');
+    expect(created.body).toMatchObject({ proxy: null, dns: null, tls: null });
     expect(created.body).not.toHaveProperty('script_position');
     expect((await call('POST', `${api}/models`, { name: 'm', upstream: 'u', upstream_model_id: 'x', kind: null, rate_limit: 'inherit' })).status).toBe(201);
     const vision = { name: 'vision', upstream: 'u', upstream_model_id: 'x', protocol: 'delta', kind: 'delta-multimodal' };

@@ -11,6 +11,9 @@ const group: KeyGroup = { name: 'group', models: ['*'], header_acl: [], strict_t
 const key = (id: string, weight: number) => ({ id, weight, sealed: 'sealed' });
 const upstream = (name: string, weights: number[], enabled = true): UpstreamRecord => ({
   ...upstreamSchema.parse({ name, protocol: 'alpha', base_url: 'https://u.test', enabled }),
+  proxy: undefined,
+  dns: undefined,
+  tls: undefined,
   id: name,
   api_keys: weights.map((weight, at) => key(`k${at}`, weight)),
 });

@@ -11,6 +11,7 @@ import type { Logger, Redactor } from '@model-gateway/telemetry';
 import { createOutcomeTeller } from './attempt/outcomes.ts';
 import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
 import { createTokenCounter } from './count-tokens/counter.ts';
+import { createEgressOpener } from './open-egress.ts';
 import { createKeyOpener } from './open-key.ts';
 import type { Room } from './room.ts';
 import { serveRun } from './run.ts';
@@ -38,6 +39,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
     running: new Roster(),
     mintId: createMinter(),
     openKey: createKeyOpener(deps.keyring, deps.redactor),
+    egressOf: createEgressOpener(deps.keyring, deps.redactor),
     envelopeKeys: envelopeKeys(deps.keyring),
     maxReplyBytes: 64 * mebibyte,
     maxEventBytes: 16 * mebibyte,

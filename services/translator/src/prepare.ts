@@ -1,6 +1,7 @@
 /** Makes the upstream's request out of the caller's: spliced when both speak the same protocol, translated otherwise. */
 import { GatewayError } from '@model-gateway/errors';
 import { applyEdits } from '@model-gateway/json';
+import type { Egress } from '@model-gateway/outbound';
 import { findProtocol, type Protocol, type ReplyEmulation, type UpstreamDoor, type UpstreamRequest, type VerbatimRules } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import { createProofs, type Proofs } from './attempt/signatures.ts';
@@ -17,6 +18,7 @@ export interface Prepared {
   /** Rules of the verbatim passage, when both sides speak this protocol; null: the reply is translated. */
   verbatim: VerbatimRules | null;
   request: UpstreamRequest;
+  egress: Egress | undefined;
   body: Buffer;
   /** How the reply gives what the request asked for by other means. */
   emulation: ReplyEmulation | undefined;
@@ -70,7 +72,20 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
       ...(verbatim && { clientHeaders: job.headers, clientQuery: job.query, clientPath: job.path }),
     });
     const { emulation, toolNames } = draft;
-    return { route, upstream, protocol, verbatim, request, body: print(draft), emulation, toolNames, proofs, proofsRefused, sealSignature: proofs.seal };
+    return {
+      route,
+      upstream,
+      protocol,
+      verbatim,
+      request,
+      egress: room.egressOf(route.upstream),
+      body: print(draft),
+      emulation,
+      toolNames,
+      proofs,
+      proofsRefused,
+      sealSignature: proofs.seal,
+    };
   };
   const waiting = runSteps(draft, order.after);
   return waiting ? waiting.then(finish) : finish();

@@ -1,7 +1,7 @@
 import type { Bus } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { SealedUpstreamKey, UpstreamRecord } from '@model-gateway/contracts';
-import type { Outbound } from '@model-gateway/outbound';
+import type { Egress, Outbound } from '@model-gateway/outbound';
 import type { Roster } from '@model-gateway/roster';
 import type { DerivedKey, Keyring } from '@model-gateway/secrets';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
@@ -18,6 +18,8 @@ export interface Room {
   keyring: Keyring;
   /** Opens an upstream's key where it is used. */
   openKey: (upstream: UpstreamRecord, key: SealedUpstreamKey) => string;
+  /** How calls to an upstream leave; undefined is the ordinary way. */
+  egressOf: (upstream: UpstreamRecord) => Egress | undefined;
   envelopeKeys: { sealing: DerivedKey; opening: readonly DerivedKey[] };
   logger: Logger;
   redactor: Redactor;

@@ -31,6 +31,26 @@ export const upstreamKeySchema = z.strictObject({
   account: z.string().min(1).max(200).optional(),
 });
 
+/** Resolver of one upstream: servers without a scheme or with udp://, tls://, https://, tried in order. */
+export const dnsSchema = z.strictObject({
+  servers: z.array(z.string().min(1).max(2048)).max(8).default([]),
+  /** Longest life of an answer, in seconds. */
+  ttl_secs: z.int().min(0).max(86_400).nullable().default(null),
+});
+
+const pem = z.string().min(1).max(262_144).nullable().default(null);
+export const tlsSchema = z.strictObject({
+  /** PEM certificates, trusted instead of the system's. */
+  ca: pem,
+  /** PEM, the chain after it. */
+  client_cert: pem,
+  /** PEM, not encrypted. A masked or absent value leaves the stored one as it is. */
+  client_key: pem,
+  min_version: z.enum(['1.2', '1.3']).nullable().default(null),
+  /** Sent as SNI and verified instead of the host of the URL. */
+  server_name: z.string().min(1).max(253).nullable().default(null),
+});
+
 export const httpUrl = z
   .string()
   .max(2048)
@@ -53,6 +73,10 @@ export const upstreamSchema = z.strictObject({
     .default(null),
   token_counting: z.enum(['upstreamApi', 'tiktoken']).default('upstreamApi'),
   timeouts: timeoutsSchema.default({}),
+  /** http, https, socks4, socks4a, socks5 or socks5h address, with `user:password@` when it wants them. */
+  proxy: z.string().max(2048).nullable().default(null),
+  dns: dnsSchema.nullable().default(null),
+  tls: tlsSchema.nullable().default(null),
   rate_limit: rateLimitSchema.nullable().default(null),
   on_client_abort: z.enum(['cancel', 'drain']).default('cancel'),
   /** Send the credential under its neutral header name (`x-gamma-api-key`) instead of the real provider's. */
@@ -70,5 +94,20 @@ export interface SealedUpstreamKey {
   account?: string;
 }
 
-/** An upstream as snapshots carry it. */
-export type UpstreamRecord = Omit<Upstream, 'api_keys'> & { id: string; api_keys: SealedUpstreamKey[] };
+/** A stored proxy: its address without credentials, and these sealed as `user:password`. */
+export interface StoredProxy {
+  url: string;
+  sealed: string | null;
+}
+
+/** Stored TLS settings: the client's private key is sealed. */
+export type StoredTls = Omit<z.output<typeof tlsSchema>, 'client_key'> & { sealed_key: string | null };
+
+/** An upstream as snapshots carry it: settings that it does not have are left out. */
+export type UpstreamRecord = Omit<Upstream, 'api_keys' | 'proxy' | 'dns' | 'tls'> & {
+  id: string;
+  api_keys: SealedUpstreamKey[];
+  proxy?: StoredProxy;
+  dns?: NonNullable<Upstream['dns']>;
+  tls?: StoredTls;
+};

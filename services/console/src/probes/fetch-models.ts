@@ -1,6 +1,6 @@
 /** Asks an upstream, with one of its own keys, which models it has. */
 import { sealedAs } from '@model-gateway/contracts';
-import { type Outbound, signRequest } from '@model-gateway/outbound';
+import { createEgressReader, type Outbound, signRequest } from '@model-gateway/outbound';
 import type { Target } from '@model-gateway/protocols';
 import { compileHeaders, noFacts, renderHeaders } from '@model-gateway/rewrite';
 import type { StoredResource, UpstreamDocument } from '@model-gateway/storage';
@@ -39,7 +39,8 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
   }
   renderHeaders(compileHeaders(document.custom_headers, document.user_agent), () => noFacts, headers);
 
-  const { status, bytes } = await send(room.outbound, { method, url, headers, timeouts: { ...document.timeouts, total_ms: totalMs } });
+  const egress = createEgressReader({ open: (sealed, boundTo) => room.keyring.open(sealed, boundTo) })({ ...document, id });
+  const { status, bytes } = await send(room.outbound, { method, url, headers, egress, timeouts: { ...document.timeouts, total_ms: totalMs } });
   if (status === 401 || status === 403) throw new Problem('upstream_credential', `The upstream refused the stored key (${status}).`);
   if (status < 200 || status > 299) throw new Problem('upstream_failed', `The upstream answered ${status} to the model list.`);
   let list: unknown;

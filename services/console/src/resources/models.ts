@@ -20,7 +20,7 @@ export const models: Resource<ModelDocument, Model> = {
   toReply: (document) => ({ ...document }),
   check: (input, room) => [
     ...(input.protocol === null ? [] : checkProtocol('protocol', input.protocol, room.protocols)),
-    ...checkBaseUrl('base_url', input.base_url),
+    ...checkBaseUrl('base_url', input.base_url, room.outbound.policy),
     ...(input.direct_path && input.base_url === null ? [{ field: 'base_url', message: 'is required with direct_path: it is the whole endpoint' }] : []),
     ...checkAliases(input),
     ...checkKind(input.kind, room.protocols),

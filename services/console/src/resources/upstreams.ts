@@ -7,6 +7,7 @@ import { checkProtocol } from '../validation/protocol.ts';
 import { checkCustomHeaders, checkHeaderTemplate } from '../validation/templates.ts';
 import { sealForExport } from './export-seal.ts';
 import type { Resource } from './resource.ts';
+import { checkEgress, exportEgress, sealEgress, showEgress } from './upstream-egress.ts';
 import { matchUpstreamKeys, upstreamKeyMask } from './upstream-keys.ts';
 
 /** An error lists at most this many of what is in the way. */
@@ -20,17 +21,23 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
   partial: upstreamSchema.partial(),
   reader: (reader) => reader.upstreams,
   writer: (writer) => writer.upstreams,
-  toInput: ({ api_keys, ...document }) => ({ ...document, api_keys: api_keys.map(({ sealed: _sealed, ...key }) => key) }),
-  toReply: ({ api_keys, ...document }) => ({ ...document, api_keys: api_keys.map(({ sealed: _sealed, ...key }) => ({ ...key, key: upstreamKeyMask })) }),
+  toInput: ({ api_keys, ...document }) => ({ ...document, ...showEgress(document), api_keys: api_keys.map(({ sealed: _sealed, ...key }) => key) }),
+  toReply: ({ api_keys, ...document }) => ({
+    ...document,
+    ...showEgress(document),
+    api_keys: api_keys.map(({ sealed: _sealed, ...key }) => ({ ...key, key: upstreamKeyMask })),
+  }),
   check: (input, room) => [
     ...checkProtocol('protocol', input.protocol, room.protocols),
-    ...checkBaseUrl('base_url', input.base_url),
+    ...checkBaseUrl('base_url', input.base_url, room.outbound.policy),
     ...checkHeaderTemplate('user_agent', input.user_agent),
     ...checkCustomHeaders(input.custom_headers),
+    ...checkEgress(input, room),
   ],
-  async build({ api_keys, ...input }, { id, existing, room, prefix }) {
+  async build({ api_keys, proxy, dns, tls, ...input }, { id, existing, room, prefix }) {
     const keys = matchUpstreamKeys(api_keys, { upstreamId: id, stored: existing?.document.api_keys ?? [], room, prefix });
-    return { document: { ...input, api_keys: keys } };
+    const egress = sealEgress({ proxy, dns, tls }, { upstreamId: id, existing: existing?.document, room, prefix });
+    return { document: { ...input, ...egress, api_keys: keys } };
   },
   async checkRemoval({ document }, reader) {
     const models = await reader.models.where('upstream', document.name, listed);
@@ -44,6 +51,7 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
   },
   toExport: ({ id, document: { api_keys, ...document } }, room) => ({
     ...document,
+    ...exportEgress(document, id, room),
     api_keys: api_keys.map(({ sealed, ...key }) => ({ ...key, key: sealForExport(room.keyring.open(sealed, sealedAs.upstreamKey(id, key.id)), room.keyring) })),
   }),
 };

@@ -93,11 +93,20 @@ function openSecrets(section: Section, list: readonly Entry[], { keyring }: Room
   return list.map((entry, index) => {
     const at = `${section}.${index}`;
     if (section === 'access_keys' && 'key' in entry) return { ...entry, key: open(entry['key'], `${at}.key`) };
-    const keys = entry['api_keys'];
-    if (section !== 'upstreams' || !Array.isArray(keys)) return entry;
-    const opened = keys.map((key: unknown, position) =>
-      typeof key === 'object' && key !== null && 'key' in key ? { ...key, key: open(key.key, `${at}.api_keys.${position}.key`) } : key,
-    );
-    return { ...entry, api_keys: opened };
+    return section === 'upstreams' ? openUpstream(entry, at, open) : entry;
   });
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function openUpstream(entry: Entry, at: string, open: (key: unknown, field: string) => unknown): Entry {
+  const { api_keys: keys, proxy, tls } = entry;
+  const openKey = (key: unknown, position: number) =>
+    isObject(key) && 'key' in key ? { ...key, key: open(key['key'], `${at}.api_keys.${position}.key`) } : key;
+  return {
+    ...entry,
+    ...(Array.isArray(keys) && { api_keys: keys.map(openKey) }),
+    ...('proxy' in entry && { proxy: open(proxy, `${at}.proxy`) }),
+    ...(isObject(tls) && 'client_key' in tls && { tls: { ...tls, client_key: open(tls['client_key'], `${at}.tls.client_key`) } }),
+  };
 }

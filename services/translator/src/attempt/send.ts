@@ -77,9 +77,9 @@ class Attempt {
   #send(headers: Record<string, string>): void {
     // The caller left while the request was being signed.
     if (this.#settled) return;
-    const { request, route, body } = this.#prepared;
+    const { request, route, body, egress } = this.#prepared;
     this.#outbound = this.#room.outbound.send(
-      { method: request.method, url: request.url, headers, body, timeouts: route.timeouts },
+      { method: request.method, url: request.url, headers, body, timeouts: route.timeouts, egress },
       {
         head: (status, replyHeaders) => this.#head(status, replyHeaders),
         data: (chunk) => this.#data(chunk),

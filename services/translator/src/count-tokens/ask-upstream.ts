@@ -20,6 +20,7 @@ export async function sendCount(call: Call, prepared: Prepared, sink: ReplySink,
         url: prepared.request.url,
         headers,
         body: prepared.body,
+        egress: prepared.egress,
         timeouts: { ...prepared.route.timeouts, total_ms: 10_000 },
       },
       {

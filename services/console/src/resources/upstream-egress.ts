@@ -1,0 +1,111 @@
+/** How an upstream's calls leave: proxy, DNS servers and TLS settings, checked on save; credentials go in sealed and come out as masks. */
+import { type StoredProxy, type StoredTls, sealedAs, type Upstream } from '@model-gateway/contracts';
+import { checkTls, parseDnsServer, parseProxy } from '@model-gateway/outbound';
+import type { UpstreamDocument } from '@model-gateway/storage';
+import { type Detail, invalid } from '../problem.ts';
+import type { Room } from '../room.ts';
+import { joinPath } from '../validation/read-input.ts';
+import { sealForExport } from './export-seal.ts';
+import { isMasked, upstreamKeyMask } from './upstream-keys.ts';
+
+type Shown = Pick<Upstream, 'proxy' | 'dns' | 'tls'>;
+type Stored = Pick<UpstreamDocument, 'proxy' | 'dns' | 'tls'>;
+
+interface Place {
+  upstreamId: string;
+  existing: Stored | undefined;
+  room: Room;
+  prefix: string;
+}
+
+const withUserInfo = (url: string, userInfo: string): string => url.replace('://', () => `://${userInfo}@`);
+
+/** As it is shown, and as an admin would send it: a mask means "as stored". */
+export const showEgress = ({ proxy, dns, tls }: Stored): Shown => ({
+  proxy: proxy ? (proxy.sealed === null ? proxy.url : withUserInfo(proxy.url, upstreamKeyMask)) : null,
+  dns: dns ?? null,
+  tls: tls ? showTls(tls) : null,
+});
+
+const showTls = ({ sealed_key, ...tls }: StoredTls): NonNullable<Upstream['tls']> => ({ ...tls, client_key: sealed_key === null ? null : upstreamKeyMask });
+
+/** Faults that need no stored value. */
+export function checkEgress({ proxy, dns }: Upstream, { outbound: { policy } }: Room): Detail[] {
+  const faults: Detail[] = [];
+  if (proxy) {
+    const parsed = parseProxy(proxy, policy);
+    if ('fault' in parsed) faults.push({ field: 'proxy', message: parsed.fault });
+  }
+  if (dns?.servers.length === 0 && dns.ttl_secs !== null) faults.push({ field: 'dns.servers', message: 'is required with ttl_secs' });
+  for (const [index, text] of (dns?.servers ?? []).entries()) {
+    const server = parseDnsServer(text, policy);
+    if (typeof server === 'string') faults.push({ field: `dns.servers.${index}`, message: server });
+  }
+  return faults;
+}
+
+/** What is stored; empty settings are none. Throws a 422: a mask where nothing is stored, a key that does not fit its certificate. */
+export function sealEgress({ proxy, dns, tls }: Shown, place: Place): Stored {
+  return {
+    ...(proxy && { proxy: sealProxy(proxy, place) }),
+    ...(dns && dns.servers.length > 0 && { dns }),
+    ...(tls && Object.values(tls).some((value) => value !== null) && { tls: sealTls(tls, place) }),
+  };
+}
+
+function sealProxy(text: string, { upstreamId, existing, room, prefix }: Place): StoredProxy {
+  const parsed = parseProxy(text, room.outbound.policy);
+  const refuse = (message: string) => invalid([{ field: joinPath(prefix, 'proxy'), message }]);
+  if ('fault' in parsed) throw refuse(parsed.fault);
+  const { url, userInfo } = parsed;
+  const boundTo = sealedAs.upstreamProxy(upstreamId);
+  if (userInfo === null) return { url, sealed: null };
+  const stored = existing?.proxy?.url === url ? existing.proxy : null;
+  // A mask is kept for the very proxy it was given to: credentials do not follow to another host.
+  if (isMasked(userInfo)) {
+    if (!stored?.sealed) throw refuse('is a mask: send the user name and password');
+    return stored;
+  }
+  if (stored?.sealed && opens(room, stored.sealed, boundTo) === userInfo) return stored;
+  return { url, sealed: room.keyring.seal(userInfo, boundTo) };
+}
+
+function sealTls({ client_key, ...tls }: NonNullable<Upstream['tls']>, { upstreamId, existing, room, prefix }: Place): StoredTls {
+  const boundTo = sealedAs.upstreamClientKey(upstreamId);
+  const stored = existing?.tls?.sealed_key ?? null;
+  const storedKey = stored === null ? null : opens(room, stored, boundTo);
+  // Without a certificate there is nothing for a key that was left out to belong to.
+  const keeps = stored !== null && tls.client_cert !== null && (isMasked(client_key ?? undefined) || client_key === storedKey);
+  const faults =
+    !keeps && client_key !== null && isMasked(client_key)
+      ? [{ field: 'client_key', message: tls.client_cert === null ? 'is a mask without a client_cert' : 'is a mask: send the key' }]
+      : checkTls({ ...tls, client_key: keeps ? storedKey : client_key });
+  if (faults.length > 0) throw invalid(faults.map(({ field, message }) => ({ field: joinPath(prefix, 'tls', field), message })));
+  if (keeps) return { ...tls, sealed_key: stored };
+  return { ...tls, sealed_key: client_key === null ? null : room.keyring.seal(client_key, boundTo) };
+}
+
+/** null: its master key is gone; it can still be replaced. */
+function opens(room: Room, sealed: string, boundTo: string): string | null {
+  try {
+    return room.keyring.open(sealed, boundTo);
+  } catch (error) {
+    room.logger.warn({ error, bound_to: boundTo }, 'a stored secret does not open');
+    return null;
+  }
+}
+
+/** As it is exported: what holds a credential sealed for export, whole. */
+export function exportEgress({ proxy, dns, tls }: Stored, upstreamId: string, { keyring }: Room): Record<string, unknown> {
+  const out: Record<string, unknown> = { proxy: null, dns: dns ?? null, tls: null };
+  if (proxy) {
+    const { url, sealed } = proxy;
+    out['proxy'] = sealed === null ? url : sealForExport(withUserInfo(url, keyring.open(sealed, sealedAs.upstreamProxy(upstreamId))), keyring);
+  }
+  if (tls) {
+    const { sealed_key, ...shown } = tls;
+    const key = sealed_key === null ? null : sealForExport(keyring.open(sealed_key, sealedAs.upstreamClientKey(upstreamId)), keyring);
+    out['tls'] = { ...shown, client_key: key };
+  }
+  return out;
+}
