@@ -136,7 +136,9 @@ describe('a call that cannot connect', () => {
     const server = await serve(listenHttp((_request, response) => response.end('x')));
     const outbound = use(open({ allowPrivate: false }));
     expect(await send(outbound, { url: server.url }).done).toMatchObject({ class: 'refused-address', phase: 'connect' });
-    expect(await send(outbound, { url: server.url.replace('127.0.0.1', 'localhost') }).done).toMatchObject({ class: 'refused-address', phase: 'dns' });
+    expect(await send(outbound, { url: server.url.replace('127.0.0.1', 'localhost') }).done).toMatchObject({ class: 'refused-address', phase: 'connect' });
+    const named = use(open({ allowPrivate: false, resolve: (_host, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]) }));
+    expect(await send(named, { url: server.url.replace('127.0.0.1', 'inside.test') }).done).toMatchObject({ class: 'refused-address', phase: 'dns' });
     expect(server.sockets).toHaveLength(0);
   });
 
