@@ -26,7 +26,11 @@ const environment = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
 for (const name of Object.keys(environment)) if (name.startsWith('npm_')) delete environment[name];
 
 const commands = {
-  start: () => hand(node, ['--max-semi-space-size=16', 'deploy/cli/src/main.ts', 'up', ...rest]),
+  start: () => {
+    // The console's pages are built once for each state of their sources; without them the API works all the same.
+    spawnSync(node, ['scripts/build-web.mjs'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: environment });
+    hand(node, ['--max-semi-space-size=16', 'deploy/cli/src/main.ts', 'up', ...rest]);
+  },
   test: () => hand(node, ['scripts/test.mjs', ...rest]),
 };
 if (!Object.hasOwn(commands, command)) fail(`unknown command ${command}: start or test`);
@@ -74,7 +78,7 @@ function fingerprint() {
   for (const file of [
     'pnpm-lock.yaml',
     'pnpm-workspace.yaml',
-    ...['.', ...folders, 'deploy/cli', 'tests', 'bench'].map((folder) => join(folder, 'package.json')),
+    ...['.', ...folders, 'services/console/web', 'deploy/cli', 'tests', 'bench'].map((folder) => join(folder, 'package.json')),
   ]) {
     if (existsSync(join(root, file))) hash.update(file).update(readFileSync(join(root, file)));
   }

@@ -1,8 +1,9 @@
 /** Bundles the command line with everything that is JavaScript into `dist/`; native packages stay outside and are listed in `dist/package.json`. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { buildWeb } from './build-web.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** `node scripts/build.mjs [FOLDER]`: FOLDER is emptied first. */
@@ -26,6 +27,7 @@ await build({
   },
   logLevel: 'warning',
 });
+cpSync(await buildWeb(), join(out, 'web'), { recursive: true });
 const version = (file, name) => JSON.parse(readFileSync(join(root, file), 'utf8')).dependencies[name];
 writeFileSync(
   join(out, 'package.json'),

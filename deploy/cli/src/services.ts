@@ -7,6 +7,7 @@ import { createStats } from '@model-gateway/stats';
 import { createTranslator } from '@model-gateway/translator';
 import { consoleSecretOf } from './key-files.ts';
 import type { Parts } from './parts.ts';
+import { findWebRoot } from './web-root.ts';
 
 export const serviceFactories = {
   stats: ({ bus, storage, logger }: Parts): Service => createStats({ bus, storage: storage(), logger }),
@@ -18,6 +19,7 @@ export const serviceFactories = {
       outbound: parts.outbound(),
       config: { secretKey: consoleSecretOf(parts.config) },
       logger: parts.logger,
+      webRoot: findWebRoot(),
     }),
   router: ({ bus, catalog, config }: Parts): Service => createRouter({ bus, catalog: catalog(), config: config.router }),
   translator: ({ bus, catalog, outbound, keyring, logger, redactor, config: { edge, translator } }: Parts): Service =>

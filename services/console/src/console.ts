@@ -32,6 +32,8 @@ export interface ConsoleDeps {
   outbound: Outbound;
   config: ConsoleConfig;
   logger: Logger;
+  /** Folder of the built web application; null: the API alone. */
+  webRoot?: string | null;
   /** What upstreams may speak. Default: the registry's list. */
   protocols?: readonly UpstreamProtocol[];
   /** Milliseconds since the epoch. */
@@ -47,9 +49,19 @@ export interface Console extends Service {
 const graceMs = 5_000;
 
 /** Stopping leaves the storage open: who opened it closes it. */
-export function createConsole({ bus, storage, keyring, outbound, config, logger, protocols = upstreamProtocols, now = Date.now }: ConsoleDeps): Console {
+export function createConsole({
+  bus,
+  storage,
+  keyring,
+  outbound,
+  config,
+  logger,
+  webRoot = null,
+  protocols = upstreamProtocols,
+  now = Date.now,
+}: ConsoleDeps): Console {
   const room: Room = { storage, keyring, outbound, logger, protocols, mintId: createMinter() };
-  const handle = createApp(createRoutes(room, now), config, room);
+  const handle = createApp(createRoutes(room, now), { secretKey: config.secretKey, webRoot }, room);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });
   const guard = guardStorage({ storage, logger });

@@ -1,31 +1,22 @@
 /** The Express application: headers, credential, body, routes, errors, in this order. */
 import express, { type Express, type Request, type Response } from 'express';
-import { base, type Route, toExpressPath } from '../api/route.ts';
+import { type Route, toExpressPath } from '../api/route.ts';
 import { Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { answerError } from './answer-error.ts';
 import { requireBearer } from './bearer.ts';
 import { readBody } from './body.ts';
 import { setSecurityHeaders } from './security-headers.ts';
+import { webApp } from './web-app.ts';
 
-const page = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Model gateway console</title>
-<h1>Model gateway console</h1>
-<p>The administration API lives at <code>${base}</code>; every call needs <code>Authorization: Bearer</code> and the value of <code>CONSOLE_SECRET_KEY</code>.</p>
-<p>Its description is at <a href="${base}/openapi.json"><code>${base}/openapi.json</code></a>.</p>
-</html>
-`;
-
-export function createApp(routes: readonly Route[], { secretKey }: { secretKey: string | null }, room: Room): Express {
+export function createApp(routes: readonly Route[], { secretKey, webRoot }: { secretKey: string | null; webRoot: string | null }, room: Room): Express {
   const app = express();
   app.disable('x-powered-by');
   // Tags are revisions of rows; a hash of the bytes would be taken for one.
   app.disable('etag');
   app.enable('case sensitive routing');
   app.use(setSecurityHeaders);
-  app.get('/console', (_request, response) => void response.type('html').send(page));
+  app.use(webApp(webRoot));
   // Everything else needs a credential, also what does not exist.
   app.use(requireBearer(secretKey));
   for (const route of routes)

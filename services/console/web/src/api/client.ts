@@ -1,0 +1,60 @@
+/** Calls of the console's API: credential, JSON, revisions, problems. */
+import { forgetToken, readToken } from '../session/token.ts';
+import { ApiProblem, readProblem } from './problem.ts';
+
+const base = '/console/api';
+
+export interface CallOptions {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  body?: unknown;
+  query?: Record<string, string | number | boolean | null | undefined>;
+  /** Revision the change was made on: another's change in between is refused with 412. */
+  etag?: string | null;
+  signal?: AbortSignal;
+  /** Text instead of JSON (exports). */
+  as?: 'json' | 'text' | 'response';
+}
+
+/** Path below `/console/api`, each part encoded. */
+export const path = (...parts: string[]): string => parts.map(encodeURIComponent).join('/');
+
+function queryString(query: CallOptions['query']): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  const text = search.toString();
+  return text ? `?${text}` : '';
+}
+
+/** Throws `ApiProblem`. A 401 ends the session here: the shell then shows the sign-in page. */
+export async function call<T>(where: string, { method = 'GET', body, query, etag, signal, as = 'json' }: CallOptions = {}): Promise<T> {
+  const token = readToken();
+  let response: Response;
+  try {
+    response = await fetch(`${base}/${where}${queryString(query)}`, {
+      method,
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(etag && { 'if-match': etag }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+      redirect: 'error',
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiProblem(0, 'unreachable', 'The gateway did not answer. Is it running, and is this machine on line?');
+  }
+  if (!response.ok) {
+    const problem = await readProblem(response);
+    if (response.status === 401 && where !== 'login') forgetToken();
+    throw problem;
+  }
+  if (as === 'response') return response as T;
+  if (as === 'text') return (await response.text()) as T;
+  if (response.status === 204) return undefined as T;
+  const value = (await response.json()) as T;
+  // Revisions travel in the header for one resource and in the body for lists.
+  const tag = response.headers.get('etag');
+  return tag && typeof value === 'object' && value !== null ? { ...value, $etag: tag } : value;
+}

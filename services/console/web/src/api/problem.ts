@@ -1,0 +1,31 @@
+/** An answer of the API that is not a success, as the pages show it. */
+
+/** One field's fault: `field` is its path with dots. */
+export interface FieldFault {
+  field: string;
+  message: string;
+}
+
+export class ApiProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly details: readonly FieldFault[];
+  constructor(status: number, code: string, message: string, details: readonly FieldFault[] = []) {
+    super(message);
+    this.name = 'ApiProblem';
+    this.status = status;
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** Reads `{"error":{code,message,details?}}`; anything else (a proxy's page, an empty body) becomes a plain sentence. */
+export async function readProblem(response: Response): Promise<ApiProblem> {
+  const text = await response.text().catch(() => '');
+  try {
+    const { error } = JSON.parse(text) as { error: { code?: string; message?: string; details?: FieldFault[] } };
+    return new ApiProblem(response.status, error.code ?? 'unknown', error.message ?? response.statusText, Array.isArray(error.details) ? error.details : []);
+  } catch {
+    return new ApiProblem(response.status, 'unknown', text.slice(0, 300) || `HTTP ${response.status}`);
+  }
+}

@@ -1,0 +1,13 @@
+/** The data cache: what may be retried, and how long an answer is fresh. */
+import { QueryClient } from '@tanstack/react-query';
+import { ApiProblem } from './problem.ts';
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // A refusal stays a refusal; only what never arrived is asked again.
+      retry: (count, error) => error instanceof ApiProblem && (error.status === 0 || error.status >= 502) && count < 2,
+    },
+  },
+});

@@ -1,0 +1,63 @@
+/** Hooks for the resources that share the six verbs of the API. */
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { call, path } from './client.ts';
+
+export type ResourcePath = 'upstreams' | 'models' | 'load-balancers' | 'key-groups' | 'access-keys' | 'pricing' | 'users';
+
+export interface Page<T> {
+  items: T[];
+  total: number;
+  page: number;
+  page_size: number;
+}
+
+export interface ListOptions {
+  page?: number;
+  page_size?: number;
+  q?: string;
+  sort?: string;
+  /** Filters that the resource knows beside the search. */
+  [filter: string]: string | number | boolean | null | undefined;
+}
+
+/** One page of a resource; the previous page stays visible while the next one loads. */
+export const useList = <T>(resource: ResourcePath, options: ListOptions = {}, enabled = true) =>
+  useQuery({
+    queryKey: [resource, 'list', options],
+    queryFn: ({ signal }) => call<Page<T>>(resource, { query: options, signal }),
+    placeholderData: keepPreviousData,
+    enabled,
+  });
+
+/** One resource with its revision in `$etag`. */
+export const useOne = <T>(resource: ResourcePath, name: string | null) =>
+  useQuery({
+    queryKey: [resource, 'one', name],
+    queryFn: ({ signal }) => call<T & { $etag?: string }>(path(resource, name ?? ''), { signal }),
+    enabled: name !== null,
+  });
+
+export interface SaveRequest {
+  /** null: create. */
+  name: string | null;
+  body: unknown;
+  etag?: string | null;
+}
+
+/** Creates or changes; every list of the resource is read again afterwards. */
+export function useSave<T>(resource: ResourcePath) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ name, body, etag }: SaveRequest) =>
+      name === null ? call<T>(resource, { method: 'POST', body }) : call<T>(path(resource, name), { method: 'PATCH', body, etag: etag ?? null }),
+    onSuccess: () => client.invalidateQueries({ queryKey: [resource] }),
+  });
+}
+
+export function useRemove(resource: ResourcePath) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ name, etag }: { name: string; etag?: string | null }) => call<void>(path(resource, name), { method: 'DELETE', etag: etag ?? null }),
+    onSuccess: () => client.invalidateQueries({ queryKey: [resource] }),
+  });
+}

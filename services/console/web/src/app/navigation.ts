@@ -1,0 +1,80 @@
+/** The menu: one table that the side bar and the search of pages read. */
+import {
+  IconActivity,
+  IconAdjustments,
+  IconBolt,
+  IconBox,
+  IconChartBar,
+  IconChecklist,
+  IconCloud,
+  IconCode,
+  IconCoins,
+  IconGauge,
+  IconHistory,
+  IconKey,
+  IconLayoutDashboard,
+  IconMessages,
+  IconPlugConnected,
+  IconRoute,
+  IconScale,
+  IconSettings,
+  IconShieldCheck,
+  IconUserCircle,
+  IconUsers,
+  IconUsersGroup,
+  type TablerIcon,
+} from '@tabler/icons-react';
+
+export interface NavigationEntry {
+  /** Also the translation's key below `common:pages`. */
+  id: string;
+  to: string;
+  icon: TablerIcon;
+  /** Shown to admins alone. */
+  admin?: boolean;
+}
+
+export const navigation: readonly { id: string; entries: readonly NavigationEntry[] }[] = [
+  {
+    id: 'observe',
+    entries: [
+      { id: 'overview', to: '/', icon: IconLayoutDashboard },
+      { id: 'logs', to: '/logs', icon: IconActivity },
+      { id: 'statistics', to: '/statistics', icon: IconChartBar },
+      { id: 'model-monitor', to: '/model-monitor', icon: IconChecklist },
+      { id: 'rate-limits', to: '/rate-limits', icon: IconGauge },
+    ],
+  },
+  {
+    id: 'configure',
+    entries: [
+      { id: 'upstreams', to: '/upstreams', icon: IconCloud },
+      { id: 'models', to: '/models', icon: IconBox },
+      { id: 'load-balancers', to: '/load-balancers', icon: IconScale },
+      { id: 'key-groups', to: '/key-groups', icon: IconUsersGroup },
+      { id: 'access-keys', to: '/access-keys', icon: IconKey },
+      { id: 'pricing', to: '/pricing', icon: IconCoins },
+    ],
+  },
+  {
+    id: 'try',
+    entries: [
+      { id: 'start', to: '/start', icon: IconBolt, admin: true },
+      { id: 'playground', to: '/playground', icon: IconMessages },
+      { id: 'clients', to: '/clients', icon: IconPlugConnected },
+      { id: 'explain', to: '/explain', icon: IconRoute },
+      { id: 'studio', to: '/studio', icon: IconCode, admin: true },
+    ],
+  },
+  {
+    id: 'settings',
+    entries: [
+      { id: 'account', to: '/settings/account', icon: IconUserCircle },
+      { id: 'users', to: '/settings/users', icon: IconUsers, admin: true },
+      { id: 'audit', to: '/settings/audit', icon: IconShieldCheck, admin: true },
+      { id: 'history', to: '/settings/history', icon: IconHistory, admin: true },
+      { id: 'transfer', to: '/settings/transfer', icon: IconSettings, admin: true },
+      { id: 'appearance', to: '/settings/appearance', icon: IconAdjustments },
+    ],
+  },
+];

@@ -1,0 +1,30 @@
+/** The pages and their addresses. Each page is a chunk of its own, loaded when it is opened. */
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { NotFound } from '../components/not-found.tsx';
+import { PageFault } from '../components/page-fault.tsx';
+import { Shell } from './shell.tsx';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: PageFault });
+
+/** Each module exports one component under the given name. Search parameters are kept as they are and read by the pages. */
+const pages = [
+  ['/', () => import('../pages/overview/overview-page.tsx'), 'OverviewPage'],
+  ['/upstreams', () => import('../pages/upstreams/upstreams-page.tsx'), 'UpstreamsPage'],
+] as const;
+
+const routes = pages.map(([path, load, name]) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    validateSearch: (search: Record<string, unknown>) => search,
+    component: lazyRouteComponent(load as () => Promise<Record<string, () => React.ReactNode>>, name),
+  }),
+);
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  defaultErrorComponent: PageFault,
+});

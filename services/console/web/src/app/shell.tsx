@@ -1,0 +1,156 @@
+/** The frame around every page: menu, who is signed in, language, colours. Without a session it shows the sign-in page instead. */
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Center,
+  Group,
+  Loader,
+  Menu,
+  NavLink,
+  ScrollArea,
+  Text,
+  Title,
+  Tooltip,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconLanguage, IconLogout, IconMoon, IconSun, IconUserCircle } from '@tabler/icons-react';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { call } from '../api/client.ts';
+import { queryClient } from '../api/query-client.ts';
+import { chooseLanguage, type Language, languages } from '../i18n/i18n.ts';
+import { SignInPage } from '../session/sign-in-page.tsx';
+import { forgetToken } from '../session/token.ts';
+import { useMe, useToken } from '../session/use-me.ts';
+import { navigation } from './navigation.ts';
+
+export function Shell() {
+  const token = useToken();
+  const me = useMe();
+  if (token === null) return <SignInPage />;
+  if (me.isPending) {
+    return (
+      <Center h="100%">
+        <Loader />
+      </Center>
+    );
+  }
+  return <SignedIn />;
+}
+
+function SignedIn() {
+  const { t } = useTranslation();
+  const [opened, { toggle, close }] = useDisclosure();
+  return (
+    <AppShell header={{ height: 52 }} navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="lg">
+      <a className="skip-link" href="#content">
+        {t('skipToContent')}
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={t('menu')} />
+            <img src="/console/icon.svg" width={26} height={26} alt="" />
+            <Title order={1} size="h3">
+              {t('product')}
+            </Title>
+          </Group>
+          <HeaderActions />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar aria-label={t('menu')}>
+        <ScrollArea type="scroll" p="xs">
+          <Sections onNavigate={close} />
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1}>
+        <Outlet />
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+function Sections({ onNavigate }: { onNavigate: () => void }) {
+  const { t } = useTranslation();
+  const { pathname } = useLocation();
+  const isAdmin = useMe().data?.role === 'admin';
+  const isActive = (to: string) => (to === '/' ? pathname === '/' : pathname === to || pathname.startsWith(`${to}/`));
+  return navigation.map(({ id, entries }) => (
+    <section key={id} aria-label={t(`sections.${id}`)}>
+      <Text size="xs" c="dimmed" fw={600} tt="uppercase" px="sm" pt="md" pb={4}>
+        {t(`sections.${id}`)}
+      </Text>
+      {entries
+        .filter((entry) => !entry.admin || isAdmin)
+        .map(({ id: page, to, icon: Icon }) => (
+          <NavLink
+            key={page}
+            component={Link}
+            to={to}
+            label={t(`pages.${page}`)}
+            leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
+            active={isActive(to)}
+            aria-current={isActive(to) ? 'page' : undefined}
+            onClick={onNavigate}
+            style={{ borderRadius: 'var(--mantine-radius-md)' }}
+          />
+        ))}
+    </section>
+  ));
+}
+
+function HeaderActions() {
+  const { t, i18n } = useTranslation();
+  const me = useMe().data;
+  const { setColorScheme } = useMantineColorScheme();
+  const dark = useComputedColorScheme() === 'dark';
+  const leave = async () => {
+    // The token is forgotten here even when the gateway cannot be told.
+    await call('logout', { method: 'POST' }).catch(() => undefined);
+    forgetToken();
+    queryClient.clear();
+  };
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Tooltip label={t('language')}>
+            <ActionIcon size="lg" aria-label={t('language')} color="gray">
+              <IconLanguage size={20} stroke={1.6} />
+            </ActionIcon>
+          </Tooltip>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {Object.entries(languages).map(([id, name]) => (
+            <Menu.Item key={id} lang={id} onClick={() => chooseLanguage(id as Language)} fw={i18n.language === id ? 700 : 400}>
+              {name}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      <Tooltip label={dark ? t('useLight') : t('useDark')}>
+        <ActionIcon size="lg" color="gray" aria-label={dark ? t('useLight') : t('useDark')} onClick={() => setColorScheme(dark ? 'light' : 'dark')}>
+          {dark ? <IconSun size={20} stroke={1.6} /> : <IconMoon size={20} stroke={1.6} />}
+        </ActionIcon>
+      </Tooltip>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon size="lg" color="gray" aria-label={t('account')}>
+            <IconUserCircle size={22} stroke={1.6} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>
+            {me?.username ?? t('secretKey')} · {t(`roles.${me?.role ?? 'monitor'}`)}
+          </Menu.Label>
+          <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={leave}>
+            {t('signOut')}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
+  );
+}

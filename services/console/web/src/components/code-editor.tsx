@@ -1,0 +1,28 @@
+/** An editor for JSON and JavaScript, loaded when it is first shown. */
+import { Input, Loader } from '@mantine/core';
+import { lazy, type ReactNode, Suspense, useId } from 'react';
+
+export interface CodeEditorProps {
+  value: string;
+  onChange?: (value: string) => void;
+  language: 'json' | 'javascript';
+  label: string;
+  description?: string;
+  error?: ReactNode;
+  minHeight?: string;
+  maxHeight?: string;
+  readOnly?: boolean;
+}
+
+const Editor = lazy(() => import('./code-editor-core.tsx'));
+
+export function CodeEditor(props: CodeEditorProps) {
+  const id = useId();
+  return (
+    <Input.Wrapper label={props.label} description={props.description} error={props.error} labelElement="div" labelProps={{ id }}>
+      <Suspense fallback={<Loader size="sm" />}>
+        <Editor {...props} labelledBy={id} />
+      </Suspense>
+    </Input.Wrapper>
+  );
+}

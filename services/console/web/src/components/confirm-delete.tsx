@@ -1,0 +1,22 @@
+/** Asks before something is deleted, then says what happened. */
+import { Text } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { notifications } from '@mantine/notifications';
+import { useTranslation } from 'react-i18next';
+
+export function useConfirmDelete() {
+  const { t } = useTranslation();
+  return (name: string, remove: () => Promise<unknown>, hint?: string) =>
+    modals.openConfirmModal({
+      title: t('confirmDelete.title', { name }),
+      children: <Text size="sm">{hint ?? t('confirmDelete.hint')}</Text>,
+      labels: { confirm: t('actions.delete'), cancel: t('actions.cancel') },
+      confirmProps: { color: 'red' },
+      onConfirm: () => {
+        remove().then(
+          () => notifications.show({ message: t('removed', { name }), color: 'green' }),
+          (error: Error) => notifications.show({ message: error.message, color: 'red', autoClose: 10_000 }),
+        );
+      },
+    });
+}

@@ -1,0 +1,156 @@
+/** A table over one page of a list: search, paging, the empty and the failed state. Searching and sorting are the server's work. */
+import { ActionIcon, Card, Group, LoadingOverlay, Table, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { IconArrowDown, IconArrowUp, IconChevronLeft, IconChevronRight, IconSearch } from '@tabler/icons-react';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Page } from '../api/resources.ts';
+import { FaultNotice } from './fault-notice.tsx';
+
+export interface Column<T> {
+  id: string;
+  title: string;
+  cell: (row: T) => ReactNode;
+  /** The API's name for sorting by this column. */
+  sort?: string;
+  numeric?: boolean;
+  /** Left out on narrow screens. */
+  wide?: boolean;
+}
+
+export interface ListState {
+  page: number;
+  q: string;
+  sort: string;
+}
+
+export const firstPage: ListState = { page: 1, q: '', sort: 'name' };
+
+interface Props<T> {
+  query: UseQueryResult<Page<T>>;
+  columns: readonly Column<T>[];
+  rowKey: (row: T) => string;
+  /** Name of the row for screen readers on the button that opens it. */
+  onOpen?: (row: T) => void;
+  state: ListState;
+  onState: (state: ListState) => void;
+  /** Instead of the plain sentence when there is nothing at all. */
+  empty?: ReactNode;
+  filters?: ReactNode;
+  caption: string;
+}
+
+export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, empty, filters, caption }: Props<T>) {
+  const { t } = useTranslation();
+  const [typed, setTyped] = useState(state.q);
+  const search = useDebouncedCallback((q: string) => onState({ ...state, q, page: 1 }), 250);
+  if (query.isError && !query.data) return <FaultNotice error={query.error} onRetry={() => query.refetch()} />;
+  const rows = query.data?.items ?? [];
+  const nothing = !query.isPending && rows.length === 0;
+  if (nothing && state.q === '' && state.page === 1 && empty) return <Card withBorder>{empty}</Card>;
+  return (
+    <Card withBorder padding={0} pos="relative">
+      <Group p="sm" gap="sm">
+        <TextInput
+          flex="1 1 220px"
+          maw={360}
+          type="search"
+          leftSection={<IconSearch size={16} aria-hidden />}
+          placeholder={t('actions.search')}
+          aria-label={t('actions.search')}
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.currentTarget.value);
+            search(event.currentTarget.value);
+          }}
+        />
+        {filters}
+      </Group>
+      <Table.ScrollContainer minWidth={520}>
+        <LoadingOverlay visible={query.isPending} zIndex={1} />
+        <Table aria-label={caption}>
+          <Table.Thead>
+            <Table.Tr>
+              {columns.map((column) => (
+                <Header key={column.id} column={column} state={state} onState={onState} />
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((row) => (
+              <Table.Tr key={rowKey(row)} className={onOpen && 'clickable-row'} onClick={onOpen && (() => onOpen(row))}>
+                {columns.map((column) => (
+                  <Table.Td key={column.id} className={column.numeric ? 'numeric' : undefined} visibleFrom={column.wide ? 'md' : undefined}>
+                    {column.cell(row)}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+            {nothing && (
+              <Table.Tr>
+                <Table.Td colSpan={columns.length}>
+                  <Text c="dimmed" ta="center" py="lg">
+                    {state.q ? t('table.noMatch', { q: state.q }) : t('table.empty')}
+                  </Text>
+                </Table.Td>
+              </Table.Tr>
+            )}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      <Pager page={query.data} state={state} onState={onState} />
+    </Card>
+  );
+}
+
+type Stateful = Pick<Props<never>, 'state' | 'onState'>;
+
+function Header<T>({ column, state, onState }: { column: Column<T> } & Stateful) {
+  const { sort } = column;
+  const direction = sort === undefined ? 'none' : state.sort === sort ? 'ascending' : state.sort === `-${sort}` ? 'descending' : 'none';
+  const next = direction === 'ascending' ? `-${sort}` : (sort ?? '');
+  return (
+    <Table.Th
+      className={column.numeric ? 'numeric' : undefined}
+      visibleFrom={column.wide ? 'md' : undefined}
+      aria-sort={sort === undefined ? undefined : direction}
+    >
+      {sort === undefined ? (
+        column.title
+      ) : (
+        <UnstyledButton fz="inherit" fw="inherit" onClick={() => onState({ ...state, sort: next, page: 1 })}>
+          <Group gap={4} wrap="nowrap">
+            {column.title}
+            {direction === 'ascending' && <IconArrowUp size={14} aria-hidden />}
+            {direction === 'descending' && <IconArrowDown size={14} aria-hidden />}
+          </Group>
+        </UnstyledButton>
+      )}
+    </Table.Th>
+  );
+}
+
+function Pager({ page, state, onState }: { page: Page<unknown> | undefined } & Stateful) {
+  const { t } = useTranslation();
+  if (!page) return null;
+  const pages = Math.max(1, Math.ceil(page.total / page.page_size));
+  return (
+    <Group justify="space-between" p="sm">
+      <Text size="sm" c="dimmed" aria-live="polite">
+        {t('table.count', { count: page.total })}
+      </Text>
+      {pages > 1 && (
+        <Group gap="xs">
+          <ActionIcon aria-label={t('table.previous')} disabled={state.page <= 1} onClick={() => onState({ ...state, page: state.page - 1 })}>
+            <IconChevronLeft size={18} aria-hidden />
+          </ActionIcon>
+          <Text size="sm">{t('table.page', { page: state.page, pages })}</Text>
+          <ActionIcon aria-label={t('table.next')} disabled={state.page >= pages} onClick={() => onState({ ...state, page: state.page + 1 })}>
+            <IconChevronRight size={18} aria-hidden />
+          </ActionIcon>
+        </Group>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,119 @@
+/** A form in a drawer: saves by the API, puts each fault at its field, and does not lose typed text by a slip. */
+import { Alert, Box, Button, Drawer, Group, Stack, Text } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { modals } from '@mantine/modals';
+import { notifications } from '@mantine/notifications';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiProblem, type FieldFault } from '../api/problem.ts';
+import { useIsAdmin } from '../session/use-me.ts';
+
+interface Props<V> {
+  title: string;
+  opened: boolean;
+  onClose: () => void;
+  form: UseFormReturnType<V>;
+  /** Sends the values; resolves when they are stored. */
+  onSave: (values: V) => Promise<unknown>;
+  /** Said after it. */
+  savedMessage?: string;
+  children: ReactNode;
+  /** Buttons beside save, such as delete. */
+  actions?: ReactNode;
+  size?: string | number;
+}
+
+export function EditDrawer<V extends Record<string, unknown>>({
+  title,
+  opened,
+  onClose,
+  form,
+  onSave,
+  savedMessage,
+  children,
+  actions,
+  size = 'lg',
+}: Props<V>) {
+  const { t } = useTranslation();
+  const isAdmin = useIsAdmin();
+  const [busy, setBusy] = useState(false);
+  const [others, setOthers] = useState<{ message: string; details: readonly FieldFault[] } | null>(null);
+
+  const leave = () => {
+    if (!form.isDirty()) return onClose();
+    modals.openConfirmModal({
+      title: t('unsaved.title'),
+      children: <Text size="sm">{t('unsaved.hint')}</Text>,
+      labels: { confirm: t('unsaved.discard'), cancel: t('unsaved.stay') },
+      confirmProps: { color: 'red' },
+      onConfirm: onClose,
+    });
+  };
+
+  const submit = async (values: V) => {
+    setBusy(true);
+    setOthers(null);
+    try {
+      await onSave(values);
+      form.resetDirty();
+      notifications.show({ message: savedMessage ?? t('saved'), color: 'green' });
+      onClose();
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      setOthers(placeFaults(form, error, t('conflict')));
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <Drawer opened={opened} onClose={leave} position="right" size={size} title={title} closeButtonProps={{ 'aria-label': t('actions.close') }}>
+      <form onSubmit={form.onSubmit(submit)} noValidate>
+        <Stack pb={72}>
+          {!isAdmin && <Alert color="gray">{t('readOnly')}</Alert>}
+          {children}
+          {others && (
+            <Alert color="red" role="alert">
+              <Text size="sm">{others.message}</Text>
+              {others.details.map(({ field, message }) => (
+                <Text key={field} size="sm">
+                  <b className="mono">{field}</b> {message}
+                </Text>
+              ))}
+            </Alert>
+          )}
+        </Stack>
+        <Box pos="sticky" bottom={0} py="md" bg="var(--mantine-color-body)" style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}>
+          <Group justify="space-between">
+            <Group gap="xs">{isAdmin && actions}</Group>
+            <Group gap="xs">
+              <Button variant="default" onClick={leave}>
+                {t('actions.cancel')}
+              </Button>
+              <Button type="submit" loading={busy} disabled={!isAdmin}>
+                {t('actions.save')}
+              </Button>
+            </Group>
+          </Group>
+        </Box>
+      </form>
+    </Drawer>
+  );
+}
+
+/** Faults of fields that the form shows go there; the rest is returned. A fault below a field (`api_keys.0.key`) counts as the field's own when that has no place. */
+function placeFaults<V extends Record<string, unknown>>(form: UseFormReturnType<V>, error: Error, conflict: string) {
+  if (!(error instanceof ApiProblem)) return { message: error.message, details: [] };
+  const message = error.status === 412 ? conflict : error.message;
+  const known = new Set(Object.keys(form.getValues()));
+  const placed = error.details.filter(({ field }) => known.has(field.split('.')[0] ?? ''));
+  form.setErrors(
+    Object.fromEntries(
+      placed.flatMap(({ field, message: fault }) => [
+        [field, fault],
+        [field.split('.')[0] ?? field, field.includes('.') ? `${field}: ${fault}` : fault],
+      ]),
+    ),
+  );
+  return { message, details: error.details.filter((detail) => !placed.includes(detail)) };
+}

@@ -1,0 +1,27 @@
+/** A failed answer in the place where its content would stand, with a way to ask again. */
+import { Alert, Button, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { ApiProblem } from '../api/problem.ts';
+
+export function FaultNotice({ error, onRetry, title }: { error: Error; onRetry?: () => void; title?: string }) {
+  const { t } = useTranslation();
+  const details = error instanceof ApiProblem ? error.details : [];
+  return (
+    <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={title ?? t('fault.title')} role="alert">
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{error.message}</Text>
+        {details.map(({ field, message }) => (
+          <Text key={`${field} ${message}`} size="sm">
+            <b className="mono">{field}</b> {message}
+          </Text>
+        ))}
+        {onRetry && (
+          <Button size="xs" variant="light" color="red" onClick={onRetry}>
+            {t('actions.retry')}
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}

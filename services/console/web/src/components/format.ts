@@ -1,0 +1,42 @@
+/** Numbers, money, sizes and times in the reader's language. */
+import i18next from 'i18next';
+
+const memo = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat>();
+const numberFormat = (options: Intl.NumberFormatOptions): Intl.NumberFormat => {
+  const id = `${i18next.language} ${JSON.stringify(options)}`;
+  const found = memo.get(id) ?? new Intl.NumberFormat(i18next.language, options);
+  memo.set(id, found);
+  return found as Intl.NumberFormat;
+};
+
+export const formatNumber = (value: number): string => numberFormat({ maximumFractionDigits: 2 }).format(value);
+/** 12.3K, 4.5M. */
+export const formatCompact = (value: number): string => numberFormat({ notation: 'compact', maximumFractionDigits: 1 }).format(value);
+export const formatPercent = (share: number): string => numberFormat({ style: 'percent', maximumFractionDigits: 1 }).format(share);
+
+/** Money from integer micro-units; small sums keep their digits. */
+export function formatMoney(micros: number | null, currency: string | null): string {
+  if (micros === null) return '–';
+  const amount = micros / 1_000_000;
+  return numberFormat({ style: 'currency', currency: currency ?? 'USD', maximumFractionDigits: Math.abs(amount) < 1 ? 6 : 2 }).format(amount);
+}
+
+export function formatDuration(ms: number | null): string {
+  if (ms === null) return '–';
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return ms < 120_000 ? `${formatNumber(ms / 1000)} s` : `${formatNumber(ms / 60_000)} min`;
+}
+
+export const formatBytes = (bytes: number): string =>
+  bytes < 1024 ? `${bytes} B` : bytes < 1024 ** 2 ? `${formatNumber(bytes / 1024)} KiB` : `${formatNumber(bytes / 1024 ** 2)} MiB`;
+
+const dateFormat = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat => {
+  const id = `date ${i18next.language} ${JSON.stringify(options)}`;
+  const found = memo.get(id) ?? new Intl.DateTimeFormat(i18next.language, options);
+  memo.set(id, found);
+  return found as Intl.DateTimeFormat;
+};
+
+/** Milliseconds since the epoch or ISO 8601, in the reader's time zone. */
+export const formatTime = (value: number | string): string => dateFormat({ dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(value));
+export const formatClock = (value: number | string): string => dateFormat({ timeStyle: 'medium' }).format(new Date(value));

@@ -1,0 +1,17 @@
+/** The entry: providers around the router. */
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import './app/app.css';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app/app.tsx';
+import { startTranslations } from './i18n/i18n.ts';
+
+const root = document.getElementById('root');
+if (!root) throw new Error('the page has no #root');
+await startTranslations();
+createRoot(root).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

@@ -1,0 +1,69 @@
+/** Sign-in by user name and password, or with the console's secret key. */
+import { Alert, Button, Card, Center, PasswordInput, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../api/client.ts';
+import { ApiProblem } from '../api/problem.ts';
+import { rememberToken } from './token.ts';
+
+type Way = 'password' | 'secretKey';
+
+export function SignInPage() {
+  const { t } = useTranslation('session');
+  const [way, setWay] = useState<Way>('password');
+  const form = useForm({ initialValues: { username: 'admin', password: '', key: '' } });
+  const signIn = useMutation({
+    mutationFn: async ({ username, password, key }: typeof form.values) => {
+      if (way === 'password') return (await call<{ token: string }>('login', { method: 'POST', body: { username, password } })).token;
+      // A secret key is its own token: one question tells whether it is right.
+      const response = await fetch('/console/api/me', { headers: { authorization: `Bearer ${key.trim()}` } });
+      if (response.ok) return key.trim();
+      throw new ApiProblem(response.status, 'unauthorized', t('wrongKey'));
+    },
+    onSuccess: rememberToken,
+  });
+  return (
+    <Center component="main" h="100%" p="md">
+      <Card withBorder shadow="sm" w="100%" maw={400} p="xl">
+        <form onSubmit={form.onSubmit((values) => signIn.mutate(values))}>
+          <Stack>
+            <img src="/console/icon.svg" width={40} height={40} alt="" />
+            <div>
+              <Title order={1}>{t('title')}</Title>
+              <Text c="dimmed" size="sm">
+                {t('hint')}
+              </Text>
+            </div>
+            <SegmentedControl
+              value={way}
+              onChange={(value) => setWay(value as Way)}
+              data={[
+                { value: 'password', label: t('withPassword') },
+                { value: 'secretKey', label: t('withKey') },
+              ]}
+              aria-label={t('way')}
+            />
+            {way === 'password' ? (
+              <>
+                <TextInput label={t('username')} autoComplete="username" required {...form.getInputProps('username')} />
+                <PasswordInput label={t('password')} autoComplete="current-password" required data-autofocus {...form.getInputProps('password')} />
+              </>
+            ) : (
+              <PasswordInput label={t('key')} description={t('keyHint')} autoComplete="off" required {...form.getInputProps('key')} />
+            )}
+            {signIn.error && (
+              <Alert color="red" role="alert">
+                {signIn.error.message}
+              </Alert>
+            )}
+            <Button type="submit" loading={signIn.isPending}>
+              {t('signIn')}
+            </Button>
+          </Stack>
+        </form>
+      </Card>
+    </Center>
+  );
+}

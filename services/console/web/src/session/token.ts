@@ -1,0 +1,33 @@
+/** The session's token: kept for this browser, told to whoever listens when it changes. */
+const place = 'model-gateway.token';
+const listeners = new Set<() => void>();
+
+const announce = (): void => {
+  for (const listener of listeners) listener();
+};
+
+export const readToken = (): string | null => localStorage.getItem(place);
+
+export function rememberToken(token: string): void {
+  localStorage.setItem(place, token);
+  announce();
+}
+
+export function forgetToken(): void {
+  if (readToken() === null) return;
+  localStorage.removeItem(place);
+  announce();
+}
+
+/** For `useSyncExternalStore`; another tab's sign-out counts too. */
+export function onTokenChange(listener: () => void): () => void {
+  const fromOtherTab = (event: StorageEvent) => {
+    if (event.key === place || event.key === null) listener();
+  };
+  listeners.add(listener);
+  addEventListener('storage', fromOtherTab);
+  return () => {
+    listeners.delete(listener);
+    removeEventListener('storage', fromOtherTab);
+  };
+}

@@ -1,0 +1,21 @@
+/** Who is signed in, and what that person may do. */
+import { useQuery } from '@tanstack/react-query';
+import { useSyncExternalStore } from 'react';
+import { call } from '../api/client.ts';
+import { onTokenChange, readToken } from './token.ts';
+
+export interface Me {
+  actor: string;
+  username: string | null;
+  role: 'admin' | 'monitor';
+}
+
+export const useToken = (): string | null => useSyncExternalStore(onTokenChange, readToken);
+
+export function useMe() {
+  const token = useToken();
+  return useQuery({ queryKey: ['me', token], queryFn: ({ signal }) => call<Me>('me', { signal }), enabled: token !== null, staleTime: 60_000 });
+}
+
+/** Whether the person may change anything; false until it is known. */
+export const useIsAdmin = (): boolean => useMe().data?.role === 'admin';
