@@ -32,7 +32,7 @@ export type ChatEvent =
   | { type: 'signature'; index: number; signature: string }
   | { type: 'raw-delta'; index: number; value: unknown }
   | { type: 'block-end'; index: number }
-  | { type: 'usage'; usage: Usage }
+  | { type: 'usage'; usage: Usage /** Not counted by the upstream. */; estimated?: boolean }
   | { type: 'finish'; reason: FinishReason /** Which stop sequence was hit. */; stopSequence?: string; native?: string }
   | { type: 'error'; error: UpstreamFault }
   | { type: 'end' };

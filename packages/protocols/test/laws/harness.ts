@@ -17,6 +17,7 @@ import {
   upstreamProtocols,
   type WriteRequestContext,
 } from '../../src/index.ts';
+import { ideStreamingPlayer } from '../play/cloudhost-ide-streaming.ts';
 import { cumulativeDeltaPlayer, deltaPlayer } from '../play/delta.ts';
 import type { UpstreamPlayer } from '../play/player.ts';
 import { validateStream as validateAlpha } from '../validate/alpha.ts';
@@ -109,6 +110,7 @@ export const upstreams: readonly Upstream[] = [
   { id: 'delta', upstream: doorOf('delta'), target, ...deltaPlayer },
   { id: 'delta, multimodal', upstream: doorOf('delta'), target: { ...target, kind: 'delta-multimodal' }, ...deltaPlayer },
   { id: 'delta, cumulative', upstream: doorOf('delta'), target, ...cumulativeDeltaPlayer },
+  { id: 'cloudhost_ide_streaming', upstream: doorOf('cloudhost_ide_streaming'), target, ...ideStreamingPlayer },
 ];
 
 /** A body of this protocol, as a caller would have sent it. */

@@ -1,0 +1,24 @@
+/** CodeWhisperer / Kiro assistant streaming: the protocol as one value. Only upstreams speak it, and only in streams. */
+import type { Protocol } from '../protocol.ts';
+import { credential, listModels, readModelList, request } from './endpoint.ts';
+import { readError } from './errors.ts';
+import { IdeStreamingReader, readWhole } from './read-response.ts';
+import { writeRequest } from './write-request.ts';
+
+export const cloudhostIdeStreaming: Protocol = {
+  id: 'cloudhost_ide_streaming',
+  title: 'CodeWhisperer / Kiro assistant',
+  upstream: {
+    framing: 'event-stream',
+    request,
+    credential,
+    countsTokens: false,
+    writeRequest,
+    createReader: (target) => new IdeStreamingReader(target),
+    readWhole,
+    readTokenCount: () => null,
+    readError,
+    listModels,
+    readModelList,
+  },
+};

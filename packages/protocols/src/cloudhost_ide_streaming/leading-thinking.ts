@@ -1,0 +1,63 @@
+/** Some models behind this protocol put their reasoning in front of the answer, between `<thinking>` tags. Only the very beginning of a text is looked at. */
+
+const open = '<thinking>';
+const close = '</thinking>';
+
+export interface SplitText {
+  kind: 'text' | 'thinking';
+  text: string;
+}
+
+export class LeadingThinking {
+  #place: 'before' | 'inside' | 'after' = 'before';
+  /** What may be the beginning of a tag. */
+  #held = '';
+
+  push(piece: string): SplitText[] {
+    if (this.#place === 'after') return said('text', piece);
+    this.#held += piece;
+    return this.#place === 'before' ? this.#begin() : this.#inside();
+  }
+
+  /** The text ended: what was held is what it looks like. */
+  finish(): SplitText[] {
+    const rest = this.#held;
+    this.#held = '';
+    const kind = this.#place === 'inside' ? 'thinking' : 'text';
+    this.#place = 'after';
+    return said(kind, rest);
+  }
+
+  #begin(): SplitText[] {
+    const text = this.#held.trimStart();
+    // Blank so far, or a part of the tag: at most a few characters, or blanks that are nothing to wait for for ever.
+    if (open.startsWith(text) && this.#held.length < 64) return [];
+    if (!text.startsWith(open)) return this.finish();
+    this.#place = 'inside';
+    this.#held = text.slice(open.length);
+    return this.#inside();
+  }
+
+  #inside(): SplitText[] {
+    const at = this.#held.indexOf(close);
+    if (at >= 0) {
+      const thought = this.#held.slice(0, at);
+      const rest = this.#held.slice(at + close.length).replace(/^\n{1,2}/, '');
+      this.#held = '';
+      this.#place = 'after';
+      return [...said('thinking', thought), ...said('text', rest)];
+    }
+    const kept = beginningOf(close, this.#held);
+    const thought = this.#held.slice(0, this.#held.length - kept);
+    this.#held = this.#held.slice(this.#held.length - kept);
+    return said('thinking', thought);
+  }
+}
+
+const said = (kind: SplitText['kind'], text: string): SplitText[] => (text === '' ? [] : [{ kind, text }]);
+
+/** How many characters at the end of `text` are the beginning of `tag`. */
+function beginningOf(tag: string, text: string): number {
+  for (let length = Math.min(tag.length - 1, text.length); length > 0; length--) if (text.endsWith(tag.slice(0, length))) return length;
+  return 0;
+}
