@@ -9,12 +9,13 @@ export interface SplitText {
 }
 
 export class LeadingThinking {
-  #place: 'before' | 'inside' | 'after' = 'before';
+  #place: 'before' | 'inside' | 'between' | 'after' = 'before';
   /** What may be the beginning of a tag. */
   #held = '';
 
   push(piece: string): SplitText[] {
     if (this.#place === 'after') return said('text', piece);
+    if (this.#place === 'between') return this.#goOn(piece);
     this.#held += piece;
     return this.#place === 'before' ? this.#begin() : this.#inside();
   }
@@ -42,15 +43,21 @@ export class LeadingThinking {
     const at = this.#held.indexOf(close);
     if (at >= 0) {
       const thought = this.#held.slice(0, at);
-      const rest = this.#held.slice(at + close.length).replace(/^\n{1,2}/, '');
+      const rest = this.#held.slice(at + close.length);
       this.#held = '';
-      this.#place = 'after';
-      return [...said('thinking', thought), ...said('text', rest)];
+      return [...said('thinking', thought), ...this.#goOn(rest)];
     }
     const kept = beginningOf(close, this.#held);
     const thought = this.#held.slice(0, this.#held.length - kept);
     this.#held = this.#held.slice(this.#held.length - kept);
     return said('thinking', thought);
+  }
+
+  /** Empty lines between the tag and the answer belong to neither. */
+  #goOn(piece: string): SplitText[] {
+    const text = piece.replace(/^\n+/, '');
+    this.#place = text === '' ? 'between' : 'after';
+    return said('text', text);
   }
 }
 

@@ -48,8 +48,12 @@ function sumUp(frames: readonly Frame[]) {
     calls.set(toolUseId, { ...call, arguments: call.arguments + String(input ?? '') });
   }
   return {
-    text: of('assistantResponseEvent').map(({ content }) => content).join(''),
-    thinking: of('reasoningContentEvent').map(({ text }) => text ?? '').join(''),
+    text: of('assistantResponseEvent')
+      .map(({ content }) => content)
+      .join(''),
+    thinking: of('reasoningContentEvent')
+      .map(({ text }) => text ?? '')
+      .join(''),
     calls: [...calls.values()],
     finish: calls.size > 0 ? 'tool-calls' : 'stop',
   };
@@ -127,7 +131,9 @@ describe('what no recording holds', () => {
     ['TEMPORARILY_SUSPENDED', 403, 'account'],
     ['CONTENT_LENGTH_EXCEEDS_THRESHOLD', 400, 'context'],
     ['INVALID_MODEL_ID', 400, 'not-found'],
-  ])('%s', (reason, status, kind) => expect(readError(status, {}, JSON.stringify({ __type: 'x#ThrottlingException', message: 'm', reason }))).toMatchObject({ class: kind, code: reason }));
+  ])('%s', (reason, status, kind) =>
+    expect(readError(status, {}, JSON.stringify({ __type: 'x#ThrottlingException', message: 'm', reason }))).toMatchObject({ class: kind, code: reason }),
+  );
 
   test('an expired token, a page of a proxy', () => {
     expect(readError(403, {}, '{"message":"The bearer token included in the request is invalid."}')).toMatchObject({ class: 'credential' });
@@ -167,7 +173,17 @@ describe('what no recording holds', () => {
   });
 
   test('strange payloads harm nothing', () => {
-    const names = ['assistantResponseEvent', 'toolUseEvent', 'reasoningContentEvent', 'metadataEvent', 'contextUsageEvent', 'citationEvent', '__proto__', 'constructor'];
-    for (const name of names) for (const payload of [null, [], '', 5, { content: 7, input: [1], text: {}, tokenUsage: 'x' }]) read(writeEvent(name, payload), metering);
+    const names = [
+      'assistantResponseEvent',
+      'toolUseEvent',
+      'reasoningContentEvent',
+      'metadataEvent',
+      'contextUsageEvent',
+      'citationEvent',
+      '__proto__',
+      'constructor',
+    ];
+    for (const name of names)
+      for (const payload of [null, [], '', 5, { content: 7, input: [1], text: {}, tokenUsage: 'x' }]) read(writeEvent(name, payload), metering);
   });
 });
