@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AccessKeyInput, KeyGroupInput, ModelInput, RequestRow, UpstreamInput } from '@model-gateway/contracts';
+import type { AccessKeyInput, BalancerPin, KeyGroupInput, LoadBalancerInput, ModelInput, RequestRow, UpstreamInput } from '@model-gateway/contracts';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { GatewayProcess, type ManagedProcess } from './managed-process.ts';
 import { findNatsServer, type NatsServer, startNatsServer } from './nats-server.ts';
@@ -24,6 +24,8 @@ export interface GatewayOptions {
 export interface Configuration {
   upstreams?: UpstreamInput[];
   models?: ModelInput[];
+  load_balancers?: LoadBalancerInput[];
+  load_balancer_pins?: BalancerPin[];
   key_groups?: KeyGroupInput[];
   access_keys?: AccessKeyInput[];
 }

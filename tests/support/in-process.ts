@@ -5,6 +5,8 @@ import { type EdgeConfig, loadConfig } from '@model-gateway/config';
 import {
   type AccessKeyRecord,
   type KeyGroup,
+  type LoadBalancerInput,
+  loadBalancerSchema,
   type Model,
   type ModelInput,
   modelSchema,
@@ -26,6 +28,7 @@ import { createTranslator } from '@model-gateway/translator';
 export interface InProcessOptions {
   upstreams: UpstreamInput[];
   models: ModelInput[];
+  loadBalancers?: LoadBalancerInput[];
   group?: Partial<KeyGroup>;
   edge?: Partial<EdgeConfig>;
   /** Stands in for the network. */
@@ -122,7 +125,14 @@ function snapshotOf(options: InProcessOptions, keyring: Keyring, key: string): S
   const models: Model[] = options.models.map((input) => modelSchema.parse(input));
   const group: KeyGroup = { name: 'group', models: ['*'], header_acl: [], strict_translation: false, enabled: true, description: '', ...options.group };
   const accessKey: AccessKeyRecord = { name: 'caller', group: 'group', enabled: true, expires_at: null, hash: hashAccessKey(key) };
-  return buildSnapshot({ revision: 1, upstreams, models, key_groups: [group], access_keys: [accessKey] });
+  return buildSnapshot({
+    revision: 1,
+    upstreams,
+    models,
+    load_balancers: (options.loadBalancers ?? []).map((input) => loadBalancerSchema.parse(input)),
+    key_groups: [group],
+    access_keys: [accessKey],
+  });
 }
 
 function fixedCatalog(snapshot: Snapshot): CatalogWatcher {

@@ -1,7 +1,8 @@
 /** The database of the gateway: one schema and the same repositories on SQLite and PostgreSQL. */
+export type { BalancerLinks, PinPage } from './catalog/balancer-links.ts';
 export type { CatalogChange, CatalogReader, CatalogStore, CatalogWriter, ChangeOptions } from './catalog/catalog-store.ts';
-export type { AccessKeyDocument, KeyGroupDocument, ModelDocument, StoredResource, UpstreamDocument } from './catalog/documents.ts';
-export type { ModelNames, TakenName } from './catalog/model-names.ts';
+export type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, StoredResource, UpstreamDocument } from './catalog/documents.ts';
+export type { ModelNames, NameOwner, TakenName } from './catalog/model-names.ts';
 export type { ListPage, ListQuery, ResourceRepository } from './catalog/resource-repository.ts';
 export { type OpenOptions, openStorage, type Storage, type StorageLogger, type StorageTarget } from './open-storage.ts';
 export type { RequestFilters, RequestPage, RequestQuery, RequestStats } from './requests/request-stats.ts';

@@ -29,6 +29,23 @@ export interface ModelNameColumns {
   kind: 'canonical' | 'alias';
 }
 
+export interface BalancerNameColumns {
+  name: string;
+  balancer_id: string;
+  kind: 'canonical' | 'alias';
+}
+
+export interface BalancerEntryColumns {
+  balancer_id: string;
+  model: string;
+}
+
+export interface BalancerPinColumns {
+  balancer_id: string;
+  access_key: string;
+  model: string;
+}
+
 export interface RevisionColumns {
   id: number;
   revision: number;
@@ -42,6 +59,10 @@ export interface Database {
   key_groups: ResourceColumns;
   access_keys: AccessKeyColumns;
   model_names: ModelNameColumns;
+  load_balancers: ResourceColumns;
+  load_balancer_names: BalancerNameColumns;
+  load_balancer_entries: BalancerEntryColumns;
+  load_balancer_pins: BalancerPinColumns;
   catalog_revision: RevisionColumns;
   request_stats: RequestColumns;
 }

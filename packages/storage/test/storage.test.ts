@@ -85,8 +85,8 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     await expect(change((writer) => writer.models.insert('m2', sampleModel({ name: 'two', aliases: ['fast'] })))).rejects.toMatchObject({ code: 'conflict' });
     expect(await storage.catalog.modelNames.findTaken(['quick', 'fast', 'free'])).toEqual(
       expect.arrayContaining([
-        { name: 'quick', kind: 'alias', model: 'fast' },
-        { name: 'fast', kind: 'canonical', model: 'fast' },
+        { name: 'quick', kind: 'alias', owner: 'model', of: 'fast' },
+        { name: 'fast', kind: 'canonical', owner: 'model', of: 'fast' },
       ]),
     );
     expect(await storage.catalog.modelNames.findTaken(['quick'], 'm1')).toEqual([]);
@@ -106,8 +106,8 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     });
     expect(await storage.catalog.modelNames.findTaken(['calm', 'quick'])).toEqual(
       expect.arrayContaining([
-        { name: 'calm', kind: 'alias', model: 'fast' },
-        { name: 'quick', kind: 'alias', model: 'slow' },
+        { name: 'calm', kind: 'alias', owner: 'model', of: 'fast' },
+        { name: 'quick', kind: 'alias', owner: 'model', of: 'slow' },
       ]),
     );
   });

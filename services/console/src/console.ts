@@ -12,6 +12,7 @@ import type { Logger } from '@model-gateway/telemetry';
 import { accessKeyRoutes } from './api/access-key-routes.ts';
 import { logRoutes } from './api/log-routes.ts';
 import { metaRoutes } from './api/meta-routes.ts';
+import { pinRoutes } from './api/pin-routes.ts';
 import { probeRoutes } from './api/probe-routes.ts';
 import { resourceRoutes } from './api/resource-routes.ts';
 import type { Route } from './api/route.ts';
@@ -20,6 +21,7 @@ import { createApp } from './http/app.ts';
 import { BusConnection } from './http/bus-connection.ts';
 import { accessKeys } from './resources/access-keys.ts';
 import { keyGroups } from './resources/key-groups.ts';
+import { loadBalancers } from './resources/load-balancers.ts';
 import { models } from './resources/models.ts';
 import { createOperations } from './resources/operations.ts';
 import { upstreams } from './resources/upstreams.ts';
@@ -109,10 +111,17 @@ export function createConsole({
 
 function createRoutes(room: Room, now: () => number): Route[] {
   const accessKeyOperations = createOperations(accessKeys, room);
-  const resources = [createOperations(upstreams, room), createOperations(models, room), createOperations(keyGroups, room), accessKeyOperations];
+  const resources = [
+    createOperations(upstreams, room),
+    createOperations(models, room),
+    createOperations(loadBalancers, room),
+    createOperations(keyGroups, room),
+    accessKeyOperations,
+  ];
   const routes = [
     ...resources.flatMap((resource) => resourceRoutes(resource, room)),
     ...accessKeyRoutes(accessKeyOperations, room),
+    ...pinRoutes(room),
     ...probeRoutes(room),
     ...logRoutes(room, now),
     ...transferRoutes(resources, room),

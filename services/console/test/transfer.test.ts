@@ -5,7 +5,7 @@ import { parse as parseYaml } from 'yaml';
 import { type Engine, engines } from '../../../packages/storage/test/engines.ts';
 import { api, type Harness, seed, startConsole } from './harness.ts';
 
-const none = { upstreams: [], models: [], key_groups: [], access_keys: [] };
+const none = { upstreams: [], models: [], load_balancers: [], key_groups: [], access_keys: [], load_balancer_pins: [] };
 
 describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine]))('export and import on %s', (_name, engine) => {
   let storage: Storage;
@@ -36,7 +36,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       dry_run: false,
       created: none,
       updated: none,
-      unchanged: { upstreams: ['main'], models: ['fast'], key_groups: ['team'], access_keys: ['ada', 'anon'] },
+      unchanged: { ...none, upstreams: ['main'], models: ['fast'], key_groups: ['team'], access_keys: ['ada', 'anon'] },
     });
     expect(await storage.catalog.load()).toEqual(before);
   });
@@ -48,7 +48,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     const otherStorage = await engine.open();
     const other = await startConsole(otherStorage, { keyring: harness.keyring });
     const answer = await other.call('POST', `${api}/import`, file);
-    expect(answer.body.created).toEqual({ upstreams: ['main'], models: ['fast'], key_groups: ['team'], access_keys: ['ada', 'anon'] });
+    expect(answer.body.created).toEqual({ ...none, upstreams: ['main'], models: ['fast'], key_groups: ['team'], access_keys: ['ada', 'anon'] });
     expect((await other.call('GET', `${api}/access-keys/ada/api-key`)).body.api_key).toBe(key);
     const stored = (await otherStorage.catalog.upstreams.find('main'))!;
     expect(stored.document.api_keys.map(({ id, sealed }) => harness.keyring.open(sealed, sealedAs.upstreamKey(stored.id, id)))).toEqual([

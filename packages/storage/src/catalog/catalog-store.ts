@@ -3,14 +3,17 @@ import type { CatalogRows } from '@model-gateway/contracts';
 import { type Kysely, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
-import { accessKeyDefinition, keyGroupDefinition, modelDefinition, upstreamDefinition } from './definitions.ts';
-import type { AccessKeyDocument, KeyGroupDocument, ModelDocument, UpstreamDocument } from './documents.ts';
+import { type BalancerLinks, type BalancerLinkWriter, createBalancerLinks } from './balancer-links.ts';
+import { accessKeyDefinition, keyGroupDefinition, loadBalancerDefinition, modelDefinition, upstreamDefinition } from './definitions.ts';
+import type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, UpstreamDocument } from './documents.ts';
 import { createModelNames, type ModelNames, type ModelNameWriter } from './model-names.ts';
 import { createRepository, createWriter, type ResourceRepository, type ResourceWriter } from './resource-repository.ts';
 
 export interface CatalogReader {
   upstreams: ResourceRepository<UpstreamDocument>;
   models: ResourceRepository<ModelDocument>;
+  loadBalancers: ResourceRepository<LoadBalancerDocument>;
+  balancerLinks: BalancerLinks;
   keyGroups: ResourceRepository<KeyGroupDocument>;
   accessKeys: ResourceRepository<AccessKeyDocument>;
   modelNames: ModelNames;
@@ -22,6 +25,9 @@ export interface CatalogWriter {
   upstreams: ResourceWriter<UpstreamDocument>;
   /** Keeps `model_names` in step. */
   models: ResourceWriter<ModelDocument>;
+  /** Keeps names and links in step. */
+  loadBalancers: ResourceWriter<LoadBalancerDocument>;
+  balancerLinks: BalancerLinkWriter;
   keyGroups: ResourceWriter<KeyGroupDocument>;
   accessKeys: ResourceWriter<AccessKeyDocument>;
   modelNames: ModelNameWriter;
@@ -106,6 +112,8 @@ function createReader(db: Kysely<Database>, dialect: StorageDialect): CatalogRea
   return {
     upstreams: createRepository(db, dialect, upstreamDefinition),
     models: createRepository(db, dialect, modelDefinition),
+    loadBalancers: createRepository(db, dialect, loadBalancerDefinition),
+    balancerLinks: createBalancerLinks(db),
     keyGroups: createRepository(db, dialect, keyGroupDefinition),
     accessKeys: createRepository(db, dialect, accessKeyDefinition),
     modelNames: createModelNames(db),
@@ -115,28 +123,40 @@ function createReader(db: Kysely<Database>, dialect: StorageDialect): CatalogRea
 function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, revision: number, now: number): CatalogWriter {
   const context = { etag: revision, now };
   const modelNames = createModelNames(db);
-  const models = createWriter(db, dialect, modelDefinition, context);
+  const balancerLinks = createBalancerLinks(db);
+  const linkBalancer = async (id: string, document: LoadBalancerDocument) => {
+    await modelNames.claim('load balancer', id, document);
+    await balancerLinks.setEntries(
+      id,
+      document.entries.map(({ model }) => model),
+    );
+  };
   return {
     revision,
     upstreams: createWriter(db, dialect, upstreamDefinition, context),
     keyGroups: createWriter(db, dialect, keyGroupDefinition, context),
     accessKeys: createWriter(db, dialect, accessKeyDefinition, context),
     modelNames,
-    models: {
-      ...models,
-      async insert(id, document) {
-        const stored = await models.insert(id, document);
-        await modelNames.claim(id, document);
-        return stored;
-      },
-      async update(stored, document) {
-        const updated = await models.update(stored, document);
-        await modelNames.claim(stored.id, document);
-        return updated;
-      },
-    },
+    balancerLinks,
+    models: withEach(createWriter(db, dialect, modelDefinition, context), (id, document) => modelNames.claim('model', id, document)),
+    loadBalancers: withEach(createWriter(db, dialect, loadBalancerDefinition, context), linkBalancer),
   };
 }
+
+/** A writer that also keeps what hangs on its rows. */
+const withEach = <D extends { name: string }>(writer: ResourceWriter<D>, keep: (id: string, document: D) => Promise<void>): ResourceWriter<D> => ({
+  ...writer,
+  async insert(id, document) {
+    const stored = await writer.insert(id, document);
+    await keep(id, document);
+    return stored;
+  },
+  async update(stored, document) {
+    const updated = await writer.update(stored, document);
+    await keep(stored.id, document);
+    return updated;
+  },
+});
 
 /** Outside a transaction, each call's errors are translated on their own. */
 function translateReader(reader: CatalogReader, translate: <T>(work: () => Promise<T>) => Promise<T>): CatalogReader {
@@ -149,6 +169,14 @@ function translateReader(reader: CatalogReader, translate: <T>(work: () => Promi
   return {
     upstreams: wrap(reader.upstreams),
     models: wrap(reader.models),
+    loadBalancers: wrap(reader.loadBalancers),
+    balancerLinks: {
+      balancersOf: (model, limit) => translate(() => reader.balancerLinks.balancersOf(model, limit)),
+      pinsOn: (model, limit) => translate(() => reader.balancerLinks.pinsOn(model, limit)),
+      findPin: (id, accessKey) => translate(() => reader.balancerLinks.findPin(id, accessKey)),
+      listPins: (id, query) => translate(() => reader.balancerLinks.listPins(id, query)),
+      allPins: () => translate(() => reader.balancerLinks.allPins()),
+    },
     keyGroups: wrap(reader.keyGroups),
     accessKeys: wrap(reader.accessKeys),
     modelNames: { findTaken: (names, except) => translate(() => reader.modelNames.findTaken(names, except)) },
@@ -175,12 +203,16 @@ async function loadRows(db: Kysely<Database>, dialect: StorageDialect): Promise<
   const revision = await readRevision(db);
   const upstreams = await reader.upstreams.all();
   const models = await reader.models.all();
+  const loadBalancers = await reader.loadBalancers.all();
+  const pins = await reader.balancerLinks.allPins();
   const keyGroups = await reader.keyGroups.all();
   const accessKeys = await reader.accessKeys.all();
   return {
     revision,
     upstreams: upstreams.map(({ id, document }) => ({ id, ...document })),
     models: models.map(({ document, createdAt }) => ({ ...document, created_at: createdAt })),
+    load_balancers: loadBalancers.map(({ document, createdAt }) => ({ ...document, created_at: createdAt })),
+    load_balancer_pins: pins,
     key_groups: keyGroups.map(({ document }) => document),
     access_keys: accessKeys.map(({ document: { name, group, enabled, expires_at, hash, rate_limit, budget } }) => ({
       name,

@@ -1,5 +1,5 @@
-/** The four tables of configuration resources. */
-import type { AccessKeyDocument, KeyGroupDocument, ModelDocument, UpstreamDocument } from './documents.ts';
+/** The tables of configuration resources. */
+import type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, UpstreamDocument } from './documents.ts';
 import type { ResourceDefinition } from './resource-repository.ts';
 
 const always = { name: 'name', created_at: 'created_at', updated_at: 'updated_at' } as const;
@@ -17,6 +17,14 @@ export const modelDefinition: ResourceDefinition<ModelDocument> = {
   sortable: { ...always, upstream: 'upstream' },
   searched: ['name', 'upstream'],
   toColumns: (document) => ({ columns: { upstream: document.upstream }, json: document }),
+  fromColumns: (json) => json,
+};
+
+export const loadBalancerDefinition: ResourceDefinition<LoadBalancerDocument> = {
+  table: 'load_balancers',
+  sortable: always,
+  searched: ['name'],
+  toColumns: (document) => ({ columns: {}, json: document }),
   fromColumns: (json) => json,
 };
 

@@ -1,54 +1,79 @@
-/** The one space of names that callers may use: canonical model names and aliases. */
+/** The one space of names that callers may use: canonical names and aliases of models and of load balancers. */
+
+import { GatewayError } from '@model-gateway/errors';
 import type { Kysely } from 'kysely';
-import type { Database, ModelNameColumns } from '../schema.ts';
-import type { ModelDocument } from './documents.ts';
+import type { Database } from '../schema.ts';
+
+export type NameOwner = 'model' | 'load balancer';
 
 export interface TakenName {
   name: string;
   kind: 'canonical' | 'alias';
-  /** Canonical name of the model that has it. */
-  model: string;
+  owner: NameOwner;
+  /** Canonical name of the model or load balancer that has it. */
+  of: string;
 }
 
 export interface ModelNames {
-  /** Which of these names another model has. */
-  findTaken(names: readonly string[], exceptModelId?: string): Promise<TakenName[]>;
+  /** Which of these names another model or load balancer has. Row ids are unique over both. */
+  findTaken(names: readonly string[], exceptId?: string): Promise<TakenName[]>;
 }
 
 export interface ModelNameWriter extends ModelNames {
-  /** Gives a model exactly its own names. Throws `conflict` when one is taken. */
-  claim(modelId: string, document: ModelDocument): Promise<void>;
-  /** Frees the names of these models, so that several may exchange theirs in one transaction; each must claim again. */
-  release(modelIds: readonly string[]): Promise<void>;
+  /** Gives a row exactly its own names. Throws `conflict` when one is taken. */
+  claim(owner: NameOwner, id: string, document: { name: string; aliases: readonly string[] }): Promise<void>;
+  /** Frees the names of these rows, so that several may exchange theirs in one transaction; each must claim again. */
+  release(ids: readonly string[]): Promise<void>;
 }
 
 /** Well below every engine's limit of parameters. */
 const chunkSize = 500;
 
 export function createModelNames(db: Kysely<Database>): ModelNameWriter {
-  const release = async (modelIds: readonly string[]) => {
-    for (const ids of chunks(modelIds)) await db.deleteFrom('model_names').where('model_id', 'in', ids).execute();
+  const release = async (ids: readonly string[]) => {
+    for (const some of chunks(ids)) {
+      await db.deleteFrom('model_names').where('model_id', 'in', some).execute();
+      await db.deleteFrom('load_balancer_names').where('balancer_id', 'in', some).execute();
+    }
+  };
+  const findTaken = async (names: readonly string[], exceptId?: string): Promise<TakenName[]> => {
+    const found: TakenName[] = [];
+    for (const some of chunks(names)) {
+      const models = await db
+        .selectFrom('model_names')
+        .innerJoin('models', 'models.id', 'model_names.model_id')
+        .select(['model_names.name', 'model_names.kind', 'models.id', 'models.name as of'])
+        .where('model_names.name', 'in', some)
+        .execute();
+      const balancers = await db
+        .selectFrom('load_balancer_names')
+        .innerJoin('load_balancers', 'load_balancers.id', 'load_balancer_names.balancer_id')
+        .select(['load_balancer_names.name', 'load_balancer_names.kind', 'load_balancers.id', 'load_balancers.name as of'])
+        .where('load_balancer_names.name', 'in', some)
+        .execute();
+      for (const { id, ...row } of models) if (id !== exceptId) found.push({ ...row, owner: 'model' });
+      for (const { id, ...row } of balancers) if (id !== exceptId) found.push({ ...row, owner: 'load balancer' });
+    }
+    return found;
   };
   return {
-    async findTaken(names, exceptModelId) {
-      const found: TakenName[] = [];
-      for (const some of chunks(names)) {
-        const rows = await db
-          .selectFrom('model_names')
-          .innerJoin('models', 'models.id', 'model_names.model_id')
-          .select(['model_names.name', 'model_names.kind', 'model_names.model_id', 'models.name as model'])
-          .where('model_names.name', 'in', some)
-          .execute();
-        for (const { model_id, ...row } of rows) if (model_id !== exceptModelId) found.push(row);
-      }
-      return found;
-    },
+    findTaken,
     release,
-    async claim(modelId, document) {
-      await release([modelId]);
-      const rows: ModelNameColumns[] = [{ name: document.name, model_id: modelId, kind: 'canonical' }];
-      for (const alias of document.aliases) rows.push({ name: alias, model_id: modelId, kind: 'alias' });
-      await db.insertInto('model_names').values(rows).execute();
+    async claim(owner, id, { name, aliases }) {
+      await release([id]);
+      // The tables' keys see their own names alone; writers take turns, so what is free now stays free until the end of the transaction.
+      if ((await findTaken([name, ...aliases], id)).length > 0) throw new GatewayError('conflict');
+      const rows = [{ name, kind: 'canonical' as const }, ...aliases.map((alias) => ({ name: alias, kind: 'alias' as const }))];
+      if (owner === 'model')
+        await db
+          .insertInto('model_names')
+          .values(rows.map((row) => ({ ...row, model_id: id })))
+          .execute();
+      else
+        await db
+          .insertInto('load_balancer_names')
+          .values(rows.map((row) => ({ ...row, balancer_id: id })))
+          .execute();
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Reads and writes one table of configuration resources; the four tables differ only in their definition. */
+/** Reads and writes one table of configuration resources; the tables differ only in their definition. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { AccessKeyColumns, Database, ModelColumns, ResourceColumns } from '../schema.ts';
@@ -24,7 +24,7 @@ type OwnColumns = Partial<Pick<ModelColumns, 'upstream'> & Pick<AccessKeyColumns
 type AnyColumns = ResourceColumns & OwnColumns;
 
 export interface ResourceDefinition<D extends { name: string }> {
-  table: 'upstreams' | 'models' | 'key_groups' | 'access_keys';
+  table: 'upstreams' | 'models' | 'load_balancers' | 'key_groups' | 'access_keys';
   /** Names that a list may be sorted by → column. */
   sortable: Readonly<Record<string, keyof AnyColumns>>;
   searched: readonly (keyof AnyColumns)[];
@@ -124,7 +124,7 @@ export function createWriter<D extends { name: string }>(
   };
 }
 
-/** Kysely types a table by its literal name; all four share these columns, so one of them stands for all. */
+/** Kysely types a table by its literal name; all share these columns, so one of them stands for all. */
 function bind<D extends { name: string }>(db: Kysely<Database>, definition: ResourceDefinition<D>) {
   const writable = db as unknown as ResourceDatabase;
   const table = definition.table as 'upstreams';

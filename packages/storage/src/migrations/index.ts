@@ -3,10 +3,12 @@ import type { Migration, MigrationProvider } from 'kysely/migration';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { catalogTables } from './0001-catalog.ts';
 import { requestTable } from './0002-request-stats.ts';
+import { loadBalancerTables } from './0003-load-balancers.ts';
 
 const migrations: Record<string, (types: StorageDialect['types']) => Migration> = {
   '0001-catalog': catalogTables,
   '0002-request-stats': requestTable,
+  '0003-load-balancers': loadBalancerTables,
 };
 
 export const createMigrationProvider = (types: StorageDialect['types']): MigrationProvider => ({

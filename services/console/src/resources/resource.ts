@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Detail } from '../problem.ts';
 import type { Room } from '../room.ts';
 
-export type ResourcePath = 'upstreams' | 'models' | 'key-groups' | 'access-keys';
+export type ResourcePath = 'upstreams' | 'models' | 'load-balancers' | 'key-groups' | 'access-keys';
 
 /** How a resource is given out: `etag` goes into the header, and into the body of lists. */
 export interface Reply {

@@ -1,12 +1,13 @@
 /** Writes the configuration as one value: what `import` and `model-gateway apply` take. */
 import type { ResourceOperations } from '../resources/operations.ts';
 import type { Room } from '../room.ts';
-import { formatVersion, sectionNames, sections } from './sections.ts';
+import { formatVersion, pinSection, sectionNames, sections } from './sections.ts';
 
 export function exportConfiguration(resources: readonly ResourceOperations[], { storage }: Room): Promise<Record<string, unknown>> {
   return storage.catalog.read(async (reader) => {
     const file: Record<string, unknown> = { version: formatVersion };
     for (const section of sectionNames) file[section] = await resources.find(({ path }) => path === sections[section])?.exportAll(reader);
+    file[pinSection] = await reader.balancerLinks.allPins();
     return file;
   });
 }

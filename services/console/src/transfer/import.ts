@@ -1,12 +1,14 @@
 /** Takes a configuration file: everything it names is created or replaced in one transaction, everything else stays. */
-import type { CatalogWriter } from '@model-gateway/storage';
+import { modelName, resourceName } from '@model-gateway/contracts';
+import type { CatalogWriter, ResourceRepository } from '@model-gateway/storage';
 import { z } from 'zod';
 import { type Detail, invalid } from '../problem.ts';
 import { isSealedForExport, openExported } from '../resources/export-seal.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
+import { putPin } from '../resources/pins.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
-import { formatVersion, type Section, sectionNames, sections } from './sections.ts';
+import { type DiffSection, formatVersion, pinSection, type Section, sectionNames, sections } from './sections.ts';
 
 const entries = z
   .array(z.looseObject({ name: z.string() }))
@@ -17,12 +19,17 @@ export const importSchema = z.strictObject({
   version: z.literal(formatVersion).optional(),
   upstreams: entries,
   models: entries,
+  load_balancers: entries,
   key_groups: entries,
   access_keys: entries,
+  load_balancer_pins: z
+    .array(z.strictObject({ load_balancer: modelName, access_key: resourceName, entry: modelName }))
+    .max(1_000_000)
+    .nullish(),
 });
 
 type Outcome = 'created' | 'updated' | 'unchanged';
-export type ImportDiff = Record<Outcome, Record<Section, string[]>>;
+export type ImportDiff = Record<Outcome, Record<DiffSection, string[]>>;
 
 export interface ImportOptions {
   dryRun: boolean;
@@ -43,23 +50,28 @@ export async function importConfiguration(
   const { value, revision, changed } = await room.storage.catalog.change(
     async (writer) => {
       const diff = emptyDiff();
-      await releaseModelNames(parts.find(({ section }) => section === 'models')?.list ?? [], writer);
+      await releaseNames(parts, writer);
       for (const { section, list } of parts) {
         const resource = resources.find(({ path }) => path === sections[section]);
         for (const [index, entry] of list.entries()) {
           const outcome = await resource?.put(writer, entry, `${section}.${index}`);
           if (outcome) diff[outcome][section].push(entry.name);
-          if (outcome === 'unchanged' && section === 'models') await reclaimModelNames(entry.name, writer);
+          if (outcome === 'unchanged') await reclaimNames(section, entry.name, writer);
         }
+      }
+      for (const [index, pin] of (file.load_balancer_pins ?? []).entries()) {
+        const outcome = await putPin(writer, pin, `${pinSection}.${index}`);
+        diff[outcome][pinSection].push(`${pin.load_balancer}/${pin.access_key}`);
       }
       return diff;
     },
-    { keep: (diff) => !dryRun && sectionNames.some((section) => diff.created[section].length + diff.updated[section].length > 0) },
+    { keep: (diff) => !dryRun && diffSections.some((section) => diff.created[section].length + diff.updated[section].length > 0) },
   );
   return { diff: value, revision, changed };
 }
 
-const emptySections = (): Record<Section, string[]> => ({ upstreams: [], models: [], key_groups: [], access_keys: [] });
+const diffSections: readonly DiffSection[] = [...sectionNames, pinSection];
+const emptySections = () => Object.fromEntries(diffSections.map((section) => [section, [] as string[]])) as Record<DiffSection, string[]>;
 const emptyDiff = (): ImportDiff => ({ created: emptySections(), updated: emptySections(), unchanged: emptySections() });
 
 function refuseRepeated(parts: readonly { section: Section; list: readonly Entry[] }[]): void {
@@ -74,17 +86,25 @@ function refuseRepeated(parts: readonly { section: Section; list: readonly Entry
   if (faults.length > 0) throw invalid(faults);
 }
 
-/** Models of one file may exchange names: all give theirs up before the first takes its new ones. */
-async function releaseModelNames(list: readonly Entry[], writer: CatalogWriter): Promise<void> {
-  if (list.length === 0) return;
-  const named = new Set(list.map(({ name }) => name));
-  const stored = await writer.models.all();
-  await writer.modelNames.release(stored.filter(({ document }) => named.has(document.name)).map(({ id }) => id));
+/** Rows of one file may exchange names: all give theirs up before the first takes its new ones. */
+async function releaseNames(parts: readonly { section: Section; list: readonly Entry[] }[], writer: CatalogWriter): Promise<void> {
+  for (const { section, list } of parts) {
+    const rows = namedRows(section, writer);
+    if (!rows || list.length === 0) continue;
+    const named = new Set(list.map(({ name }) => name));
+    await writer.modelNames.release((await rows.all()).filter(({ document }) => named.has(document.name)).map(({ id }) => id));
+  }
 }
 
-async function reclaimModelNames(name: string, writer: CatalogWriter): Promise<void> {
-  const stored = await writer.models.find(name);
-  if (stored) await writer.modelNames.claim(stored.id, stored.document);
+async function reclaimNames(section: Section, name: string, writer: CatalogWriter): Promise<void> {
+  const stored = await namedRows(section, writer)?.find(name);
+  if (stored) await writer.modelNames.claim(section === 'models' ? 'model' : 'load balancer', stored.id, stored.document);
+}
+
+/** What has names that callers use. */
+function namedRows(section: Section, writer: CatalogWriter): ResourceRepository<{ name: string; aliases: string[] }> | null {
+  if (section === 'models') return writer.models;
+  return section === 'load_balancers' ? writer.loadBalancers : null;
 }
 
 /** Secrets that `export` sealed, opened again; plain ones stay as they are. */

@@ -4,12 +4,17 @@ import type { ResourcePath } from '../resources/resource.ts';
 export const sections = {
   upstreams: 'upstreams',
   models: 'models',
+  load_balancers: 'load-balancers',
   key_groups: 'key-groups',
   access_keys: 'access-keys',
 } as const satisfies Record<string, ResourcePath>;
 
 export type Section = keyof typeof sections;
 export const sectionNames = Object.keys(sections) as Section[];
+
+/** Pins are no resource with a name of its own: they come last, since they refer to load balancers and access keys. */
+export const pinSection = 'load_balancer_pins';
+export type DiffSection = Section | typeof pinSection;
 
 /** Version of the file's format. */
 export const formatVersion = 1;

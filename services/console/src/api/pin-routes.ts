@@ -1,0 +1,121 @@
+/** Pins of a load balancer: access key → entry. */
+import { modelName, resourceName } from '@model-gateway/contracts';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { Problem } from '../problem.ts';
+import { findBalancer, putPin } from '../resources/pins.ts';
+import type { Room } from '../room.ts';
+import { readInput } from '../validation/read-input.ts';
+import { base, parameter, type Route } from './route.ts';
+
+const listQuery = z.object({
+  page: z.coerce.number().int().min(1).max(1_000_000).default(1),
+  page_size: z.coerce.number().int().min(1).max(200).default(50),
+});
+const pinSchema = z.strictObject({ access_key: resourceName, entry: modelName });
+const entrySchema = z.strictObject({ entry: modelName });
+
+export function pinRoutes({ storage, logger }: Room): Route[] {
+  const { catalog } = storage;
+  const all = `${base}/load-balancers/{name}/pins`;
+  const one = `${all}/{access_key}`;
+  const tag = 'load-balancers';
+  const record = (action: string, request: Request, accessKey: string, revision: number) =>
+    logger.info(
+      { action, entity: 'pin', name: `${parameter(request, 'name')}/${accessKey}`, revision, client_ip: request.socket.remoteAddress },
+      'configuration changed',
+    );
+  const put = async (request: Request, response: Response, accessKey: string, entry: string) => {
+    const load_balancer = parameter(request, 'name');
+    const pin = { load_balancer, access_key: accessKey, entry };
+    const { value, revision } = await catalog.change(
+      async (writer) => {
+        await findBalancer(writer, load_balancer);
+        return putPin(writer, pin);
+      },
+      { keep: (outcome) => outcome !== 'unchanged' },
+    );
+    if (value !== 'unchanged') record(value === 'created' ? 'create' : 'update', request, accessKey, revision);
+    response.json({ access_key: accessKey, entry });
+  };
+
+  return [
+    {
+      method: 'get',
+      path: all,
+      operationId: 'list_load_balancer_pins',
+      summary: 'Access keys that are pinned to an entry',
+      tag,
+      query: listQuery,
+      status: 200,
+      failures: [404],
+      async handle(request, response) {
+        const { page, page_size } = readInput(listQuery, request.query);
+        const { id } = await findBalancer(catalog, parameter(request, 'name'));
+        const { items, total } = await catalog.balancerLinks.listPins(id, { page, pageSize: page_size });
+        response.json({ items: items.map(({ access_key, entry }) => ({ access_key, entry })), total, page, page_size });
+      },
+    },
+    {
+      method: 'put',
+      path: all,
+      operationId: 'put_load_balancer_pin',
+      summary: 'Pin an access key to an entry',
+      tag,
+      body: pinSchema,
+      status: 200,
+      failures: [404],
+      async handle(request, response) {
+        const { access_key, entry } = readInput(pinSchema, request.body);
+        await put(request, response, access_key, entry);
+      },
+    },
+    {
+      method: 'get',
+      path: one,
+      operationId: 'read_load_balancer_pin',
+      summary: 'The entry an access key is pinned to',
+      tag,
+      status: 200,
+      failures: [404],
+      async handle(request, response) {
+        const { id } = await findBalancer(catalog, parameter(request, 'name'));
+        const pin = await catalog.balancerLinks.findPin(id, parameter(request, 'access_key'));
+        if (!pin) throw new Problem('not_found', 'This access key is not pinned.');
+        response.json({ access_key: pin.access_key, entry: pin.entry });
+      },
+    },
+    {
+      method: 'put',
+      path: one,
+      operationId: 'put_load_balancer_pin_of_key',
+      summary: 'Pin this access key to an entry',
+      tag,
+      body: entrySchema,
+      status: 200,
+      failures: [404],
+      async handle(request, response) {
+        const { entry } = readInput(entrySchema, request.body);
+        await put(request, response, parameter(request, 'access_key'), entry);
+      },
+    },
+    {
+      method: 'delete',
+      path: one,
+      operationId: 'delete_load_balancer_pin',
+      summary: 'Unpin this access key',
+      tag,
+      status: 204,
+      failures: [404],
+      async handle(request, response) {
+        const accessKey = parameter(request, 'access_key');
+        const { revision } = await catalog.change(async (writer) => {
+          const { id } = await findBalancer(writer, parameter(request, 'name'));
+          if (!(await writer.balancerLinks.removePin(id, accessKey))) throw new Problem('not_found', 'This access key is not pinned.');
+        });
+        record('delete', request, accessKey, revision);
+        response.status(204).end();
+      },
+    },
+  ];
+}
