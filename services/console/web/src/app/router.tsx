@@ -9,6 +9,10 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, er
 /** Each module exports one component under the given name. Search parameters are kept as they are and read by the pages. */
 const pages = [
   ['/', () => import('../pages/overview/overview-page.tsx'), 'OverviewPage'],
+  ['/models', () => import('../pages/models/models-page.tsx'), 'ModelsPage'],
+  ['/load-balancers', () => import('../pages/load-balancers/load-balancers-page.tsx'), 'LoadBalancersPage'],
+  ['/key-groups', () => import('../pages/key-groups/key-groups-page.tsx'), 'KeyGroupsPage'],
+  ['/access-keys', () => import('../pages/access-keys/access-keys-page.tsx'), 'AccessKeysPage'],
   ['/upstreams', () => import('../pages/upstreams/upstreams-page.tsx'), 'UpstreamsPage'],
 ] as const;
 

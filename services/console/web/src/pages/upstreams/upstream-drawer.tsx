@@ -1,15 +1,12 @@
 /** Creates an upstream, or changes one: address, keys with weights, headers, time-outs. */
 import { Accordion, ActionIcon, Button, Fieldset, Group, NumberInput, PasswordInput, Select, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core';
-import { type UseFormReturnType, useForm } from '@mantine/form';
+import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
-import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useOne, useRemove, useSave } from '../../api/resources.ts';
 import { useProtocols } from '../../api/use-protocols.ts';
 import { CodeEditor } from '../../components/code-editor.tsx';
-import { useConfirmDelete } from '../../components/confirm-delete.tsx';
-import { EditDrawer } from '../../components/edit-drawer.tsx';
-import { FaultNotice } from '../../components/fault-notice.tsx';
+import { jsonFaults } from '../../components/json-text.ts';
+import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { FetchModels } from './fetch-models.tsx';
 import { emptyUpstream, timeoutNames, toBody, toForm, type Upstream, type UpstreamForm } from './upstream.ts';
 
@@ -17,87 +14,51 @@ type Form = UseFormReturnType<UpstreamForm>;
 
 export function UpstreamDrawer({ name, onClose }: { name: string | null; onClose: () => void }) {
   const { t } = useTranslation('upstreams');
-  const { t: common } = useTranslation();
-  const one = useOne<Upstream>('upstreams', name);
-  const save = useSave<Upstream>('upstreams');
-  const remove = useRemove('upstreams');
-  const confirmDelete = useConfirmDelete();
   const protocols = useProtocols();
-  const form = useForm<UpstreamForm>({ initialValues: emptyUpstream, validate: { extra_config: (text) => jsonFault(text, t('notJson')) } });
-  const loaded = one.data;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the form is filled when the upstream arrives, and not again by a refresh in the background
-  useEffect(() => {
-    if (loaded && !form.isDirty()) {
-      form.setValues(toForm(loaded));
-      form.resetDirty(toForm(loaded));
-    }
-  }, [loaded]);
-
   return (
-    <EditDrawer
-      opened
-      title={name ?? t('create')}
+    <ResourceDrawer<Upstream, UpstreamForm>
+      resource="upstreams"
+      name={name}
+      createTitle={t('create')}
+      empty={emptyUpstream}
+      toForm={toForm}
+      toBody={toBody}
+      validate={({ extra_config }) => jsonFaults({ extra_config }, t('notJson'))}
       onClose={onClose}
-      form={form}
-      onSave={(values) => save.mutateAsync({ name, body: toBody(values), etag: loaded?.$etag ?? null })}
-      savedMessage={name === null ? common('created', { name: form.values.name }) : common('saved')}
-      actions={
-        name !== null && (
-          <Button
-            color="red"
-            variant="subtle"
-            onClick={() =>
-              confirmDelete(name, async () => {
-                await remove.mutateAsync({ name });
-                onClose();
-              })
-            }
-          >
-            {common('actions.delete')}
-          </Button>
-        )
-      }
     >
-      {one.isError && <FaultNotice error={one.error} onRetry={() => one.refetch()} />}
-      <TextInput label={t('name')} description={t('nameHint')} required disabled={name !== null} {...form.getInputProps('name')} />
-      <Select label={t('protocol')} description={t('protocolHint')} required searchable data={protocols} {...form.getInputProps('protocol')} />
-      <TextInput
-        label={t('address')}
-        description={t('addressHint')}
-        placeholder="https://api.example.com/v1"
-        required
-        type="url"
-        {...form.getInputProps('base_url')}
-      />
-      <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
-      <Keys form={form} />
-      {name !== null && <FetchModels upstream={name} />}
-      <Accordion variant="separated">
-        <Accordion.Item value="headers">
-          <Accordion.Control>{t('headers')}</Accordion.Control>
-          <Accordion.Panel>
-            <Headers form={form} />
-          </Accordion.Panel>
-        </Accordion.Item>
-        <Accordion.Item value="calls">
-          <Accordion.Control>{t('calls')}</Accordion.Control>
-          <Accordion.Panel>
-            <Calls form={form} />
-          </Accordion.Panel>
-        </Accordion.Item>
-      </Accordion>
-    </EditDrawer>
+      {(form) => (
+        <>
+          <TextInput label={t('name')} description={t('nameHint')} required disabled={name !== null} {...form.getInputProps('name')} />
+          <Select label={t('protocol')} description={t('protocolHint')} required searchable data={protocols} {...form.getInputProps('protocol')} />
+          <TextInput
+            label={t('address')}
+            description={t('addressHint')}
+            placeholder="https://api.example.com/v1"
+            required
+            type="url"
+            {...form.getInputProps('base_url')}
+          />
+          <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
+          <Keys form={form} />
+          {name !== null && <FetchModels upstream={name} />}
+          <Accordion variant="separated">
+            <Accordion.Item value="headers">
+              <Accordion.Control>{t('headers')}</Accordion.Control>
+              <Accordion.Panel>
+                <Headers form={form} />
+              </Accordion.Panel>
+            </Accordion.Item>
+            <Accordion.Item value="calls">
+              <Accordion.Control>{t('calls')}</Accordion.Control>
+              <Accordion.Panel>
+                <Calls form={form} />
+              </Accordion.Panel>
+            </Accordion.Item>
+          </Accordion>
+        </>
+      )}
+    </ResourceDrawer>
   );
-}
-
-function jsonFault(text: string, fault: string): string | null {
-  if (!text.trim()) return null;
-  try {
-    JSON.parse(text);
-    return null;
-  } catch {
-    return fault;
-  }
 }
 
 function Keys({ form }: { form: Form }) {

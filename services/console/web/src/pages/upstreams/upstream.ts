@@ -1,4 +1,5 @@
 /** An upstream as the API gives it, and as the form holds it. */
+import { parseOrNull, printOrEmpty } from '../../components/json-text.ts';
 
 export interface UpstreamKey {
   id?: string;
@@ -68,7 +69,7 @@ export const toForm = (upstream: Upstream): UpstreamForm => ({
   token_counting: upstream.token_counting,
   on_client_abort: upstream.on_client_abort,
   timeouts: upstream.timeouts,
-  extra_config: upstream.extra_config ? JSON.stringify(upstream.extra_config, null, 2) : '',
+  extra_config: printOrEmpty(upstream.extra_config),
 });
 
 export const toBody = (form: UpstreamForm) => ({
@@ -84,5 +85,5 @@ export const toBody = (form: UpstreamForm) => ({
   token_counting: form.token_counting,
   on_client_abort: form.on_client_abort,
   timeouts: Object.fromEntries(Object.entries(form.timeouts).filter(([, value]) => value !== '')),
-  extra_config: form.extra_config.trim() ? (JSON.parse(form.extra_config) as unknown) : null,
+  extra_config: parseOrNull(form.extra_config),
 });

@@ -1,0 +1,88 @@
+/** The drawer of one resource: loads it, fills the form, saves with its revision, deletes. */
+import { Button } from '@mantine/core';
+import { type FormErrors, type UseFormReturnType, useForm } from '@mantine/form';
+import { type ReactNode, useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type ResourcePath, useOne, useRemove, useSave } from '../api/resources.ts';
+import { useConfirmDelete } from './confirm-delete.tsx';
+import { EditDrawer } from './edit-drawer.tsx';
+import { FaultNotice } from './fault-notice.tsx';
+
+interface Props<T, V> {
+  resource: ResourcePath;
+  /** null: a new one. */
+  name: string | null;
+  createTitle: string;
+  empty: V;
+  toForm: (stored: T) => V;
+  toBody: (values: V) => unknown;
+  validate?: (values: V) => FormErrors;
+  onClose: () => void;
+  /** Called with the answer to a creation: what is shown only once is in it. */
+  onCreated?: (created: T) => void;
+  /** Buttons beside delete. */
+  actions?: (stored: T) => ReactNode;
+  children: (form: UseFormReturnType<V>, stored: T | null) => ReactNode;
+}
+
+export function ResourceDrawer<T, V extends Record<string, unknown>>({
+  resource,
+  name,
+  createTitle,
+  empty,
+  toForm,
+  toBody,
+  validate,
+  onClose,
+  onCreated,
+  actions,
+  children,
+}: Props<T, V>) {
+  const { t } = useTranslation();
+  const one = useOne<T>(resource, name);
+  const save = useSave<T>(resource);
+  const remove = useRemove(resource);
+  const confirmDelete = useConfirmDelete();
+  const form = useForm<V>({ initialValues: empty, ...(validate && { validate }) });
+  const stored = one.data ?? null;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the form is filled when the resource arrives, and never over what was typed since
+  useEffect(() => {
+    if (!stored || form.isDirty()) return;
+    form.setValues(toForm(stored));
+    form.resetDirty(toForm(stored));
+  }, [stored]);
+
+  const onSave = async (values: V) => {
+    const saved = await save.mutateAsync({ name, body: toBody(values), etag: one.data?.$etag ?? null });
+    if (name === null) onCreated?.(saved);
+  };
+  const removeIt = async () => {
+    if (name === null) return;
+    await remove.mutateAsync({ name });
+    onClose();
+  };
+
+  return (
+    <EditDrawer
+      opened
+      title={name ?? createTitle}
+      onClose={onClose}
+      form={form}
+      onSave={onSave}
+      savedMessage={name === null ? t('created', { name: String(form.values['name'] ?? '') }) : t('saved')}
+      actions={
+        name !== null && (
+          <>
+            <Button color="red" variant="subtle" onClick={() => confirmDelete(name, removeIt)}>
+              {t('actions.delete')}
+            </Button>
+            {stored && actions?.(stored)}
+          </>
+        )
+      }
+    >
+      {one.isError && <FaultNotice error={one.error} onRetry={() => one.refetch()} />}
+      {(name === null || stored) && children(form, stored)}
+    </EditDrawer>
+  );
+}

@@ -1,0 +1,70 @@
+/** The page of one kind of resource: its list, and the drawer that the list and the button open. */
+import { Button } from '@mantine/core';
+import { IconPlus, type TablerIcon } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+import { type ResourcePath, useList } from '../api/resources.ts';
+import { useIsAdmin } from '../session/use-me.ts';
+import { type Column, DataTable, firstPage } from './data-table.tsx';
+import { EmptyState } from './empty-state.tsx';
+import { Page } from './page.tsx';
+
+interface Props<T> {
+  resource: ResourcePath;
+  icon: TablerIcon;
+  /** Its sentences: title, hint, create, emptyTitle, emptyHint. */
+  t: (key: string) => string;
+  /** Follow the name, which opens the drawer. */
+  columns: readonly Column<T>[];
+  filters?: ReactNode;
+  /** Filters as the API names them. */
+  query?: Record<string, string | undefined>;
+  drawer: (name: string | null, close: () => void) => ReactNode;
+  children?: ReactNode;
+}
+
+export function ResourcePage<T extends { name: string }>({ resource, icon, t, columns, filters, query = {}, drawer, children }: Props<T>) {
+  const isAdmin = useIsAdmin();
+  const [state, setState] = useState(firstPage);
+  const [open, setOpen] = useState<{ name: string | null } | null>(null);
+  const list = useList<T>(resource, { page: state.page, q: state.q, sort: state.sort, ...query });
+  const create = isAdmin && (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setOpen({ name: null })}>
+      {t('create')}
+    </Button>
+  );
+  const first: Column<T> = {
+    id: 'name',
+    title: t('name'),
+    sort: 'name',
+    // The button is what the keyboard reaches; a click anywhere on the row does the same.
+    cell: ({ name }) => (
+      <Button
+        variant="transparent"
+        p={0}
+        h="auto"
+        ta="left"
+        styles={{ label: { whiteSpace: 'normal', overflowWrap: 'anywhere' } }}
+        onClick={() => setOpen({ name })}
+      >
+        {name}
+      </Button>
+    ),
+  };
+  return (
+    <Page title={t('title')} hint={t('hint')} actions={create}>
+      <DataTable
+        caption={t('title')}
+        query={list}
+        columns={[first, ...columns]}
+        rowKey={({ name }) => name}
+        onOpen={({ name }) => setOpen({ name })}
+        state={state}
+        onState={setState}
+        filters={filters}
+        empty={<EmptyState icon={icon} title={t('emptyTitle')} hint={t('emptyHint')} action={create} />}
+      />
+      {children}
+      {open && <div key={open.name ?? ''}>{drawer(open.name, () => setOpen(null))}</div>}
+    </Page>
+  );
+}

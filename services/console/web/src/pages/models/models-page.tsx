@@ -1,0 +1,179 @@
+/** Names that callers use, and what stands behind each. */
+import { Accordion, Group, Select, SimpleGrid, Switch, TagsInput, Text, TextInput } from '@mantine/core';
+import { IconBox } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { useProtocols } from '../../api/use-protocols.ts';
+import { CodeEditor } from '../../components/code-editor.tsx';
+import type { Column } from '../../components/data-table.tsx';
+import { EnabledBadge } from '../../components/enabled-badge.tsx';
+import { jsonFaults, parseOrNull, printOrEmpty } from '../../components/json-text.ts';
+import { NameSelect } from '../../components/name-select.tsx';
+import { ResourceDrawer } from '../../components/resource-drawer.tsx';
+import { ResourcePage } from '../../components/resource-page.tsx';
+
+interface Model {
+  name: string;
+  upstream: string;
+  upstream_model_id: string;
+  aliases: string[];
+  hide_name: boolean;
+  signature_passthrough: boolean;
+  protocol: string | null;
+  base_url: string | null;
+  direct_path: boolean;
+  kind: string | null;
+  inference_profile: string | null;
+  token_counting: string;
+  extra_config: Record<string, unknown> | null;
+  enabled: boolean;
+}
+
+interface ModelForm extends Record<string, unknown> {
+  name: string;
+  upstream: string;
+  upstream_model_id: string;
+  aliases: string[];
+  hide_name: boolean;
+  signature_passthrough: boolean;
+  protocol: string;
+  base_url: string;
+  direct_path: boolean;
+  kind: string;
+  inference_profile: string;
+  token_counting: string;
+  extra_config: string;
+  enabled: boolean;
+}
+
+const empty: ModelForm = {
+  name: '',
+  upstream: '',
+  upstream_model_id: '',
+  aliases: [],
+  hide_name: false,
+  signature_passthrough: false,
+  protocol: '',
+  base_url: '',
+  direct_path: false,
+  kind: '',
+  inference_profile: '',
+  token_counting: 'inherit',
+  extra_config: '',
+  enabled: true,
+};
+
+/** Texts that are empty in the form and null in the API. */
+const optional = ['protocol', 'base_url', 'kind', 'inference_profile'] as const;
+
+function toForm(model: Model): ModelForm {
+  const texts = Object.fromEntries(optional.map((field) => [field, model[field] ?? '']));
+  const known = Object.fromEntries(Object.keys(empty).map((field) => [field, (model as unknown as Record<string, unknown>)[field]]));
+  return { ...(known as ModelForm), ...texts, extra_config: printOrEmpty(model.extra_config) };
+}
+
+const toBody = (form: ModelForm) => ({
+  ...form,
+  name: form.name.trim(),
+  upstream_model_id: form.upstream_model_id.trim() || form.name.trim(),
+  ...Object.fromEntries(optional.map((field) => [field, form[field].trim() || null])),
+  extra_config: parseOrNull(form.extra_config),
+});
+
+export function ModelsPage() {
+  const { t } = useTranslation('models');
+  const columns: Column<Model>[] = [
+    { id: 'upstream', title: t('upstream'), sort: 'upstream', cell: ({ upstream }) => upstream },
+    { id: 'id', title: t('upstreamModelId'), wide: true, cell: ({ upstream_model_id }) => <Text className="mono">{upstream_model_id}</Text> },
+    { id: 'aliases', title: t('aliases'), wide: true, cell: ({ aliases, hide_name }) => <Names aliases={aliases} hidden={hide_name} /> },
+    { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
+  ];
+  return <ResourcePage resource="models" icon={IconBox} t={t} columns={columns} drawer={(name, close) => <ModelDrawer name={name} onClose={close} />} />;
+}
+
+function Names({ aliases, hidden }: { aliases: string[]; hidden: boolean }) {
+  const { t } = useTranslation('models');
+  return (
+    <Group gap={6}>
+      <Text size="sm">{aliases.join(', ') || '–'}</Text>
+      {hidden && (
+        <Text size="xs" c="dimmed">
+          {t('hidden')}
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+function ModelDrawer({ name, onClose }: { name: string | null; onClose: () => void }) {
+  const { t } = useTranslation('models');
+  const protocols = useProtocols();
+  return (
+    <ResourceDrawer<Model, ModelForm>
+      resource="models"
+      name={name}
+      createTitle={t('create')}
+      empty={empty}
+      toForm={toForm}
+      toBody={toBody}
+      validate={({ extra_config }) => jsonFaults({ extra_config }, t('notJson'))}
+      onClose={onClose}
+    >
+      {(form) => (
+        <>
+          <TextInput label={t('name')} description={t('nameHint')} required disabled={name !== null} {...form.getInputProps('name')} />
+          <NameSelect
+            resource="upstreams"
+            label={t('upstream')}
+            required
+            {...form.getInputProps('upstream')}
+            onChange={(value) => form.setFieldValue('upstream', value ?? '')}
+          />
+          <TextInput
+            label={t('upstreamModelId')}
+            description={t('upstreamModelIdHint')}
+            placeholder={form.values.name}
+            {...form.getInputProps('upstream_model_id')}
+          />
+          <TagsInput label={t('aliases')} description={t('aliasesHint')} {...form.getInputProps('aliases')} />
+          <SimpleGrid cols={{ base: 1, xs: 2 }}>
+            <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
+            <Switch label={t('hideName')} {...form.getInputProps('hide_name', { type: 'checkbox' })} />
+          </SimpleGrid>
+          <Accordion variant="separated">
+            <Accordion.Item value="overrides">
+              <Accordion.Control>{t('overrides')}</Accordion.Control>
+              <Accordion.Panel>
+                <SimpleGrid cols={{ base: 1, xs: 2 }}>
+                  <Select
+                    label={t('protocol')}
+                    placeholder={t('inherit')}
+                    clearable
+                    searchable
+                    data={protocols}
+                    {...form.getInputProps('protocol')}
+                    onChange={(value) => form.setFieldValue('protocol', value ?? '')}
+                  />
+                  <TextInput label={t('kind')} {...form.getInputProps('kind')} />
+                  <TextInput label={t('baseUrl')} placeholder={t('inherit')} {...form.getInputProps('base_url')} />
+                  <TextInput label={t('inferenceProfile')} {...form.getInputProps('inference_profile')} />
+                  <Select label={t('tokenCounting')} data={['inherit', 'upstreamApi', 'tiktoken']} {...form.getInputProps('token_counting')} />
+                  <div>
+                    <Switch mt="xs" label={t('directPath')} {...form.getInputProps('direct_path', { type: 'checkbox' })} />
+                    <Switch mt="xs" label={t('signaturePassthrough')} {...form.getInputProps('signature_passthrough', { type: 'checkbox' })} />
+                  </div>
+                </SimpleGrid>
+                <CodeEditor
+                  language="json"
+                  label="extra_config"
+                  value={form.values.extra_config}
+                  onChange={(text) => form.setFieldValue('extra_config', text)}
+                  error={form.errors['extra_config']}
+                />
+              </Accordion.Panel>
+            </Accordion.Item>
+          </Accordion>
+        </>
+      )}
+    </ResourceDrawer>
+  );
+}
