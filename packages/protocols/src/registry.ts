@@ -4,12 +4,13 @@ import { alphaResponse } from './alpha_response/index.ts';
 import { beta } from './beta/index.ts';
 import { cloudhostConverse } from './cloudhost_converse/index.ts';
 import { cloudhostIdeStreaming } from './cloudhost_ide_streaming/index.ts';
+import { cloudhostInvoke } from './cloudhost_invoke/index.ts';
 import { delta } from './delta/index.ts';
 import { gamma } from './gamma/index.ts';
 import type { ClientDoor, Protocol, UpstreamDoor } from './protocol.ts';
 
 /** The only list. A protocol that is not here is not built: the console refuses it on save. */
-export const protocols: readonly Protocol[] = [alpha, alphaResponse, beta, cloudhostConverse, cloudhostIdeStreaming, delta, gamma];
+export const protocols: readonly Protocol[] = [alpha, alphaResponse, beta, cloudhostConverse, cloudhostIdeStreaming, cloudhostInvoke, delta, gamma];
 
 const byId = new Map<ProtocolId, Protocol>(protocols.map((protocol) => [protocol.id, protocol]));
 

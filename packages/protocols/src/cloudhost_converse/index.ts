@@ -20,6 +20,7 @@ export const cloudhostConverse: Protocol = {
     readWhole,
     readTokenCount,
     readError,
+    opensUrl: (part) => /^s3:\/\//i.test(part.url ?? ''),
     listModels,
     readModelList,
   },

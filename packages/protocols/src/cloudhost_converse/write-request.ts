@@ -3,7 +3,7 @@ import { LossList } from '../beta/losses.ts';
 import { closeSchema } from '../beta/schema.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
 import { asObject, type JsonObject, own } from '../kit/read.ts';
-import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { limitCachePoints, writeCachePoint } from './cache-points.ts';
 import { type CloudFamily, cloudFamily } from './model-family.ts';
 import { writeModelFields } from './model-fields.ts';
@@ -41,7 +41,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     ...(fields.inference.stopSequences && family.reasoning === 'messages' && { additionalModelResponseFieldPaths: ['/stop_sequence'] }),
     ...writeIdentity(conversation, losses),
   };
-  return { body, losses: losses.list, ...(toolNames && { toolNames }) };
+  return { body, losses: losses.list, ...(toolNames && { toolNames }), ...(output.emulation && { emulation: output.emulation }) };
 }
 
 function writeSystem(conversation: Conversation, instruction: string | undefined, family: CloudFamily, losses: LossList): WireSystemBlock[] {
@@ -62,16 +62,23 @@ function placeSystem(system: WireSystemBlock[], messages: WireMessage[], family:
 }
 
 /** The format, natively or in words. */
-function writeOutput(output: OutputFormat | undefined, family: CloudFamily, losses: LossList): { config?: JsonObject; instruction?: string } {
+function writeOutput(
+  output: OutputFormat | undefined,
+  family: CloudFamily,
+  losses: LossList,
+): { config?: JsonObject; instruction?: string; emulation?: ReplyEmulation } {
   if (!output || output.type === 'text') return {};
   if (output.type === 'json') {
     losses.add('response_format', 'emulated', 'JSON mode is asked for in the system text');
-    return { instruction: 'Answer with one valid JSON object and nothing else: no code fence, no text before or after it.' };
+    return { emulation: {}, instruction: 'Answer with one valid JSON object and nothing else: no code fence, no text before or after it.' };
   }
   if (output.strict !== undefined) losses.dropped('response_format.strict', 'a schema has no such field here');
   if (!family.structuredOutput) {
-    losses.add('response_format', 'emulated', 'this model is asked for the schema in the system text');
-    return { instruction: `Answer with one JSON value that is valid against this JSON schema and with nothing else:\n${JSON.stringify(output.schema)}` };
+    losses.add('response_format.json_schema', 'emulated', 'this model is asked for the schema in the system text');
+    return {
+      emulation: { schema: output.schema },
+      instruction: `Answer with one JSON value that is valid against this JSON schema and with nothing else:\n${JSON.stringify(output.schema)}`,
+    };
   }
   const { schema, changed } = closeSchema(output.schema);
   if (changed) losses.add('response_format.schema', 'downgraded', 'objects were closed and bounds that are not enforced moved to descriptions');

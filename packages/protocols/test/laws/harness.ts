@@ -18,7 +18,9 @@ import {
   type WriteRequestContext,
 } from '../../src/index.ts';
 import { ideStreamingPlayer } from '../play/cloudhost-ide-streaming.ts';
+import { conversePlayer } from '../play/converse.ts';
 import { cumulativeDeltaPlayer, deltaPlayer } from '../play/delta.ts';
+import { messagesPlayer, novaPlayer } from '../play/invoke.ts';
 import type { UpstreamPlayer } from '../play/player.ts';
 import { validateStream as validateAlpha } from '../validate/alpha.ts';
 import { validateStream as validateAlphaResponse } from '../validate/alpha-response.ts';
@@ -107,6 +109,19 @@ const doorOf = (id: string): UpstreamDoor => upstreamProtocols.find((protocol) =
 
 export const upstreams: readonly Upstream[] = [
   ...speakers.map(playedByOwnDoor),
+  ...['claude-opus-4-1', 'claude-sonnet-4-5'].map((model) => ({
+    id: `cloudhost_converse, ${model}`,
+    upstream: doorOf('cloudhost_converse'),
+    target: { ...target, upstreamModelId: `us.anthropic.${model}-v1:0` },
+    ...conversePlayer,
+  })),
+  { id: 'cloudhost_invoke', upstream: doorOf('cloudhost_invoke'), target, ...messagesPlayer(playedByOwnDoor(speakers.find(({ id }) => id === 'beta')!)) },
+  {
+    id: 'cloudhost_invoke, nova',
+    upstream: doorOf('cloudhost_invoke'),
+    target: { ...target, upstreamModelId: 'us.amazon.nova-2-lite-v1:0' },
+    ...novaPlayer,
+  },
   { id: 'delta', upstream: doorOf('delta'), target, ...deltaPlayer },
   { id: 'delta, multimodal', upstream: doorOf('delta'), target: { ...target, kind: 'delta-multimodal' }, ...deltaPlayer },
   { id: 'delta, cumulative', upstream: doorOf('delta'), target, ...cumulativeDeltaPlayer },

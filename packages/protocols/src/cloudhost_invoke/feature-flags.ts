@@ -1,0 +1,34 @@
+/** The messages vendor's feature flags that this host knows; it answers an unknown one with a 400, and wants them in the body. */
+import { asArray, asString, own } from '../kit/read.ts';
+import type { Target } from '../protocol.ts';
+
+/** The host's own list ("Anthropic Claude Messages API", user guide, 2025-12). */
+const knownFlags: ReadonlySet<string> = new Set([
+  'computer-use-2025-01-24',
+  'computer-use-2025-11-24',
+  'token-efficient-tools-2025-02-19',
+  'interleaved-thinking-2025-05-14',
+  'output-128k-2025-02-19',
+  'dev-full-thinking-2025-05-14',
+  'context-1m-2025-08-07',
+  'context-management-2025-06-27',
+  'effort-2025-11-24',
+  'tool-search-tool-2025-10-19',
+  'tool-examples-2025-10-29',
+  'compact-2026-01-12',
+]);
+
+export interface Flags {
+  kept: string[];
+  /** Whether some were left out. */
+  dropped: boolean;
+}
+
+/** `extra_config.beta_flags`, a list, takes the place of the host's. */
+export function allowedFlags(wanted: readonly string[], target: Target): Flags {
+  const configured = asArray(own(target.extraConfig, 'beta_flags'));
+  const allowed = configured ? new Set(configured.map(asString)) : knownFlags;
+  const asked = [...new Set(wanted.map((flag) => flag.trim()).filter((flag) => flag !== ''))];
+  const kept = asked.filter((flag) => allowed.has(flag));
+  return { kept, dropped: kept.length < asked.length };
+}

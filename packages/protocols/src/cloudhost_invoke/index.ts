@@ -1,0 +1,39 @@
+/** Bedrock InvokeModel: the protocol as one value, built on those of the models' vendors. Only upstreams speak it. */
+import { beta } from '../beta/index.ts';
+import { credential, signing } from '../cloudhost_converse/credentials.ts';
+import { listModels, readModelList, readTokenCount } from '../cloudhost_converse/endpoint.ts';
+import { readError } from '../cloudhost_converse/errors.ts';
+import type { Protocol } from '../protocol.ts';
+import { verbatim } from './anatomy.ts';
+import { request } from './endpoint.ts';
+import { unwrapRecord } from './envelope.ts';
+import { messagesShape } from './messages-body.ts';
+import { createReader, readWhole } from './read-response.ts';
+import { shapeOf } from './shapes.ts';
+import { writeRequest } from './write-request.ts';
+
+export const cloudhostInvoke: Protocol = {
+  id: 'cloudhost_invoke',
+  title: 'Bedrock InvokeModel',
+  upstream: {
+    framing: 'event-stream',
+    unwrapRecord,
+    proofKind: beta.id,
+    request,
+    credential,
+    signing,
+    countsTokens: true,
+    writeRequest,
+    createReader,
+    readWhole,
+    readTokenCount,
+    readError,
+    verbatim,
+    passesVerbatim: (client, target, operation) => client === beta.id && operation === 'generate' && shapeOf(target) === messagesShape,
+    normalize: (field, context) =>
+      (shapeOf(context.target) === messagesShape ? beta.upstream?.normalize?.(field, context) : undefined) ?? { edits: [], losses: [] },
+    opensUrl: () => false,
+    listModels,
+    readModelList,
+  },
+};

@@ -1,0 +1,55 @@
+/** The messages vendor's body on this host: its own request without model and stream, with a version in the body, and less than it takes elsewhere. */
+import { beta } from '../beta/index.ts';
+import type { Conversation } from '../chat/conversation.ts';
+import { Losses } from '../kit/losses.ts';
+import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import type { UpstreamDoor, WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { BodyShape } from './shapes.ts';
+
+export const version = 'bedrock-2023-05-31';
+
+/** Keys that the host refuses ("Extra inputs are not permitted"), or says in the address instead. */
+export const refusedKeys = ['model', 'stream', 'service_tier', 'container', 'mcp_servers', 'inference_geo', 'speed', 'betas', 'cache_control'] as const;
+
+const messages = beta.upstream as UpstreamDoor;
+
+function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
+  const written = messages.writeRequest(conversation, { ...context, operation: 'generate', stream: false });
+  const losses = new Losses();
+  for (const loss of written.losses) losses.add(loss.field, loss.action, loss.detail);
+  const body: JsonObject = { anthropic_version: version, ...asObject(written.body) };
+  for (const key of refusedKeys) {
+    if (key === 'service_tier' && body[key] !== undefined) losses.add(key, 'dropped', 'this host does not take it in the body');
+    delete body[key];
+  }
+  for (const { path, note } of unreadableSources(body)) {
+    losses.add('media', 'downgraded', 'media by address cannot be opened by this host and was replaced by a note');
+    place(body, path, note);
+  }
+  return { ...written, body, losses: losses.list };
+}
+
+type Path = (string | number)[];
+
+/** Images and documents by address or file id, which this host does not open: where they stand, and the note that takes their place. */
+export function unreadableSources(body: unknown): { path: Path; note: JsonObject }[] {
+  const found: { path: Path; note: JsonObject }[] = [];
+  const look = (block: unknown, path: Path): void => {
+    const type = asString(own(own(block, 'source'), 'type'));
+    if (type === 'url' || type === 'file') found.push({ path, note: { type: 'text', text: `[${asString(own(block, 'type')) ?? 'media'} omitted]` } });
+    if (own(block, 'type') === 'tool_result') (asArray(own(block, 'content')) ?? []).forEach((inner, at) => look(inner, [...path, 'content', at]));
+  };
+  (asArray(own(body, 'messages')) ?? []).forEach((message, turn) => {
+    (asArray(own(message, 'content')) ?? []).forEach((block, at) => look(block, ['messages', turn, 'content', at]));
+  });
+  return found;
+}
+
+/** `path` was found in the same value, so all of it is there. */
+function place(body: JsonObject, path: Path, value: unknown): void {
+  let holder: unknown = body;
+  for (const step of path.slice(0, -1)) holder = (holder as Record<string | number, unknown>)[step];
+  (holder as Record<string | number, unknown>)[path.at(-1) as string | number] = value;
+}
+
+export const messagesShape: BodyShape = { writeRequest, createReader: messages.createReader, readWhole: messages.readWhole };

@@ -1,0 +1,55 @@
+/** Nova's own body: what Converse says, with the vendor's own settings among the inference settings, and its events as keys. */
+
+import type { Conversation } from '../chat/conversation.ts';
+import type { ChatEvent } from '../chat/event.ts';
+import { ConverseReader, readWhole } from '../cloudhost_converse/read-response.ts';
+import { writeRequest as writeConverse } from '../cloudhost_converse/write-request.ts';
+import { Losses } from '../kit/losses.ts';
+import { asArray, asObject, own } from '../kit/read.ts';
+import type { ReplyReader, StreamRecord, WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { BodyShape } from './shapes.ts';
+
+function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
+  const written = writeConverse(conversation, { ...context, operation: 'generate' });
+  const losses = new Losses();
+  for (const loss of written.losses) losses.add(loss.field, loss.action, loss.detail);
+  const { messages, system, toolConfig, inferenceConfig, additionalModelRequestFields: additional, serviceTier } = asObject(written.body) ?? {};
+  if (serviceTier !== undefined) losses.add('service_tier', 'dropped', 'this host does not take it in the body');
+  const { inferenceConfig: more, ...fields } = asObject(additional) ?? {};
+  const settings = { ...asObject(inferenceConfig), ...asObject(more), ...fields };
+  for (const message of asArray(messages) ?? []) withoutDocuments(message, losses);
+  const body = {
+    schemaVersion: 'messages-v1',
+    messages,
+    ...(system !== undefined && { system }),
+    ...(toolConfig !== undefined && { toolConfig }),
+    ...(Object.keys(settings).length > 0 && { inferenceConfig: settings }),
+  };
+  return { ...written, body, losses: losses.list };
+}
+
+/** Documents are known to Converse alone. `holder` is ours and is changed. */
+function withoutDocuments(holder: unknown, losses: Losses): void {
+  const content = asArray(own(holder, 'content'));
+  content?.forEach((block, at) => {
+    if (own(block, 'toolResult') !== undefined) return withoutDocuments(own(block, 'toolResult'), losses);
+    if (own(block, 'document') === undefined) return;
+    losses.add('media', 'downgraded', 'documents cannot be sent in this body and were replaced by a note');
+    content[at] = { text: '[document omitted]' };
+  });
+}
+
+/** `{"contentBlockDelta": {…}}`: the one key that names an event says which. */
+class NovaReader implements ReplyReader {
+  readonly #inner = new ConverseReader();
+
+  read({ json }: StreamRecord): ChatEvent[] {
+    return Object.keys(asObject(json) ?? {}).flatMap((key) => this.#inner.readEvent(key, own(json, key)));
+  }
+
+  finish(): ChatEvent[] {
+    return this.#inner.finish();
+  }
+}
+
+export const novaShape: BodyShape = { writeRequest, createReader: () => new NovaReader(), readWhole };
