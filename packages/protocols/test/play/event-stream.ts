@@ -7,11 +7,13 @@ const codec = new EventStreamCodec(
 );
 
 /** One message; headers are strings. */
-export const writeMessage = (headers: Record<string, string>, payload: unknown): Uint8Array =>
-  codec.encode({
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, { type: 'string', value }])),
-    body: new TextEncoder().encode(JSON.stringify(payload)),
-  });
+export const writeMessage = (headers: Record<string, string>, payload: unknown): Buffer =>
+  Buffer.from(
+    codec.encode({
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, { type: 'string', value }])),
+      body: new TextEncoder().encode(JSON.stringify(payload)),
+    }),
+  );
 
-export const writeEvent = (type: string, payload: unknown): Uint8Array =>
+export const writeEvent = (type: string, payload: unknown): Buffer =>
   writeMessage({ ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }, payload);
