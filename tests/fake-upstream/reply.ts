@@ -1,5 +1,6 @@
 /** From a request and its script to the reply that will be delivered. */
 import type { Reply } from './deliver.ts';
+import { encodeMessage } from './event-stream.ts';
 import { readReply } from './fixtures.ts';
 import type { FakeProtocol, Turn } from './protocols/fake-protocol.ts';
 import type { Asking } from './routes.ts';
@@ -11,7 +12,7 @@ const json = (status: number, body: unknown, headers: Record<string, string> = {
   pieces: [JSON.stringify(body)],
 });
 export const failure = (protocol: FakeProtocol, status: number, code: string, message: string, headers?: Record<string, string>): Reply =>
-  json(status, protocol.error(status, code, message), headers);
+  json(status, protocol.error(status, code, message), { ...protocol.errorHeaders?.(status, code), ...headers });
 
 let nextCall = 0;
 const idAlphabet = 'abcdefghijklmnopqrstuvwxyz';
@@ -56,8 +57,18 @@ function turnOf(asking: Asking, body: Record<string, unknown>, script: Script): 
 
 const countTokens = (text: string): number => Math.ceil(text.length / 4) + 1;
 
-function* framed(events: Iterable<string>, framing: Asking['framing']): Iterable<string> {
-  if (framing === 'json-array') {
+/** `[type, payload, kind]` as a message of its own; a vendor's event inside a chunk. */
+function asMessage(event: unknown): Buffer {
+  if (!Array.isArray(event))
+    return encodeMessage('event', 'chunk', JSON.stringify({ bytes: Buffer.from(JSON.stringify(event)).toString('base64'), p: 'abcdef' }));
+  const [type, payload, kind = 'event'] = event as [string, unknown, string?];
+  return encodeMessage(kind, type, JSON.stringify(payload));
+}
+
+function* framed(events: Iterable<string>, framing: Asking['framing']): Iterable<string | Buffer> {
+  if (framing === 'event-stream') {
+    for (const event of events) yield asMessage(JSON.parse(event) as unknown);
+  } else if (framing === 'json-array') {
     let first = true;
     for (const event of events) {
       yield `${first ? '[' : ',\r\n'}${event}\n`;
@@ -80,11 +91,17 @@ function* interrupted(protocol: FakeProtocol, turn: Turn): Iterable<string> {
   yield protocol.midstreamError('The fake upstream is overloaded.');
 }
 
+const contentTypes: Record<Asking['framing'], string> = {
+  sse: 'text/event-stream',
+  'bare-sse': 'text/event-stream',
+  'json-array': 'application/json',
+  'event-stream': 'application/vnd.amazon.eventstream',
+};
+
 function streamed(asking: Asking, turn: Turn, script: Script): Reply {
   const { protocol, framing } = asking;
   const events = script.flags.has('pump') ? endless(protocol, turn) : script.flags.has('midstream-error') ? interrupted(protocol, turn) : protocol.events(turn);
-  const type = framing === 'json-array' ? 'application/json' : 'text/event-stream';
-  return { status: 200, headers: { 'content-type': type }, pieces: framed(events, framing) };
+  return { status: 200, headers: { 'content-type': contentTypes[framing] }, pieces: framed(events, framing) };
 }
 
 /** The reply to a generation, a count or a listing; null: never answer. */
@@ -108,7 +125,7 @@ export function createReply(asking: Asking, body: Record<string, unknown>, scrip
   if (script.flags.has('garbage'))
     return {
       status: 200,
-      headers: { 'content-type': asking.stream ? 'text/event-stream' : 'application/json' },
+      headers: { 'content-type': asking.stream ? contentTypes[asking.framing] : 'application/json' },
       pieces: ['data: {"not json\n\n<html>\u0000\n\ndata: [[[\n\n'],
     };
   if (asking.operation === 'count') return json(200, protocol.countTokens(countTokens(protocol.read(body).text)));

@@ -2,6 +2,7 @@
 import { alpha } from './protocols/alpha.ts';
 import { alphaResponse } from './protocols/alpha-response.ts';
 import { beta } from './protocols/beta.ts';
+import { converse, invoke } from './protocols/cloudhost.ts';
 import type { FakeProtocol } from './protocols/fake-protocol.ts';
 import { gamma } from './protocols/gamma.ts';
 
@@ -11,7 +12,7 @@ export interface Asking {
   model: string;
   stream: boolean;
   /** How events are framed. */
-  framing: 'sse' | 'bare-sse' | 'json-array';
+  framing: 'sse' | 'bare-sse' | 'json-array' | 'event-stream';
 }
 
 const exact: Record<string, { protocol: FakeProtocol; operation: 'generate' | 'count' }> = {
@@ -27,14 +28,32 @@ const verbs: Record<string, { operation: 'generate' | 'count'; stream: boolean }
   countTokens: { operation: 'count', stream: false },
 };
 
+const cloudVerbs: Record<string, { protocol: FakeProtocol; operation: 'generate' | 'count'; stream: boolean }> = {
+  converse: { protocol: converse, operation: 'generate', stream: false },
+  'converse-stream': { protocol: converse, operation: 'generate', stream: true },
+  invoke: { protocol: invoke, operation: 'generate', stream: false },
+  'invoke-with-response-stream': { protocol: invoke, operation: 'generate', stream: true },
+  'count-tokens': { protocol: converse, operation: 'count', stream: false },
+};
+
+function readCloudRoute(path: string, body: Record<string, unknown>): Asking | null {
+  const [, model = '', name = ''] = /^\/model\/([^/]+)\/([a-z-]+)$/.exec(path) ?? [];
+  const verb = Object.hasOwn(cloudVerbs, name) ? cloudVerbs[name] : undefined;
+  if (verb === undefined) return null;
+  const counted = verb.operation === 'count' && Object.hasOwn((body['input'] as object | undefined) ?? {}, 'invokeModel');
+  return { ...verb, ...(counted && { protocol: invoke }), model: decodeURIComponent(model), framing: 'event-stream' };
+}
+
 /** Upstreams may live under a prefix: what counts begins at the version segment. */
 export function readRoute(method: string, url: URL, headers: Record<string, unknown>, body: Record<string, unknown>): Asking | null {
   const path = url.pathname.slice(Math.max(0, url.pathname.search(/\/v1(?:beta)?\//)));
   if (method === 'GET') {
+    if (path === '/foundation-models') return { protocol: converse, operation: 'list', model: '', stream: false, framing: 'sse' };
     if (path === '/v1/models')
       return { protocol: headers['anthropic-version'] === undefined ? alpha : beta, operation: 'list', model: '', stream: false, framing: 'sse' };
     return path === '/v1beta/models' ? { protocol: gamma, operation: 'list', model: '', stream: false, framing: 'sse' } : null;
   }
+  if (path.startsWith('/model/')) return readCloudRoute(path, body);
   const route = Object.hasOwn(exact, path) ? exact[path] : undefined;
   if (route !== undefined) return { ...route, model: String(body['model'] ?? ''), stream: body['stream'] === true, framing: 'sse' };
   const found = /^\/v1(?:beta)?\/models\/(.+):([A-Za-z]+)$/.exec(path);

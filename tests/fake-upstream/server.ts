@@ -1,4 +1,4 @@
-/** An upstream that speaks four protocols on one port, replays recordings, and breaks on request. What it heard is kept for tests. */
+/** An upstream that speaks six protocols on one port, replays recordings, and breaks on request. What it heard is kept for tests. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Delivery, deliver, type Reply } from './deliver.ts';

@@ -8,7 +8,7 @@ import { haveFixtures } from '../fake-upstream/fixtures.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
 import { modelOf, scriptedModels } from '../support/scripted-models.ts';
-import { type Door, doors, startChat } from '../support/sdk-callers.ts';
+import { type Door, doors, startChat, type UpstreamProtocol, upstreamProtocols } from '../support/sdk-callers.ts';
 
 /** What a door's SDK raises: its own class for the status, which both OpenAI's and Anthropic's name alike. */
 interface Raised {
@@ -72,11 +72,13 @@ const overflow = [
   { upstream: 'alpha', name: 'err-400-context-length' },
   { upstream: 'alpha_response', name: 'err-400-context' },
   { upstream: 'beta', name: 'err-400-prompt-too-long' },
+  { upstream: 'cloudhost_converse', name: 'err-400-too-long' },
 ] as const;
-const overflowScript = (upstream: Door): string[] => overflow.filter((one) => one.upstream === upstream).map(({ name }) => `fixture/${upstream}/${name}/1`);
+const overflowScript = (upstream: UpstreamProtocol): string[] =>
+  overflow.filter((one) => one.upstream === upstream).map(({ name }) => `fixture/${upstream}/${name}/1`);
 
 const matrix = doors.flatMap((door) =>
-  doors.flatMap((upstream) =>
+  upstreamProtocols.flatMap((upstream) =>
     statuses.flatMap((one) => [false, true].map((stream) => ({ door, upstream, form: stream ? 'streamed' : 'whole', stream, ...one }))),
   ),
 );

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { type FakeUpstream, type HeardRequest, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
 import { modelOf, scriptedModels } from '../support/scripted-models.ts';
-import { type AskedTool, type Door, doors, startChat } from '../support/sdk-callers.ts';
+import { type AskedTool, doors, startChat, type UpstreamProtocol, upstreamProtocols } from '../support/sdk-callers.ts';
 import { openaiClient } from '../support/sdks/chat-completions.ts';
 import { anthropicClient } from '../support/sdks/messages.ts';
 
@@ -17,7 +17,7 @@ const slowText = 'text:3+slow:130';
 const slowCall = `ok:${longArguments}+slow:130`;
 const wholeCall = `ok:${longArguments}`;
 const scripts = [wholeCall, slowText, slowCall, 'pump+slow:20', 'hang', 'cut@2500', 'eof@2500', 'midstream-error'];
-const pairs = doors.flatMap((door) => doors.map((upstream) => ({ door, upstream })));
+const pairs = doors.flatMap((door) => upstreamProtocols.map((upstream) => ({ door, upstream })));
 
 /** Protocols that send a call's arguments in fragments; in the other a call is one event, which comes whole or not at all. */
 const fragmenting = ['alpha', 'alpha_response', 'beta'] as const;
@@ -44,7 +44,7 @@ describe.each(arrangements('sdk-faults'))('streams on a %s gateway', (arrangemen
   let fake: FakeUpstream;
   let gateway: TestGateway;
   /** Scripts that break inside the arguments of a call. */
-  const cutCall: Partial<Record<Door, string>> = {};
+  const cutCall: Partial<Record<UpstreamProtocol, string>> = {};
   beforeAll(async () => {
     fake = await startFakeUpstream();
     gateway = await startGateway({ arrangement, env: { STREAMING_KEEPALIVE_SECONDS: '0.05' } });

@@ -6,7 +6,7 @@ import { arrangements, startGateway, type TestGateway, until } from '../support/
 import { type Heard, readHeard } from '../support/heard-request.ts';
 import { type Recorded, readRecorded } from '../support/recorded-reply.ts';
 import { modelOf, scriptedModels } from '../support/scripted-models.ts';
-import { type Asked, type AskedTool, type Door, doors, startChat } from '../support/sdk-callers.ts';
+import { type Asked, type AskedTool, type Door, doors, startChat, type UpstreamProtocol, upstreamProtocols } from '../support/sdk-callers.ts';
 
 const weather: AskedTool = {
   name: 'get_weather',
@@ -17,7 +17,10 @@ const clock: AskedTool = { name: 'get_time', description: 'The time at a place',
 const schema = { type: 'object', properties: { created_at: { type: 'string' } }, required: ['created_at'], additionalProperties: false };
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 
-const upstreams = doors;
+const upstreams = upstreamProtocols;
+/** Those of which the recordings hold every paired case, and those that also tell a cloud's. */
+const pairedAlways = doors;
+const pairedMost = [...doors, 'cloudhost_converse'] as const;
 const forms = [
   { form: 'whole', stream: false },
   { form: 'streamed', stream: true },
@@ -28,15 +31,20 @@ const pairs = doors.flatMap((door) => upstreams.flatMap((upstream) => forms.map(
 interface RecordedCase {
   name: string;
   asked: Asked;
-  upstreams: readonly Door[];
+  upstreams: readonly UpstreamProtocol[];
   exchange: { whole?: number; streamed?: number };
 }
 const cases: RecordedCase[] = [
   { name: 'paired-simple', asked: { text: 'What is the capital of France?' }, upstreams, exchange: { whole: 1, streamed: 2 } },
   { name: 'paired-tool-call', asked: { text: 'What is the weather?', tools: [weather] }, upstreams, exchange: { whole: 1, streamed: 2 } },
-  { name: 'paired-multimodal', asked: { text: 'What do you see?', image: pixel, maxTokens: 300 }, upstreams, exchange: { whole: 1, streamed: 2 } },
-  { name: 'paired-json-schema-format', asked: { text: 'Return JSON.', schema }, upstreams, exchange: { whole: 1, streamed: 2 } },
-  { name: 'paired-reasoning-with-output', asked: { text: 'What color is the sky?', reasoning: true }, upstreams, exchange: { whole: 1, streamed: 2 } },
+  { name: 'paired-multimodal', asked: { text: 'What do you see?', image: pixel, maxTokens: 300 }, upstreams: pairedMost, exchange: { whole: 1, streamed: 2 } },
+  { name: 'paired-json-schema-format', asked: { text: 'Return JSON.', schema }, upstreams: pairedAlways, exchange: { whole: 1, streamed: 2 } },
+  {
+    name: 'paired-reasoning-with-output',
+    asked: { text: 'What color is the sky?', reasoning: true },
+    upstreams: pairedMost,
+    exchange: { whole: 1, streamed: 2 },
+  },
   { name: 'paired-stop-sequences', asked: { text: 'Count to 20.', stop: ['10', 'ten'] }, upstreams: ['beta', 'gamma'], exchange: { whole: 1, streamed: 2 } },
   { name: 'paired-stop-sequences', asked: { text: 'Count to 20.', stop: ['10', 'ten'] }, upstreams: ['alpha'], exchange: { whole: 1 } },
 ];
@@ -47,7 +55,7 @@ const recorded = cases.flatMap(({ name, asked, upstreams, exchange }) =>
     ),
   ),
 );
-const fixture = (upstream: Door, name: string, n: number): string => `fixture/${upstream}/${name}/${n}`;
+const fixture = (upstream: UpstreamProtocol, name: string, n: number): string => `fixture/${upstream}/${name}/${n}`;
 
 const parallel = [
   { upstream: 'alpha', name: 'tools-roundtrip', n: 1, stream: false },
@@ -56,6 +64,8 @@ const parallel = [
   { upstream: 'beta', name: 'tools-parallel', n: 1, stream: false },
   { upstream: 'beta', name: 'tools-parallel-stream', n: 1, stream: true },
   { upstream: 'gamma', name: 'tools-parallel', n: 1, stream: false },
+  { upstream: 'cloudhost_converse', name: 'tools-parallel', n: 1, stream: false },
+  { upstream: 'cloudhost_converse', name: 'tools-parallel-stream-loop', n: 1, stream: true },
 ] as const;
 const proofs = [
   { upstream: 'alpha', name: 'reasoning-details-signature-stream', n: 1, stream: true },
@@ -65,10 +75,12 @@ const proofs = [
   { upstream: 'beta', name: 'thinking-tools-stream', n: 1, stream: true },
   { upstream: 'gamma', name: 'tools-signature-stream', n: 1, stream: true },
   { upstream: 'gamma', name: 'tools-parallel', n: 1, stream: false },
+  { upstream: 'cloudhost_converse', name: 'thinking-tools', n: 1, stream: false },
+  { upstream: 'cloudhost_converse', name: 'thinking-stream', n: 1, stream: true },
 ] as const;
 
 const toolScript = 'ok:{"location":"Paris"}';
-const scriptsOf = (protocol: Door): string[] => [
+const scriptsOf = (protocol: UpstreamProtocol): string[] => [
   'ok',
   'split1',
   toolScript,
@@ -77,7 +89,7 @@ const scriptsOf = (protocol: Door): string[] => [
 ];
 
 /** Only some protocols tell a stop sequence from a natural end. */
-const stopAsSeen = (door: Door, upstream: Door, stop: Recorded['stop']): Recorded['stop'] =>
+const stopAsSeen = (door: Door, upstream: UpstreamProtocol, stop: Recorded['stop']): Recorded['stop'] =>
   stop === 'stop-sequence' && !(door === 'beta' && upstream === 'beta') ? (door === 'beta' ? 'stop-sequence' : 'stop') : stop;
 
 describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arrangement) => {
@@ -99,7 +111,7 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
   });
 
   /** The last thing the upstream was asked. */
-  const heard = (upstream: Door): Heard => readHeard(upstream, fake.requests.at(-1)!.json);
+  const heard = (upstream: UpstreamProtocol): Heard => readHeard(upstream, fake.requests.at(-1)!.json);
 
   describe.each(pairs)('$door ← $upstream, $form', ({ door, upstream, stream }) => {
     test('text, system prompt, usage and stop reason', async () => {
@@ -214,7 +226,7 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
       const said = await chat.send({ stream });
       if (said.calls.length > 0) chat.answer(said.calls.map((call) => ({ ...call, output: 'done' })));
       else chat.say('Go on.');
-      for (const other of doors) {
+      for (const other of upstreams) {
         await chat.send({ stream, model: modelOf(other, 'ok') });
         const sent = JSON.stringify(fake.requests.at(-1)!.json);
         for (const proof of [...oracle.proofs, ...said.proofs]) expect(sent).not.toContain(proof.slice(0, 60));

@@ -1,5 +1,5 @@
 /** What an upstream was asked, read from its own protocol's body without any of the gateway's code. */
-import type { Door } from './sdk-callers.ts';
+import type { UpstreamProtocol } from './sdk-callers.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are read freely; a wrong guess shows as a failed comparison.
 type Json = any;
@@ -29,9 +29,9 @@ const textOf = (content: Json): string =>
 const propertiesOf = (schema: Json): string[] => Object.keys(schema?.properties ?? {});
 const dataOf = (url: string): string[] => (url.startsWith('data:') ? [url.slice(url.indexOf(',') + 1)] : []);
 
-export const readHeard = (protocol: Door, body: Json): Heard => readers[protocol](body);
+export const readHeard = (protocol: UpstreamProtocol, body: Json): Heard => readers[protocol](body);
 
-const readers: Record<Door, (body: Json) => Heard> = {
+const readers: Record<UpstreamProtocol, (body: Json) => Heard> = {
   alpha(body) {
     const messages: Json[] = body.messages;
     const calls: Json[] = messages.flatMap((message) => list(message.tool_calls));
@@ -109,4 +109,29 @@ const readers: Record<Door, (body: Json) => Heard> = {
       }),
     };
   },
+  cloudhost_converse(body) {
+    const blocks: (Json & { role: string })[] = body.messages.flatMap((message: Json) =>
+      message.content.map((block: Json) => ({ ...block, role: message.role })),
+    );
+    return {
+      system: textOf(body.system),
+      user: blocks.filter((block) => block.role === 'user' && block.text !== undefined).map((block) => block.text),
+      tools: list(body.toolConfig?.tools).map((tool) => tool.toolSpec.name),
+      images: blocks.flatMap((block) => block.image?.source.bytes ?? []),
+      schema: propertiesOf(JSON.parse(body.outputConfig?.textFormat?.structure.jsonSchema.schema ?? '{}')),
+      stop: list(body.inferenceConfig?.stopSequences),
+      maxTokens: body.inferenceConfig?.maxTokens,
+      answered: blocks.flatMap(({ toolResult }) =>
+        toolResult === undefined
+          ? []
+          : [
+              {
+                name: blocks.find((one) => one.toolUse?.toolUseId === toolResult.toolUseId)?.toolUse.name,
+                result: toolResult.content.map((part: Json) => part.text ?? JSON.stringify(part.json ?? '')).join(''),
+              },
+            ],
+      ),
+    };
+  },
+  cloudhost_invoke: (body) => readers.beta(body),
 };

@@ -1,6 +1,7 @@
 /** What a recorded reply says, read without any of the gateway's code: the oracle for replayed cases. */
+import { decodeMessages } from '../fake-upstream/event-stream.ts';
 import { readReply } from '../fake-upstream/fixtures.ts';
-import type { Door, Said, Stop } from './sdk-callers.ts';
+import type { Said, Stop, UpstreamProtocol } from './sdk-callers.ts';
 
 // Recordings are read freely; a wrong guess shows as a failed comparison.
 // biome-ignore lint/suspicious/noExplicitAny: see above.
@@ -12,9 +13,11 @@ export type Recorded = Pick<Said, 'text' | 'thinking' | 'proofs' | 'stop'> & {
 };
 
 /** Throws when there is no such recording. */
-export function readRecorded(protocol: Door, name: string, n: number): Recorded {
+export function readRecorded(protocol: UpstreamProtocol, name: string, n: number): Recorded {
   const reply = readReply(protocol, name, n);
   if (reply === null) throw new Error(`there is no recording ${protocol}/${name}/${n}`);
+  // A binary stream begins with a length, of which the first byte is 0.
+  if (reply.body[0] === 0) return readers[protocol](decodeMessages(reply.body).map(unwrapped), false);
   const text = reply.body.toString('utf8');
   const whole = /^\s*[{[]/.test(text);
   const events: Json[] = whole
@@ -117,9 +120,42 @@ function readGamma(events: Json[]): Recorded {
   };
 }
 
-const readers: Record<Door, (events: Json[], whole: boolean) => Recorded> = {
+/** A chunk's inner event, or the event with its name. */
+const unwrapped = ({ type, payload }: Json): Json =>
+  type === 'chunk' ? JSON.parse(Buffer.from(payload.bytes, 'base64').toString('utf8')) : { type, ...payload };
+
+const stopsOfConverse: Record<string, Stop> = { end_turn: 'stop', max_tokens: 'length', tool_use: 'tools', stop_sequence: 'stop-sequence' };
+
+function readConverse(events: Json[], whole: boolean): Recorded {
+  const blocks: Json[] = whole ? events[0].output.message.content : [];
+  for (const { type, contentBlockIndex: at, start, delta } of whole ? [] : events) {
+    if (type === 'contentBlockStart') blocks[at] = { toolUse: { ...start.toolUse, json: '' } };
+    if (type !== 'contentBlockDelta') continue;
+    blocks[at] ??= delta.reasoningContent ? { reasoningContent: { reasoningText: { text: '', signature: '' } } } : { text: '' };
+    if (delta.text) blocks[at].text += delta.text;
+    if (delta.toolUse) blocks[at].toolUse.json += delta.toolUse.input;
+    const thought = blocks[at].reasoningContent?.reasoningText;
+    if (thought)
+      [thought.text, thought.signature] = [thought.text + (delta.reasoningContent.text ?? ''), thought.signature + (delta.reasoningContent.signature ?? '')];
+  }
+  const thoughts = blocks.flatMap((block) => block.reasoningContent?.reasoningText ?? []);
+  const reason = whole ? events[0].stopReason : events.find(({ type }) => type === 'messageStop').stopReason;
+  const usage = whole ? events[0].usage : events.find(({ type }) => type === 'metadata').usage;
+  return {
+    text: blocks.map((block) => block.text ?? '').join(''),
+    thinking: thoughts.map((thought) => thought.text).join(''),
+    proofs: thoughts.flatMap((thought) => thought.signature || []),
+    stop: stopsOfConverse[reason] ?? 'other',
+    calls: blocks.flatMap(({ toolUse }) => (toolUse ? [{ name: toolUse.name, args: toolUse.json === undefined ? toolUse.input : parse(toolUse.json) }] : [])),
+    usage: { input: usage.inputTokens + (usage.cacheReadInputTokens ?? 0) + (usage.cacheWriteInputTokens ?? 0), output: usage.outputTokens },
+  };
+}
+
+const readers: Record<UpstreamProtocol, (events: Json[], whole: boolean) => Recorded> = {
   alpha: readAlpha,
   alpha_response: readAlphaResponse,
   beta: readBeta,
   gamma: readGamma,
+  cloudhost_converse: readConverse,
+  cloudhost_invoke: readBeta,
 };

@@ -67,7 +67,10 @@ export interface SdkOptions {
 }
 
 export type Door = 'alpha' | 'alpha_response' | 'beta' | 'gamma';
+/** Protocols that only upstreams speak, beside those of the doors. */
+export type UpstreamProtocol = Door | 'cloudhost_converse' | 'cloudhost_invoke';
 export const doors = ['alpha', 'alpha_response', 'beta', 'gamma'] as const satisfies readonly Door[];
+export const upstreamProtocols = [...doors, 'cloudhost_converse', 'cloudhost_invoke'] as const satisfies readonly UpstreamProtocol[];
 
 const starts: Record<Door, (options: SdkOptions, model: string, asked: Asked) => SdkChat> = {
   alpha: startChatCompletions,

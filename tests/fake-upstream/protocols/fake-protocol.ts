@@ -35,6 +35,8 @@ export interface FakeProtocol {
   /** An error inside a stream whose head said 200. */
   midstreamError(message: string): string;
   error(status: number, code: string, message: string): unknown;
+  /** Where a header says which error it is. */
+  errorHeaders?(status: number, code: string): Record<string, string>;
   countTokens(tokens: number): unknown;
   models(ids: readonly string[]): unknown;
 }
