@@ -1,28 +1,17 @@
 /** Proxy, DNS and TLS settings of upstreams through the API: sealed, masked, kept, moved by export and import. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { createLogger } from '@model-gateway/telemetry';
-import { api, type Harness, startConsole } from './harness.ts';
+import { makeCertificate } from '../../../packages/outbound/test/certificates.ts';
+import { type Answer, api, type Harness, startConsole } from './harness.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'console-egress-'));
 let cert = '';
 let key = '';
 let otherKey = '';
-beforeAll(() => {
-  const make = (name: string): [string, string] => {
-    const [keyFile, certFile] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)];
-    const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', `/CN=${name}`];
-    execFileSync('openssl', [...args, '-keyout', keyFile, '-out', certFile], { stdio: 'ignore' });
-    return [readFileSync(certFile, 'utf8'), readFileSync(keyFile, 'utf8')];
-  };
-  [cert, key] = make('client');
-  [, otherKey] = make('other');
+beforeAll(async () => {
+  ({ cert, key } = await makeCertificate('client'));
+  ({ key: otherKey } = await makeCertificate('other'));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let storage: Storage;
 let harness: Harness;
@@ -39,7 +28,7 @@ afterEach(async () => {
 
 const upstream = { name: 'u', protocol: 'alpha', base_url: 'https://h' };
 const stored = async () => (await storage.catalog.upstreams.find('u'))!.document;
-const field = (answer: { body: any }) => answer.body?.error?.details?.[0]?.field;
+const field = (answer: { body: Answer['body'] }) => answer.body?.error?.details?.[0]?.field;
 
 test('credentials go in, are sealed, and come out as masks alone', async () => {
   const made = await call('POST', `${api}/upstreams`, {

@@ -11,8 +11,9 @@ import { type DnsReply, type Question, readReply, writeQuestion } from './messag
 import type { Exchange } from './resolver.ts';
 
 /** A datagram that is lost is sent again after this long. */
-const resendMs = 700;
-const serverMs = 2000;
+const resendMs = 500;
+/** Then the next server is asked: several fit into the time that a connection gets. */
+const serverMs = 1500;
 const largestReply = 65_535;
 
 export interface ExchangeOptions {

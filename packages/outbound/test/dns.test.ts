@@ -1,0 +1,183 @@
+/** Names resolved by real servers of each scheme, end to end through a call. */
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Packet } from 'dns-packet';
+import type { DnsReply } from '../src/dns/message.ts';
+import { createDnsResolver } from '../src/dns/resolver.ts';
+import type { DnsServer } from '../src/index.ts';
+import { send, wait } from '../src/support.ts';
+import { type Certificate, makeCertificate } from './certificates.ts';
+import { type Answering, address, alias, cleanUp, startDns, startDnsOverHttps, startDnsOverTls } from './servers.ts';
+import { egress, startTarget, use } from './support.ts';
+
+afterEach(cleanUp);
+let certificate: Certificate;
+beforeAll(async () => {
+  certificate = await makeCertificate('dns.test');
+});
+
+const home: Answering = (name, type) => ({ answers: type === 'A' ? [address(name, '127.0.0.1')] : [] });
+const call = async (servers: string[], name = 'api.test') => {
+  const target = await startTarget();
+  return send(use(), {
+    url: `http://${name}:${target.port}/`,
+    egress: egress({ dns: { servers, ttl_secs: null }, tls: { ca: certificate.cert } }),
+    timeouts: { connect_ms: 8000 },
+  }).done;
+};
+
+describe('each scheme', () => {
+  test('none: UDP', async () => {
+    const dns = await startDns(home);
+    expect(await call([`127.0.0.1:${dns.port}`])).toBe('end');
+    expect(dns.asked.sort()).toEqual(['udp api.test A', 'udp api.test AAAA']);
+  });
+
+  test('udp://, again over TCP when the answer is cut', async () => {
+    const dns = await startDns((name, type, over) => (over === 'udp' ? { truncated: true } : home(name, type, over)));
+    expect(await call([`udp://127.0.0.1:${dns.port}`])).toBe('end');
+    expect(dns.asked).toContain('tcp api.test A');
+    // Without a scheme there is no TCP: a cut answer without an address is none.
+    expect(await call([`127.0.0.1:${dns.port}`])).toMatchObject({ class: 'connect', phase: 'dns' });
+  });
+
+  test('tls://', async () => {
+    const dns = await startDnsOverTls(home, certificate);
+    expect(await call([`tls://127.0.0.1:${dns.port}`])).toBe('end');
+    expect(dns.asked).toContain('tls api.test A');
+  });
+
+  test('https://', async () => {
+    const dns = await startDnsOverHttps(home, certificate);
+    expect(await call([`https://127.0.0.1:${dns.port}/dns-query`])).toBe('end');
+    expect(dns.asked).toContain('https api.test A');
+    expect(await call([`https://127.0.0.1:${dns.port}/elsewhere`])).toMatchObject({ class: 'connect', phase: 'dns' });
+  });
+
+  test.each([
+    ['tls', startDnsOverTls],
+    ['https', startDnsOverHttps],
+  ] as const)('%s:// with a certificate that is not trusted is no server', async (scheme, start) => {
+    const dns = await start(home, await makeCertificate('other.test'));
+    expect(await call([`${scheme}://127.0.0.1:${dns.port}`])).toMatchObject({ class: 'connect', phase: 'dns' });
+    expect(dns.asked).toEqual([]);
+  });
+});
+
+describe('answers', () => {
+  test('what is resolved is judged when it is dialled', async () => {
+    for (const data of ['169.254.169.254', '0.0.0.0', '100.100.100.200']) {
+      const dns = await startDns((name, type) => ({ answers: type === 'A' ? [address(name, data)] : [] }));
+      expect([data, await call([`127.0.0.1:${dns.port}`])]).toMatchObject([data, { class: 'refused-address', phase: 'dns' }]);
+    }
+    const inner = await startDns((name, type) => ({ answers: type === 'AAAA' ? [{ type, name, data: '::ffff:169.254.169.254', ttl: 1 }] : [] }));
+    expect(await call([`127.0.0.1:${inner.port}`])).toMatchObject({ class: 'refused-address' });
+  });
+
+  test('a name that changes its address to a refused one (rebinding) is refused at the next connection', async () => {
+    let asked = 0;
+    const dns = await startDns((name, type) => ({ answers: type === 'A' ? [address(name, asked++ === 0 ? '127.0.0.1' : '169.254.169.254', 0)] : [] }));
+    const target = await startTarget();
+    const outbound = use();
+    const way = egress({ dns: { servers: [`127.0.0.1:${dns.port}`], ttl_secs: null } });
+    const again = () => send(outbound, { url: `http://api.test:${target.port}/`, egress: way }).done;
+    expect(await again()).toBe('end');
+    // Closing the connection makes the next call dial anew.
+    for (const socket of target.sockets) socket.destroy();
+    await wait(20);
+    expect(await again()).toMatchObject({ class: 'refused-address' });
+  });
+
+  test('aliases are followed, inside an answer and by asking on, but not for ever', async () => {
+    const dns = await startDns((name, type) => {
+      if (type !== 'A') return {};
+      if (name === 'api.test') return { answers: [alias(name, 'B.test'), alias('b.test', 'c.test'), address('evil.test', '127.0.0.9')] };
+      if (name === 'c.test') return { answers: [address(name, '127.0.0.1')] };
+      return { answers: [alias(name, `x${name}`)] };
+    });
+    expect(await call([`127.0.0.1:${dns.port}`])).toBe('end');
+    expect(await call([`127.0.0.1:${dns.port}`], 'loop.test')).toMatchObject({ class: 'connect', phase: 'dns' });
+    expect(dns.asked.length).toBeLessThan(60);
+    const round = await startDns((name) => ({ answers: [alias(name, 'b.test'), alias('b.test', name)] }));
+    expect(await call([`127.0.0.1:${round.port}`])).toMatchObject({ class: 'connect', phase: 'dns' });
+  });
+
+  test('a reply with another id, name or type, and what is no reply, is not the answer', async () => {
+    const forged: ((reply: Packet) => Packet)[] = [
+      (reply) => ({ ...reply, id: ((reply.id ?? 0) + 1) % 65_536 }),
+      (reply) => ({ ...reply, questions: [{ type: 'A', name: 'other.test' }] }),
+      (reply) => ({ ...reply, questions: [{ type: 'TXT', name: 'api.test' }] }),
+      (reply) => ({ ...reply, questions: [] }),
+      (reply) => ({ ...reply, type: 'query' }),
+    ];
+    const ends = forged.map(async (forge) => {
+      const dns = await startDns((name, type) => ({ answers: type === 'A' ? [address(name, '127.0.0.1')] : [], forge }));
+      return call([`127.0.0.1:${dns.port}`]);
+    });
+    for (const end of await Promise.all(ends)) expect(end).toMatchObject({ class: 'connect', phase: 'dns' });
+  });
+
+  test('servers are asked in order: one that is silent, that fails or that talks nonsense is passed over', async () => {
+    const silent = await startDns(() => null);
+    const failing = await startDns(() => ({ rcode: 2 }));
+    const good = await startDns(home);
+    expect(await call([`127.0.0.1:${failing.port}`, `127.0.0.1:${silent.port}`, 'udp://127.0.0.1:1', `127.0.0.1:${good.port}`])).toBe('end');
+    // A datagram that is lost is sent again.
+    expect(silent.asked.length).toBeGreaterThan(2);
+    const none = await startDns(() => ({ rcode: 3 }));
+    expect(await call([`127.0.0.1:${none.port}`, `127.0.0.1:${good.port}`])).toMatchObject({ class: 'connect', phase: 'dns' });
+  }, 15_000);
+});
+
+describe('the cache', () => {
+  const server: DnsServer = { scheme: 'plain', host: '127.0.0.1', port: 53, path: '' };
+  const reply = (more: Partial<DnsReply>): DnsReply => ({ rcode: 'NOERROR', truncated: false, addresses: [], alias: null, ttl: 60, ...more });
+  const resolver = (ttlSecs: number, answer: (name: string) => Partial<DnsReply>) => {
+    const clock = { now: 0, asked: 0 };
+    const made = createDnsResolver(
+      { servers: [server], ttlSecs },
+      async (_server, { name, type }) => {
+        if (type === 'A') clock.asked++;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        return reply(type === 'A' ? answer(name) : {});
+      },
+      () => clock.now,
+    );
+    return { clock, made };
+  };
+
+  test('keeps an answer for its own time, at most for ttl_secs', async () => {
+    for (const [ttl, cap, lives] of [
+      [60, 300, 60],
+      [600, 300, 300],
+      [0, 300, 0],
+      [60, 0, 0],
+    ] as const) {
+      const { clock, made } = resolver(cap, () => ({ addresses: ['192.0.2.1'], ttl }));
+      await made.lookup('a.test');
+      clock.now = lives * 1000 - 1;
+      await made.lookup('a.test');
+      expect([ttl, cap, clock.asked]).toEqual([ttl, cap, lives === 0 ? 2 : 1]);
+      clock.now = lives * 1000;
+      await made.lookup('a.test');
+      expect([ttl, cap, clock.asked]).toEqual([ttl, cap, lives === 0 ? 3 : 2]);
+    }
+  });
+
+  test('keeps "there is none" for a short while', async () => {
+    const { clock, made } = resolver(3600, () => ({ rcode: 'NXDOMAIN', ttl: 3600 }));
+    for (let i = 0; i < 3; i++) await expect(made.lookup('a.test')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    expect(clock.asked).toBe(1);
+    clock.now = 30_000;
+    await expect(made.lookup('a.test')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    expect(clock.asked).toBe(2);
+  });
+
+  test('asks once for all who wait, and stays bounded', async () => {
+    const { clock, made } = resolver(60, () => ({ addresses: ['192.0.2.1'] }));
+    await Promise.all(Array.from({ length: 50 }, () => made.lookup('a.test')));
+    expect(clock.asked).toBe(1);
+    await Promise.all(Array.from({ length: 1100 }, (_, i) => made.lookup(`n${i}.test`)));
+    await made.lookup('a.test');
+    expect(clock.asked).toBe(1102);
+  });
+});
