@@ -67,7 +67,7 @@ describe.each(protocols)('a %s upstream', (protocol) => {
     });
     expect(status).toBe(502);
     expect(text).not.toContain('inner.test');
-    expect(row).toMatchObject({ status: 502, error_code: 'upstream_failed', attempts: [{ status: 307, error_code: 'redirect' }] });
+    expect(row).toMatchObject({ status: 502, error_code: 'upstream_redirect', attempts: [{ status: 307, error_code: 'redirect' }] });
   });
 
   test('may not speak for the gateway in a whole reply', async () => {

@@ -19,6 +19,7 @@ export const errorCodes = {
   client_gone: { status: 499, retryable: false, message: 'The client closed the connection.' },
   internal: { status: 500, retryable: false, message: 'Internal error.' },
   upstream_failed: { status: 502, retryable: true, message: 'The upstream failed.' },
+  upstream_redirect: { status: 502, retryable: false, message: 'The upstream answered with a redirect, which is never followed.' },
   upstream_unavailable: { status: 502, retryable: true, message: 'The upstream is unavailable.' },
   upstream_credential: { status: 502, retryable: false, message: 'The upstream refused the gateway.' },
   upstream_broken: { status: 502, retryable: true, message: 'The upstream closed the reply before it was complete.' },

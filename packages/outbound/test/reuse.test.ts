@@ -34,7 +34,13 @@ async function twoCalls(first: (socket: Socket) => void, between: (seen: Seen) =
 describe('a connection is not used again', () => {
   test.each([
     ['extra bytes in the same packet', (socket: Socket) => socket.write(ok + smuggled)],
-    ['a second reply that nobody asked for, later', (socket: Socket) => void (socket.write(ok), setTimeout(() => socket.write(smuggled), 5))],
+    [
+      'a second reply that nobody asked for, later',
+      (socket: Socket) => {
+        socket.write(ok);
+        setTimeout(() => socket.write(smuggled), 5);
+      },
+    ],
     ['half a second reply', (socket: Socket) => socket.write(`${ok}HTTP/1.1 200 OK\r\n`)],
     [
       'rubbish after a chunked reply',
@@ -65,7 +71,10 @@ describe('a connection is not used again', () => {
 
   test('after a call that was given up, whatever comes late', async () => {
     const { two, end, connections } = await twoCalls(
-      (socket) => void (socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhal'), setTimeout(() => socket.write(`f-done${smuggled}`), 20)),
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhal');
+        setTimeout(() => socket.write(`f-done${smuggled}`), 20);
+      },
       async (seen) => {
         await wait(10);
         seen.call.abort('enough');
@@ -76,7 +85,14 @@ describe('a connection is not used again', () => {
 
   test('after a reply that began before the request was out', async () => {
     // Larger than all buffers on the way, and nobody reads it.
-    const { one, two, end, connections } = await twoCalls((socket) => void (socket.pause(), socket.write(ok)), undefined, Buffer.alloc(32 * 1024 * 1024, 'a'));
+    const { one, two, end, connections } = await twoCalls(
+      (socket) => {
+        socket.pause();
+        socket.write(ok);
+      },
+      undefined,
+      Buffer.alloc(32 * 1024 * 1024, 'a'),
+    );
     expect([one.text(), end, two.text(), connections]).toEqual(['ok', 'end', 'ok', 2]);
   });
 

@@ -40,6 +40,9 @@ const unreached = /_(?:dns|connect|tls)$/;
 export const healthSign = (fault: UpstreamFault): HealthSign =>
   fault.class === 'timeout' && unreached.test(fault.code ?? '') ? 'line' : meanings[fault.class].sign;
 
+/** An upstream that has moved: an admin has to enter the new address. */
+const isRedirect = ({ status = 0 }: UpstreamFault): boolean => status >= 300 && status <= 399;
+
 /** Faults whose words belong to the caller; all others say no more than our own sentence. */
 const callersFaults = new Set<UpstreamFault['class']>(['caller', 'context', 'not-found']);
 
@@ -55,7 +58,7 @@ export interface FaultFacts {
 
 /** The error a caller gets when this fault was the last word of a single upstream (contract §3). */
 export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayError {
-  const { code } = meanings[fault.class];
+  const code = isRedirect(fault) ? 'upstream_redirect' : meanings[fault.class].code;
   const retryAfter = fault.retryAfterMs === undefined ? {} : { retryAfter: Math.max(1, Math.ceil(fault.retryAfterMs / 1000)) };
   if (!callersFaults.has(fault.class))
     return new GatewayError(code, {
