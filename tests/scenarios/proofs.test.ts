@@ -5,6 +5,9 @@ import { sealLegacy } from '../../packages/signatures/test/legacy-writer.ts';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
 import { createScriptedOutbound, type Script } from '../support/scripted-outbound.ts';
 
+// biome-ignore lint/suspicious/noExplicitAny: assertions look into it freely.
+type Body = any;
+
 const proof = 'EqQBCkYIARgCKkDx+/=real-proof';
 const json = (status: number, body: unknown): Script => ({
   status,
@@ -51,15 +54,15 @@ beforeEach(() => {
   outbound.sent.length = 0;
 });
 
-async function post(path: string, body: unknown): Promise<{ status: number; body: Record<string, any>; id: string }> {
+async function post(path: string, body: unknown): Promise<{ status: number; body: Body; id: string }> {
   const reply = await fetch(gateway.url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  return { status: reply.status, body: (await reply.json()) as Record<string, any>, id: reply.headers.get('x-request-id') ?? '' };
+  return { status: reply.status, body: (await reply.json()) as Body, id: reply.headers.get('x-request-id') ?? '' };
 }
-const sentBody = (at: number): Record<string, any> => JSON.parse(outbound.sent[at]?.body ?? 'null') as Record<string, any>;
+const sentBody = (at: number): Body => JSON.parse(outbound.sent[at]?.body ?? 'null') as Body;
 const ask = (model: string, messages: unknown[], more: object = {}) => post('/v1/messages', { model, max_tokens: 4096, messages, ...more });
 const user = { role: 'user', content: 'hi' };
 const followUp = (content: unknown[]) => [
@@ -68,11 +71,11 @@ const followUp = (content: unknown[]) => [
   { role: 'user', content: [{ type: 'tool_result', tool_use_id: (content.at(-1) as { id: string }).id, content: 'ok' }] },
 ];
 /** One turn that thinks and calls, as the caller gets it. */
-async function firstTurn(model: string): Promise<any[]> {
+async function firstTurn(model: string): Promise<Body[]> {
   answers = [betaReply([thought, use])];
   const { body } = await ask(model, [user], { thinking: { type: 'enabled', budget_tokens: 2048 } });
   outbound.sent.length = 0;
-  return body['content'] as any[];
+  return body['content'] as Body[];
 }
 
 describe('field note 11: a proof goes back to its issuer alone', () => {

@@ -4,5 +4,6 @@ export * from './chat/event.ts';
 export * from './chat/fold.ts';
 export { promptPrefix } from './kit/prompt-prefix.ts';
 export { refusesProofs } from './kit/proof-refusal.ts';
+export { bridgeTools, plainToolRules, type ToolBridge } from './kit/tool-bridge.ts';
 export * from './protocol.ts';
 export * from './registry.ts';

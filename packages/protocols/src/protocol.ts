@@ -4,6 +4,7 @@ import type { ModelFamily } from '@model-gateway/model-families';
 import type { Conversation, MediaPart } from './chat/conversation.ts';
 import type { ChatEvent, UpstreamFault } from './chat/event.ts';
 import type { Message } from './chat/fold.ts';
+import type { ToolRules } from './kit/tool-bridge.ts';
 
 /** Everything the gateway knows about one wire protocol. Others receive a `Protocol`; nobody outside compares an id. */
 export interface Protocol {
@@ -257,6 +258,8 @@ export interface UpstreamDoor {
   kinds?: readonly string[];
   /** Takes a record out of the envelope in which a host carries another protocol's events, as that protocol would have framed it (`raw` too). */
   unwrapRecord?: ((record: FramedRecord) => FramedRecord) | undefined;
+  /** Which tools the model takes; absent: functions with plain names (`plainToolRules`). */
+  toolRules?(upstreamModelId: string): ToolRules;
   /** The protocol whose proofs of thinking this one carries, where they are not its own: the same vendor's models behind another door. */
   proofKind?: ProtocolId;
   /**

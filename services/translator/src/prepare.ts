@@ -2,7 +2,15 @@
 import { GatewayError } from '@model-gateway/errors';
 import { applyEdits } from '@model-gateway/json';
 import type { Egress } from '@model-gateway/outbound';
-import { findProtocol, type Protocol, type ReplyEmulation, type UpstreamDoor, type UpstreamRequest, type VerbatimRules } from '@model-gateway/protocols';
+import {
+  findProtocol,
+  type Protocol,
+  type ReplyEmulation,
+  type ToolBridge,
+  type UpstreamDoor,
+  type UpstreamRequest,
+  type VerbatimRules,
+} from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import { createProofs, type Proofs } from './attempt/signatures.ts';
 import type { Call } from './call.ts';
@@ -24,6 +32,8 @@ export interface Prepared {
   emulation: ReplyEmulation | undefined;
   /** The caller's names of tools by the names that were sent, where they differ. */
   toolNames: ReadonlyMap<string, string> | undefined;
+  /** Puts names and kinds of tools back in the reply's calls; undefined when the request changed none. */
+  bridge: ToolBridge | undefined;
   proofs: Proofs;
   /** Set on the retry without proofs. */
   proofsRefused: boolean;
@@ -63,6 +73,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
     body: undefined,
     emulation: undefined,
     toolNames: undefined,
+    bridge: undefined,
   };
   const finish = (): Prepared => {
     const request = upstream.request({
@@ -71,7 +82,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
       stream: job.stream,
       ...(verbatim && { clientHeaders: job.headers, clientQuery: job.query, clientPath: job.path }),
     });
-    const { emulation, toolNames } = draft;
+    const { emulation, toolNames, bridge } = draft;
     return {
       route,
       upstream,
@@ -82,6 +93,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
       body: print(draft),
       emulation,
       toolNames,
+      bridge,
       proofs,
       proofsRefused,
       sealSignature: proofs.seal,

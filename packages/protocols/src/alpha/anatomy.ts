@@ -1,9 +1,11 @@
 import type { Edit } from '@model-gateway/json';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
+import { nineCharacterId } from '../kit/short-id.ts';
 import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { findFamily } from './families.ts';
 import { absentProof } from './proofs.ts';
+import { blankReasoning, readReasoningText } from './thinking.ts';
 
 type Path = Edit['path'];
 
@@ -15,8 +17,8 @@ interface FoundProof {
   remove: Path;
 }
 
-/** Texts that are in every body that holds a proof. */
-const marks = ['reasoning_details', 'thought_signature'] as const;
+/** Texts one of which is in every body that holds a proof. */
+const marks = ['reasoning_details', 'thought_signature', 'reasoning_opaque', 'thinking_blocks'] as const;
 
 /** What changes in bytes that pass from a caller of this protocol to an upstream of it, and back. */
 export const verbatim: VerbatimRules = {
@@ -25,6 +27,7 @@ export const verbatim: VerbatimRules = {
     const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
     if (context.stream && findFamily(context.target.upstreamModelId).streamOptions) edits.push(...askForUsage(context));
     if (marks.some((mark) => context.contains(mark))) edits.push(...openProofs(context, losses));
+    if (context.contains('"tool_call')) edits.push(...fitCalls(context, losses));
     return { edits, losses: losses.list };
   },
   createReply: (context) => new AlphaReply(context),
@@ -52,8 +55,34 @@ function openProofs(context: VerbatimRequestContext, losses: Losses): Edit[] {
   );
 }
 
+/** What a vendor of this protocol demands of the calls of a history that may have begun at another one. */
+function fitCalls(context: VerbatimRequestContext, losses: Losses): Edit[] {
+  const family = findFamily(context.target.upstreamModelId);
+  const fills = context.proofsRefused === true && !family.needsCallProof;
+  if (!family.nineCharacterIds && !fills) return [];
+  const messages = asArray(own(context.parse(), 'messages')) ?? [];
+  if (family.nineCharacterIds) losses.add('tool_calls.id', 'renamed', 'This vendor takes ids of nine characters alone.');
+  if (fills) losses.add('messages.reasoning', 'emulated', 'The vendor demands reasoning with each call; where none is known, a blank was sent.');
+  return messages.flatMap((message, index): Edit[] => [
+    ...(family.nineCharacterIds ? shortenIds(message, ['messages', index]) : []),
+    ...(fills && own(message, 'tool_calls') !== undefined && readReasoningText(message) === ''
+      ? [{ path: ['messages', index, 'reasoning_content'], value: blankReasoning, add: true }]
+      : []),
+  ]);
+}
+
+function shortenIds(message: unknown, path: Path): Edit[] {
+  const answered = asString(own(message, 'tool_call_id'));
+  const calls = (asArray(own(message, 'tool_calls')) ?? []).flatMap((call, index): Edit[] => {
+    const id = asString(own(call, 'id'));
+    return id === undefined ? [] : [{ path: [...path, 'tool_calls', index, 'id'], value: nineCharacterId(id) }];
+  });
+  return answered === undefined ? calls : [...calls, { path: [...path, 'tool_call_id'], value: nineCharacterId(answered) }];
+}
+
 /** Every place of a message or delta that holds a proof. */
 function findProofs(message: unknown, path: Path): FoundProof[] {
+  const opaque = asString(own(message, 'reasoning_opaque'));
   const details = (asArray(own(message, 'reasoning_details')) ?? []).flatMap((detail, index): FoundProof[] => {
     const entry = [...path, 'reasoning_details', index];
     const data = asString(own(detail, 'data'));
@@ -63,17 +92,33 @@ function findProofs(message: unknown, path: Path): FoundProof[] {
     return signature ? [{ path: [...entry, 'signature'], value: signature, remove: [...entry, 'signature'] }] : [];
   });
   const calls = (asArray(own(message, 'tool_calls')) ?? []).flatMap((call, index) => findGoogleProofs(call, [...path, 'tool_calls', index]));
-  return [...details, ...findGoogleProofs(message, path), ...calls];
+  const blocks = (asArray(own(message, 'thinking_blocks')) ?? []).flatMap((block, index) => findBlockProof(block, [...path, 'thinking_blocks', index]));
+  return [
+    ...details,
+    ...blocks,
+    ...(opaque ? [{ path: [...path, 'reasoning_opaque'], value: opaque, remove: [...path, 'reasoning_opaque'] }] : []),
+    ...findGoogleProofs(message, path),
+    ...calls,
+  ];
 }
 
-/** `extra_content.google.thought_signature`, and the bare `thought_signature` that the same endpoint puts beside it. */
+/** Blocks of the messages protocol that a proxy carries along; a block without its proof is refused, so it goes as a whole. */
+function findBlockProof(block: unknown, path: Path): FoundProof[] {
+  const field = own(block, 'type') === 'redacted_thinking' ? 'data' : 'signature';
+  const value = asString(own(block, field));
+  return value ? [{ path: [...path, field], value, remove: path }] : [];
+}
+
+/** `extra_content.google.thought_signature`, and the places where that endpoint and proxies of it repeat it. */
 function findGoogleProofs(holder: unknown, path: Path): FoundProof[] {
   const nested = asString(own(own(own(holder, 'extra_content'), 'google'), 'thought_signature'));
   const bare = asString(own(holder, 'thought_signature'));
+  const provider = asString(own(own(holder, 'provider_specific_fields'), 'thought_signature'));
   const at = (place: Path, value: string): FoundProof => ({ path: place, value, remove: place });
   return [
     ...(nested ? [at([...path, 'extra_content', 'google', 'thought_signature'], nested)] : []),
     ...(bare ? [at([...path, 'thought_signature'], bare)] : []),
+    ...(provider ? [at([...path, 'provider_specific_fields', 'thought_signature'], provider)] : []),
   ];
 }
 

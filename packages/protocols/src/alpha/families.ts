@@ -23,6 +23,10 @@ export interface ModelFamily {
   seedField: 'seed' | 'random_seed';
   /** Refuses a tool call in the history that lacks its proof. */
   needsCallProof: boolean;
+  /** Knows tools of type `custom`; elsewhere they become functions. */
+  freeTextTools: boolean;
+  /** Ids of calls are nine letters or digits, and nothing else is taken. */
+  nineCharacterIds: boolean;
 }
 
 const plain: ModelFamily = {
@@ -39,16 +43,19 @@ const plain: ModelFamily = {
   streamOptions: true,
   seedField: 'seed',
   needsCallProof: false,
+  freeTextTools: false,
+  nineCharacterIds: false,
 };
 
 const reasoner: ModelFamily = { ...plain, maxTokensField: 'max_completion_tokens', fixedSampling: true, firstParty: true, noEffort: null };
+const newest: ModelFamily = { ...reasoner, freeTextTools: true };
 
 /** First match wins; patterns see the last path segment of the id, lower case, so `vendor/model` ids match too. */
 const families: readonly (readonly [RegExp, ModelFamily])[] = [
-  [/^gpt-5[\d.]*-chat/, { ...plain, maxTokensField: 'max_completion_tokens', reasoning: 'none', firstParty: true }],
-  [/^gpt-5\.[2-9]|^gpt-5.*codex-max|^gpt-[6-9]/, { ...reasoner, highestEffort: 'xhigh', noEffort: 'none' }],
-  [/^gpt-5\.1/, { ...reasoner, noEffort: 'none' }],
-  [/^gpt-5/, { ...reasoner, noEffort: 'minimal' }],
+  [/^gpt-5[\d.]*-chat/, { ...plain, maxTokensField: 'max_completion_tokens', reasoning: 'none', firstParty: true, freeTextTools: true }],
+  [/^gpt-5\.[2-9]|^gpt-5.*codex-max|^gpt-[6-9]/, { ...newest, highestEffort: 'xhigh', noEffort: 'none' }],
+  [/^gpt-5\.1/, { ...newest, noEffort: 'none' }],
+  [/^gpt-5/, { ...newest, noEffort: 'minimal' }],
   [/^o\d(-|$)/, reasoner],
   [/^(gpt-4|gpt-3\.5|chatgpt-)/, { ...plain, reasoning: 'none', firstParty: true }],
   [/^(deepseek-reasoner|deepseek-r1)/, { ...plain, reasoning: 'none', replaysReasoning: 'with-calls', jsonSchema: false }],
@@ -56,7 +63,7 @@ const families: readonly (readonly [RegExp, ModelFamily])[] = [
   [/^kimi|^moonshot/, { ...plain, reasoning: 'thinking-type', replaysReasoning: 'always' }],
   [/^glm/, { ...plain, reasoning: 'thinking-type', replaysReasoning: 'always', jsonSchema: false }],
   [/^(qwen|qwq|qvq)/, { ...plain, reasoning: 'enable-thinking', replaysReasoning: 'with-calls', topK: true }],
-  [/^(mistral|ministral|magistral|codestral|devstral|pixtral|open-mi)/, { ...plain, streamOptions: false, seedField: 'random_seed' }],
+  [/^(mistral|ministral|magistral|codestral|devstral|pixtral|open-mi)/, { ...plain, streamOptions: false, seedField: 'random_seed', nineCharacterIds: true }],
   [/^gemini-(?:[3-9]|\d\d)/, { ...plain, needsCallProof: true }],
   [/^claude/, { ...plain, reasoning: 'reasoning-object', cacheControl: true, topK: true }],
 ];

@@ -1,9 +1,11 @@
 /** OpenAI-compatible chat completions: the protocol as one value. */
+import { plainToolName } from '../kit/tool-names.ts';
 import type { Protocol } from '../protocol.ts';
 import { verbatim } from './anatomy.ts';
 import { AlphaCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
+import { findFamily } from './families.ts';
 import { writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
@@ -31,6 +33,7 @@ export const alpha: Protocol = {
     contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),
   },
   upstream: {
+    toolRules: (modelId) => ({ name: plainToolName, freeText: findFamily(modelId).freeTextTools }),
     framing: 'sse',
     request,
     credential,

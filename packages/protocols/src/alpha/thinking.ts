@@ -130,10 +130,13 @@ function cutBySpans(readable: string, details: readonly ReadDetail[]): ThinkingP
   return parts;
 }
 
+/** What stands for reasoning that is not known, where a vendor refuses a call without any; the empty text counts as none there. */
+export const blankReasoning = ' ';
+
 /** The fields of an upstream's assistant message that carry earlier reasoning: proofs that are ours to open, and text where the family needs it. */
 export function writeThinking(
   parts: readonly ThinkingPart[],
-  context: { open: WriteRequestContext['openSignature']; family: ModelFamily; hasCalls: boolean; losses: Losses },
+  context: { open: WriteRequestContext['openSignature']; family: ModelFamily; hasCalls: boolean; demanded: boolean; losses: Losses },
 ): { reasoning_content?: string; reasoning_details?: unknown[] } {
   const details: unknown[] = [];
   for (const part of parts) {
@@ -142,8 +145,14 @@ export function writeThinking(
     if (opened === null) context.losses.add('reasoning.signature', 'dropped', 'The proof was issued for another model, upstream or account.');
     else details.push(unpackProof(opened, part, details.length));
   }
-  const text = parts.map((part) => part.text).join('');
-  const replays = context.family.replaysReasoning === 'always' || (context.family.replaysReasoning === 'with-calls' && context.hasCalls);
+  const known = parts.map((part) => part.text).join('');
+  const filled = known === '' && context.demanded && context.hasCalls && !context.family.needsCallProof;
+  if (filled) context.losses.add('messages.reasoning', 'emulated', 'The vendor demands reasoning with each call; where none is known, a blank was sent.');
+  const text = filled ? blankReasoning : known;
+  const replays =
+    (context.demanded && context.hasCalls) ||
+    context.family.replaysReasoning === 'always' ||
+    (context.family.replaysReasoning === 'with-calls' && context.hasCalls);
   if (text !== '' && !replays && details.length === 0) context.losses.add('messages.reasoning', 'dropped', 'This model does not take earlier reasoning back.');
   return { ...(text !== '' && replays && { reasoning_content: text }), ...(details.length > 0 && { reasoning_details: details }) };
 }

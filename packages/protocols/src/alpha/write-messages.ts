@@ -1,7 +1,8 @@
 import type { Conversation, MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { pairCallIds } from '../kit/call-ids.ts';
 import type { Losses } from '../kit/losses.ts';
-import { shortId } from '../kit/short-id.ts';
+import { unpackReasoning } from '../kit/reasoning-note.ts';
+import { nineCharacterId, shortId } from '../kit/short-id.ts';
 import type { WriteRequestContext } from '../protocol.ts';
 import type { ModelFamily } from './families.ts';
 import { absentProof, writeProof } from './proofs.ts';
@@ -18,7 +19,8 @@ interface Page {
 
 /** The conversation's text, media, calls and results as `messages`. */
 export function writeMessages(conversation: Conversation, context: WriteRequestContext, family: ModelFamily, losses: Losses): WireRequestMessage[] {
-  const ids = pairCallIds(conversation, { fit: (id) => shortId(id), mint: () => context.mintId('call_') });
+  const fit = family.nineCharacterIds ? nineCharacterId : (id: string) => shortId(id);
+  const ids = pairCallIds(conversation, { fit, mint: () => fit(context.mintId('call_')) });
   const page: Page = { context, family, ids, losses };
   const messages: WireRequestMessage[] = [];
   if (conversation.system.length > 0) {
@@ -108,13 +110,23 @@ function writeAssistant(turn: Turn, page: Page): WireRequestMessage[] {
     else if (part.type === 'refusal') refusal += part.text;
     else if (part.type === 'media') texts.push(describeMedia(part, page));
   }
+  const proofs = calls.map((call) => openProof(call.signature, page));
+  // Reasoning that came sealed on a call, from a caller whose protocol keeps it nowhere else.
+  const noted = proofs.flatMap((proof) => (proof === null ? [] : (unpackReasoning(proof) ?? [])));
+  if (noted.length > 0 && thinking.every((part) => part.text === '')) thinking.push({ type: 'thinking', text: noted.join('') });
   const message: WireRequestMessage = {
     role: 'assistant',
     content: texts.length === 0 ? (calls.length > 0 || refusal !== '' ? null : '') : writeTexts(texts, page),
     ...(turn.name !== undefined && { name: turn.name }),
     ...(refusal !== '' && { refusal }),
-    ...writeThinking(thinking, { open: page.context.openSignature, family: page.family, hasCalls: calls.length > 0, losses: page.losses }),
-    ...(calls.length > 0 && { tool_calls: calls.map((call, index) => writeCall(call, index, page)) }),
+    ...writeThinking(thinking, {
+      open: page.context.openSignature,
+      family: page.family,
+      hasCalls: calls.length > 0,
+      demanded: page.context.proofsRefused === true,
+      losses: page.losses,
+    }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call, index) => writeCall(call, index, proofs[index] ?? null, page)) }),
     ...writeTextProof(texts, page),
   };
   // A turn of which nothing is left (reasoning that may not go back) would be an empty message, which some vendors refuse.
@@ -143,8 +155,9 @@ function openProof(signature: string | undefined, page: Page): string | null {
 }
 
 /** Families that check proofs want one on the first call of a step; the vendor's own word for "none" satisfies them. */
-function writeCall(call: ToolCallPart, position: number, page: Page): WireToolCall {
-  const proof = openProof(call.signature, page) ?? (page.family.needsCallProof && position === 0 ? absentProof : null);
+function writeCall(call: ToolCallPart, position: number, opened: string | null, page: Page): WireToolCall {
+  const own = opened !== null && unpackReasoning(opened) === null ? opened : null;
+  const proof = own ?? (page.family.needsCallProof && position === 0 ? absentProof : null);
   const id = page.ids.get(call) ?? call.id;
   const extra = proof === null ? {} : writeProof(proof);
   if (call.custom) return { id, type: 'custom', custom: { name: call.name, input: call.arguments }, ...extra };

@@ -5,7 +5,6 @@ import { own } from '../kit/read.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { alphaResponse } from './index.ts';
-import { unwrapCustomInput } from './tools.ts';
 import { readUsage, writeUsage } from './usage.ts';
 
 const error = (body: object): string => JSON.stringify({ error: body });
@@ -137,15 +136,5 @@ describe('the door', () => {
       output: 0,
       reasoning: 0,
     });
-  });
-
-  test.each([
-    ['{"input":"a"}', 'a'],
-    ['{"patch":"a"}', 'a'],
-    ['{"a":1,"b":2}', '{"a":1,"b":2}'],
-    ['not json', 'not json'],
-    ['', ''],
-  ])('free text inside %s', (sent, expected) => {
-    expect(unwrapCustomInput(sent)).toBe(expected);
   });
 });

@@ -1,6 +1,6 @@
 /** One output item of our own stream: the events that open it, carry it and close it. */
 import type { JsonObject } from '../kit/read.ts';
-import { unwrapCustomInput } from './tools.ts';
+import { readShellArguments } from './local-shell.ts';
 import type { OutputTextPart, RefusalContentPart } from './wire.ts';
 
 /** Prints one event with the next sequence number. */
@@ -167,16 +167,13 @@ export class CustomCallItem implements OutputItem {
   readonly outputIndex: number;
   readonly callId: string;
   readonly #named: JsonObject;
-  /** The upstream had no free-text tools and answers in JSON: held back whole, since its text is known only then. */
-  readonly #wrapped: boolean;
   #input = '';
 
-  constructor(place: Place, callId: string, named: JsonObject, wrapped: boolean) {
+  constructor(place: Place, callId: string, named: JsonObject) {
     this.id = place.id;
     this.outputIndex = place.outputIndex;
     this.callId = callId;
     this.#named = named;
-    this.#wrapped = wrapped;
   }
 
   open(print: Print): string {
@@ -185,23 +182,52 @@ export class CustomCallItem implements OutputItem {
 
   delta(print: Print, text: string): string {
     this.#input += text;
-    return this.#wrapped ? '' : print('response.custom_tool_call_input.delta', { ...at(this), delta: text });
+    return print('response.custom_tool_call_input.delta', { ...at(this), delta: text });
   }
 
   close(print: Print, cut: boolean): { text: string; item: JsonObject } {
-    if (cut && !(this.#wrapped && isJson(this.#input))) {
-      const item = this.#item('incomplete', this.#wrapped ? '' : this.#input);
-      return { text: print('response.output_item.done', { output_index: this.outputIndex, item }), item };
-    }
-    const input = this.#wrapped ? unwrapCustomInput(this.#input) : this.#input;
-    const held = this.#wrapped && input !== '' ? print('response.custom_tool_call_input.delta', { ...at(this), delta: input }) : '';
-    const item = this.#item('completed', input);
-    const done = print('response.custom_tool_call_input.done', { ...at(this), input });
-    return { text: held + done + print('response.output_item.done', { output_index: this.outputIndex, item }), item };
+    const item = this.#item(statusOf(cut), this.#input);
+    const done = cut ? '' : print('response.custom_tool_call_input.done', { ...at(this), input: this.#input });
+    return { text: done + print('response.output_item.done', { output_index: this.outputIndex, item }), item };
   }
 
   #item(status: string, input: string): JsonObject {
     return { id: this.id, type: 'custom_tool_call', status, call_id: this.callId, input, ...this.#named };
+  }
+}
+
+/** The caller's own shell: the model's arguments become the action of one item, so it is shown when they are complete. */
+export class ShellCallItem implements OutputItem {
+  readonly id: string;
+  readonly outputIndex: number;
+  readonly callId: string;
+  #arguments = '';
+
+  constructor(place: Place, callId: string) {
+    this.id = place.id;
+    this.outputIndex = place.outputIndex;
+    this.callId = callId;
+  }
+
+  open(print: Print): string {
+    return print('response.output_item.added', { output_index: this.outputIndex, item: this.#item('in_progress', null) });
+  }
+
+  delta(_print: Print, text: string): string {
+    this.#arguments += text;
+    return '';
+  }
+
+  /** Arguments that are no JSON were cut: nothing of them is shown, so that no agent runs half a command. */
+  close(print: Print, cut: boolean): { text: string; item: JsonObject } {
+    const given = readShellArguments(this.#arguments);
+    const item = this.#item(cut || !given ? 'incomplete' : 'completed', cut ? null : given);
+    return { text: print('response.output_item.done', { output_index: this.outputIndex, item }), item };
+  }
+
+  #item(status: string, given: JsonObject | null): JsonObject {
+    const action = { type: 'exec', command: [], env: {}, ...given };
+    return { id: this.id, type: 'local_shell_call', status, call_id: this.callId, action };
   }
 }
 

@@ -4,6 +4,7 @@ import type { Part, SystemPart, TextPart, ThinkingPart, ToolCallPart, ToolResult
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { readShellCall } from './local-shell.ts';
 import { readProof } from './proof.ts';
 import { type ContentPart, readContent } from './read-content.ts';
 import { joinNamespace, type ReadTools, readTools } from './tools.ts';
@@ -58,6 +59,10 @@ export class ItemReader {
         return this.#append('assistant', this.#readCall(item, path, 'arguments'));
       case 'custom_tool_call':
         return this.#append('assistant', { ...this.#readCall(item, path, 'input'), custom: true });
+      case 'local_shell_call':
+        return this.#append('assistant', readShellCall(item));
+      case 'local_shell_call_output':
+        return this.#append('user', this.#readResult(item, path));
       case 'function_call_output':
         return this.#append('user', this.#readResult(item, path));
       case 'custom_tool_call_output':
@@ -146,7 +151,8 @@ export class ItemReader {
         ? readContent(output, `${path}.output`, this.#losses)
         : [{ type: 'text', text: output === undefined ? '' : JSON.stringify(output) }];
     const content = parts.map((part) => (part.type === 'refusal' ? ({ type: 'text', text: part.text } as const) : part));
-    return { type: 'tool-result', callId: asString(own(item, 'call_id')) ?? '', content };
+    // The output of a shell names its call by `id`.
+    return { type: 'tool-result', callId: asString(own(item, 'call_id')) ?? asString(own(item, 'id')) ?? '', content };
   }
 
   /** What an assistant said and called in one breath, and the results that answer it, are one turn each. */

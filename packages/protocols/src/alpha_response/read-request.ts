@@ -36,7 +36,7 @@ export function readRequest(value: unknown, _context: ReadRequestContext): ReadR
   const instructions = readInstructions(body, items);
   items.readInput(own(body, 'input'));
   declareUnsupported(body, losses);
-  const echo: RequestEcho = { fields: echoFields(body), customTools: tools.customTools, namespaced: tools.namespaced };
+  const echo: RequestEcho = { fields: echoFields(body), localShell: tools.localShell, namespaced: tools.namespaced };
   const conversation: Conversation = {
     system: [...instructions, ...items.system],
     turns: items.turns,

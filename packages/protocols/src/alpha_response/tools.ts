@@ -3,6 +3,7 @@ import type { Conversation, Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { shellName, shellTool } from './local-shell.ts';
 
 const protocol = 'alpha_response';
 
@@ -10,11 +11,12 @@ export interface ReadTools {
   tools: Tool[];
   /** Names of `tools`, whose first bearer counts. */
   names: Set<string>;
-  customTools: Set<string>;
+  /** The caller's own shell was among them. */
+  localShell: boolean;
   namespaced: Map<string, { namespace: string; name: string }>;
 }
 
-export const noTools = (): ReadTools => ({ tools: [], names: new Set(), customTools: new Set(), namespaced: new Map() });
+export const noTools = (): ReadTools => ({ tools: [], names: new Set(), localShell: false, namespaced: new Map() });
 
 /** A namespaced tool's name where there are no namespaces. */
 export const joinNamespace = (namespace: string, name: string): string => (namespace.endsWith('__') ? `${namespace}${name}` : `${namespace}__${name}`);
@@ -38,10 +40,10 @@ function readTool(entry: unknown, path: string, into: ReadTools): Tool[] {
   const type = asString(own(raw, 'type'));
   if (!raw || type === undefined) throw invalid(`${path}.type`, 'must be a string');
   if (type === 'function') return [readFunction(raw, path)];
-  if (type === 'custom') {
-    const tool = readCustom(raw, path);
-    into.customTools.add(tool.name);
-    return [tool];
+  if (type === 'custom') return [readCustom(raw, path)];
+  if (type === shellName) {
+    into.localShell = true;
+    return [shellTool];
   }
   if (type === 'namespace') return readNamespace(raw, path, into);
   return [{ type: 'server', name: asString(own(raw, 'name')) ?? asString(own(raw, 'server_label')) ?? type, raw, rawProtocol: protocol }];
@@ -56,7 +58,6 @@ function readNamespace(raw: JsonObject, path: string, into: ReadTools): Tool[] {
       if (tool.type === 'server') continue;
       const joined = joinNamespace(namespace, tool.name);
       into.namespaced.set(joined, { namespace, name: tool.name });
-      if (tool.type === 'custom') into.customTools.add(joined);
       tools.push({ ...tool, name: joined });
     }
   });
@@ -174,22 +175,4 @@ function nameTool(tools: ReadonlyMap<string, Tool>, name: string): JsonObject {
   if (tool?.type !== 'server') return { type: tool?.type ?? 'function', name };
   const type = asString(own(tool.raw, 'type')) ?? name;
   return type === 'mcp' ? { type, server_label: name } : { type };
-}
-
-/**
- * The free text inside JSON arguments: an upstream without free-text tools is given a function with one text argument.
- * Anything else stays as it is.
- */
-export function unwrapCustomInput(argumentsText: string): string {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(argumentsText);
-  } catch {
-    // The model answered in plain text after all.
-    return argumentsText;
-  }
-  const input = asString(own(parsed, 'input'));
-  if (input !== undefined) return input;
-  const values = Object.values(asObject(parsed) ?? {});
-  return values.length === 1 && typeof values[0] === 'string' ? values[0] : argumentsText;
 }

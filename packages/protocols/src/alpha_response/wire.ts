@@ -25,8 +25,8 @@ export interface WireUsage {
 export interface RequestEcho {
   /** Request fields that every response object repeats, since clients read their configuration from it. */
   fields: JsonObject;
-  /** Names of free-text tools: an upstream without them answers with JSON arguments, which the writer unwraps. */
-  customTools: ReadonlySet<string>;
+  /** The caller runs its own shell: calls of that name become items of their own kind. */
+  localShell: boolean;
   /** Name as sent upstream → the namespace and name the caller gave. */
   namespaced: ReadonlyMap<string, { namespace: string; name: string }>;
 }

@@ -169,15 +169,35 @@ describe('stream', () => {
     expect(last).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'content_filter' } });
   });
 
-  test('free-text tools, from an upstream that has them and from one that answers in JSON', () => {
-    const echo = echoOf({ tools: [{ type: 'custom', name: 'apply_patch' }] });
-    const native = write([start, ...block(0, call('a', 'apply_patch', true), ['*** Begin', '\n+x']), ...ending('tool-calls')], echo);
-    const wrapped = write([start, ...block(0, call('a', 'apply_patch'), ['{"input":"*** Be', 'gin\\n+x"}']), ...ending('tool-calls')], echo);
+  test('free-text tools', () => {
+    const native = write([start, ...block(0, call('a', 'apply_patch', true), ['*** Begin', '\n+x']), ...ending('tool-calls')]);
     const item = { type: 'custom_tool_call', status: 'completed', call_id: 'a', input: '*** Begin\n+x', name: 'apply_patch' };
     expect(own(native.last, 'output')).toMatchObject([item]);
-    expect(own(wrapped.last, 'output')).toMatchObject([item]);
-    const cut = write([start, ...block(0, call('a', 'apply_patch'), ['{"input":"*** Be']), ...ending('length')], echo);
-    expect(own(cut.last, 'output')).toMatchObject([{ status: 'incomplete', input: '' }]);
+    const cut = write([start, ...block(0, call('a', 'apply_patch', true), ['*** Be']), ...ending('length')]);
+    expect(own(cut.last, 'output')).toMatchObject([{ status: 'incomplete', input: '*** Be' }]);
+    expect(cut.types).not.toContain('response.custom_tool_call_input.done');
+  });
+
+  test("the caller's own shell: the arguments become one action, and a cut one runs nothing", () => {
+    const echo = echoOf({ tools: [{ type: 'local_shell' }] });
+    const run = (text: string, reason: 'tool-calls' | 'length' = 'tool-calls') =>
+      own(write([start, ...block(0, call('a', 'local_shell'), [text]), ...ending(reason)], echo).last, 'output');
+    expect(run('{"command":["ls","-l"],"timeout_ms":5}')).toMatchObject([
+      { type: 'local_shell_call', call_id: 'a', status: 'completed', action: { type: 'exec', command: ['ls', '-l'], env: {}, timeout_ms: 5 } },
+    ]);
+    expect(run('{"command":"ls | wc"}')).toMatchObject([{ status: 'completed', action: { command: ['bash', '-lc', 'ls | wc'] } }]);
+    expect(run('{"command":["rm","-rf"', 'length')).toMatchObject([{ status: 'incomplete', action: { command: [] } }]);
+    // Without that tool it is a function like any other.
+    expect(own(write([start, ...block(0, call('a', 'local_shell'), ['{}']), ...ending('tool-calls')]).last, 'output')).toMatchObject([
+      { type: 'function_call' },
+    ]);
+  });
+
+  test('field note 14: an id that one reply uses twice is minted anew', () => {
+    const { last } = write([start, ...block(0, call('bash:0', 'f'), ['{}']), ...block(1, call('bash:0', 'f'), ['{}']), ...ending('tool-calls')]);
+    const [first, second] = own(last, 'output') as { call_id: string }[];
+    expect(first?.call_id).toBe('bash:0');
+    expect(second?.call_id).toMatch(/^call_/);
   });
 
   test('namespaced tools get their two names back', () => {
@@ -255,7 +275,15 @@ describe('laws', () => {
       fc.property(fc.array(anyBlock, { maxLength: 6 }), fc.constantFrom<FinishReason>('stop', 'tool-calls', 'pause', 'other'), (blocks, reason) => {
         const events = [
           start,
-          ...blocks.flatMap((entry, index) => block(index, entry.open, entry.texts, 'proof' in entry ? entry.proof : undefined)),
+          // An id that comes twice would be minted anew.
+          ...blocks.flatMap((entry, index) =>
+            block(
+              index,
+              'id' in entry.open ? { ...entry.open, id: `${entry.open.id}_${index}` } : entry.open,
+              entry.texts,
+              'proof' in entry ? entry.proof : undefined,
+            ),
+          ),
           ...ending(reason),
         ];
         const sent = foldEvents(events);

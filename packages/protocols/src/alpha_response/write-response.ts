@@ -5,7 +5,8 @@ import { type Message, unfoldMessage } from '../chat/fold.ts';
 import { Losses } from '../kit/losses.ts';
 import { asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
-import { CallItem, CustomCallItem, MessageItem, type OutputItem, type Print, RawItem, ReasoningItem } from './output-items.ts';
+import { shellName } from './local-shell.ts';
+import { CallItem, CustomCallItem, MessageItem, type OutputItem, type Print, RawItem, ReasoningItem, ShellCallItem } from './output-items.ts';
 import { markProof, type ProofOwner } from './proof.ts';
 import { writeEnding } from './stop-reasons.ts';
 import { writeUsage } from './usage.ts';
@@ -32,6 +33,7 @@ export class ResponseWriter implements ReplyWriter {
    * and a cut call must not look finished.
    */
   #settling: OpenBlock[] = [];
+  readonly #callIds = new Set<string>();
   #items = 0;
   #sequence = 0;
   #usage: Usage = { ...noUsage };
@@ -122,11 +124,18 @@ export class ResponseWriter implements ReplyWriter {
   }
 
   #newCall(block: Extract<BlockStart, { type: 'tool-call' }>): OutputItem {
-    const callId = block.id || this.#context.mintId('call_');
+    const callId = this.#callId(block.id);
     const named: JsonObject = this.#echo?.namespaced.get(block.name) ? { ...this.#echo.namespaced.get(block.name) } : { name: block.name };
-    const wrapped = !block.custom && (this.#echo?.customTools.has(block.name) ?? false);
-    if (block.custom || wrapped) return new CustomCallItem(this.#place('ctc_'), callId, named, wrapped);
+    if (block.custom) return new CustomCallItem(this.#place('ctc_'), callId, named);
+    if (this.#echo?.localShell && block.name === shellName) return new ShellCallItem(this.#place('lsh_'), callId);
     return new CallItem(this.#place('fc_'), callId, named);
+  }
+
+  /** The upstream's id as it is; a missing one, or one that this reply has used, is minted. */
+  #callId(given: string): string {
+    const id = given === '' || this.#callIds.has(given) ? this.#context.mintId('call_') : given;
+    this.#callIds.add(id);
+    return id;
   }
 
   #openRaw(index: number, block: Extract<BlockStart, { type: 'raw' }>): string {
@@ -184,7 +193,7 @@ export class ResponseWriter implements ReplyWriter {
 
   /** A reasoning item without text, right behind what it vouches for. */
   #carry(owner: OutputItem, proof: string): string {
-    const called = owner instanceof CallItem || owner instanceof CustomCallItem;
+    const called = owner instanceof CallItem || owner instanceof CustomCallItem || owner instanceof ShellCallItem;
     const item = new ReasoningItem(this.#place('rs_'), this.#mark(proof, called ? { kind: 'call', callId: owner.callId } : { kind: 'text' }));
     const opened = item.open(this.#print);
     const closed = item.close(this.#print, false);

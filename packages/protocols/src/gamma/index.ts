@@ -11,6 +11,7 @@ import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { GammaReplyReader, readModelList, readTokenCount, readWhole } from './read-response.ts';
 import { routes } from './routes.ts';
+import { functionName } from './tools.ts';
 import { writeRequest } from './write-request.ts';
 import { GammaReplyWriter, writeWhole } from './write-response.ts';
 
@@ -40,6 +41,7 @@ export const gamma: Protocol = {
     frameEnd,
   },
   upstream: {
+    toolRules: () => ({ name: functionName, freeText: false }),
     framing: 'sse',
     request: buildRequest,
     credential: buildCredential,

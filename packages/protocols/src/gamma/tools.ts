@@ -8,6 +8,9 @@ import { readSchema, writeSchema } from './schema.ts';
 /** Gamma has no free-text tools: their text travels in this one argument. */
 export const customArgument = 'input';
 
+/** Names of functions that the vendor takes: dots and colons too, but no leading digit. */
+export const functionName = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
+
 const declarationFields = new Set(['name', 'description', 'parameters', 'parametersJsonSchema']);
 
 /** `tools` of a request. Each entry may hold function declarations and built-in tools; the latter stay raw. */

@@ -3,6 +3,7 @@ import type { Loss, Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
 import type { Message } from '../chat/fold.ts';
 import { asObject, type JsonObject, own } from '../kit/read.ts';
+import { packReasoning } from '../kit/reasoning-note.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
 import { LossList } from './fields.ts';
 import { frameEnd, frameRecord } from './frame.ts';
@@ -24,9 +25,16 @@ class PartWriter {
   readonly losses = new LossList();
   readonly candidate: JsonObject = {};
   readonly #context: ReplyContext;
+  /** Reasoning so far that has no proof: clients do not return thoughts, so it travels sealed on the next call. */
+  #thought = '';
 
   constructor(context: ReplyContext) {
     this.#context = context;
+  }
+
+  /** Notes readable reasoning; a proof of its own makes the note needless. */
+  think(text: string, signed: boolean): void {
+    this.#thought = signed ? '' : this.#thought + text;
   }
 
   seal(signature: string): string {
@@ -35,6 +43,7 @@ class PartWriter {
 
   /** One piece of text, with the proof that belongs to this very part when it is known already. */
   text(block: OpenBlock, text: string): WirePart {
+    if (block.start.type === 'thinking') this.think(text, false);
     const part: WirePart = { text, ...(block.start.type === 'thinking' && { thought: true }) };
     if (block.signature !== undefined && block.start.type !== 'thinking') {
       part.thoughtSignature = block.signature;
@@ -45,7 +54,8 @@ class PartWriter {
 
   /** What a block still owes when it ends. */
   end(block: OpenBlock): JsonObject[] {
-    const { start, signature } = block;
+    const { start } = block;
+    const signature = block.signature ?? this.#note(start);
     const proof = signature === undefined ? {} : { thoughtSignature: signature };
     switch (start.type) {
       case 'tool-call':
@@ -56,8 +66,17 @@ class PartWriter {
         this.losses.add('response.redacted_thinking', 'dropped', 'Thinking without readable text has no place in this protocol.');
         return [];
       default:
+        if (start.type === 'thinking' && signature !== undefined) this.think('', true);
         return signature === undefined ? [] : [{ text: '', ...(start.type === 'thinking' && { thought: true }), ...proof }];
     }
+  }
+
+  /** The reasoning that led to this call, sealed, once. */
+  #note(start: BlockStart): string | undefined {
+    if (start.type !== 'tool-call' || this.#thought === '') return undefined;
+    const note = this.#context.sealSignature(packReasoning(this.#thought));
+    this.#thought = '';
+    return note;
   }
 
   #args(block: OpenBlock): unknown {
@@ -180,6 +199,7 @@ export function writeWhole(message: Message, context: ReplyContext): { body: unk
     const kind = block.start.type;
     if (kind !== 'text' && kind !== 'thinking' && kind !== 'refusal') return writer.end(open);
     if (block.text === '' && open.signature === undefined) return [];
+    if (kind === 'thinking') writer.think(block.text, open.signature !== undefined);
     return [{ text: block.text, ...(kind === 'thinking' && { thought: true }), ...(open.signature !== undefined && { thoughtSignature: open.signature }) }];
   });
   const body = {

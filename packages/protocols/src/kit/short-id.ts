@@ -10,6 +10,15 @@ export function shortId(id: string, prefix = 'call_'): string {
   return prefix + [0x811c9dc5, 0x9e3779b9, 0x85ebca6b, 0xc2b2ae35].map((seed) => hash(id, seed).toString(16).padStart(8, '0')).join('');
 }
 
+/** Nine letters or digits, as one vendor's ids of calls must be; the same id gives the same text. */
+export function nineCharacterId(id: string): string {
+  if (/^[a-zA-Z0-9]{9}$/.test(id)) return id;
+  return [0x811c9dc5, 0x9e3779b9]
+    .map((seed) => hash(id, seed).toString(36).padStart(7, '0'))
+    .join('')
+    .slice(-9);
+}
+
 /** FNV-1a over UTF-16 units with a final mix, from a seed. */
 function hash(text: string, seed: number): number {
   let value = seed;

@@ -1,5 +1,5 @@
 /** The translated passage: canonical events printed by the caller's own writer. */
-import { type ChatEvent, foldEvents, type ReplyContext, type ReplyWriter } from '@model-gateway/protocols';
+import { type ChatEvent, foldEvents, type ReplyContext, type ReplyWriter, type ToolBridge } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
 import type { Room } from '../room.ts';
@@ -11,10 +11,12 @@ const bytesPerToken = 4;
 export class TranslatedPassage implements Passage {
   readonly #call: Call;
   readonly #context: ReplyContext;
+  readonly #bridge: ToolBridge | undefined;
   #writer: ReplyWriter | undefined;
 
   constructor(call: Call, prepared: Prepared, room: Room) {
     this.#call = call;
+    this.#bridge = prepared.bridge;
     const { job } = call;
     this.#context = {
       requestId: job.id,
@@ -39,7 +41,7 @@ export class TranslatedPassage implements Passage {
   }
 
   whole(_bytes: Buffer, _json: unknown, events: readonly ChatEvent[]): string {
-    const { body, losses } = this.#call.client.writeWhole(foldEvents(events), this.#context);
+    const { body, losses } = this.#call.client.writeWhole(foldEvents(this.#bridge?.restore(events) ?? events), this.#context);
     this.#call.lose(losses);
     return JSON.stringify(body);
   }
@@ -47,7 +49,7 @@ export class TranslatedPassage implements Passage {
   #write(events: readonly ChatEvent[]): string {
     this.#writer ??= this.#call.client.createWriter(this.#context);
     let out = '';
-    for (const event of events) out += this.#writer.write(event);
+    for (const event of this.#bridge?.restore(events) ?? events) out += this.#writer.write(event);
     return out;
   }
 }

@@ -1,6 +1,6 @@
 /** One upstream request in the making: what the steps of `order.ts` hand on to one another. */
 import type { Edit } from '@model-gateway/json';
-import type { ReplyEmulation, UpstreamDoor, VerbatimRequestContext, VerbatimRules } from '@model-gateway/protocols';
+import type { ReplyEmulation, ToolBridge, UpstreamDoor, VerbatimRequestContext, VerbatimRules } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { Room } from '../room.ts';
@@ -21,6 +21,8 @@ export interface Draft {
   emulation: ReplyEmulation | undefined;
   /** The caller's names of tools by the names that are sent, where they differ. */
   toolNames: ReadonlyMap<string, string> | undefined;
+  /** Puts names and kinds of tools back in the reply's calls, where the request changed them. */
+  bridge: ToolBridge | undefined;
 }
 
 /** A step that has nothing to wait for returns nothing: a request that needs no waiting makes no promise. */

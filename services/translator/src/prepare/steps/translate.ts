@@ -1,4 +1,5 @@
 /** The caller's request in the upstream's protocol: named edits of its bytes when both speak the same one, a new body otherwise. */
+import { bridgeTools, plainToolRules } from '@model-gateway/protocols';
 import type { Step } from '../draft.ts';
 
 export const translate: Step = {
@@ -11,7 +12,13 @@ export const translate: Step = {
       call.lose(losses);
       return undefined;
     }
-    const written = draft.upstream.writeRequest(call.readRequest().conversation, context);
+    const { conversation } = call.readRequest();
+    const bridged = bridgeTools(conversation, draft.upstream.toolRules?.(context.target.upstreamModelId) ?? plainToolRules);
+    if (bridged) {
+      draft.bridge = bridged.bridge;
+      call.lose(bridged.losses);
+    }
+    const written = draft.upstream.writeRequest(bridged?.conversation ?? conversation, context);
     draft.body = written.body;
     draft.emulation = written.emulation;
     draft.toolNames = written.toolNames;
