@@ -1,12 +1,10 @@
 /** Contexts for this folder's tests: sealing is a visible prefix, so that tests see where it happened. */
 
 import type { StreamForm } from '@model-gateway/contracts';
-import { unpackReasoning } from '../kit/reasoning-note.ts';
 import type { ReadRequestContext, ReplyContext, VerbatimReplyContext, WriteRequestContext } from '../protocol.ts';
 
-/** Base64 of "sealed": seals are `c2VhbGVk` and then the proof, which is base64 unless it is a note of readable reasoning. */
-export const seal = (signature: string): string =>
-  `c2VhbGVk${unpackReasoning(signature) === null ? signature : Buffer.from(signature, 'utf8').toString('base64')}`;
+/** Base64 of "sealed": seals are `c2VhbGVk` and then the proof. */
+export const seal = (signature: string): string => `c2VhbGVk${signature}`;
 export const open = (sealed: string): string | null => (sealed.startsWith('c2VhbGVk') ? sealed.slice(8) : null);
 
 export const readerContext = (streamForm: StreamForm = 'whole'): ReadRequestContext => ({
