@@ -1,6 +1,6 @@
 /** Proofs of earlier thinking through the whole data plane: wrapped on the way out, opened for their issuer alone, and one retry when an upstream refuses them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { envelopePrefix } from '@model-gateway/signatures';
+import { envelopePrefix, ownerTag, sealSignature } from '@model-gateway/signatures';
 import { sealLegacy } from '../../packages/signatures/test/legacy-writer.ts';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
 import { createScriptedOutbound, type Script } from '../support/scripted-outbound.ts';
@@ -38,10 +38,20 @@ beforeAll(async () => {
     upstreams: [
       { name: 'one', protocol: 'beta', base_url: 'https://one.test', api_keys: [{ key: 'sk-one', account: 'acme' }] },
       { name: 'two', protocol: 'beta', base_url: 'https://two.test', api_keys: [{ key: 'sk-two', account: 'acme' }] },
+      {
+        name: 'three',
+        protocol: 'beta',
+        base_url: 'https://three.test',
+        api_keys: ['a', 'b', 'c'].map((account) => ({ key: `sk-${account}`, account })),
+      },
       { name: 'gam', protocol: 'gamma', base_url: 'https://gam.test', api_keys: [{ key: 'sk-gam' }] },
       { name: 'res', protocol: 'alpha_response', base_url: 'https://res.test', api_keys: [{ key: 'sk-res' }] },
     ],
+    loadBalancers: [{ name: 'both', entries: [{ model: 'm' }, { model: 'o' }] }],
     models: [
+      { name: 'o', upstream: 'two', upstream_model_id: 'claude-sonnet-4-5' },
+      { name: 'k', upstream: 'three', upstream_model_id: 'claude-sonnet-4-5' },
+      { name: 'kept', upstream: 'three', upstream_model_id: 'claude-sonnet-4-5', signature_passthrough: true },
       { name: 'm', upstream: 'one', upstream_model_id: 'claude-sonnet-4-5' },
       { name: 'n', upstream: 'one', upstream_model_id: 'claude-sonnet-4-5' },
       { name: 'g', upstream: 'gam', upstream_model_id: 'house-model' },
@@ -113,6 +123,61 @@ describe('field note 11: a proof goes back to its issuer alone', () => {
     await ask('m', followUp(content));
     await ask('n', followUp(content));
     expect(sentBody(0)['messages'][1].content[0]).toEqual(thought);
+    expect(outbound.sent[1]?.body).not.toContain(proof);
+  });
+});
+
+describe('field note 30: who issued a proof is asked first', () => {
+  const sealedBy = (account: string, model = 'k') =>
+    sealSignature({ signature: proof, model, upstream: 'three', account, protocol: 'beta', owner: ownerTag('id-three', account, model) }, gateway.envelopeKey);
+  const continued = (account: string, model = 'k') =>
+    followUp([
+      { ...thought, signature: sealedBy(account, model) },
+      { ...use, id: 'toolu_k' },
+    ]);
+  const keyOf = (at: number) => outbound.sent[at]?.headers['x-api-key'];
+
+  test('among the keys of one upstream, whichever the caller is bound to', async () => {
+    answers = [betaReply([{ type: 'text', text: 'ok' }])];
+    await ask('k', [user]);
+    const bound = keyOf(0);
+    for (const account of ['a', 'b', 'c']) {
+      outbound.sent.length = 0;
+      await ask('k', continued(account));
+      expect(keyOf(0)).toBe(`sk-${account}`);
+      expect(sentBody(0)['messages'][1].content[0]).toEqual(thought);
+      await ask('k', [user]);
+      expect(keyOf(1)).toBe(bound);
+    }
+  });
+
+  test('a proof of no account here is stripped, and chooses nothing', async () => {
+    answers = [betaReply([{ type: 'text', text: 'ok' }])];
+    await ask('k', [user]);
+    await ask('k', continued('gone'));
+    expect(keyOf(1)).toBe(keyOf(0));
+    expect(outbound.sent[1]?.body).not.toContain(proof);
+  });
+
+  test('among the nodes of a balancer', async () => {
+    answers = [betaReply([thought, use])];
+    for (let turn = 0; turn < 3; turn++) {
+      const { body } = await ask('both', [user]);
+      const issuer = outbound.sent.at(-1)?.url;
+      for (let again = 0; again < 2; again++) {
+        await ask('both', followUp(body['content'] as Body[]));
+        expect(outbound.sent.at(-1)?.url).toBe(issuer);
+        expect(outbound.sent.at(-1)?.body).toContain(proof);
+      }
+    }
+    expect(new Set(outbound.sent.map(({ url }) => url)).size).toBe(2);
+  });
+
+  test('signature_passthrough keeps a proof across accounts while the model is the same', async () => {
+    answers = [betaReply([{ type: 'text', text: 'ok' }])];
+    await ask('kept', continued('gone', 'kept'));
+    await ask('kept', continued('gone', 'k'));
+    expect(outbound.sent[0]?.body).toContain(proof);
     expect(outbound.sent[1]?.body).not.toContain(proof);
   });
 });

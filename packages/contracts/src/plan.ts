@@ -15,6 +15,8 @@ export interface PlanRequest {
   clientProtocol: ProtocolId;
   operation: Operation;
   stream: boolean;
+  /** Who issued the newest proof in the request's body (`ownerTag` of packages/signatures), when it holds one. */
+  owner?: string;
   /** The gateway's own call, chosen by an admin: hidden names resolve too. */
   internal?: true;
   /** Routes already left behind in this request (switch-route, useModel), and how many times it was sent on. */

@@ -6,6 +6,7 @@ export * from './hash.ts';
 export * from './health.ts';
 export * from './names.ts';
 export * from './nodes.ts';
+export type { FindOwner } from './owner.ts';
 export * from './pick-key.ts';
 export * from './plan.ts';
 export * from './state.ts';

@@ -16,6 +16,7 @@ import { findFamily, type ModelFamily, unknownFamily } from '@model-gateway/mode
 import { bindStatically, orderNodes } from './balance.ts';
 import { resolveName } from './names.ts';
 import { balancerNodes, type Node, planNode, standing } from './nodes.ts';
+import { type FindOwner, ownerKey, putKeyFirst, putNodeFirst } from './owner.ts';
 import type { RoutingState } from './state.ts';
 
 export interface PlanContext {
@@ -24,6 +25,8 @@ export interface PlanContext {
   now: number;
   /** Nothing is bound, chosen in turn or probed: for those who only look. */
   peek?: boolean;
+  /** Set when the request carries proofs: who issued them is asked first, where it may be asked at all. */
+  findOwner?: FindOwner | undefined;
 }
 
 /**
@@ -35,10 +38,11 @@ export function buildPlan(snapshot: Snapshot, request: PlanRequest, context: Pla
   return model ? planModel(snapshot, model, request, context) : planBalancer(snapshot, balancer, request, context);
 }
 
-function planModel(snapshot: Snapshot, model: Model, { accessKey }: PlanRequest, { state, now, peek = false }: PlanContext): Plan {
+function planModel(snapshot: Snapshot, model: Model, { accessKey }: PlanRequest, { state, now, peek = false, findOwner }: PlanContext): Plan {
   const upstream = snapshot.upstreams.get(model.upstream);
   if (!upstream?.enabled) throw new GatewayError('upstream_disabled');
   const node = planNode(model, upstream, accessKey, { ...state, now, peek });
+  if (findOwner) putKeyFirst(node, ownerKey(model, upstream, findOwner, state.health, now));
   if (state.health.hasTroubles(upstream.name)) failFast(model, upstream, node, state, now, peek);
   return { revision: snapshot.revision, model: model.name, nodes: [node], balanced: false };
 }
@@ -51,12 +55,15 @@ function failFast(model: Model, upstream: UpstreamRecord, node: PlannedNode, { h
   else throw new GatewayError('upstream_unavailable');
 }
 
-function planBalancer(snapshot: Snapshot, balancer: LoadBalancer, { accessKey, exclude }: PlanRequest, { state, now, peek = false }: PlanContext): Plan {
+function planBalancer(snapshot: Snapshot, balancer: LoadBalancer, { accessKey, exclude }: PlanRequest, context: PlanContext): Plan {
+  const { state, now, peek = false, findOwner } = context;
   const nodes = balancerNodes(snapshot, balancer, state.health, now);
-  const { order, retryAfterMs } = orderBalancer(snapshot, balancer, nodes, accessKey, { state, now, peek });
+  const { order, retryAfterMs } = orderBalancer(snapshot, balancer, nodes, accessKey, context);
   const planned = order.flatMap((node): PlannedNode[] => {
     if (!node.record || !node.upstream || exclude?.includes(node.model)) return [];
-    return [planNode(node.record, node.upstream, accessKey, { ...state, now, peek })];
+    const plan = planNode(node.record, node.upstream, accessKey, { ...state, now, peek });
+    if (findOwner) putKeyFirst(plan, ownerKey(node.record, node.upstream, findOwner, state.health, now));
+    return [plan];
   });
   const [first] = planned;
   if (!first) throw new GatewayError('no_upstream', retryAfterMs === undefined ? {} : { retryAfter: Math.max(1, Math.ceil(retryAfterMs / 1000)) });
@@ -66,13 +73,13 @@ function planBalancer(snapshot: Snapshot, balancer: LoadBalancer, { accessKey, e
   return { revision: snapshot.revision, model: balancer.name, nodes: planned, balanced: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** Pins first, then the strategy over the healthy nodes, then the ejected ones; waiting and disabled ones are left out. */
+/** Pins first, then who issued the proofs in the request, then the strategy over the healthy nodes, then the ejected ones; waiting and disabled ones are left out. */
 export function orderBalancer(
   snapshot: Snapshot,
   balancer: LoadBalancer,
   nodes: readonly Node[],
   accessKey: string,
-  { state, now, peek = false }: PlanContext,
+  { state, now, peek = false, findOwner }: PlanContext,
 ): { order: Node[]; retryAfterMs: number | undefined } {
   const eligible: Node[] = [];
   const ejected: Node[] = [];
@@ -86,6 +93,7 @@ export function orderBalancer(
   const order = balancer.static_binding
     ? bindStatically(eligible, accessKey)
     : orderNodes(balancer.strategy, eligible, { now, random, peek, rotation: state.rotationOf(balancer), cost: (model, at) => health.cost(model, at) });
+  if (findOwner) putNodeFirst(order, findOwner);
   const pinned = snapshot.pins.get(balancer.name)?.get(accessKey);
   const at = pinned === undefined ? -1 : order.findIndex(({ model }) => model === pinned);
   if (at > 0) order.unshift(...order.splice(at, 1));

@@ -2,5 +2,5 @@
 export type { SignatureClaims } from './claims.ts';
 export { envelopePrefix, isEnvelope, lastOwner, ownerOf } from './envelope.ts';
 export type { EnvelopeKey } from './keys.ts';
-export { ownerTag } from './owner.ts';
+export { accountOf, ownerTag } from './owner.ts';
 export * from './seal.ts';

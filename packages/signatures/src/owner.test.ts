@@ -5,7 +5,7 @@ import { type EnvelopeKey, lastOwner, openSignature, ownerOf, ownerTag, sealSign
 const key: EnvelopeKey = { id: 'k1', key: Buffer.alloc(32, 1) };
 const claims = { signature: 'proof', model: 'm', upstream: 'up', account: 'acc', protocol: 'beta' };
 const use = { model: 'm', upstream: 'up', account: 'acc', protocol: 'beta', passthrough: false };
-const owner = ownerTag('id-of-up', 'acc');
+const owner = ownerTag('id-of-up', 'acc', 'm');
 
 describe('the owner of an envelope', () => {
   test('is told without a key, whatever the length of the key id and the alphabet', () => {
@@ -18,22 +18,23 @@ describe('the owner of an envelope', () => {
   });
 
   test('is another for another account or upstream, and absent where none was sealed', () => {
-    expect(ownerTag('id-of-up', 'other')).not.toBe(owner);
-    expect(ownerTag('other', 'acc')).not.toBe(owner);
+    expect(ownerTag('id-of-up', 'other', 'm')).not.toBe(owner);
+    expect(ownerTag('other', 'acc', 'm')).not.toBe(owner);
+    expect(ownerTag('id-of-up', 'acc', 'n')).not.toBe(owner);
     expect(ownerOf(sealSignature(claims, key))).toBeNull();
     for (const text of ['', 'bWdzaWcx', 'bWdzaWcxAw', 'EqQB', 'bWdzaWcxAwJrMQ']) expect(ownerOf(text)).toBeNull();
   });
 
   test('cannot be changed on an envelope that shall open', () => {
     const bytes = Buffer.from(sealSignature({ ...claims, owner }, key), 'base64');
-    Buffer.from(ownerTag('elsewhere', 'acc'), 'base64url').copy(bytes, 10);
-    expect(ownerOf(bytes.toString('base64'))).toBe(ownerTag('elsewhere', 'acc'));
+    Buffer.from(ownerTag('elsewhere', 'acc', 'm'), 'base64url').copy(bytes, 10);
+    expect(ownerOf(bytes.toString('base64'))).toBe(ownerTag('elsewhere', 'acc', 'm'));
     expect(openSignature(bytes.toString('base64'), [key], use)).toEqual({ ok: false, reason: 'forged' });
   });
 });
 
 test('of several envelopes in a body the last counts, and none is none', () => {
-  const other = ownerTag('id-of-up', 'second');
+  const other = ownerTag('id-of-up', 'second', 'm');
   const sealed = [owner, other].map((tag) => sealSignature({ ...claims, owner: tag }, key));
   expect(lastOwner(Buffer.from(JSON.stringify({ messages: sealed })))).toBe(other);
   expect(lastOwner(Buffer.from('{"messages":[]}'))).toBeNull();

@@ -6,6 +6,7 @@ import { decodeJsonString, scanBody } from '@model-gateway/json';
 import type { ClientDoor, RouteMatch } from '@model-gateway/protocols';
 import { isGranted, resolveName } from '@model-gateway/routing';
 import { mintRequestId } from '@model-gateway/service';
+import { lastOwner } from '@model-gateway/signatures';
 import type { Slot } from './admission/capacity.ts';
 import { authenticate, type Principal } from './admission/credentials.ts';
 import { headersAllowed } from './admission/header-acl.ts';
@@ -40,7 +41,8 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     exchange.stream = wanted.stream !== 'whole';
     if (exchange.stream) slot.asStream();
     grant(snapshot, principal, wanted.model);
-    const plan = await askRouter(exchange, snapshot, principal, match, wanted, room);
+    const owner = mayChoose(snapshot, wanted.model) ? lastOwner(body.bytes) : null;
+    const plan = await askRouter(exchange, snapshot, principal, match, wanted, owner, room);
     openTranslator(exchange, principal, match, wanted, plan, query, body, room);
   } catch (error) {
     exchange.refuse(toGatewayError(error));
@@ -88,7 +90,21 @@ function grant(snapshot: Snapshot, principal: Principal, model: string): void {
     throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${model}.` });
 }
 
-function askRouter(exchange: Exchange, snapshot: Snapshot, principal: Principal, match: RouteMatch, wanted: Wanted, room: Room): Promise<Plan> {
+/** Whether there is more than one account to choose from: only then does it matter whose proofs a body holds. */
+function mayChoose(snapshot: Snapshot, name: string): boolean {
+  const { model } = resolveName(snapshot, name);
+  return !model || (snapshot.upstreams.get(model.upstream)?.api_keys.length ?? 0) > 1;
+}
+
+function askRouter(
+  exchange: Exchange,
+  snapshot: Snapshot,
+  principal: Principal,
+  match: RouteMatch,
+  wanted: Wanted,
+  owner: string | null,
+  room: Room,
+): Promise<Plan> {
   return room.bus.ask('router.plan', {
     requestId: exchange.id,
     revision: snapshot.revision,
@@ -98,6 +114,7 @@ function askRouter(exchange: Exchange, snapshot: Snapshot, principal: Principal,
     clientProtocol: exchange.door.id,
     operation: match.operation === 'count-tokens' ? 'count-tokens' : 'generate',
     stream: wanted.stream !== 'whole',
+    ...(owner !== null && { owner }),
   });
 }
 

@@ -3,8 +3,9 @@ import type { Bus, Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { RouterConfig } from '@model-gateway/config';
 import type { Plan, PlanRequest, Snapshot } from '@model-gateway/contracts';
-import { buildPlan, RoutingState } from '@model-gateway/routing';
+import { buildPlan, type FindOwner, RoutingState } from '@model-gateway/routing';
 import type { Service } from '@model-gateway/service';
+import { accountOf, ownerTag } from '@model-gateway/signatures';
 
 export interface RouterDeps {
   bus: Bus;
@@ -17,6 +18,12 @@ export interface RouterDeps {
 }
 
 const sweepMs = 30_000;
+
+/** Which of a node's keys has the account that this tag names. */
+const ownerFinder =
+  (owner: string): FindOwner =>
+  (model, upstream) =>
+    upstream.api_keys.findIndex((key) => ownerTag(upstream.id, accountOf(key), model.name) === owner);
 
 export function createRouter({ bus, catalog, config, random = Math.random, now = () => performance.now() }: RouterDeps): Service {
   const state = new RoutingState({ bindings: { ttlMs: config.keyBindingTtlMs }, random });
@@ -33,9 +40,10 @@ export function createRouter({ bus, catalog, config, random = Math.random, now =
   /** The newest revision is at hand: only another one is waited for. */
   const plan = (request: PlanRequest): Plan | Promise<Plan> => {
     const snapshot = catalog.at(request.revision);
+    const findOwner = request.owner === undefined ? undefined : ownerFinder(request.owner);
     return snapshot instanceof Promise
-      ? snapshot.then((found) => buildPlan(found, request, { state, now: now() }))
-      : buildPlan(snapshot, request, { state, now: now() });
+      ? snapshot.then((found) => buildPlan(found, request, { state, now: now(), findOwner }))
+      : buildPlan(snapshot, request, { state, now: now(), findOwner });
   };
 
   return {

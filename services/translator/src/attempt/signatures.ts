@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { promptPrefix } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
-import { openSignature, ownerTag, sealSignature } from '@model-gateway/signatures';
+import { accountOf, openSignature, ownerTag, sealSignature } from '@model-gateway/signatures';
 import type { Room } from '../room.ts';
 
 export interface Proofs {
@@ -18,7 +18,7 @@ export interface Proofs {
  * called only when a proof is sealed or a refusal explained.
  */
 export function createProofs(route: Route, room: Room, proofKind: string, readBody: () => unknown): Proofs {
-  const account = accountOf(route);
+  const account = accountOf(route.key);
   const claims = { model: route.model.name, upstream: route.upstream.name, account, protocol: proofKind };
   const seen = new Set<string>();
   let owner: string | undefined;
@@ -32,7 +32,7 @@ export function createProofs(route: Route, room: Room, proofKind: string, readBo
   };
   return {
     seal(signature) {
-      owner ??= ownerTag(route.upstream.id, account);
+      owner ??= ownerTag(route.upstream.id, account, route.model.name);
       return sealSignature({ ...claims, owner, prefixHash: hashPrefix(), signature }, room.envelopeKeys.sealing);
     },
     open(sealed) {
@@ -44,9 +44,3 @@ export function createProofs(route: Route, room: Room, proofKind: string, readBo
     prefixChanged: () => [...seen].some((hash) => hash !== hashPrefix()),
   };
 }
-
-/** The account a proof belongs to: named by the admin, else the stable id of the key entry, which survives a rotation of its value. */
-const accountOf = (route: Route): string => {
-  const key = route.key;
-  return key ? (key.account ?? key.id) : '';
-};
