@@ -2,10 +2,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { applyEdits } from '@model-gateway/json';
 import { record, recorded, seal, writeContext } from '../../test/support/alpha-response.ts';
+import { markProof } from '../kit/proof-mark.ts';
 import { own } from '../kit/read.ts';
 import type { VerbatimReplyContext } from '../protocol.ts';
 import { verbatim } from './anatomy.ts';
-import { markProof } from './proof.ts';
 
 function pass(body: unknown, open: (sealed: string) => string | null = () => 'OPENED'): { body: Record<string, unknown>; losses: string[]; text: string } {
   const text = JSON.stringify(body);

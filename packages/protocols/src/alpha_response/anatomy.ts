@@ -2,9 +2,9 @@
 import type { Edit } from '@model-gateway/json';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
+import { readProof } from '../kit/proof-mark.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
-import { readProof } from './proof.ts';
 import { unresolvable } from './read-items.ts';
 
 /** Texts that a body must hold before it is worth parsing: stored state, sealed proofs, and ids of reasoning that only its upstream holds. */

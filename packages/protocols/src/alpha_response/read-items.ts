@@ -3,9 +3,9 @@ import { GatewayError } from '@model-gateway/errors';
 import type { Part, SystemPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
+import { readProof } from '../kit/proof-mark.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { readShellCall } from './local-shell.ts';
-import { readProof } from './proof.ts';
 import { type ContentPart, readContent } from './read-content.ts';
 import { joinNamespace, type ReadTools, readTools } from './tools.ts';
 

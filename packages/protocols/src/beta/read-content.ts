@@ -1,6 +1,7 @@
 /** Content blocks of a caller's request → canonical parts. Known shapes are checked by name; unknown kinds are declared and left out. */
 import type { MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
+import { readProof } from '../kit/proof-mark.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { readCache } from './cache-mark.ts';
 import type { LossList } from './losses.ts';
@@ -9,7 +10,19 @@ import type { LossList } from './losses.ts';
 export function readContent(value: unknown, path: string, role: string, losses: LossList): Part[] {
   const text = asString(value);
   if (text !== undefined) return [{ type: 'text', text }];
-  return readBlocks(value, path).flatMap((block, place) => readBlock(block, `${path}.${place}`, role, losses));
+  const proofs = new Map<string, string>();
+  const parts = readBlocks(value, path).flatMap((block, place) => (takeCallProof(block, proofs) ? [] : readBlock(block, `${path}.${place}`, role, losses)));
+  if (proofs.size > 0) for (const part of parts) if (part.type === 'tool-call' && proofs.has(part.id)) part.signature = proofs.get(part.id) as string;
+  return parts;
+}
+
+/** Whether the block is one of ours that only holds a call's proof (`write-response.ts`), which is then noted by the call's id. */
+function takeCallProof(block: JsonObject, proofs: Map<string, string>): boolean {
+  if (own(block, 'type') !== 'thinking' || own(block, 'thinking') !== '') return false;
+  const { owner, sealed } = readProof(asString(own(block, 'signature')) ?? '');
+  if (owner.kind !== 'call') return false;
+  proofs.set(owner.callId, sealed);
+  return true;
 }
 
 function readBlocks(value: unknown, path: string): JsonObject[] {

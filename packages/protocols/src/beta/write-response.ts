@@ -2,6 +2,7 @@
 import type { Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent } from '../chat/event.ts';
 import type { Block, Message } from '../chat/fold.ts';
+import { markProof } from '../kit/proof-mark.ts';
 import { asObject, asString, own } from '../kit/read.ts';
 import { type BlockEvent, SequentialBlocks } from '../kit/sequential-blocks.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
@@ -11,6 +12,13 @@ import { writeUsage } from './usage.ts';
 import { printEvent } from './wire.ts';
 import { parseInput } from './write-content.ts';
 
+/** A thinking block that says nothing and holds the proof of a call: clients of this wire return such blocks as they are, and calls have no place for one. */
+interface CallProof {
+  type: 'thinking';
+  provesCall: string;
+}
+
+type CallStart = Extract<BlockStart, { type: 'tool-call' }>;
 type Finish = Extract<ChatEvent, { type: 'finish' }>;
 
 /** Blocks that this wire has no place for are not shown; told once here for the stream and the whole reply. */
@@ -33,6 +41,10 @@ class BetaWriter implements ReplyWriter {
   /** The block that is open on the wire; its proof is told just before it stops. */
   #open: BlockStart | null = null;
   #signature = '';
+  /** Calls so far, under the ids that the caller sees. */
+  readonly #calls = new Map<number, CallStart>();
+  /** A call that was begun with the last event: its proof, if it has one, comes with the next and goes before it. */
+  #begun: number | null = null;
   /** Characters shown so far, for an estimate when the upstream never counts. */
   #shown = 0;
 
@@ -56,9 +68,9 @@ class BetaWriter implements ReplyWriter {
         return '';
       case 'finish':
         this.#finish = event;
-        return this.#begin() + this.#printAll(this.#blocks.finish());
+        return this.#begin() + this.#finishBlocks();
       case 'end':
-        return this.#begin() + this.#printAll(this.#blocks.finish()) + this.#terminate();
+        return this.#begin() + this.#finishBlocks() + this.#terminate();
       default:
         return this.#writeBlockEvent(event);
     }
@@ -67,7 +79,40 @@ class BetaWriter implements ReplyWriter {
   #writeBlockEvent(event: BlockEvent): string {
     if (event.type === 'block-start' && !isShown(event.block, this.#losses)) this.#hidden.add(event.index);
     if (this.#hidden.has(event.index)) return this.#begin();
-    return this.#begin() + this.#printAll(this.#blocks.push(event));
+    return (
+      this.#begin() +
+      this.#printAll(event.type === 'block-start' && event.block.type === 'tool-call' ? this.#beginCall(event.index, event.block) : this.#push(event))
+    );
+  }
+
+  /** Its start waits for one event, which brings its proof or shows that there is none. */
+  #beginCall(index: number, block: CallStart): BlockEvent[] {
+    const earlier = this.#startCall();
+    this.#calls.set(index, { ...block, id: this.#context.mintId('toolu_') });
+    this.#begun = index;
+    return earlier;
+  }
+
+  #startCall(): BlockEvent[] {
+    const index = this.#begun;
+    const block = index === null ? undefined : this.#calls.get(index);
+    this.#begun = null;
+    return index === null || !block ? [] : this.#blocks.push({ type: 'block-start', index, block });
+  }
+
+  #push(event: BlockEvent): BlockEvent[] {
+    const call = event.type === 'signature' ? this.#calls.get(event.index) : undefined;
+    if (event.type !== 'signature' || !call) return [...this.#startCall(), ...this.#blocks.push(event)];
+    const proof: CallProof = { type: 'thinking', provesCall: call.id };
+    // A number that no block of the upstream has.
+    const index = -1 - event.index;
+    const blocks: BlockEvent[] = [
+      { type: 'block-start', index, block: proof },
+      { ...event, index },
+      { type: 'block-end', index },
+    ];
+    const others = this.#begun === event.index ? [] : this.#startCall();
+    return [...others, ...blocks.flatMap((one) => this.#blocks.push(one)), ...this.#startCall()];
   }
 
   #begin(): string {
@@ -90,6 +135,10 @@ class BetaWriter implements ReplyWriter {
     });
   }
 
+  #finishBlocks(): string {
+    return this.#printAll([...this.#startCall(), ...this.#blocks.finish()]);
+  }
+
   #printAll(events: readonly BlockEvent[]): string {
     return events.map((event) => this.#print(event)).join('');
   }
@@ -100,7 +149,7 @@ class BetaWriter implements ReplyWriter {
     if (event.type === 'block-end') return this.#printStop(index);
     if (event.type === 'signature') {
       if (this.#open?.type === 'thinking') this.#signature = event.signature;
-      else this.#losses.dropped('signature', 'only thinking carries a proof here');
+      else this.#losses.dropped('signature', 'only thinking and calls carry a proof here');
       return '';
     }
     const delta = this.#deltaOf(event);
@@ -146,7 +195,7 @@ class BetaWriter implements ReplyWriter {
         : printEvent({
             type: 'content_block_delta',
             index,
-            delta: { type: 'signature_delta', signature: this.#context.sealSignature(this.#signature) },
+            delta: { type: 'signature_delta', signature: sealProof(this.#open, this.#signature, this.#context) },
           });
     this.#open = null;
     this.#signature = '';
@@ -177,7 +226,11 @@ const stopFields = (finish: Message['finish'], calledTool: boolean) => {
   return { stop_reason: reason, stop_sequence: reason === 'stop_sequence' ? (finish.stopSequence ?? null) : null };
 };
 
-/** A block as its start event shows it: everything that deltas will bring is empty. */
+/** The proof sealed, and marked when it is a call's. */
+const sealProof = (start: BlockStart | CallProof | null, proof: string, context: ReplyContext): string =>
+  markProof(context.sealSignature(proof), start && 'provesCall' in start ? { kind: 'call', callId: start.provesCall } : { kind: 'thinking' });
+
+/** A block as its start event shows it: everything that deltas will bring is empty. A call's id is the one minted for the caller. */
 function emptyBlock(start: BlockStart, context: ReplyContext): unknown {
   switch (start.type) {
     case 'thinking':
@@ -185,7 +238,7 @@ function emptyBlock(start: BlockStart, context: ReplyContext): unknown {
     case 'redacted-thinking':
       return { type: 'redacted_thinking', data: context.sealSignature(start.data) };
     case 'tool-call':
-      return { type: 'tool_use', id: context.mintId('toolu_'), name: start.name, input: {} };
+      return { type: 'tool_use', id: start.id, name: start.name, input: {} };
     case 'raw':
       return start.value;
     default:
@@ -215,15 +268,20 @@ export function writeWhole(message: Message, context: ReplyContext): { body: unk
 
 function wholeBlock(block: Block, context: ReplyContext, losses: LossList): unknown {
   const { start, text, signature } = block;
-  if (signature !== undefined && start.type !== 'thinking') losses.dropped('signature', 'only thinking carries a proof here');
+  if (signature !== undefined && start.type !== 'thinking' && start.type !== 'tool-call')
+    losses.dropped('signature', 'only thinking and calls carry a proof here');
   switch (start.type) {
     case 'thinking':
       if (text === '' && !signature) return null;
       return { type: 'thinking', thinking: text, signature: signature ? context.sealSignature(signature) : '' };
     case 'redacted-thinking':
       return emptyBlock(start, context);
-    case 'tool-call':
-      return { ...asObject(emptyBlock(start, context)), input: start.custom ? { input: text } : parseInput(text, losses) };
+    case 'tool-call': {
+      const call = { ...start, id: context.mintId('toolu_') };
+      const use = { ...asObject(emptyBlock(call, context)), input: start.custom ? { input: text } : parseInput(text, losses) };
+      if (signature === undefined) return use;
+      return [{ type: 'thinking', thinking: '', signature: sealProof({ type: 'thinking', provesCall: call.id }, signature, context) }, use];
+    }
     case 'raw':
       return withRawDeltas(block);
     default:

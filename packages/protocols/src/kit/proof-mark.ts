@@ -1,6 +1,6 @@
 /**
- * Where proofs live on this wire. `encrypted_content` of a reasoning item is the only field that every client returns as it is, so proofs that
- * other vendors hang elsewhere travel there too, with a mark before the envelope that says whose they are. An unmarked one is the reasoning's own.
+ * Where a protocol has one field that every client returns as it is, proofs that other vendors hang elsewhere travel there too, with a mark before
+ * the envelope that says what they prove. An unmarked one is the reasoning's own.
  */
 export type ProofOwner = { kind: 'thinking' } | { kind: 'redacted' } | { kind: 'text' } | { kind: 'call'; callId: string };
 
