@@ -4,6 +4,7 @@ export * from './chat/event.ts';
 export * from './chat/fold.ts';
 export { promptPrefix } from './kit/prompt-prefix.ts';
 export { refusesProofs } from './kit/proof-refusal.ts';
+export { repairCalls } from './kit/repair-calls.ts';
 export { bridgeTools, plainToolRules, type ToolBridge } from './kit/tool-bridge.ts';
 export * from './protocol.ts';
 export * from './registry.ts';

@@ -1,5 +1,5 @@
 /** The caller's request in the upstream's protocol: named edits of its bytes when both speak the same one, a new body otherwise. */
-import { bridgeTools, plainToolRules } from '@model-gateway/protocols';
+import { bridgeTools, plainToolRules, repairCalls } from '@model-gateway/protocols';
 import type { Step } from '../draft.ts';
 
 export const translate: Step = {
@@ -12,7 +12,10 @@ export const translate: Step = {
       call.lose(losses);
       return undefined;
     }
-    const { conversation } = call.readRequest();
+    const asked = call.readRequest().conversation;
+    const repaired = repairCalls(asked);
+    if (repaired) call.lose(repaired.losses);
+    const conversation = repaired?.conversation ?? asked;
     const bridged = bridgeTools(conversation, draft.upstream.toolRules?.(context.target.upstreamModelId) ?? plainToolRules);
     if (bridged) {
       draft.bridge = bridged.bridge;

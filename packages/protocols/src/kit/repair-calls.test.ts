@@ -1,0 +1,99 @@
+/** Histories whose calls and results do not fit together, and what every vendor can take instead. */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Conversation, Part, Turn } from '../chat/conversation.ts';
+import { repairCalls } from './repair-calls.ts';
+
+const call = (id: string): Part => ({ type: 'tool-call', id, name: `f${id}`, arguments: '{}' });
+const result = (callId: string): Part => ({ type: 'tool-result', callId, content: [{ type: 'text', text: `r${callId}` }] });
+const text = (words: string): Part => ({ type: 'text', text: words });
+const user = (...parts: Part[]): Turn => ({ role: 'user', parts });
+const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts });
+const talk = (...turns: Turn[]): Conversation => ({ system: [], turns, tools: [], sampling: {}, stream: false });
+/** Turns in short: who speaks, and what. */
+const short = (turns: readonly Turn[]): string[] =>
+  turns.map(({ role, parts }) =>
+    [
+      role[0],
+      ...parts.map((part) =>
+        part.type === 'tool-call'
+          ? `c${part.id}`
+          : part.type === 'tool-result'
+            ? `${part.isError ? '!' : 'r'}${part.callId}`
+            : 'text' in part
+              ? part.text
+              : part.type,
+      ),
+    ].join(' '),
+  );
+const repaired = (...turns: Turn[]) => {
+  const found = repairCalls(talk(...turns));
+  return found && { turns: short(found.conversation.turns), losses: found.losses.map(({ action }) => action) };
+};
+
+describe('repairs', () => {
+  test('a sound history is left alone, parallel calls and text after results included', () => {
+    expect(repaired(user(text('q')), assistant(text('a'), call('1'), call('2')), user(result('2'), result('1'), text('go')), assistant(text('b')))).toBeNull();
+    expect(repaired(user(text('q')), assistant(call('1')))).toBeNull();
+    expect(repaired(user(text('q')), assistant(call('')), user(result('')))).toBeNull();
+  });
+
+  test('a call that nobody answered is answered for the caller', () => {
+    expect(repaired(user(text('q')), assistant(call('1'), call('2')), user(result('1'), text('go on')))).toEqual({
+      turns: ['u q', 'a c1 c2', 'u r1 !2 go on'],
+      losses: ['emulated'],
+    });
+    expect(repaired(user(text('q')), assistant(call('1')), user(text('stop')), assistant(text('ok')))).toEqual({
+      turns: ['u q', 'a c1', 'u !1 stop', 'a ok'],
+      losses: ['emulated'],
+    });
+    expect(repaired(assistant(call('1')), assistant(text('so')), user(text('x')))?.turns).toEqual(['a c1 so', 'u !1 x']);
+  });
+
+  test('a result without its call becomes text', () => {
+    expect(repaired(user(text('q')), user(result('9')), assistant(text('a')))).toEqual({ turns: ['u q', 'u [tool result] r9', 'a a'], losses: ['downgraded'] });
+    expect(repaired(assistant(call('1')), user(result('1'), result('1')))?.turns).toEqual(['a c1', 'u r1 [tool result] r1']);
+  });
+
+  test('results that come late, or apart, are gathered right after their calls', () => {
+    const system: Turn = { role: 'system', parts: [text('s')] };
+    expect(repaired(assistant(call('1'), call('2')), user(result('1')), system, user(result('2'), text('go')))?.turns).toEqual([
+      'a c1 c2',
+      'u r1 r2',
+      's s',
+      'u go',
+    ]);
+    expect(repaired(assistant(call('1')), assistant(call('2')), user(result('1')), user(result('2')))?.turns).toEqual(['a c1 c2', 'u r1 r2']);
+  });
+
+  test('what is repaired needs no repair, and nothing that was said is lost', () => {
+    const part = fc.oneof(fc.constantFrom('1', '2', '3').map(call), fc.constantFrom('1', '2', '3', '4').map(result), fc.constantFrom('x', 'y').map(text));
+    const turn = fc.tuple(fc.constantFrom('user', 'assistant', 'system'), fc.array(part, { minLength: 1, maxLength: 4 })).map(
+      ([role, parts]): Turn => ({
+        role: role as Turn['role'],
+        // Readers let no side say what is the other's.
+        parts: parts.map((one) =>
+          one.type === 'tool-call' && role !== 'assistant' ? text('x') : one.type === 'tool-result' && role !== 'user' ? text('y') : one,
+        ),
+      }),
+    );
+    fc.assert(
+      fc.property(fc.array(turn, { maxLength: 8 }), (turns) => {
+        // One id may be called again once it was answered; twice at once is another check's affair.
+        const ids = turns.map(({ parts }) => parts.filter((one) => one.type === 'tool-call').map((one) => one.id));
+        fc.pre(new Set(ids.flat()).size === ids.flat().length);
+        const before = structuredClone(turns);
+        const found = repairCalls(talk(...turns));
+        expect(turns).toEqual(before);
+        if (!found) return;
+        expect(repairCalls(found.conversation)).toBeNull();
+        const words = (list: readonly Turn[]) =>
+          JSON.stringify(list)
+            .match(/"r\d"|"x"|"y"/g)
+            ?.sort() ?? [];
+        expect(words(found.conversation.turns)).toEqual(words(turns));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
