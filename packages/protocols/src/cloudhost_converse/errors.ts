@@ -71,6 +71,10 @@ const wordings: readonly { among: readonly FaultClass[]; pattern: RegExp; class:
   },
 ];
 
+/** Each vendor has its own sentence for it; clients shorten the conversation only at those they know. */
+const overflowWords = (words: string): string =>
+  /prompt is too long|maximum context length/i.test(words) ? words : `This exceeds the model's maximum context length: ${words}`;
+
 const longestMessage = 2000;
 
 /** `ValidationException:http://…`, `com.amazon.coral#ThrottlingException`, `throttlingException` → its bare name. */
@@ -89,7 +93,7 @@ export function faultOf(type: string | undefined, message: string | undefined, s
     class: told?.class ?? kind,
     ...(status !== undefined && { status }),
     ...(code !== undefined && { code }),
-    message: told?.message ?? (words === '' ? 'The upstream reported an error.' : words),
+    message: told?.message ?? (words === '' ? 'The upstream reported an error.' : told?.class === 'context' ? overflowWords(words) : words),
   };
 }
 
