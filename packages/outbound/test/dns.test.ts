@@ -1,7 +1,10 @@
 /** Names resolved by real servers of each scheme, end to end through a call. */
+
+import { isIPv4 } from 'node:net';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Packet } from 'dns-packet';
-import type { DnsReply } from '../src/dns/message.ts';
+import { encode, type Packet } from 'dns-packet';
+import fc from 'fast-check';
+import { type DnsReply, readReply } from '../src/dns/message.ts';
 import { createDnsResolver } from '../src/dns/resolver.ts';
 import type { DnsServer } from '../src/index.ts';
 import { send, wait } from '../src/support.ts';
@@ -128,6 +131,24 @@ describe('answers', () => {
   }, 15_000);
 });
 
+test('bytes of all kinds are a reply or none, never an exception', () => {
+  const question = { id: 7, name: 'a.test', type: 'A' as const };
+  const whole = encode({
+    type: 'response',
+    id: 7,
+    questions: [{ type: 'A', name: 'a.test' }],
+    answers: [alias('a.test', 'b.test'), address('b.test', '192.0.2.1')],
+  });
+  expect(readReply(whole, question)).toMatchObject({ addresses: ['192.0.2.1'], alias: null, ttl: 60 });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { maxLength: 6 }), fc.nat(whole.length), (changes, length) => {
+      const bytes = Buffer.from(whole);
+      for (const [at, value] of changes) bytes[at] = value;
+      for (const one of readReply(bytes.subarray(0, length), question)?.addresses ?? []) expect(isIPv4(one)).toBe(true);
+    }),
+  );
+});
+
 describe('the cache', () => {
   const server: DnsServer = { scheme: 'plain', host: '127.0.0.1', port: 53, path: '' };
   const reply = (more: Partial<DnsReply>): DnsReply => ({ rcode: 'NOERROR', truncated: false, addresses: [], alias: null, ttl: 60, ...more });
@@ -170,6 +191,13 @@ describe('the cache', () => {
     clock.now = 30_000;
     await expect(made.lookup('a.test')).rejects.toMatchObject({ code: 'ENOTFOUND' });
     expect(clock.asked).toBe(2);
+  });
+
+  test('names that DNS cannot hold are not asked for', async () => {
+    const { clock, made } = resolver(60, () => ({ addresses: ['192.0.2.1'] }));
+    for (const name of [`${'x'.repeat(64)}.test`, `${'x.'.repeat(127)}test`, 'a..test', ''])
+      await expect(made.lookup(name)).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    expect(clock.asked).toBe(0);
   });
 
   test('asks once for all who wait, and stays bounded', async () => {

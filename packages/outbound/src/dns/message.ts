@@ -1,4 +1,5 @@
 /** DNS messages: the question that is asked, and what of a reply answers it. */
+import { isIP } from 'node:net';
 import { type Answer, decode, encode, type Packet, RECURSION_DESIRED } from 'dns-packet';
 
 export type AddressType = 'A' | 'AAAA';
@@ -21,6 +22,7 @@ export interface DnsReply {
 
 /** Unfragmented on every network (DNS flag day 2020). */
 const udpPayloadSize = 1232;
+const families: Readonly<Record<AddressType, number>> = { A: 4, AAAA: 6 };
 const longestChain = 8;
 const mostAddresses = 16;
 
@@ -62,6 +64,8 @@ function followAliases(answers: readonly Answer[], { name, type }: Question): Pi
     const addresses: string[] = [];
     for (const answer of answers) {
       if (answer.type !== type || !sameName(answer.name, current) || typeof answer.data !== 'string') continue;
+      // A record that was cut short decodes to half an address.
+      if (isIP(answer.data) !== families[type]) continue;
       ttl = Math.min(ttl, answer.ttl ?? 0);
       if (addresses.length < mostAddresses) addresses.push(answer.data);
     }

@@ -16,6 +16,9 @@ const longestChain = 8;
 /** How long IPv6 may take once IPv4 is known (RFC 8305 waits likewise). */
 const secondFamilyMs = 250;
 
+/** Labels of at most 63 characters, 253 in all: longer ones would be another name on the wire. */
+const dnsName = /^(?=.{1,253}$)[^.]{1,63}(?:\.[^.]{1,63})*$/;
+
 interface Known {
   addresses: LookupAddress[];
   /** Of the answer "there is none". */
@@ -96,6 +99,7 @@ export function createDnsResolver({ servers, ttlSecs }: DnsSettings, exchange: E
   }
 
   async function lookup(name: string): Promise<LookupAddress[]> {
+    if (!dnsName.test(name)) throw new DnsError('ENOTFOUND', 'this is no name that DNS can hold');
     let entry = known.get(name);
     if (entry === undefined || entry.expires <= now()) {
       let question = asking.get(name);
