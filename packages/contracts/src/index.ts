@@ -10,6 +10,8 @@ export * from './error-wire.ts';
 export * from './frame.ts';
 export * from './job.ts';
 export * from './loss.ts';
+export * from './messages/explain.ts';
+export * from './messages/gather.ts';
 export * from './messages/subjects.ts';
 export * from './outcome.ts';
 export * from './plan.ts';

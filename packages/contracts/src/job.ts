@@ -31,6 +31,8 @@ export interface Job {
   deadlineMs: number;
   /** Time between arrival and this job, for the row. */
   queueMs: number;
+  /** The tail tells what was sent upstream: for the gateway's own test calls alone. */
+  trace?: true;
   /** Where the edge's one scan found top-level values that a verbatim passage may replace; saves the second scan of a large body. */
   places: { keys: string[]; values: Record<string, { start: number; end: number }>; end: number };
 }
@@ -50,4 +52,6 @@ export interface ReplyTail {
   error?: ErrorWire;
   /** What was metered until a break, for the closer's last usage. */
   usage?: Usage;
+  /** Where the job asked for it: the last body sent upstream, without credentials. */
+  trace?: { body: string };
 }

@@ -25,6 +25,11 @@ export interface OrderContext {
 export class Rotation {
   readonly #current = new Map<string, number>();
 
+  /** The credit with which a candidate would enter the next turn. */
+  creditOf({ model, weight }: Weighed): number {
+    return (this.#current.get(model) ?? 0) + weight;
+  }
+
   /** Candidates with their credit after this turn; the chosen one first, then those that would be chosen next. */
   order<T extends Weighed>(candidates: readonly T[], peek: boolean): T[] {
     let total = 0;
@@ -32,7 +37,7 @@ export class Rotation {
     let most = Number.NEGATIVE_INFINITY;
     const credits = new Map<string, number>();
     for (const candidate of candidates) {
-      const credit = (this.#current.get(candidate.model) ?? 0) + candidate.weight;
+      const credit = this.creditOf(candidate);
       credits.set(candidate.model, credit);
       total += candidate.weight;
       if (credit > most) {
@@ -76,8 +81,18 @@ function byLatency<T extends Weighed>(candidates: readonly T[], { random, cost, 
 export const orderNodes = <T extends Weighed>(strategy: BalancerStrategy, candidates: readonly T[], context: OrderContext): T[] =>
   strategies[strategy](candidates, context);
 
+const rendezvousScore = ({ weight, model }: Weighed, accessKey: string): number =>
+  weight === 0 ? -1 : weight / -Math.log(unitHash(`${accessKey}\u0000${model}`));
+
 /** Weighted rendezvous hashing: the same access key finds the same node in every process, and a node that leaves moves only its own callers. */
 export function bindStatically<T extends Weighed>(candidates: readonly T[], accessKey: string): T[] {
-  const scores = new Map(candidates.map((one) => [one, one.weight === 0 ? -1 : one.weight / -Math.log(unitHash(`${accessKey}\u0000${one.model}`))]));
+  const scores = new Map(candidates.map((one) => [one, rendezvousScore(one, accessKey)]));
   return [...candidates].sort((a, b) => scores.get(b)! - scores.get(a)!);
+}
+
+/** What the order went by, for those who ask why: the credit of this turn, the milliseconds expected, or the hash of a static binding. */
+export function scoreOf(node: Weighed, by: BalancerStrategy | 'static', accessKey: string, { rotation, cost, now }: OrderContext): number | null {
+  if (by === 'static') return rendezvousScore(node, accessKey);
+  if (by === 'weighted') return node.weight === 0 ? null : rotation.creditOf(node);
+  return by === 'least_latency' ? cost(node.model, now) : null;
 }

@@ -1,9 +1,12 @@
 /** Says where a request goes: which model, upstream and keys, in which order. */
-import type { Bus, Disposable } from '@model-gateway/bus';
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { answerGathers, type Bus, type Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { RouterConfig } from '@model-gateway/config';
-import type { Plan, PlanRequest, Snapshot } from '@model-gateway/contracts';
-import { buildPlan, type FindOwner, RoutingState } from '@model-gateway/routing';
+import type { KeyBinding, Plan, PlanRequest, Snapshot } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import { buildPlan, explainBalancer, explainRoute, type FindOwner, RoutingState } from '@model-gateway/routing';
 import type { Service } from '@model-gateway/service';
 import { accountOf, ownerTag } from '@model-gateway/signatures';
 
@@ -32,6 +35,8 @@ export function createRouter({ bus, catalog, config, random = Math.random, now =
   let forget: (() => void) | undefined;
   let sweeper: NodeJS.Timeout | undefined;
   let draining = false;
+  /** How this process is named where several are asked. */
+  const process = `router@${hostname()}/${randomBytes(4).toString('hex')}`;
 
   const adopt = (snapshot: Snapshot) => {
     state.adopt(snapshot, current);
@@ -46,13 +51,32 @@ export function createRouter({ bus, catalog, config, random = Math.random, now =
       : buildPlan(snapshot, request, { state, now: now(), findOwner });
   };
 
+  const nodesOf = (name: string) => {
+    const balancer = current?.loadBalancers.get(name);
+    if (!current || !balancer) throw new GatewayError('not_found', { message: 'The router does not know this load balancer yet.' });
+    return explainBalancer(current, balancer, '', { state, now: now() });
+  };
+  const bindingsOf = (accessKey: string): KeyBinding[] =>
+    state.bindings
+      .of(accessKey, now())
+      .map(({ upstream, index, fingerprint, usedAt }) => ({ accessKey, upstream, keyIndex: index, fingerprint, idleMs: Math.max(0, now() - usedAt) }));
+
   return {
     name: 'router',
     async start() {
       forget = catalog.onChange(adopt);
       await catalog.start();
+      const known = catalog.current();
+      if (known && !current) adopt(known);
       doors.push(
-        bus.serve({ ask: { 'router.plan': plan } }),
+        bus.serve({
+          ask: {
+            'router.plan': plan,
+            'router.explain': async (request) => explainRoute(await catalog.at(request.revision), request, { state, now: now() }),
+            'router.nodes': ({ loadBalancer }) => ({ nodes: nodesOf(loadBalancer) }),
+          },
+        }),
+        answerGathers(bus, process, { 'key-bindings': ({ accessKeys }) => ({ bindings: accessKeys.flatMap(bindingsOf) }) }),
         bus.listen('router.outcome', ({ outcomes }) => {
           for (const outcome of outcomes) state.health.hear(outcome, current?.models.get(outcome.model), now());
         }),

@@ -46,6 +46,7 @@ async function start(ready = true): Promise<void> {
     stop: async () => {},
     ready,
     onChange: () => () => {},
+    current: () => snapshots.get(1) ?? null,
     at: async (revision: number) => {
       asked.push(revision);
       return snapshots.get(revision);

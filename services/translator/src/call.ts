@@ -27,6 +27,8 @@ export class Call {
   #systemPrompt: string | undefined;
   /** Canonical name of the model that serves; before the first attempt, of what was asked for. */
   model: string;
+  /** The last body sent upstream, where the job asks for it. */
+  sentBody: Buffer | null = null;
   /** Hears when the attempt under way brings content. */
   watch: AttemptWatch | null = null;
   upstream: string | null = null;

@@ -1,6 +1,6 @@
 /** One request from the edge's hand to its tail: runs the attempts, and leaves a row whatever happens. */
 import type { ServerStream } from '@model-gateway/bus';
-import type { Job, RequestRow } from '@model-gateway/contracts';
+import type { Job, ReplyTail, RequestRow } from '@model-gateway/contracts';
 import { type ErrorCode, errorCodes, toGatewayError } from '@model-gateway/errors';
 import { walkAttempts } from './attempt/walk-attempts.ts';
 import { Call } from './call.ts';
@@ -38,7 +38,7 @@ async function run(job: Job, body: Uint8Array, stream: Stream, room: Room): Prom
 function finish(call: Call, sink: ReplySink, stream: Stream, room: Room): void {
   if (call.cancelled !== null) return tellOwnRow(call, sink, room, true);
   // Counting uses no tokens.
-  const tail = { row: call.row(200, null, call.job.operation !== 'count-tokens') };
+  const tail = { row: call.row(200, null, call.job.operation !== 'count-tokens'), ...traceOf(call, room) };
   const body = sink.wholeBody;
   keepUntilSettled(stream, tail.row, room);
   if (body)
@@ -57,8 +57,13 @@ function fail(call: Call, sink: ReplySink, stream: Stream, room: Room, cause: un
   if (call.cancelled !== null) return tellOwnRow(call, sink, room, false);
   const row = call.row(sink.committed ? 200 : error.status, error.code, false);
   keepUntilSettled(stream, row, room);
-  stream.tail({ row, error: error.toWire(), ...(call.meter.usage && { usage: call.meter.usage }) });
+  stream.tail({ row, error: error.toWire(), ...(call.meter.usage && { usage: call.meter.usage }), ...traceOf(call, room) });
 }
+
+/** An admin who tests a model reads what was sent, without credentials and within bounds. */
+const longestTrace = 1024 * 1024;
+const traceOf = ({ sentBody }: Call, room: Room): Pick<ReplyTail, 'trace'> =>
+  sentBody === null ? {} : { trace: { body: room.redactor.redact(sentBody.toString('utf8')).slice(0, longestTrace) } };
 
 /** The row is ours until the edge says that it is in safe hands. The closure holds the row alone: the request's bytes must not wait with it. */
 function keepUntilSettled(stream: Stream, row: RequestRow, room: Room): void {

@@ -3,10 +3,16 @@ import type { Outcome } from '../outcome.ts';
 import type { Plan, PlanRequest } from '../plan.ts';
 import type { RequestRow } from '../row.ts';
 import type { CatalogRows } from '../snapshot.ts';
+import type { ExplainedNode, ExplainRequest, Explanation } from './explain.ts';
+import type { GatherTopic } from './gather.ts';
 
 /** Small request/reply: subject → its request and reply. */
 export interface AskSubjects {
   'router.plan': { request: PlanRequest; reply: Plan };
+  /** A plan that changes nothing, with the reasons. */
+  'router.explain': { request: ExplainRequest; reply: Explanation };
+  /** How the nodes of a load balancer stand in the router that answers. */
+  'router.nodes': { request: { loadBalancer: string }; reply: { nodes: ExplainedNode[] } };
   /** Cheap repair poll of the snapshot. */
   'catalog.revision': { request: Record<string, never>; reply: { revision: number } };
 }
@@ -26,6 +32,10 @@ export interface NewsSubjects {
   'stats.request': RequestRow;
   /** Every router hears how attempts went. */
   'router.outcome': { outcomes: Outcome[] };
+  /** A question to all live processes that know of a topic, their answers, and the sign of life that tells who they are. */
+  'gather.ask': { id: string; topic: GatherTopic; request: unknown };
+  'gather.answer': { id: string; process: string; answer: unknown };
+  'gather.here': { process: string; topics: GatherTopic[] };
 }
 
 export const durableSubjects = ['stats.request'] as const satisfies readonly (keyof NewsSubjects)[];

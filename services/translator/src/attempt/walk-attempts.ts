@@ -64,6 +64,7 @@ async function tryOnce(call: Call, prepared: Prepared, planned: PlannedAttempt, 
 }
 
 async function attempt(call: Call, prepared: Prepared, planned: PlannedAttempt, node: PlannedNode, sink: ReplySink, room: Room): Promise<AttemptEnd> {
+  if (call.job.trace) call.sentBody = prepared.body;
   const began = performance.now();
   const watch = room.outcomes.begin(prepared.route, node, call.job.plan.balanced);
   call.watch = watch;

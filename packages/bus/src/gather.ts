@@ -1,0 +1,93 @@
+/** Asks every live process of a kind at once, and names those that did not answer. */
+import { randomBytes } from 'node:crypto';
+import type { GatherTopic, GatherTopics } from '@model-gateway/contracts';
+import type { Bus, Disposable } from './bus.ts';
+
+export type GatherHandlers = { [T in GatherTopic]?: (request: GatherTopics[T]['request']) => GatherTopics[T]['answer'] };
+
+export interface Gathered<T extends GatherTopic> {
+  answers: { process: string; answer: GatherTopics[T]['answer'] }[];
+  /** Live processes that said nothing in time. */
+  missing: string[];
+}
+
+export interface Gatherer extends Disposable {
+  /** Resolves when all live processes of the topic have answered, or after `waitMs`. Never rejects. */
+  gather<T extends GatherTopic>(topic: T, request: GatherTopics[T]['request'], waitMs?: number): Promise<Gathered<T>>;
+}
+
+const signMs = 2_000;
+/** Silent for this long, a process counts as gone. */
+const silenceMs = 7_000;
+
+/** Answers gathered questions in this process's name, and gives signs of life until it is disposed. A handler that throws answers nothing. */
+export function answerGathers(bus: Bus, process: string, handlers: GatherHandlers): Disposable {
+  const topics = Object.keys(handlers) as GatherTopic[];
+  const here = (present: GatherTopic[]) => bus.tell('gather.here', { process, topics: present });
+  const listening = bus.listen('gather.ask', ({ id, topic, request }) => {
+    const handler = handlers[topic] as ((request: unknown) => unknown) | undefined;
+    if (handler) bus.tell('gather.answer', { id, process, answer: handler(request) });
+  });
+  here(topics);
+  const signs = setInterval(() => here(topics), signMs).unref();
+  return {
+    async dispose() {
+      clearInterval(signs);
+      // Who leaves in order is not missed.
+      if (bus.connected) here([]);
+      await listening.dispose();
+    },
+  };
+}
+
+interface Question {
+  /** Those known to live that have not answered; none known at first means that the time decides. */
+  waiting: Set<string>;
+  answers: { process: string; answer: unknown }[];
+  done: () => void;
+}
+
+export function createGatherer(bus: Bus, now: () => number = () => performance.now()): Gatherer {
+  const seen = new Map<string, { at: number; topics: readonly GatherTopic[] }>();
+  const questions = new Map<string, Question>();
+  const hearings = [
+    bus.listen('gather.here', ({ process, topics }) => {
+      if (topics.length === 0) seen.delete(process);
+      else seen.set(process, { at: now(), topics });
+    }),
+    bus.listen('gather.answer', ({ id, process, answer }) => {
+      const question = questions.get(id);
+      if (!question) return;
+      question.answers.push({ process, answer });
+      if (question.waiting.delete(process) && question.waiting.size === 0) question.done();
+    }),
+  ];
+  const livingOf = (topic: GatherTopic): string[] => {
+    for (const [process, { at }] of seen) if (now() - at > silenceMs) seen.delete(process);
+    return [...seen].filter(([, { topics }]) => topics.includes(topic)).map(([process]) => process);
+  };
+  return {
+    async gather<T extends GatherTopic>(topic: T, request: GatherTopics[T]['request'], waitMs = 500): Promise<Gathered<T>> {
+      const id = randomBytes(12).toString('base64url');
+      const waiting = new Set(livingOf(topic));
+      const answers: Question['answers'] = [];
+      await new Promise<void>((resolve) => {
+        const late = setTimeout(resolve, waitMs);
+        questions.set(id, {
+          waiting,
+          answers,
+          done() {
+            clearTimeout(late);
+            resolve();
+          },
+        });
+        bus.tell('gather.ask', { id, topic, request });
+      });
+      questions.delete(id);
+      return { answers: answers as Gathered<T>['answers'], missing: [...waiting].sort() };
+    },
+    async dispose() {
+      await Promise.all(hearings.map((one) => one.dispose()));
+    },
+  };
+}

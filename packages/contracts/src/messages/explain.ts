@@ -1,0 +1,69 @@
+import type { PlanRequest } from '../plan.ts';
+import type { ProtocolId } from '../protocol-id.ts';
+
+/** What a router would do with a request; nothing is sent, and nothing it remembers moves on. */
+export interface ExplainRequest extends PlanRequest {
+  internal?: true;
+}
+
+/** How one node of a model or load balancer stands in one router. `ejected` nodes come after the healthy ones, `waiting` and `disabled` ones not at all. */
+export type NodeStanding = 'healthy' | 'probing' | 'ejected' | 'waiting' | 'disabled';
+
+export interface ExplainedKey {
+  /** Position in the upstream's `api_keys`, its stable id and weight. */
+  index: number;
+  id: string;
+  weight: number;
+  /** Place in the order to be tried, from 1. */
+  position: number;
+  why: 'binding' | 'prediction' | 'only_key' | 'rotation' | 'standby';
+  /** What is known against it: `retry_after`, `breaker_line`, `breaker_key`, `breaker_node`, `breaker_hang`. */
+  obstacle: string | null;
+}
+
+export interface ExplainedNode {
+  model: string;
+  upstream: string | null;
+  upstream_model_id: string | null;
+  upstream_protocol: ProtocolId | null;
+  weight: number;
+  state: NodeStanding;
+  /** Why it is not healthy, or why it is not the first choice; null for the first choice. */
+  reason: string | null;
+  /** Place in the order to be tried, from 1; null when it is not tried. */
+  position: number | null;
+  /** What the strategy goes by: the credit of the round-robin, the milliseconds expected, the hash of a static binding. */
+  score: number | null;
+  latency_ms: number | null;
+  retry_after_ms: number | null;
+  keys: ExplainedKey[];
+}
+
+/** A limit on the way and what is left of it. */
+export interface ExplainedLimit {
+  layer: string;
+  name: string;
+  limit: number;
+  left: number;
+}
+
+/** A rule that would send the request to another model. */
+export interface ExplainedSwitch {
+  owner: string;
+  index: number;
+  use_model: string;
+}
+
+export interface Explanation {
+  requested_model: string;
+  resolved: { name: string; kind: 'model' | 'load_balancer'; via: 'canonical' | 'alias' } | null;
+  granted: boolean;
+  strategy: string | null;
+  static_binding: boolean;
+  pinned_to: string | null;
+  switches: ExplainedSwitch[];
+  nodes: ExplainedNode[];
+  limits: ExplainedLimit[];
+  /** What the caller would be told instead of a reply; null when the request would be sent. */
+  refusal: { code: string; status: number; message: string } | null;
+}

@@ -1,0 +1,15 @@
+/** Questions that every live process of a kind answers for itself: topic → its request and one process's answer. */
+export interface GatherTopics {
+  /** Which upstream key each of these access keys is bound to in one router. */
+  'key-bindings': { request: { accessKeys: string[] }; answer: { bindings: KeyBinding[] } };
+}
+export type GatherTopic = keyof GatherTopics;
+
+export interface KeyBinding {
+  accessKey: string;
+  upstream: string;
+  /** Position of the key, and the positions and weights it was chosen among. */
+  keyIndex: number;
+  fingerprint: string;
+  idleMs: number;
+}
