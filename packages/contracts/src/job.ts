@@ -4,6 +4,10 @@ import type { ProtocolId } from './protocol-id.ts';
 import type { RequestRow } from './row.ts';
 import type { Usage } from './usage.ts';
 
+/** The name under which the console calls upstreams for an admin's test; no access key may begin with its prefix. */
+export const internalPrefix = 'console:';
+export const testIdentity = `${internalPrefix}models-test`;
+
 /** How the reply is framed to the caller. */
 export type StreamForm = 'whole' | 'sse' | 'json-array';
 

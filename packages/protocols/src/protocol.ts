@@ -70,8 +70,26 @@ export interface ClientDoor {
   frameRecord?(json: string, index: number, form: StreamForm): string;
   /** What follows the last record of a stream that ended properly; at least one record was framed before. Absent: nothing. */
   frameEnd?(form: StreamForm): string;
+  /** A call of this protocol for an admin who tests a model: his body, or the prompt in the shortest body that works. Absent: not tested by this protocol. */
+  testCall?(test: TestCallContext): TestCall;
   /** Extra headers of every reply (`request-id` of beta). */
   replyHeaders?(requestId: string): Record<string, string>;
+}
+
+export interface TestCallContext {
+  model: string;
+  stream: boolean;
+  prompt: string;
+  /** The admin's own body; the model's name and the wish for a stream are set in it. */
+  body: Readonly<Record<string, unknown>> | null;
+}
+
+export interface TestCall {
+  path: string;
+  /** Without `?`. */
+  query: string;
+  streamForm: StreamForm;
+  body: Record<string, unknown>;
 }
 
 export interface ReadRequestContext {

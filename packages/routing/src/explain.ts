@@ -103,11 +103,13 @@ function describeNode({ model, weight, state: standsAs, reason, record, upstream
     reason,
     position: null,
     score: null,
-    latency_ms: context.state.health.cost(model, context.now),
+    latency_ms: tenths(context.state.health.cost(model, context.now)),
     retry_after_ms: waitMs > 0 ? Math.ceil(waitMs) : null,
     keys: record && upstream && standsAs !== 'disabled' ? explainKeys(record, upstream, accessKey, context) : [],
   };
 }
+
+const tenths = (value: number | null): number | null => (value === null ? null : Math.round(value * 10) / 10);
 
 function explainKeys(model: Model, upstream: UpstreamRecord, accessKey: string, { state, now }: ExplainContext): ExplainedKey[] {
   const { keys: order } = planNode(model, upstream, accessKey, { ...state, now, peek: true });

@@ -1,6 +1,6 @@
 /** Puts the console together: its API behind a server that listens to nobody but the bus, and the catalog's source. */
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { Bus, Disposable } from '@model-gateway/bus';
+import { type Bus, createGatherer, type Disposable } from '@model-gateway/bus';
 import { createCatalogSource } from '@model-gateway/catalog';
 import type { ConsoleConfig } from '@model-gateway/config';
 import type { Outbound } from '@model-gateway/outbound';
@@ -16,6 +16,7 @@ import { pinRoutes } from './api/pin-routes.ts';
 import { probeRoutes } from './api/probe-routes.ts';
 import { resourceRoutes } from './api/resource-routes.ts';
 import type { Route } from './api/route.ts';
+import { routingRoutes } from './api/routing-routes.ts';
 import { transferRoutes } from './api/transfer-routes.ts';
 import { createApp } from './http/app.ts';
 import { BusConnection } from './http/bus-connection.ts';
@@ -62,7 +63,8 @@ export function createConsole({
   protocols = upstreamProtocols,
   now = Date.now,
 }: ConsoleDeps): Console {
-  const room: Room = { storage, keyring, outbound, logger, protocols, mintId: createMinter() };
+  const gatherer = createGatherer(bus);
+  const room: Room = { bus, gatherer, storage, keyring, outbound, logger, protocols, mintId: createMinter() };
   const handle = createApp(createRoutes(room, now), { secretKey: config.secretKey, webRoot }, room);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });
@@ -98,6 +100,7 @@ export function createConsole({
         for (const connection of connections) connection.destroy();
       }, graceMs);
       await door?.dispose();
+      await gatherer.dispose();
       clearTimeout(giveUp);
       await source.stop();
       guard.stop();
@@ -123,6 +126,7 @@ function createRoutes(room: Room, now: () => number): Route[] {
     ...accessKeyRoutes(accessKeyOperations, room),
     ...pinRoutes(room),
     ...probeRoutes(room),
+    ...routingRoutes(room),
     ...logRoutes(room, now),
     ...transferRoutes(resources, room),
   ];

@@ -1,4 +1,5 @@
 /** What every part of the console may use. */
+import type { Bus, Gatherer } from '@model-gateway/bus';
 import type { Outbound } from '@model-gateway/outbound';
 import type { Protocol, UpstreamDoor } from '@model-gateway/protocols';
 import type { Keyring } from '@model-gateway/secrets';
@@ -9,6 +10,9 @@ import type { Logger } from '@model-gateway/telemetry';
 export type UpstreamProtocol = Protocol & { upstream: UpstreamDoor };
 
 export interface Room {
+  bus: Bus;
+  /** Asks all live processes of a kind. */
+  gatherer: Gatherer;
   storage: Storage;
   keyring: Keyring;
   outbound: Outbound;

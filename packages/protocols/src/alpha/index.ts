@@ -11,6 +11,7 @@ import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { AlphaReader, readWhole } from './read-response.ts';
 import { routes } from './routes.ts';
+import { testCall } from './test-call.ts';
 import { writeRequest } from './write-request.ts';
 import { AlphaWriter, writeWhole } from './write-response.ts';
 
@@ -21,6 +22,7 @@ export const alpha: Protocol = {
     routes,
     editedKeys: ['stream_options', ...normalizedKeys],
     readRequest,
+    testCall,
     createWriter: (context) => new AlphaWriter(context),
     writeWhole,
     writeTokenCount: (tokens) => ({ input_tokens: tokens }),

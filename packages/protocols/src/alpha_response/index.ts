@@ -9,6 +9,7 @@ import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { ResponseReader, readWhole } from './read-response.ts';
 import { routes } from './routes.ts';
+import { testCall } from './test-call.ts';
 import { writeRequest } from './write-request.ts';
 import { createWriter, writeWhole } from './write-response.ts';
 
@@ -18,6 +19,7 @@ const client: ClientDoor = {
   routes,
   editedKeys: normalizedKeys,
   readRequest,
+  testCall,
   createWriter,
   writeWhole,
   writeTokenCount: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),

@@ -9,6 +9,7 @@ import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { createReader, readTokenCount, readWhole } from './read-response.ts';
 import { routes } from './routes.ts';
+import { testCall } from './test-call.ts';
 import { writeRequest } from './write-request.ts';
 import { createWriter, writeWhole } from './write-response.ts';
 
@@ -20,6 +21,7 @@ export const beta: Protocol = {
     editedKeys: normalizedKeys,
     marksCache: true,
     readRequest,
+    testCall,
     createWriter,
     writeWhole,
     writeTokenCount: (tokens) => ({ input_tokens: tokens }),

@@ -11,6 +11,7 @@ import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { GammaReplyReader, readModelList, readTokenCount, readWhole } from './read-response.ts';
 import { routes } from './routes.ts';
+import { testCall } from './test-call.ts';
 import { functionName } from './tools.ts';
 import { writeRequest } from './write-request.ts';
 import { GammaReplyWriter, writeWhole } from './write-response.ts';
@@ -28,6 +29,7 @@ export const gamma: Protocol = {
     routes,
     editedKeys: normalizedKeys,
     readRequest,
+    testCall,
     createWriter: (context) => new GammaReplyWriter(context),
     writeWhole,
     writeTokenCount: (tokens) => ({ totalTokens: tokens }),

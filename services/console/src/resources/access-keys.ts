@@ -1,5 +1,5 @@
 /** Access keys: shown in full once, kept as a hash to find them and sealed to copy them. */
-import { accessKeySchema, sealedAs } from '@model-gateway/contracts';
+import { accessKeySchema, internalPrefix, sealedAs } from '@model-gateway/contracts';
 import { hashAccessKey, isAccessKeyFormat, maskKey, mintAccessKey } from '@model-gateway/secrets';
 import type { AccessKeyDocument, CatalogReader } from '@model-gateway/storage';
 import type { z } from 'zod';
@@ -50,7 +50,8 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
   }),
 };
 
-function checkKey({ key, anonymous }: AccessKey): Detail[] {
+function checkKey({ name, key, anonymous }: AccessKey): Detail[] {
+  if (name.startsWith(internalPrefix)) return [{ field: 'name', message: `must not begin with ${internalPrefix}: calls of the gateway itself are named so` }];
   if (key === undefined || isMasked(key)) return [];
   if (key.startsWith('sha256:')) {
     if (!hashForm.test(key)) return [{ field: 'key', message: 'sha256: must be followed by 64 lower-case hexadecimal digits' }];

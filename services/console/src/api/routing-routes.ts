@@ -1,0 +1,109 @@
+/** Looks into routing: the key monitor, how nodes stand, why a request goes where it goes, and a real call of a model. */
+import { modelName, resourceName } from '@model-gateway/contracts';
+import { clientProtocols as clients, type Protocol } from '@model-gateway/protocols';
+import { z } from 'zod';
+import { monitorKeys } from '../probes/key-monitor.ts';
+import { type ModelTest, testModel } from '../probes/test-model.ts';
+import { invalidField } from '../problem.ts';
+import { findBalancer } from '../resources/pins.ts';
+import type { Room } from '../room.ts';
+import { readInput } from '../validation/read-input.ts';
+import { listQuery, toListQuery } from './list-query.ts';
+import { base, parameter, type Route } from './route.ts';
+
+const monitorQuery = listQuery.extend({ upstream: z.string().min(1).max(200).optional() });
+
+const testable = clients.filter((protocol): protocol is ModelTest['protocol'] => protocol.client.testCall !== undefined);
+const idsOf = (list: readonly Protocol[]): string => list.map(({ id }) => id).join(', ');
+
+const anyBody = z.record(z.string(), z.json()).nullable().default(null);
+const explainSchema = z.strictObject({
+  access_key: resourceName,
+  model: modelName,
+  body: anyBody,
+  client_protocol: z.string().max(64).optional(),
+});
+const testSchema = z.strictObject({
+  model: modelName,
+  client_protocol: z.string().max(64).optional(),
+  stream: z.boolean().optional(),
+  prompt: z.string().min(1).max(100_000).default('Say hello.'),
+  body: anyBody,
+});
+
+/** The protocol of this id, the first of the list when none is named. Throws 422. */
+function pick<P extends Protocol>(list: readonly P[], id: string | undefined): P {
+  const found = id === undefined ? list[0] : list.find((protocol) => protocol.id === id);
+  if (!found) throw invalidField('client_protocol', `is not one of ${idsOf(list)}`);
+  return found;
+}
+
+export const routingRoutes = (room: Room): Route[] => [
+  {
+    method: 'get',
+    path: `${base}/model-monitor`,
+    operationId: 'monitor_keys',
+    summary: 'Which upstream key each access key is bound to, or would be',
+    tag: 'routing',
+    query: monitorQuery,
+    status: 200,
+    async handle(request, response) {
+      const { upstream, ...query } = readInput(monitorQuery, request.query);
+      const monitor = await monitorKeys(toListQuery(query, ['name', 'group', 'created_at', 'updated_at']), upstream, room);
+      response.json({ ...monitor, page: query.page, page_size: query.page_size });
+    },
+  },
+  {
+    method: 'get',
+    path: `${base}/load-balancers/{name}/nodes`,
+    operationId: 'read_load_balancer_nodes',
+    summary: 'How each entry stands: health, latency, place in the order',
+    tag: 'load-balancers',
+    status: 200,
+    failures: [404],
+    async handle(request, response) {
+      const { document } = await findBalancer(room.storage.catalog, parameter(request, 'name'));
+      response.json(await room.bus.ask('router.nodes', { loadBalancer: document.name }));
+    },
+  },
+  {
+    method: 'post',
+    path: `${base}/route/explain`,
+    operationId: 'explain_route',
+    summary: 'Where a request would go, and why; nothing is sent',
+    tag: 'routing',
+    body: explainSchema,
+    status: 200,
+    async handle(request, response) {
+      const { access_key, model, body, client_protocol } = readInput(explainSchema, request.body);
+      const protocol = pick(clients, client_protocol);
+      const key = await room.storage.catalog.accessKeys.find(access_key);
+      if (!key) throw invalidField('access_key', 'there is no access key of this name');
+      const explanation = await room.bus.ask('router.explain', {
+        requestId: 'explain',
+        revision: await room.storage.catalog.revision(),
+        model,
+        accessKey: key.document.name,
+        keyGroup: key.document.group,
+        clientProtocol: protocol.id,
+        operation: 'generate',
+        stream: body?.['stream'] === true,
+      });
+      response.json({ access_key, key_group: key.document.group, client_protocol: protocol.id, ...explanation });
+    },
+  },
+  {
+    method: 'post',
+    path: `${base}/models/test`,
+    operationId: 'test_model',
+    summary: 'One real call of a model or load balancer, and what the translation made of it',
+    tag: 'models',
+    body: testSchema,
+    status: 200,
+    async handle(request, response) {
+      const { model, client_protocol, stream, prompt, body } = readInput(testSchema, request.body);
+      const protocol = pick(testable, client_protocol);
+      response.json(await testModel({ model, protocol, prompt, body, stream: stream ?? body?.['stream'] === true }, room));
+    },
+  },
+];
