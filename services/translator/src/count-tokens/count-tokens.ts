@@ -1,12 +1,12 @@
 /** Counts a request's tokens: by the upstream's own counter where it has one and may be asked, else by tiktoken. Never fails for want of a counter. */
-import { findProtocol } from '@model-gateway/protocols';
+import { type Conversation, findProtocol } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import { prepare } from '../prepare.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
 import { sendCount } from './ask-upstream.ts';
-import { conversationText } from './conversation-text.ts';
+import { conversationText, mediaTokens } from './conversation-text.ts';
 
 export async function countTokens(call: Call, sink: ReplySink, room: Room): Promise<void> {
   const snapshot = await room.catalog.at(call.job.plan.revision);
@@ -16,8 +16,21 @@ export async function countTokens(call: Call, sink: ReplySink, room: Room): Prom
   // Read first: a request that makes no sense is the caller's fault whoever counts it.
   const { conversation } = call.readRequest();
   const counted = route ? await askUpstream(call, route, planned.keyIndex, sink, room) : null;
-  const tokens = counted ?? (await room.counter.count(conversationText(conversation)));
-  sink.whole(JSON.stringify(call.client.writeTokenCount(tokens)));
+  sink.whole(JSON.stringify(call.client.writeTokenCount(counted ?? (await countHere(call, conversation, route, room)))));
+}
+
+/** Characters of a token, where even the counter's thread cannot run: a guess is better for an agent than no answer. */
+const charactersPerToken = 4;
+
+async function countHere(call: Call, conversation: Conversation, route: Route | undefined, room: Room): Promise<number> {
+  const text = conversationText(conversation);
+  const media = mediaTokens(conversation);
+  try {
+    return media + (await room.counter.count(text, route?.target.family.tokenizer));
+  } catch (error) {
+    room.logger.error({ request: call.job.id, error }, 'tokens are estimated: the counter does not run');
+    return media + Math.ceil(text.length / charactersPerToken);
+  }
 }
 
 async function askUpstream(call: Call, route: Route, keyIndex: number, sink: ReplySink, room: Room): Promise<number | null> {

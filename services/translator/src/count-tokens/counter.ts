@@ -1,9 +1,11 @@
 /** tiktoken in a worker thread: its tables take 1.5 s and 90 MB to load, so it starts on first need and never blocks a request. */
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '@model-gateway/errors';
+import type { ModelFamily } from '@model-gateway/model-families';
 
 export interface TokenCounter {
-  count(text: string): Promise<number>;
+  /** `tokenizer`: the table of the model's family. Rejects when the worker cannot run. */
+  count(text: string, tokenizer?: ModelFamily['tokenizer']): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -42,12 +44,12 @@ export function createTokenCounter(): TokenCounter {
   };
 
   return {
-    count: (text) =>
+    count: (text, tokenizer = 'o200k_base') =>
       new Promise((resolve, reject) => {
         worker ??= start();
         const id = next++;
         waiting.set(id, { resolve, reject });
-        worker.postMessage({ id, text });
+        worker.postMessage({ id, text, tokenizer });
         clearTimeout(idle);
         idle = setTimeout(() => void stop(), idleMs).unref();
       }),

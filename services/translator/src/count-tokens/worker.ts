@@ -1,9 +1,23 @@
-/** The token counter's thread: text in, number of o200k tokens out. */
+/** The token counter's thread: text and the name of a table in, number of tokens out. */
 import { parentPort } from 'node:worker_threads';
-import { Tiktoken } from 'js-tiktoken/lite';
-import o200k from 'js-tiktoken/ranks/o200k_base';
+import { Tiktoken, type TiktokenBPE } from 'js-tiktoken/lite';
 
-const tokenizer = new Tiktoken(o200k);
+/** Each table takes seconds and tens of megabytes to load: only those that are asked for. */
+const tables = {
+  o200k_base: () => import('js-tiktoken/ranks/o200k_base'),
+  cl100k_base: () => import('js-tiktoken/ranks/cl100k_base'),
+} satisfies Record<string, () => Promise<{ default: TiktokenBPE }>>;
+type Table = keyof typeof tables;
+
+const loaded = new Map<Table, Promise<Tiktoken>>();
+
+function load(name: Table): Promise<Tiktoken> {
+  const known = loaded.get(name);
+  if (known) return known;
+  const loading = tables[name]().then((ranks) => new Tiktoken(ranks.default));
+  loaded.set(name, loading);
+  return loading;
+}
 
 /**
  * js-tiktoken's time grows with the cube of a run without a break (8,192 Chinese characters take 40 s), so text is counted in short slices.
@@ -13,11 +27,12 @@ const sliceChars = 64;
 /** Longer texts are counted this far and the rest by the same rate: what one caller sends must not keep the others waiting. */
 const mostChars = 256 * 1024;
 
-parentPort?.on('message', ({ id, text }: { id: number; text: string }) => {
-  parentPort?.postMessage({ id, tokens: countTokens(text) });
+parentPort?.on('message', ({ id, text, tokenizer }: { id: number; text: string; tokenizer: Table }) => {
+  // A table that cannot be loaded ends the thread: whoever waits is told, and the next count starts it anew.
+  void load(tokenizer).then((encoder) => parentPort?.postMessage({ id, tokens: countTokens(text, encoder) }));
 });
 
-function countTokens(text: string): number {
+function countTokens(text: string, tokenizer: Tiktoken): number {
   const end = Math.min(text.length, mostChars);
   let tokens = 0;
   let at = 0;
