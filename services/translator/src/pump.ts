@@ -2,6 +2,7 @@
 import { createEventStreamParser, createJsonArrayParser, createSseParser } from '@model-gateway/framing';
 import { type ChatEvent, type FramedRecord, isContent, type ReplyReader, type UpstreamDoor, type UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from './call.ts';
+import { unwrapReader } from './passage/emulated.ts';
 import type { Passage, RawRecord } from './passage/passage.ts';
 import { withCallersNames } from './passage/tool-names.ts';
 import type { Prepared } from './prepare.ts';
@@ -47,7 +48,7 @@ export class Pump {
     this.#call = call;
     this.#passage = passage;
     this.#sink = sink;
-    this.#reader = prepared.upstream.createReader(prepared.route.target);
+    this.#reader = unwrapReader(prepared.upstream.createReader(prepared.route.target), prepared, call);
     this.#source = recordSource(prepared.upstream.framing, room.maxEventBytes);
     this.#unwrap = prepared.upstream.unwrapRecord;
     this.#toolNames = prepared.toolNames;

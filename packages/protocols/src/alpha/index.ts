@@ -6,6 +6,7 @@ import { AlphaCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { findFamily } from './families.ts';
+import { injectCache } from './inject-cache.ts';
 import { writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
@@ -45,6 +46,7 @@ export const alpha: Protocol = {
     readWhole,
     readTokenCount: () => null,
     normalize,
+    injectCache,
     readError,
     verbatim,
     listModels,

@@ -28,7 +28,9 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     body['stream'] = true;
     if (family.streamOptions) body['stream_options'] = { include_usage: true };
   }
-  return { body, losses: losses.list };
+  const { output } = conversation;
+  const checked = output?.type === 'schema' && !family.jsonSchema;
+  return { body, losses: losses.list, ...(checked && { emulation: { schema: output.schema } }) };
 }
 
 /** Fields that a family may refuse unless they have their default. */

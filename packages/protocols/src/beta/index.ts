@@ -4,6 +4,7 @@ import { verbatim } from './anatomy.ts';
 import { createCloser } from './closer.ts';
 import { credential, listModels, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
+import { injectCache } from './inject-cache.ts';
 import { readModelList, writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
@@ -43,6 +44,7 @@ export const beta: Protocol = {
     readWhole,
     readTokenCount,
     normalize,
+    injectCache,
     readError,
     verbatim,
     listModels,

@@ -20,7 +20,7 @@ export interface ThinkingPlan {
   active: boolean;
 }
 
-const asksForThinking = (reasoning: Reasoning): boolean =>
+export const asksForThinking = (reasoning: Reasoning): boolean =>
   reasoning.enabled !== false && reasoning.effort !== 'none' && (reasoning.enabled === true || (reasoning.effort ?? reasoning.budget ?? 0) !== 0);
 
 export function planThinking(conversation: Conversation, family: ModelFamily, maxTokens: number, messages: readonly Said[], losses: LossList): ThinkingPlan {

@@ -221,7 +221,7 @@ describe('parameters', () => {
     expect(losses).toEqual(['emulated tools.2', 'dropped tools.4']);
   });
 
-  test('output: a schema natively, closed; JSON mode and older models in words', () => {
+  test('output: a schema natively, closed; older models by a forced tool, or in words beside tools of the caller; JSON mode in words', () => {
     const schema = { type: 'object', properties: { n: { type: 'integer', minimum: 1, description: 'count' } } };
     const native = write({ output: { type: 'schema', schema, name: 'x' } });
     expect(native.body['output_config']).toEqual({
@@ -230,10 +230,18 @@ describe('parameters', () => {
         schema: { type: 'object', properties: { n: { type: 'integer', description: 'count (minimum: 1)' } }, additionalProperties: false },
       },
     });
-    expect(native.losses).toEqual(['dropped response_format.name', 'downgraded response_format.schema']);
+    expect(native.losses).toEqual(['renamed response_format.name', 'downgraded response_format.schema']);
     expect(schema.properties.n.minimum).toBe(1);
-    const words = write({ output: { type: 'schema', schema } }, 'claude-3-haiku-20240307');
+    const forced = write({ output: { type: 'schema', schema } }, 'claude-3-haiku-20240307');
+    expect(forced.body).toMatchObject({
+      tools: [{ name: 'structured_output', input_schema: schema }],
+      tool_choice: { type: 'tool', name: 'structured_output' },
+    });
+    expect(forced.losses).toEqual(['emulated response_format']);
+    const tools = [{ type: 'function', name: 'own' }] as const;
+    const words = write({ output: { type: 'schema', schema }, tools: [...tools] }, 'claude-3-haiku-20240307');
     expect(JSON.stringify(words.body['system'])).toContain('JSON schema');
+    expect(words.body['tools']).toMatchObject([{ name: 'own' }]);
     expect(words.losses).toEqual(['emulated response_format']);
     expect(write({ output: { type: 'json' } }).losses).toEqual(['emulated response_format']);
   });

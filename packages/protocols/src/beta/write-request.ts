@@ -1,14 +1,14 @@
 /** The canonical conversation → a messages request, in the form that the model behind the upstream's id accepts. */
-import type { Conversation, OutputFormat } from '../chat/conversation.ts';
+import type { Conversation } from '../chat/conversation.ts';
 import { asNumber, type JsonObject, own } from '../kit/read.ts';
-import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { limitMarks, writeCache } from './cache-mark.ts';
 import { LossList } from './losses.ts';
 import { type ModelFamily, modelFamily } from './model-family.ts';
 import { closeSchema } from './schema.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 import type { WireMessage, WireTextBlock } from './wire.ts';
-import { planThinking, writeSampling } from './write-reasoning.ts';
+import { asksForThinking, planThinking, writeSampling } from './write-reasoning.ts';
 import { writeTurns } from './write-turns.ts';
 
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
@@ -16,10 +16,10 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const family = modelFamily(context.target);
   // A compatible server's own limit is known to whoever set it up: `extra_config.default_max_tokens`.
   const maxTokens = conversation.sampling.maxTokens ?? asNumber(own(context.target.extraConfig, 'default_max_tokens')) ?? family.defaultMaxTokens;
-  const output = writeOutput(conversation.output, family, losses);
+  const output = writeOutput(conversation, family, losses);
   const prompt = writePrompt(conversation, output.instruction, family, context, losses);
-  const tools = writeTools(conversation, family.structuredOutput, losses);
-  const toolChoice = writeToolChoice(conversation, tools.length > 0);
+  const tools = output.tool ? [output.tool] : writeTools(conversation, family.structuredOutput, losses);
+  const toolChoice = output.tool ? { type: 'tool', name: outputTool } : writeToolChoice(conversation, tools.length > 0);
   if (!toolChoice && conversation.toolChoice) losses.dropped('tool_choice', 'there are no tools');
   const thinking = planThinking(conversation, family, maxTokens, prompt.messages, losses);
   const outputConfig: JsonObject = { ...(thinking.effort !== undefined && { effort: thinking.effort }), ...(output.format && { format: output.format }) };
@@ -42,7 +42,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     ...writeIdentity(conversation, losses),
     ...(context.stream && { stream: true }),
   };
-  return { body, losses: losses.list };
+  return { body, losses: losses.list, ...(output.emulation && { emulation: output.emulation }) };
 }
 
 /** System text and messages. A conversation of nothing but system text is put as the user's, since one message is the least there may be. */
@@ -62,23 +62,50 @@ function writePrompt(
   return { system: [], messages: [{ role: 'user', content: system }] };
 }
 
-/** The format, natively or in words. */
-function writeOutput(output: OutputFormat | undefined, family: ModelFamily, losses: LossList): { format?: JsonObject; instruction?: string } {
+/** The one tool of a request whose answer is asked for as its arguments. */
+const outputTool = 'structured_output';
+
+interface WrittenOutput {
+  format?: JsonObject;
+  instruction?: string;
+  tool?: JsonObject;
+  emulation?: ReplyEmulation;
+}
+
+/** The format: natively, as the arguments of a forced tool where nothing stands against one, else in words. */
+function writeOutput(conversation: Conversation, family: ModelFamily, losses: LossList): WrittenOutput {
+  const { output } = conversation;
   if (!output || output.type === 'text') return {};
   if (output.type === 'json') {
     losses.add('response_format', 'emulated', 'JSON mode is asked for in the system text');
-    return { instruction: 'Answer with one valid JSON object and nothing else: no code fence, no text before or after it.' };
+    return { instruction: 'Answer with one valid JSON object and nothing else: no code fence, no text before or after it.', emulation: {} };
   }
   for (const name of ['name', 'description', 'strict'] as const) {
-    if (output[name] !== undefined) losses.dropped(`response_format.${name}`, 'a schema has no such field here');
+    if (output[name] === undefined) continue;
+    // Neither changes what is answered: a schema is always held to here, and the name is only a label.
+    if (name !== 'description') losses.add(`response_format.${name}`, 'renamed', 'a schema needs no such field here');
+    else losses.dropped('response_format.description', 'a schema has no such field here');
   }
-  if (!family.structuredOutput) {
-    losses.add('response_format', 'emulated', 'this model is asked for the schema in the system text');
-    return { instruction: `Answer with one JSON value that is valid against this JSON schema and with nothing else:\n${JSON.stringify(output.schema)}` };
+  const { schema } = output;
+  if (!family.structuredOutput) return emulateOutput(conversation, schema, family, losses);
+  const closed = closeSchema(schema);
+  if (closed.changed) losses.add('response_format.schema', 'downgraded', 'objects were closed and bounds that are not enforced moved to descriptions');
+  return { format: { type: 'json_schema', schema: closed.schema } };
+}
+
+/** Thinking excludes a forced tool, and the caller's own tools could no longer be called. */
+function emulateOutput({ tools, reasoning }: Conversation, schema: unknown, family: ModelFamily, losses: LossList): WrittenOutput {
+  const thinks = family.thinking !== 'none' && reasoning !== undefined && asksForThinking(reasoning);
+  if (tools.length === 0 && !thinks && own(schema, 'type') === 'object') {
+    losses.add('response_format', 'emulated', 'the answer is asked for as the arguments of a forced tool');
+    const tool = { name: outputTool, description: 'Gives the answer. Call it exactly once.', input_schema: schema };
+    return { tool, emulation: { tool: outputTool, schema } };
   }
-  const { schema, changed } = closeSchema(output.schema);
-  if (changed) losses.add('response_format.schema', 'downgraded', 'objects were closed and bounds that are not enforced moved to descriptions');
-  return { format: { type: 'json_schema', schema } };
+  losses.add('response_format', 'emulated', 'this model is asked for the schema in the system text');
+  return {
+    instruction: `Answer with one JSON value that is valid against this JSON schema and with nothing else: no code fence, no text before or after it.\n${JSON.stringify(schema)}`,
+    emulation: { schema },
+  };
 }
 
 /** The service tiers of this wire, by all the words that callers use for them. */

@@ -33,7 +33,10 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   };
   // The counter reads system text and tools only inside the nested request, which must name the model again.
   const body = context.operation === 'count-tokens' ? { generateContentRequest: { model: modelName(modelId), ...request } } : request;
-  return { body, losses: losses.list };
+  // A schema that had to be widened no longer holds the model to the caller's: what it answers is judged by the original.
+  const { output } = conversation;
+  const widened = output?.type === 'schema' && losses.list.some((loss) => loss.field === 'response_format.schema');
+  return { body, losses: losses.list, ...(widened && { emulation: { schema: output.schema } }) };
 }
 
 function declareLosses(conversation: Conversation, losses: LossList): void {

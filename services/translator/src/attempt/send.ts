@@ -2,6 +2,7 @@
 import type { OutboundCall } from '@model-gateway/outbound';
 import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
+import { unwrapEvents } from '../passage/emulated.ts';
 import type { Passage } from '../passage/passage.ts';
 import { withCallersNames } from '../passage/tool-names.ts';
 import { TranslatedPassage } from '../passage/translated.ts';
@@ -160,7 +161,8 @@ class Attempt {
     const bytes = this.#parts.length === 1 && this.#parts[0] ? this.#parts[0] : Buffer.concat(this.#parts);
     try {
       const json: unknown = JSON.parse(bytes.toString('utf8'));
-      const events = withCallersNames(this.#prepared.upstream.readWhole(json, this.#prepared.route.target), this.#prepared.toolNames);
+      const read = this.#prepared.upstream.readWhole(json, this.#prepared.route.target);
+      const events = withCallersNames(unwrapEvents(read, this.#prepared, this.#call), this.#prepared.toolNames);
       const failed = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error');
       if (failed) return this.#settle({ fault: failed.error, committed: false, status: this.#status, body: bytes.toString('utf8') });
       if (!this.#isReply(events))
