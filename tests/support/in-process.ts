@@ -33,6 +33,8 @@ export interface InProcessOptions {
   edge?: Partial<EdgeConfig>;
   /** Stands in for the network. */
   outbound?: Outbound;
+  /** The network of addresses that callers name; absent: they are not fetched. */
+  clientUrls?: Outbound;
   /** Copies and freezes on the bus, as a real one would. Default true. */
   strict?: boolean;
 }
@@ -71,7 +73,17 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
   const service = compose(
     [
       createRouter({ bus, catalog, config: config.router }),
-      createTranslator({ bus, catalog, outbound, keyring, logger, redactor, leaveMs: 500, retryBudget: { share: 1, floor: 100 } }),
+      createTranslator({
+        bus,
+        catalog,
+        outbound,
+        clientUrls: options.clientUrls ?? null,
+        keyring,
+        logger,
+        redactor,
+        leaveMs: 500,
+        retryBudget: { share: 1, floor: 100 },
+      }),
       edge,
     ],
     {

@@ -19,6 +19,8 @@ export interface Parts {
   catalog(): CatalogWatcher;
   keyring(): Keyring;
   outbound(): Outbound;
+  /** For addresses that callers name, private ranges refused; null where fetching them is off. */
+  clientUrls(): Outbound | null;
   storage(): Storage;
   close(): Promise<void>;
 }
@@ -34,14 +36,10 @@ export async function createParts(config: Config, name: string): Promise<Parts> 
   const bus = config.process.natsUrls === null ? createMemoryBus({ logger }) : await connectNatsBus({ url: config.process.natsUrls.join(','), name, logger });
   const catalog = once(() => createCatalogWatcher({ bus, logger }));
   const keyring = once(() => createKeyring(masterKeyOf(config)));
-  const outbound = once(() =>
-    createOutbound({
-      allowPrivate: config.translator.outboundPrivate === 'allow',
-      timeouts: config.translator.timeouts,
-      userAgent: config.translator.userAgent,
-      logger,
-    }),
-  );
+  const open = (allowPrivate: boolean): Outbound =>
+    createOutbound({ allowPrivate, timeouts: config.translator.timeouts, userAgent: config.translator.userAgent, logger });
+  const outbound = once(() => open(config.translator.outboundPrivate === 'allow'));
+  const clientUrls = once(() => open(false));
   const storage = once(() =>
     openStorage(
       config.storage.mode === 'sqlite'
@@ -59,10 +57,12 @@ export async function createParts(config: Config, name: string): Promise<Parts> 
     catalog: catalog.get,
     keyring: keyring.get,
     outbound: outbound.get,
+    clientUrls: () => (config.translator.fetchClientUrls ? clientUrls.get() : null),
     storage: storage.get,
     async close() {
       await bus.drain();
       await outbound.made?.close();
+      await clientUrls.made?.close();
       await storage.made?.close();
       stopMeasuring();
     },

@@ -22,11 +22,12 @@ export const serviceFactories = {
       webRoot: findWebRoot(),
     }),
   router: ({ bus, catalog, config }: Parts): Service => createRouter({ bus, catalog: catalog(), config: config.router }),
-  translator: ({ bus, catalog, outbound, keyring, logger, redactor, config: { edge, translator } }: Parts): Service =>
+  translator: ({ bus, catalog, outbound, clientUrls, keyring, logger, redactor, config: { edge, translator } }: Parts): Service =>
     createTranslator({
       bus,
       catalog: catalog(),
       outbound: outbound(),
+      clientUrls: clientUrls(),
       keyring: keyring(),
       logger,
       redactor,

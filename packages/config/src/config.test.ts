@@ -102,7 +102,7 @@ describe('loadConfig', () => {
   });
 
   test.each([
-    ['[server]\nfetch_client_urls = true', 'server.fetch_client_urls true is not possible yet'],
+    ['[server]\nfetch_client_urls = 1', 'server.fetch_client_urls 1 is neither; accepted: true or false'],
     ['[server]\nmax_global_concurency = 5', '"server.max_global_concurency" in '],
     ['[server]\nmax_global_concurrency = "many"', 'server.max_global_concurrency "many" is not a number of this kind'],
     ['[server]\nmax_global_concurrency = 1.5', 'server.max_global_concurrency 1.5 is not such a number'],

@@ -40,9 +40,8 @@ export const seconds = (least: number, most: number): Parser<number> =>
 export const oneOf = <const T extends string>(...words: readonly T[]): Parser<T> =>
   parser(words.join(', '), (value) => words.find((word) => word === value) ?? new Fault('is none of these'));
 
-/** A row whose part is not built: only the value that changes nothing is accepted. */
-export const onlyFalse: Parser<false> = parser('false (fetching URLs for callers is not built yet)', (value) =>
-  value === false ? value : new Fault('is not possible yet'),
+export const flag: Parser<boolean> = parser('true or false', (value) =>
+  value === true || value === 'true' ? true : value === false || value === 'false' ? false : new Fault('is neither'),
 );
 
 export const text = (longest: number): Parser<string> =>

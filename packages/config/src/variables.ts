@@ -1,5 +1,5 @@
 /** The one table of settings: its shape is the shape of the configuration, a slice per service. */
-import { cidrs, consoleSecret, headerText, hostAddress, masterKey, oneOf, onlyFalse, portOrOff, seconds, text, urlOf, urlsOf, wholeNumber } from './parsers.ts';
+import { cidrs, consoleSecret, flag, headerText, hostAddress, masterKey, oneOf, portOrOff, seconds, text, urlOf, urlsOf, wholeNumber } from './parsers.ts';
 import { variable } from './variable.ts';
 
 const MiB = 1024 * 1024;
@@ -103,11 +103,6 @@ export const variables = {
       shown: '30',
       says: 'Seconds that requests under way get to end when the process leaves.',
     }),
-    fetchClientUrls: variable(onlyFalse, {
-      toml: 'server.fetch_client_urls',
-      fallback: false,
-      says: "Whether URLs in callers' bodies are fetched by the gateway.",
-    }),
   },
   router: {
     keyBindingTtlMs: variable(seconds(0, 31_536_000), {
@@ -132,6 +127,11 @@ export const variables = {
       env: 'OUTBOUND_PRIVATE',
       fallback: 'allow',
       says: 'Whether upstreams may be at loopback and private addresses; link-local and cloud-metadata addresses never may.',
+    }),
+    fetchClientUrls: variable(flag, {
+      toml: 'server.fetch_client_urls',
+      fallback: false,
+      says: 'Whether files that callers name by address are fetched for upstreams that take only bytes; private addresses never are.',
     }),
     userAgent: variable(headerText(512), { env: 'USER_AGENT', fallback: 'model-gateway', says: 'The `User-Agent` of calls to upstreams that set none.' }),
     timeouts: {

@@ -4,6 +4,7 @@ import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import { type ClientDoor, findProtocol, type ReadRequest } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { AttemptWatch } from './attempt/outcomes.ts';
+import type { FetchedFile } from './media/fetch-url.ts';
 import { Meter } from './meter.ts';
 
 const maxLosses = 64;
@@ -37,6 +38,9 @@ export class Call {
   firstByteMs: number | null = null;
   firstContentMs: number | null = null;
   responseBytes = 0;
+  /** What was fetched for this request, by address: shared by all attempts. */
+  readonly files = new Map<string, FetchedFile>();
+  #leaving: AbortController | undefined;
   /** Set when the opener left or died. */
   cancelled: string | null = null;
   /** Set when this process leaves before the reply is complete: what the caller is told. */
@@ -118,6 +122,17 @@ export class Call {
   hasCacheMarks(): boolean {
     const { system, tools, turns } = this.readRequest().conversation;
     return system.some(isMarked) || tools.some(isMarked) || turns.some((turn) => turn.parts.some(isMarked));
+  }
+
+  /** Aborted when the caller leaves or this process does. */
+  leaving(): AbortSignal {
+    this.#leaving ??= new AbortController();
+    if (this.cancelled !== null || this.interrupted !== null) this.#leaving.abort();
+    return this.#leaving.signal;
+  }
+
+  leave(): void {
+    this.#leaving?.abort();
   }
 
   /** An attempt begins: nothing of the one before shows in the reply or in the row, but that it was made. */

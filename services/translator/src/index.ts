@@ -20,6 +20,8 @@ export interface TranslatorDeps {
   bus: Bus;
   catalog: CatalogWatcher;
   outbound: Outbound;
+  /** For addresses in callers' bodies: refuses private ranges. null or absent: they are not fetched. */
+  clientUrls?: Outbound | null;
   keyring: Keyring;
   logger: Logger;
   redactor: Redactor;
@@ -35,6 +37,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
   const counter = createTokenCounter();
   const room: Room = {
     ...deps,
+    clientUrls: deps.clientUrls ?? null,
     counter,
     running: new Roster(),
     mintId: createMinter(),

@@ -21,6 +21,7 @@ export class ReplySink implements PumpSink, Rostered {
     this.#call = call;
     stream.onCancel((reason) => {
       call.cancelled = reason;
+      call.leave();
       this.#onCancel?.();
     });
   }
@@ -34,6 +35,7 @@ export class ReplySink implements PumpSink, Rostered {
   /** This process leaves: the run ends now, with this error for the caller. */
   interrupt(error: GatewayError): void {
     this.#call.interrupted ??= error;
+    this.#call.leave();
     this.#onCancel?.();
   }
 

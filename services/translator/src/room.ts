@@ -31,6 +31,8 @@ export interface Room {
   outcomes: OutcomeTeller;
   /** Bounds how many requests go on to another node. */
   retries: RetryBudget;
+  /** Fetches what callers name by address, private ranges refused; null where the operator did not allow it. */
+  clientUrls: Outbound | null;
   /** Cap of a whole upstream reply, in bytes. */
   maxReplyBytes: number;
   /** Cap of one upstream stream event, in bytes. */

@@ -47,6 +47,7 @@ export const alpha: Protocol = {
     readTokenCount: () => null,
     normalize,
     injectCache,
+    opensUrl: ({ kind }) => kind === 'image' || kind === 'video',
     readError,
     verbatim,
     listModels,

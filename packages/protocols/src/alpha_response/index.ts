@@ -41,6 +41,7 @@ const upstream: UpstreamDoor = {
   readWhole,
   readTokenCount: (body) => (asNumber(own(body, 'input_tokens')) === undefined ? null : asCount(own(body, 'input_tokens'))),
   normalize,
+  opensUrl: ({ kind }) => kind === 'image' || kind === 'document',
   readError,
   verbatim,
   listModels,

@@ -45,6 +45,7 @@ export const beta: Protocol = {
     readTokenCount,
     normalize,
     injectCache,
+    opensUrl: ({ kind }) => kind === 'image' || kind === 'document',
     readError,
     verbatim,
     listModels,

@@ -14,6 +14,8 @@ export const cloudhostIdeStreaming: Protocol = {
     credential,
     countsTokens: false,
     writeRequest,
+    // Media travel as bytes alone.
+    opensUrl: () => false,
     createReader: (target) => new IdeStreamingReader(target),
     readWhole,
     readTokenCount: () => null,

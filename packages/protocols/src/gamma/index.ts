@@ -6,6 +6,7 @@ import { GammaCloser } from './closer.ts';
 import { buildCredential, buildListRequest, buildRequest } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { frameEnd, frameRecord } from './frame.ts';
+import { isVendorUrl } from './media.ts';
 import { writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
@@ -53,6 +54,7 @@ export const gamma: Protocol = {
     readWhole,
     readTokenCount,
     normalize,
+    opensUrl: ({ url }) => url !== undefined && isVendorUrl(url),
     readError,
     verbatim,
     listModels: buildListRequest,

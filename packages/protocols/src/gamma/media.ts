@@ -30,6 +30,9 @@ const youtube = /^https?:\/\/(?:www\.|m\.)?(?:youtube\.com|youtu\.be)\//i;
 /** Files that only this vendor's account can open. */
 const vendorFile = /^(?:gs:\/\/|files\/|https:\/\/generativelanguage\.googleapis\.com\/)/i;
 
+/** Addresses that every model of the vendor opens by itself; others are opened by its newest models alone. */
+export const isVendorUrl = (url: string): boolean => vendorFile.test(url) || youtube.test(url);
+
 const kindOf = (mimeType: string | undefined, uri: string): MediaPart['kind'] => {
   const type = mimeType ?? extensions[extensionOf(uri)];
   return type === undefined ? (youtube.test(uri) ? 'video' : 'document') : (kinds.find(([match]) => match.test(type))?.[1] ?? 'document');

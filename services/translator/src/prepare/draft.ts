@@ -1,6 +1,6 @@
 /** One upstream request in the making: what the steps of `order.ts` hand on to one another. */
 import type { Edit } from '@model-gateway/json';
-import type { ReplyEmulation, ToolBridge, UpstreamDoor, VerbatimRequestContext, VerbatimRules } from '@model-gateway/protocols';
+import type { Conversation, ReplyEmulation, ToolBridge, UpstreamDoor, VerbatimRequestContext, VerbatimRules } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { Room } from '../room.ts';
@@ -13,6 +13,8 @@ export interface Draft {
   /** Rules of the verbatim passage, when both sides speak this protocol: the request is the caller's bytes with `edits`. null: it is `body`. */
   readonly verbatim: VerbatimRules | null;
   readonly context: VerbatimRequestContext;
+  /** Translated: what the caller asks, where a step changed it; absent: as it was read. */
+  conversation?: Conversation;
   /** Verbatim: what changes in the caller's bytes, all at once at the end. */
   edits: Edit[];
   /** Translated: the JSON value that will be printed. Ours alone, so steps may change it. */

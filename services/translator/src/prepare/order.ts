@@ -4,12 +4,13 @@
  */
 import type { Draft, Step } from './draft.ts';
 import { cacheInjection } from './steps/cache-injection.ts';
+import { fetchMedia } from './steps/fetch-media.ts';
 import { normalize } from './steps/normalize.ts';
 import { translate } from './steps/translate.ts';
 
 export const order: { readonly after: readonly Step[]; readonly before: readonly Step[] } = {
-  after: [translate, normalize, cacheInjection],
-  before: [translate, normalize, cacheInjection],
+  after: [fetchMedia, translate, normalize, cacheInjection],
+  before: [fetchMedia, translate, normalize, cacheInjection],
 };
 
 /** Runs the steps one after the other; a promise only when one of them has to wait. */

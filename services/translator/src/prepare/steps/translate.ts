@@ -12,7 +12,7 @@ export const translate: Step = {
       call.lose(losses);
       return undefined;
     }
-    const asked = call.readRequest().conversation;
+    const asked = draft.conversation ?? call.readRequest().conversation;
     const repaired = repairCalls(asked);
     if (repaired) call.lose(repaired.losses);
     const conversation = repaired?.conversation ?? asked;

@@ -1,0 +1,60 @@
+/** Fetches one address that a caller named, through the dialer that refuses private ranges: bounded in size and time, never redirected. */
+import type { Outbound } from '@model-gateway/outbound';
+import { sniffType } from './sniff.ts';
+
+export interface FetchedFile {
+  mimeType: string;
+  /** Standard base64. */
+  data: string;
+  bytes: number;
+}
+
+export interface FetchLimits {
+  maxBytes: number;
+  /** For the whole call. */
+  totalMs: number;
+  /** Aborts the call. */
+  signal: AbortSignal;
+}
+
+/** null: it could not be had, whatever the reason; what stands behind a caller's address is not told to the caller. */
+export function fetchUrl(outbound: Outbound, url: string, { maxBytes, totalMs, signal }: FetchLimits): Promise<FetchedFile | null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(null);
+    const parts: Buffer[] = [];
+    let size = 0;
+    let said: string | null = null;
+    const call = outbound.send(
+      {
+        method: 'GET',
+        url,
+        headers: { accept: 'image/*, application/pdf, text/*;q=0.8, */*;q=0.1', 'accept-encoding': 'identity' },
+        timeouts: { connect_ms: Math.min(5000, totalMs), first_byte_ms: totalMs, idle_ms: Math.min(5000, totalMs), total_ms: totalMs },
+      },
+      {
+        head(status, headers) {
+          if (status === 200 && !(Number(headers['content-length']) > maxBytes)) said = headers['content-type'] ?? '';
+          else stop();
+        },
+        data(chunk) {
+          size += chunk.length;
+          if (size > maxBytes) stop();
+          else parts.push(chunk);
+        },
+        end: () => finish(said === null ? null : readFile(Buffer.concat(parts), said)),
+        error: () => finish(null),
+      },
+    );
+    const stop = (): void => call.abort('not wanted');
+    const finish = (file: FetchedFile | null): void => {
+      signal.removeEventListener('abort', stop);
+      resolve(file);
+    };
+    signal.addEventListener('abort', stop);
+  });
+}
+
+function readFile(bytes: Buffer, said: string): FetchedFile | null {
+  const mimeType = sniffType(bytes, said);
+  return mimeType === null ? null : { mimeType, data: bytes.toString('base64'), bytes: bytes.length };
+}
