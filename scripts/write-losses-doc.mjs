@@ -38,12 +38,17 @@ function readCall(node) {
   const [field, second, third] = node.arguments.map(({ expression }) => expression);
   if (name === 'dropped' && second) return rows(texts(field), ['dropped'], texts(second));
   if (name !== 'add' || !third) return [];
-  return rows(texts(field), texts(second).filter((word) => actions.has(word)), texts(third));
+  return rows(
+    texts(field),
+    texts(second).filter((word) => actions.has(word)),
+    texts(third),
+  );
 }
 
 /** Alternatives of action and detail belong together when there are as many of each. */
 function rows(fields, kinds, details) {
-  const paired = kinds.length === details.length ? kinds.map((kind, at) => [kind, details[at]]) : kinds.flatMap((kind) => details.map((detail) => [kind, detail]));
+  const paired =
+    kinds.length === details.length ? kinds.map((kind, at) => [kind, details[at]]) : kinds.flatMap((kind) => details.map((detail) => [kind, detail]));
   return fields.flatMap((field) => paired.map(([action, detail]) => ({ field, action, detail })));
 }
 

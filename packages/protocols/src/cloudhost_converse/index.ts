@@ -16,8 +16,6 @@ export const cloudhostConverse: Protocol = {
     signing,
     countsTokens: true,
     writeRequest,
-    // Media travel as bytes alone.
-    opensUrl: () => false,
     createReader,
     readWhole,
     readTokenCount,
