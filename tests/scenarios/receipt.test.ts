@@ -89,7 +89,7 @@ describe('receipt', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers['x-gateway-translation']).toBe('alpha>beta; lost=2; emulated=1');
     const row = await plain.row(answer.headers['x-request-id'] as string);
-    expect(row.losses.map(({ field, action }) => `${action} ${field}`).sort()).toEqual(['dropped logitBias', 'dropped seed', 'emulated tools.0']);
+    expect(row.losses.map(({ field, action }) => `${action} ${field}`).sort()).toEqual(['dropped logitBias', 'dropped seed', 'emulated tools.custom']);
   });
 
   test('on a stream it leaves with the head', async () => {
