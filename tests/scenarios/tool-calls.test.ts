@@ -224,3 +224,49 @@ describe('field note 15: vendors that demand reasoning back', () => {
     expect(outbound.sent[0]?.body).not.toContain('thought_signature');
   });
 });
+
+describe('tools that a vendor ran itself', () => {
+  test('blocks of the history become text for another vendor, and opaque parts go', async () => {
+    outbound.script = alphaMessage({ content: 'ok' });
+    const content = [
+      { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'weather' } },
+      {
+        type: 'web_search_tool_result',
+        tool_use_id: 'srvtoolu_1',
+        content: [{ type: 'web_search_result', title: 'Sun', url: 'https://sun.test', encrypted_content: 'OPAQUE', page_age: null }],
+      },
+      { type: 'mcp_tool_use', id: 'mcptoolu_1', name: 'find', server_name: 'files', input: {} },
+      { type: 'mcp_tool_result', tool_use_id: 'mcptoolu_1', is_error: false, content: [{ type: 'text', text: 'two files' }] },
+      {
+        type: 'bash_code_execution_tool_result',
+        tool_use_id: 'srvtoolu_2',
+        content: { type: 'bash_code_execution_result', stdout: '42', stderr: '', return_code: 0 },
+      },
+      { type: 'text', text: 'It is sunny.' },
+    ];
+    const messages = [
+      { role: 'user', content: 'x' },
+      { role: 'assistant', content },
+      { role: 'user', content: 'and now?' },
+    ];
+    const { id } = await post('/v1/messages', { model: 'alpha', max_tokens: 9, messages });
+    const said = JSON.stringify(sent()['messages'][1]);
+    for (const text of ['weather', 'Sun — https://sun.test', 'files.find', 'two files', '42', 'It is sunny.']) expect(said).toContain(text);
+    expect(said).not.toContain('OPAQUE');
+    expect((await gateway.row(id)).losses).toContainEqual(expect.objectContaining({ field: 'content.server_tools', action: 'downgraded' }));
+  });
+
+  test('items of the history, likewise', async () => {
+    outbound.script = betaCall('f', ['{}']);
+    const input = [
+      { role: 'user', content: 'x' },
+      { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'weather' } },
+      { type: 'mcp_call', id: 'mcp_1', server_label: 'files', name: 'find', arguments: '{}', output: 'two files' },
+      { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'AAAA' },
+      { role: 'user', content: 'and now?' },
+    ];
+    await post('/v1/responses', { model: 'beta', stream: true, input });
+    expect(JSON.stringify(sent()['messages'][1])).toMatch(/weather.*files\.find.*two files/);
+    expect(outbound.sent[0]?.body).not.toContain('AAAA');
+  });
+});

@@ -1,5 +1,5 @@
 /**
- * Envelopes of the first generation, which name the model alone (docs/decisions, 0005). They are opened and never written: a caller may hold one
+ * Envelopes of the first generation, which name the model alone (docs/decisions/0006). They are opened and never written: a caller may hold one
  * in a conversation that began before an upgrade, and it works as long as the model is the same (spec, Versioning 3).
  */
 import { createDecipheriv } from 'node:crypto';

@@ -7,6 +7,7 @@ import { readProof } from '../kit/proof-mark.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { readShellCall } from './local-shell.ts';
 import { type ContentPart, readContent } from './read-content.ts';
+import { tellServerItem } from './server-items.ts';
 import { joinNamespace, type ReadTools, readTools } from './tools.ts';
 
 /** The one answer to an item that names state we do not hold; verbatim passages give it too. */
@@ -76,8 +77,15 @@ export class ItemReader {
       case undefined:
         throw invalid(`${path}.type`, 'must be given on an item without a role');
       default:
-        this.#losses.add(path, 'dropped', 'This kind of item exists only at its own vendor.');
+        return this.#readServerTool(item, type, path);
     }
+  }
+
+  /** What a tool of the vendor was asked and found, as text; what holds nothing readable is left out. */
+  #readServerTool(item: JsonObject, type: string, path: string): void {
+    const told = tellServerItem(item, type);
+    this.#losses.add(path, told === '' ? 'dropped' : 'downgraded', 'This kind of item exists only at its own vendor.');
+    if (told !== '') this.#append('assistant', { type: 'text', text: told });
   }
 
   #readMessage(item: JsonObject, path: string): void {

@@ -5,6 +5,7 @@ import { readProof } from '../kit/proof-mark.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { readCache } from './cache-mark.ts';
 import type { LossList } from './losses.ts';
+import { tellServerTool } from './server-tools.ts';
 
 /** A message's `content`: a string, or a list of blocks. */
 export function readContent(value: unknown, path: string, role: string, losses: LossList): Part[] {
@@ -63,6 +64,11 @@ function readBlock(block: JsonObject, path: string, role: string, losses: LossLi
   if (owner !== undefined && owner !== role) throw invalid(path, `${path}: \`${type}\` blocks can only be in \`${owner}\` messages`);
   const reader = readers.get(type);
   if (reader) return reader(block, path, losses);
+  const told = tellServerTool(block, type);
+  if (told !== null) {
+    losses.add('content.server_tools', 'downgraded', 'what a tool of the vendor was asked, and what it found, was turned into text');
+    return told === '' ? [] : [{ type: 'text', text: told }];
+  }
   losses.dropped(path, 'a block that only its own vendor understands');
   return [];
 }

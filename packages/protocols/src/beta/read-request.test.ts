@@ -117,7 +117,7 @@ describe('content', () => {
         {
           role: 'assistant',
           content: [
-            { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} },
+            { type: 'container_upload', id: 'srvtoolu_1', name: 'web_search', input: {} },
             { type: 'text', text: 'x', new_field: 1 },
           ],
         },
