@@ -14,12 +14,17 @@ beforeAll(async () => {
     upstreams: [
       { name: 'messages', protocol: 'beta', base_url, api_keys },
       { name: 'chat', protocol: 'alpha', base_url, api_keys },
+      { name: 'converse', protocol: 'cloudhost_converse', base_url, api_keys },
+      { name: 'invoke', protocol: 'cloudhost_invoke', base_url, api_keys },
     ],
     models: [
       { name: 'older', upstream: 'messages', upstream_model_id: 'claude-3-5-haiku-20241022' },
       { name: 'uncached', upstream: 'messages', upstream_model_id: 'claude-3-5-haiku-20241022', extra_config: { cache_injection: 'off' } },
       { name: 'compatible', upstream: 'messages', upstream_model_id: 'house-server' },
       { name: 'aggregated', upstream: 'chat', upstream_model_id: 'anthropic/claude-sonnet-4-5' },
+      { name: 'converse', upstream: 'converse', upstream_model_id: 'anthropic.claude-3-5-haiku-20241022-v1:0' },
+      { name: 'converse-plain', upstream: 'converse', upstream_model_id: 'meta.llama3-1-70b-instruct-v1:0' },
+      { name: 'invoke', upstream: 'invoke', upstream_model_id: 'anthropic.claude-3-5-haiku-20241022-v1:0' },
       { name: 'plain', upstream: 'chat', upstream_model_id: 'gpt-4o' },
     ],
   });
@@ -124,6 +129,14 @@ describe('cache injection', () => {
     });
     expect(answer.status).toBeGreaterThan(0);
     expect(marks(JSON.parse(outbound.sent.at(-1)?.body ?? '{}') as Json)).toEqual(['0', 'x']);
+  });
+  test('as points of their own in the cloud, where the model takes them', async () => {
+    const points = (sent: Json): number => JSON.stringify(sent).split('"cachePoint"').length - 1;
+    const { sent } = await chat({ model: 'converse', messages: turns });
+    expect((sent['system'] as Json[]).at(-1)).toEqual({ cachePoint: { type: 'default' } });
+    expect(points(sent)).toBe(3);
+    expect(points((await chat({ model: 'converse-plain', messages: turns })).sent)).toBe(0);
+    expect(marks((await chat({ model: 'invoke', messages: turns })).sent)).toEqual(['0', '3', '5']);
   });
   test('not where it is switched off, not needed, too short, or the caller marks by itself', async () => {
     expect(marks((await chat({ model: 'uncached', messages: turns })).sent)).toEqual([]);

@@ -1,7 +1,9 @@
 /** Cache marks as points of their own: each stands after the block that carries the mark, and covers all before it. */
 import type { CacheMark } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
-import type { CloudFamily } from './model-family.ts';
+import { asArray, own } from '../kit/read.ts';
+import type { UpstreamDoor } from '../protocol.ts';
+import { type CloudFamily, cloudFamily } from './model-family.ts';
 import type { WireCachePoint } from './wire.ts';
 
 const mostPoints = 4;
@@ -29,3 +31,20 @@ export function limitCachePoints(lists: readonly object[][], losses: Losses): vo
     list.splice(0, list.length, ...kept);
   }
 }
+
+/** Turns from the end that get a point: the last writes, the one before is what the previous call wrote. */
+const markedTurns = 2;
+
+/** Points for callers whose protocol has no marks, where the model takes them: after the system text (or the tools without one) and the last user turns. */
+export const injectCache: NonNullable<UpstreamDoor['injectCache']> = (body, { target }) => {
+  const { cachePoints } = cloudFamily(target);
+  const point = (list: unknown, place: CloudFamily['cachePoints'][number]): boolean => {
+    const blocks = asArray(list) ?? [];
+    if (!cachePoints.includes(place) || blocks.length === 0) return false;
+    blocks.push({ cachePoint: { type: 'default' } } satisfies WireCachePoint);
+    return true;
+  };
+  if (!point(own(body, 'system'), 'system')) point(own(own(body, 'toolConfig'), 'tools'), 'tools');
+  const turns = (asArray(own(body, 'messages')) ?? []).filter((message) => own(message, 'role') === 'user');
+  for (const message of turns.slice(-markedTurns)) point(own(message, 'content'), 'messages');
+};

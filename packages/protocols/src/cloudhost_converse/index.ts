@@ -1,5 +1,6 @@
 /** Bedrock Converse: the protocol as one value. Only upstreams speak it. */
 import type { Protocol } from '../protocol.ts';
+import { injectCache } from './cache-points.ts';
 import { credential, signing } from './credentials.ts';
 import { listModels, readModelList, readTokenCount, request } from './endpoint.ts';
 import { readError } from './errors.ts';
@@ -19,6 +20,7 @@ export const cloudhostConverse: Protocol = {
     createReader,
     readWhole,
     readTokenCount,
+    injectCache,
     readError,
     opensUrl: (part) => /^s3:\/\//i.test(part.url ?? ''),
     listModels,

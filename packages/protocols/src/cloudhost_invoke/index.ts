@@ -32,6 +32,9 @@ export const cloudhostInvoke: Protocol = {
     passesVerbatim: (client, target, operation) => client === beta.id && operation === 'generate' && shapeOf(target) === messagesShape,
     normalize: (field, context) =>
       (shapeOf(context.target) === messagesShape ? beta.upstream?.normalize?.(field, context) : undefined) ?? { edits: [], losses: [] },
+    injectCache(body, context) {
+      if (shapeOf(context.target) === messagesShape) beta.upstream?.injectCache?.(body, context);
+    },
     opensUrl: () => false,
     listModels,
     readModelList,
