@@ -22,6 +22,7 @@ import { createOutbound, type Outbound } from '@model-gateway/outbound';
 import { createRouter } from '@model-gateway/router';
 import { createKeyring, generateMasterKey, hashAccessKey, type Keyring, mintAccessKey } from '@model-gateway/secrets';
 import { compose } from '@model-gateway/service';
+import { MemoryState } from '@model-gateway/shared-state';
 import { createLogger, createMetrics, createRedactor, type LogLevel } from '@model-gateway/telemetry';
 import { createTranslator } from '@model-gateway/translator';
 
@@ -69,6 +70,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
   const hearing = bus.listenDurably('stats.request', async (batch) => void rows.push(...batch.map(({ news }) => news)), { maxWaitMs: 5 });
   const config = loadConfig({ env: { PORT: '0', HOST: '127.0.0.1', CONFIG_FILE: '/dev/null' } });
   const outbound = options.outbound ?? createOutbound({ allowPrivate: true, timeouts: config.translator.timeouts, userAgent: 'test', logger });
+  const state = new MemoryState();
   const edge = createEdge({ bus, catalog, config: { ...config.edge, lameDuckMs: 0, drainMs: 500, ...options.edge }, logger, metrics });
   const service = compose(
     [
@@ -81,6 +83,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
         keyring,
         logger,
         redactor,
+        state,
         leaveMs: 500,
         retryBudget: { share: 1, floor: 100 },
       }),

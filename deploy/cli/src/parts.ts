@@ -1,10 +1,12 @@
 /** The parts that services are composed from: made once per process, closed in one place. */
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type Bus, connectNatsBus, createMemoryBus } from '@model-gateway/bus';
+import { type Bus, connectNatsBus, createGatherer, createMemoryBus } from '@model-gateway/bus';
 import { type CatalogWatcher, createCatalogWatcher } from '@model-gateway/catalog';
 import type { Config } from '@model-gateway/config';
 import { createOutbound, type Outbound } from '@model-gateway/outbound';
 import { createKeyring, type Keyring } from '@model-gateway/secrets';
+import { MemoryState, RedisState, type SharedState } from '@model-gateway/shared-state';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { createLogger, createMetrics, createRedactor, type Logger, type LogLevel, type Metrics, measureProcess, type Redactor } from '@model-gateway/telemetry';
 import { masterKeyOf } from './key-files.ts';
@@ -22,6 +24,8 @@ export interface Parts {
   /** For addresses that callers name, private ranges refused; null where fetching them is off. */
   clientUrls(): Outbound | null;
   storage(): Storage;
+  /** Where limits are counted: in Redis when `REDIS_URL` is set, else in this process. */
+  state(): SharedState;
   close(): Promise<void>;
 }
 
@@ -29,11 +33,16 @@ export interface Parts {
 export async function createParts(config: Config, name: string): Promise<Parts> {
   const redactor = createRedactor();
   const logger = createLogger({ level: config.process.logLevel as LogLevel, name, redactor });
-  for (const secret of [config.console.secretKey, config.process.masterKey]) if (secret !== null) redactor.add(secret);
+  for (const secret of [config.console.secretKey, config.process.masterKey, passwordOf(config.process.redisUrl)]) if (secret !== null) redactor.add(secret);
   for (const warning of config.warnings) logger.warn(warning);
   const metrics = createMetrics({ service: name });
   const stopMeasuring = measureProcess(metrics);
   const bus = config.process.natsUrls === null ? createMemoryBus({ logger }) : await connectNatsBus({ url: config.process.natsUrls.join(','), name, logger });
+  const process = `${name}-${randomBytes(6).toString('hex')}`;
+  const gatherer = once(() => createGatherer(bus));
+  const state = once(() =>
+    createState(config.process.redisUrl, process, () => gatherer.get().living(name === 'edge' ? 'edge-limits' : 'translator-limits'), logger),
+  );
   const catalog = once(() => createCatalogWatcher({ bus, logger }));
   const keyring = once(() => createKeyring(masterKeyOf(config)));
   const open = (allowPrivate: boolean): Outbound =>
@@ -59,7 +68,10 @@ export async function createParts(config: Config, name: string): Promise<Parts> 
     outbound: outbound.get,
     clientUrls: () => (config.translator.fetchClientUrls ? clientUrls.get() : null),
     storage: storage.get,
+    state: state.get,
     async close() {
+      await gatherer.made?.dispose();
+      await state.made?.close();
       await bus.drain();
       await outbound.made?.close();
       await clientUrls.made?.close();
@@ -68,6 +80,12 @@ export async function createParts(config: Config, name: string): Promise<Parts> 
     },
   };
 }
+
+/** null when there is none. */
+const passwordOf = (url: string | null): string | null => (url === null ? null : decodeURIComponent(new URL(url).password)) || null;
+
+const createState = (url: string | null, holder: string, present: () => number, logger: Logger): SharedState =>
+  url === null ? new MemoryState({ holder }) : new RedisState({ url, holder, logger, replicas: () => Math.max(1, present()) });
 
 /** Makes a thing on first need and remembers whether it did. */
 function once<T>(make: () => T): { get(): T; readonly made: T | undefined } {

@@ -22,7 +22,7 @@ export const serviceFactories = {
       webRoot: findWebRoot(),
     }),
   router: ({ bus, catalog, config }: Parts): Service => createRouter({ bus, catalog: catalog(), config: config.router }),
-  translator: ({ bus, catalog, outbound, clientUrls, keyring, logger, redactor, config: { edge, translator } }: Parts): Service =>
+  translator: ({ bus, catalog, outbound, clientUrls, keyring, logger, redactor, state, config: { edge, translator } }: Parts): Service =>
     createTranslator({
       bus,
       catalog: catalog(),
@@ -31,6 +31,7 @@ export const serviceFactories = {
       keyring: keyring(),
       logger,
       redactor,
+      state: state(),
       leaveMs: edge.lameDuckMs + edge.drainMs,
       retryBudget: { share: translator.retryBudgetPercent / 100, floor: translator.retryBudgetFloor },
     }),

@@ -14,6 +14,8 @@ export interface Gathered<T extends GatherTopic> {
 export interface Gatherer extends Disposable {
   /** Resolves when all live processes of the topic have answered, or after `waitMs`. Never rejects. */
   gather<T extends GatherTopic>(topic: T, request: GatherTopics[T]['request'], waitMs?: number): Promise<Gathered<T>>;
+  /** Processes that have given a sign of life for the topic of late. */
+  living(topic: GatherTopic): number;
 }
 
 const signMs = 2_000;
@@ -86,6 +88,7 @@ export function createGatherer(bus: Bus, now: () => number = () => performance.n
       questions.delete(id);
       return { answers: answers as Gathered<T>['answers'], missing: [...waiting].sort() };
     },
+    living: (topic) => livingOf(topic).length,
     async dispose() {
       await Promise.all(hearings.map((one) => one.dispose()));
     },

@@ -122,7 +122,6 @@ describe('loadConfig', () => {
 
   test('what is set and not used is said', () => {
     expect(load({ REDIS_URL: 'redis://r:6379', RATE_LIMIT_RPM: '10', DATABASE_URL: 'postgres://u:p@h/d' }).warnings).toEqual([
-      'REDIS_URL is set, but shared state is not built yet: limits are per process',
       'DATABASE_URL is set, but STORAGE_MODE is sqlite: it is not used',
       'RATE_LIMIT_RPM is set, but its part is not built yet: it has no effect',
     ]);

@@ -129,7 +129,6 @@ function build(table: Table, env: LoadOptions['env'], leaves: Map<string, unknow
 
 function warningsOf(config: Values<typeof variables>, env: LoadOptions['env']): string[] {
   const warnings: string[] = [];
-  if (config.process.redisUrl !== null) warnings.push('REDIS_URL is set, but shared state is not built yet: limits are per process');
   if (config.storage.mode === 'sqlite' && config.storage.databaseUrl !== null) warnings.push('DATABASE_URL is set, but STORAGE_MODE is sqlite: it is not used');
   for (const name of notBuiltYet) if ((env[name] ?? '') !== '') warnings.push(`${name} is set, but its part is not built yet: it has no effect`);
   return warnings;

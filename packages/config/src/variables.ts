@@ -31,7 +31,7 @@ export const variables = {
       env: 'REDIS_URL',
       fallback: null,
       secret: true,
-      says: 'Redis for limits shared by processes; checked, but until that part is built limits are per process and the start says so.',
+      says: 'Redis, where processes share limits; not set, each process counts for itself. Lost, each goes on with its share.',
     }),
   },
   storage: {

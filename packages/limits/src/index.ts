@@ -1,1 +1,30 @@
-export {};
+/** What a limit allows now. Everything is exact in whole numbers, and the clock is an argument. */
+export { type Bucket, fillBucket, openBucket, settleTokens, takeTokens, tokensLeft, waitForTokens } from './bucket.ts';
+export {
+  type BudgetAsk,
+  type BudgetState,
+  chargeMoney,
+  learnSpent,
+  openBudget,
+  periodEnd,
+  periodStart,
+  type Reserved,
+  reserveMoney,
+  toMicros,
+} from './budget.ts';
+export {
+  capOf,
+  type GateAsk,
+  type GateLimits,
+  type GateState,
+  givePermits,
+  lookAtGate,
+  openGate,
+  pollMs,
+  shareOf,
+  type Taken,
+  takePermits,
+  toGateLimits,
+} from './gate.ts';
+export { costOf, type Price, type PriceOf, reservationOf } from './price.ts';
+export { fitsWindow, type Hit, hitWindow, longestLog, openWindow, type WindowLimit, type WindowState } from './window.ts';

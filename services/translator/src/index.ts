@@ -1,5 +1,5 @@
 /** Runs one request against its upstreams: prepares, sends, reads, and carries the reply back. */
-import type { Bus, Disposable } from '@model-gateway/bus';
+import { answerGathers, type Bus, type Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import { GatewayError } from '@model-gateway/errors';
 import type { Outbound } from '@model-gateway/outbound';
@@ -7,10 +7,13 @@ import { Roster } from '@model-gateway/roster';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Service } from '@model-gateway/service';
 import { createMinter } from '@model-gateway/service';
+import type { SharedState } from '@model-gateway/shared-state';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
 import { createOutcomeTeller } from './attempt/outcomes.ts';
 import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
 import { createTokenCounter } from './count-tokens/counter.ts';
+import { Limiter } from './limits/limiter.ts';
+import { limitsPart } from './limits/part.ts';
 import { createEgressOpener } from './open-egress.ts';
 import { createKeyOpener } from './open-key.ts';
 import type { Room } from './room.ts';
@@ -25,6 +28,8 @@ export interface TranslatorDeps {
   keyring: Keyring;
   logger: Logger;
   redactor: Redactor;
+  /** Where limits are counted. Stopping leaves it open. */
+  state: SharedState;
   /** How long runs may take to end once the process begins to leave, in ms; then they are ended in their callers' terms. */
   leaveMs: number;
   /** How many requests may go on to another node: this share of them, and `floor` a second in any case. */
@@ -48,14 +53,17 @@ export function createTranslator(deps: TranslatorDeps): Service {
     maxEventBytes: 16 * mebibyte,
     drainMs: 30_000,
     outcomes: createOutcomeTeller(deps.bus),
+    limiter: new Limiter(deps.state),
     retries: new RetryBudget(deps.retryBudget),
   };
   let doors: Disposable | undefined;
+  let answering: Disposable | undefined;
   let leavingAt: number | undefined;
   return {
     name: 'translator',
     async start() {
-      await deps.catalog.start();
+      await Promise.all([deps.catalog.start(), deps.state.start()]);
+      answering = answerGathers(deps.bus, deps.state.holder, { 'translator-limits': () => limitsPart(room.limiter, deps.state) });
       doors = deps.bus.serve({ open: { 'translator.run': (job, body, stream) => serveRun(job, body, stream, room) } });
     },
     drain() {
@@ -71,6 +79,8 @@ export function createTranslator(deps: TranslatorDeps): Service {
       // Replies whose callers left may still be read for their bill, within the same time.
       await deps.outbound.close(Math.max(0, leavingAt + deps.leaveMs - performance.now()));
       clearTimeout(late);
+      room.limiter.close();
+      await answering?.dispose();
       await counter.close();
       await deps.catalog.stop();
     },

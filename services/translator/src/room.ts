@@ -8,6 +8,7 @@ import type { Logger, Redactor } from '@model-gateway/telemetry';
 import type { OutcomeTeller } from './attempt/outcomes.ts';
 import type { RetryBudget } from './attempt/retry-budget.ts';
 import type { TokenCounter } from './count-tokens/counter.ts';
+import type { Limiter } from './limits/limiter.ts';
 import type { ReplySink } from './reply-sink.ts';
 
 /** What every run in this room shares. Built once in `index.ts`. */
@@ -30,6 +31,8 @@ export interface Room {
   /** Tells the routers how attempts went. */
   outcomes: OutcomeTeller;
   /** Bounds how many requests go on to another node. */
+  /** What stands before upstreams and models. */
+  limiter: Limiter;
   retries: RetryBudget;
   /** Fetches what callers name by address, private ranges refused; null where the operator did not allow it. */
   clientUrls: Outbound | null;

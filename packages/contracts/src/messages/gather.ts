@@ -1,5 +1,10 @@
+import type { EdgeLimits, TranslatorLimits } from './limits.ts';
+
 /** Questions that every live process of a kind answers for itself: topic → its request and one process's answer. */
 export interface GatherTopics {
+  /** What one edge, or one translator, says of the limits it keeps. */
+  'edge-limits': { request: Record<string, never>; answer: EdgeLimits };
+  'translator-limits': { request: Record<string, never>; answer: TranslatorLimits };
   /** Which upstream key each of these access keys is bound to in one router. */
   'key-bindings': { request: { accessKeys: string[] }; answer: { bindings: KeyBinding[] } };
 }

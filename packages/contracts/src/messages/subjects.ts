@@ -6,6 +6,14 @@ import type { CatalogRows } from '../snapshot.ts';
 import type { ExplainedNode, ExplainRequest, Explanation } from './explain.ts';
 import type { GatherTopic } from './gather.ts';
 
+/** Whose money: an access key or a group, by name, in one currency. */
+export interface SpendOwner {
+  kind: 'key' | 'group';
+  name: string;
+  currency: string;
+  from: number;
+}
+
 /** Small request/reply: subject → its request and reply. */
 export interface AskSubjects {
   'router.plan': { request: PlanRequest; reply: Plan };
@@ -14,6 +22,8 @@ export interface AskSubjects {
   /** How the nodes of a load balancer stand in the router that answers. */
   'router.nodes': { request: { loadBalancer: string }; reply: { nodes: ExplainedNode[] } };
   /** Cheap repair poll of the snapshot. */
+  /** Money spent since `from` (ms since the epoch, the begin of a UTC day), in millionths, one figure for each owner. */
+  'stats.spent': { request: { owners: SpendOwner[] }; reply: { micros: number[] } };
   'catalog.revision': { request: Record<string, never>; reply: { revision: number } };
 }
 

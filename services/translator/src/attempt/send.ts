@@ -2,6 +2,7 @@
 import type { OutboundCall } from '@model-gateway/outbound';
 import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
+import type { Lease } from '../limits/lease.ts';
 import { unwrapEvents } from '../passage/emulated.ts';
 import type { Passage } from '../passage/passage.ts';
 import { withCallersNames } from '../passage/tool-names.ts';
@@ -29,9 +30,9 @@ export interface AttemptEnd {
   body?: string;
 }
 
-/** Decides what the reply is once its head is there, then feeds it. */
-export function sendAttempt(call: Call, prepared: Prepared, sink: ReplySink, room: Room): Promise<AttemptEnd> {
-  return new Promise((resolve) => new Attempt(call, prepared, sink, room, resolve).start());
+/** Decides what the reply is once its head is there, then feeds it. The lease is released when the upstream's call is over, which may be later than this resolves. */
+export function sendAttempt(call: Call, prepared: Prepared, sink: ReplySink, room: Room, lease: Lease): Promise<AttemptEnd> {
+  return new Promise((resolve) => new Attempt(call, prepared, sink, room, lease, resolve).start());
 }
 
 type Mode = 'waiting' | 'stream' | 'whole' | 'error';
@@ -41,6 +42,7 @@ class Attempt {
   readonly #prepared: Prepared;
   readonly #sink: ReplySink;
   readonly #room: Room;
+  readonly #lease: Lease;
   readonly #resolve: (end: AttemptEnd) => void;
   readonly #passage: Passage;
   #outbound: OutboundCall | undefined;
@@ -53,11 +55,12 @@ class Attempt {
   #settled = false;
   #drainTimer: NodeJS.Timeout | undefined;
 
-  constructor(call: Call, prepared: Prepared, sink: ReplySink, room: Room, resolve: (end: AttemptEnd) => void) {
+  constructor(call: Call, prepared: Prepared, sink: ReplySink, room: Room, lease: Lease, resolve: (end: AttemptEnd) => void) {
     this.#call = call;
     this.#prepared = prepared;
     this.#sink = sink;
     this.#room = room;
+    this.#lease = lease;
     this.#resolve = resolve;
     this.#passage = prepared.verbatim ? new VerbatimPassage(call, prepared.verbatim, prepared, room) : new TranslatedPassage(call, prepared, room);
   }
@@ -84,8 +87,14 @@ class Attempt {
       {
         head: (status, replyHeaders) => this.#head(status, replyHeaders),
         data: (chunk) => this.#data(chunk),
-        end: () => this.#end(),
-        error: (fault) => this.#settle({ fault: outboundFault(fault, this.#status !== null), committed: this.#sink.committed, status: this.#status }),
+        end: () => {
+          this.#end();
+          this.#release();
+        },
+        error: (fault) => {
+          this.#settle({ fault: outboundFault(fault, this.#status !== null), committed: this.#sink.committed, status: this.#status });
+          this.#release();
+        },
       },
     );
   }
@@ -215,9 +224,19 @@ class Attempt {
     this.#outbound?.abort('caller left');
   }
 
+  #release(): void {
+    this.#lease.release(() => tokensUsed(this.#call));
+  }
+
   #settle(end: AttemptEnd): void {
     if (this.#settled) return;
     this.#settled = true;
+    if (!this.#outbound) this.#release();
     this.#resolve(end);
   }
+}
+
+function tokensUsed({ meter, body }: Call): number {
+  const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning } = meter.settle(false, body.length).tokens;
+  return input + cacheRead + cacheWrite5m + cacheWrite1h + output + reasoning;
 }

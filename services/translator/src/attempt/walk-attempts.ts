@@ -2,12 +2,14 @@
 import type { Plan, PlannedNode } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
-import { type PlannedAttempt, resolveTarget } from '@model-gateway/routing';
+import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
+import type { Admission, Lease } from '../limits/lease.ts';
 import { type Prepared, prepare } from '../prepare.ts';
 import { strictRefusal } from '../receipt.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
+import { admit } from './admit.ts';
 import { AttemptPath } from './attempt-path.ts';
 import { faultToError, healthSign, nextStep, refusesKey } from './classify.ts';
 import { faultFacts } from './fault-facts.ts';
@@ -26,17 +28,26 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
     stopIfOver(call);
     const route = resolveTarget(snapshot, planned);
     call.startAttempt(route);
-    const preparing = prepare(call, route, room);
+    const admitting = admit(call, route, sink, room);
+    const admission = admitting instanceof Promise ? await admitting : admitting;
+    stopIfOver(call, admission);
+    if (admission.limited) {
+      failures.passOver(admission.retryAfterMs);
+      path.nextNode();
+      continue;
+    }
+    const preparing = prepareWith(admission, call, route, room);
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     const refusal = strict ? strictRefusal(call) : null;
     if (refusal) {
+      admission.release(nothing);
       failures.refused ??= refusal;
       // Nothing was sent; a node of another protocol may lose nothing.
       path.nextNode();
       continue;
     }
-    stopIfOver(call);
-    const end = await tryOnce(call, prepared, planned, path.node!, sink, room);
+    stopIfOver(call, admission);
+    const end = await tryOnce(call, prepared, planned, path.node!, sink, room, admission);
     if (end.fault === null) return;
     stopIfOver(call);
     const error = faultToError(end.fault, faultFacts(call, route, end, room));
@@ -48,27 +59,63 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
   throw failures.error();
 }
 
+const nothing = (): number => 0;
+
+/** A request that cannot be made gives its lease back. */
+function prepareWith(lease: Lease, call: Call, route: Route, room: Room): Prepared | Promise<Prepared> {
+  const giveBack = (error: unknown): never => {
+    lease.release(nothing);
+    throw error;
+  };
+  try {
+    const preparing = prepare(call, route, room);
+    return preparing instanceof Promise ? preparing.catch(giveBack) : preparing;
+  } catch (error) {
+    return giveBack(error);
+  }
+}
+
 /** No attempt for a caller who left, nor in a process that leaves. */
-function stopIfOver(call: Call): void {
+function stopIfOver(call: Call, admission?: Admission): void {
+  if (call.cancelled === null && call.interrupted === null) return;
+  if (admission && !admission.limited) admission.release(nothing);
   if (call.cancelled !== null) throw new GatewayError('client_gone');
   if (call.interrupted !== null) throw call.interrupted;
 }
 
 /** One attempt; and, when the upstream refuses the proofs of earlier thinking, the same attempt once more without them. */
-async function tryOnce(call: Call, prepared: Prepared, planned: PlannedAttempt, node: PlannedNode, sink: ReplySink, room: Room): Promise<AttemptEnd> {
-  const end = await attempt(call, prepared, planned, node, sink, room);
+async function tryOnce(
+  call: Call,
+  prepared: Prepared,
+  planned: PlannedAttempt,
+  node: PlannedNode,
+  sink: ReplySink,
+  room: Room,
+  lease: Lease,
+): Promise<AttemptEnd> {
+  const end = await attempt(call, prepared, planned, node, sink, room, lease);
   const stripped = await withoutProofs(call, prepared, end, room);
   if (!stripped) return end;
   stopIfOver(call);
-  return attempt(call, stripped, planned, node, sink, room);
+  const admission = await admit(call, prepared.route, sink, room);
+  stopIfOver(call, admission);
+  return admission.limited ? end : attempt(call, stripped, planned, node, sink, room, admission);
 }
 
-async function attempt(call: Call, prepared: Prepared, planned: PlannedAttempt, node: PlannedNode, sink: ReplySink, room: Room): Promise<AttemptEnd> {
+async function attempt(
+  call: Call,
+  prepared: Prepared,
+  planned: PlannedAttempt,
+  node: PlannedNode,
+  sink: ReplySink,
+  room: Room,
+  lease: Lease,
+): Promise<AttemptEnd> {
   if (call.job.trace) call.sentBody = prepared.body;
   const began = performance.now();
   const watch = room.outcomes.begin(prepared.route, node, call.job.plan.balanced);
   call.watch = watch;
-  const end = await sendAttempt(call, prepared, sink, room);
+  const end = await sendAttempt(call, prepared, sink, room, lease);
   call.watch = null;
   call.attempts.push({
     upstream: prepared.route.upstream.name,
@@ -107,6 +154,8 @@ class Failures {
   /** What a strict group would have lost on its way to a node. */
   refused: GatewayError | undefined;
   #callers = false;
+  /** A node was left out because our own limit of it is reached. */
+  #passedOver = false;
   /** Seconds. */
   #soonest: number | undefined;
 
@@ -123,12 +172,21 @@ class Failures {
       this.#limited = error;
   }
 
+  /** 0: nobody knows when. */
+  passOver(retryAfterMs: number): void {
+    this.#passedOver = true;
+    this.#wait(Math.max(1, Math.ceil(retryAfterMs / 1000)));
+  }
+
   #wait(seconds: number): void {
     this.#soonest = Math.min(this.#soonest ?? Number.POSITIVE_INFINITY, seconds);
   }
 
   /** A single upstream's own error (contract §3); of a balancer whose nodes all failed 503, with the soonest Retry-After. */
   error(): GatewayError {
+    // Everything that could serve is at its limit, and nothing was sent.
+    if (this.#passedOver && !this.#last)
+      return new GatewayError('rate_limited', { message: 'The model is at its limit. Try again later.', retryAfter: this.#soonest ?? 1 });
     const last = this.#last ?? this.refused ?? new GatewayError('no_upstream');
     if (!this.#last) return last;
     if (this.#callers) return last;

@@ -1,0 +1,34 @@
+/** Everybody who lives answers; whoever stays silent is named. */
+import { expect, test } from '@jest/globals';
+import type { EdgeLimits } from '@model-gateway/contracts';
+import { answerGathers, createGatherer, createMemoryBus } from '../src/index.ts';
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const part = (used: number) => ({ requests: { used } }) as unknown as EdgeLimits;
+
+test('answers of all processes, names of the silent, and no wait for who said goodbye', async () => {
+  const bus = createMemoryBus({ strict: true });
+  let time = 0;
+  const gatherer = createGatherer(bus, () => time);
+  const one = answerGathers(bus, 'one', { 'edge-limits': () => part(1) });
+  const two = answerGathers(bus, 'two', { 'edge-limits': () => part(2) });
+  bus.tell('gather.here', { process: 'frozen', topics: ['edge-limits'] });
+  await sleep(5);
+  expect(gatherer.living('edge-limits')).toBe(3);
+  const first = await gatherer.gather('edge-limits', {}, 50);
+  expect(first.missing).toEqual(['frozen']);
+  expect(first.answers).toEqual([
+    { process: 'one', answer: part(1) },
+    { process: 'two', answer: part(2) },
+  ]);
+  await two.dispose();
+  time = 5_000;
+  bus.tell('gather.here', { process: 'one', topics: ['edge-limits'] });
+  await sleep(5);
+  time = 8_000;
+  expect(gatherer.living('edge-limits')).toBe(1);
+  const began = performance.now();
+  expect(await gatherer.gather('edge-limits', {}, 1000)).toEqual({ answers: [{ process: 'one', answer: part(1) }], missing: [] });
+  expect(performance.now() - began).toBeLessThan(500);
+  await Promise.all([one.dispose(), gatherer.dispose()]);
+});

@@ -1,0 +1,85 @@
+/** Money of a period: what was spent, and what requests under way have reserved. Whole millionths of the currency. */
+import type { Budget } from '@model-gateway/contracts';
+
+export interface BudgetState {
+  /** null: not known yet what was spent before. */
+  spent: number | null;
+  /** Reserved by each process; gone at `until`, unless renewed. */
+  holders: Map<string, { held: number; until: number }>;
+}
+
+export interface BudgetAsk {
+  holder: string;
+  /** What the holder has reserved now, without this request. */
+  held: number;
+  amount: number;
+  limit: number;
+  leaseMs: number;
+}
+
+export interface Reserved {
+  allowed: boolean;
+  /** null: nobody said yet what was spent before; it counts as nothing until then. */
+  spent: number | null;
+  /** By all holders, this request included. */
+  reserved: number;
+}
+
+export const openBudget = (): BudgetState => ({ spent: null, holders: new Map() });
+
+export const toMicros = (amount: number): number => Math.round(amount * 1_000_000);
+
+/** A request may begin while anything is left: what it then costs too much is at most its own reservation. */
+export function reserveMoney(state: BudgetState, ask: BudgetAsk, now: number): Reserved {
+  const reserved = ask.held + othersReserved(state, ask.holder, now);
+  const allowed = (state.spent ?? 0) + reserved < ask.limit;
+  note(state, ask.holder, ask.held + (allowed ? ask.amount : 0), now + ask.leaseMs);
+  return { allowed, spent: state.spent, reserved: reserved + (allowed ? ask.amount : 0) };
+}
+
+/** A request ended: it cost so much, and its holder has so much reserved now. */
+export function chargeMoney(state: BudgetState, charge: { holder: string; held: number; cost: number; leaseMs: number }, now: number): void {
+  // What is not known yet will be read from the rows, this one among them.
+  if (state.spent !== null) state.spent += charge.cost;
+  note(state, charge.holder, charge.held, now + charge.leaseMs);
+}
+
+/** What the rows say was spent. Rows come late, so that the larger figure is the truth. */
+export function learnSpent(state: BudgetState, spent: number): void {
+  state.spent = Math.max(state.spent ?? 0, spent);
+}
+
+function othersReserved(state: BudgetState, holder: string, now: number): number {
+  let reserved = 0;
+  for (const [name, one] of state.holders) {
+    if (one.until <= now) state.holders.delete(name);
+    else if (name !== holder) reserved += one.held;
+  }
+  return reserved;
+}
+
+function note(state: BudgetState, holder: string, held: number, until: number): void {
+  if (held > 0) state.holders.set(holder, { held, until });
+  else state.holders.delete(holder);
+}
+
+const dayMs = 86_400_000;
+
+/** First millisecond of the period that `now` is in, by the UTC calendar. 0 for `total`. */
+export function periodStart(period: Budget['period'], now: number): number {
+  const date = new Date(now);
+  if (period === 'total') return 0;
+  if (period === 'month') return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+  const day = Math.floor(now / dayMs) * dayMs;
+  return period === 'day' ? day : day - ((date.getUTCDay() + 6) % 7) * dayMs;
+}
+
+/** First millisecond of the next one; null for `total`. */
+export function periodEnd(period: Budget['period'], now: number): number | null {
+  const start = periodStart(period, now);
+  if (period === 'total') return null;
+  if (period === 'day') return start + dayMs;
+  if (period === 'week') return start + 7 * dayMs;
+  const date = new Date(start);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}

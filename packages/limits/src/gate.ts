@@ -1,0 +1,172 @@
+/**
+ * What stands before an upstream, a model, or the whole gateway: calls a minute, tokens a minute, calls at once, time between calls.
+ * The state is one record for all processes; each of them (a holder) says how many permits it has, so that a lost message heals with the next.
+ */
+import type { RateLimit } from '@model-gateway/contracts';
+import { type Bucket, fillBucket, openBucket, settleTokens, takeTokens, waitForTokens } from './bucket.ts';
+
+export interface GateLimits {
+  rpm: number | null;
+  tpm: number | null;
+  maxConcurrency: number | null;
+  intervalMs: number | null;
+  /** How full new buckets are, in percent. */
+  initialPercent: number;
+}
+
+export interface GateState {
+  rpm: Bucket | null;
+  tpm: Bucket | null;
+  /** Earliest time of the next call. */
+  nextAt: number;
+  /** Permits of each process; gone at `until`, unless renewed. */
+  holders: Map<string, { held: number; until: number }>;
+  /** Processes with callers in line, since when, and until when that is believed. */
+  waiting: Map<string, { since: number; until: number }>;
+}
+
+export interface GateAsk {
+  holder: string;
+  /** Permits the holder has now: the truth, whatever was written before. */
+  held: number;
+  /** Tokens of each call that wants in, in order. */
+  costs: readonly number[];
+  /** What does not get in stays in line. */
+  waits: boolean;
+  leaseMs: number;
+}
+
+export interface Taken {
+  /** So many of `costs`, from the first. */
+  granted: number;
+  /** When to ask again for the rest, in ms; null: nothing but a release of the holder's own helps. */
+  retryMs: number | null;
+  /** Permits out at all holders, these included. */
+  used: number;
+}
+
+/** How often a holder asks whether others have released. */
+export const pollMs = 50;
+/** How late a holder in line may be with its next question before it loses its place. */
+const graceMs = 150;
+
+/** null: nothing is limited. */
+export function toGateLimits(limit: RateLimit | null | undefined): GateLimits | null {
+  if (!limit) return null;
+  const { rpm, tpm, max_concurrency, tps_min_interval_ms } = limit;
+  if (rpm === null && tpm === null && max_concurrency === null && tps_min_interval_ms === null) return null;
+  return { rpm, tpm, maxConcurrency: max_concurrency, intervalMs: tps_min_interval_ms, initialPercent: limit.initial_tokens };
+}
+
+/** A plain cap on how much is under way at once. */
+export const capOf = (maxConcurrency: number): GateLimits => ({ rpm: null, tpm: null, maxConcurrency, intervalMs: null, initialPercent: 100 });
+
+/** One of `replicas` equal parts, at least 1: what a process may use when it cannot ask the others. */
+export function shareOf(limits: GateLimits, replicas: number): GateLimits {
+  const part = (whole: number | null) => (whole === null ? null : Math.max(1, Math.floor(whole / replicas)));
+  return {
+    ...limits,
+    rpm: part(limits.rpm),
+    tpm: part(limits.tpm),
+    maxConcurrency: part(limits.maxConcurrency),
+    intervalMs: limits.intervalMs === null ? null : limits.intervalMs * replicas,
+  };
+}
+
+export const openGate = (): GateState => ({ rpm: null, tpm: null, nextAt: 0, holders: new Map(), waiting: new Map() });
+
+/** Grants as many as fit, in order, and notes what the holder has. */
+export function takePermits(state: GateState, limits: GateLimits, ask: GateAsk, now: number): Taken {
+  const { holder, costs } = ask;
+  refill(state, limits, now);
+  let used = ask.held + heldByOthers(state, holder, now);
+  const others = used > ask.held;
+  let granted = 0;
+  let retryMs: number | null = 0;
+  const late = otherIsFirst(state, holder, now);
+  while (granted < costs.length) {
+    if (late) {
+      retryMs = pollMs;
+      break;
+    }
+    if (limits.maxConcurrency !== null && used >= limits.maxConcurrency) {
+      retryMs = others ? pollMs : null;
+      break;
+    }
+    retryMs = waitFor(state, limits, costs[granted]!, now);
+    if (retryMs > 0) break;
+    spend(state, limits, costs[granted]!, now);
+    used++;
+    granted++;
+  }
+  noteHeld(state, holder, limits.maxConcurrency === null ? 0 : ask.held + granted, now + ask.leaseMs);
+  if (granted < costs.length && ask.waits) {
+    const since = granted > 0 ? now : (state.waiting.get(holder)?.since ?? now);
+    state.waiting.set(holder, { since, until: now + (retryMs ?? pollMs) + graceMs });
+  } else state.waiting.delete(holder);
+  return { granted, retryMs: granted < costs.length ? retryMs : 0, used };
+}
+
+/** The holder has so many now; `tokens` more were used than reserved (fewer, when negative). */
+export function givePermits(state: GateState, limits: GateLimits, give: { holder: string; held: number; tokens: number; leaseMs: number }, now: number): void {
+  refill(state, limits, now);
+  if (limits.tpm !== null && state.tpm) settleTokens(state.tpm, limits.tpm, give.tokens);
+  noteHeld(state, give.holder, give.held, now + give.leaseMs);
+}
+
+/** Permits out now, and tokens left after refilling, for people to read. */
+export function lookAtGate(state: GateState, limits: GateLimits, now: number): { used: number; waitMs: number } {
+  refill(state, limits, now);
+  return { used: heldByOthers(state, '', now), waitMs: waitFor(state, limits, 1, now) };
+}
+
+function refill(state: GateState, limits: GateLimits, now: number): void {
+  for (const name of ['rpm', 'tpm'] as const) {
+    const rate = limits[name];
+    if (rate === null) {
+      state[name] = null;
+      continue;
+    }
+    const bucket = state[name] ?? openBucket(rate, limits.initialPercent, now);
+    fillBucket(bucket, rate, now);
+    state[name] = bucket;
+  }
+}
+
+function heldByOthers(state: GateState, holder: string, now: number): number {
+  let held = 0;
+  for (const [name, one] of state.holders) {
+    if (one.until <= now) state.holders.delete(name);
+    else if (name !== holder) held += one.held;
+  }
+  return held;
+}
+
+/** Processes in line take turns: who has waited longer goes first. */
+function otherIsFirst(state: GateState, holder: string, now: number): boolean {
+  const mine = state.waiting.get(holder)?.since ?? Number.POSITIVE_INFINITY;
+  let late = false;
+  for (const [name, one] of state.waiting) {
+    if (one.until <= now) state.waiting.delete(name);
+    else if (name !== holder && (one.since < mine || (one.since === mine && name < holder))) late = true;
+  }
+  return late;
+}
+
+function waitFor(state: GateState, limits: GateLimits, tokens: number, now: number): number {
+  let wait = limits.intervalMs === null ? 0 : Math.max(0, Math.min(state.nextAt - now, limits.intervalMs));
+  if (limits.rpm !== null) wait = Math.max(wait, waitForTokens(state.rpm!, limits.rpm, 1));
+  if (limits.tpm !== null) wait = Math.max(wait, waitForTokens(state.tpm!, limits.tpm, tokens));
+  return wait;
+}
+
+function spend(state: GateState, limits: GateLimits, tokens: number, now: number): void {
+  if (limits.rpm !== null) takeTokens(state.rpm!, limits.rpm, 1);
+  if (limits.tpm !== null) takeTokens(state.tpm!, limits.tpm, tokens);
+  if (limits.intervalMs !== null) state.nextAt = now + limits.intervalMs;
+}
+
+function noteHeld(state: GateState, holder: string, held: number, until: number): void {
+  if (held > 0) state.holders.set(holder, { held, until });
+  else state.holders.delete(holder);
+}

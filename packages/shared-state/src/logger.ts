@@ -1,0 +1,5 @@
+/** The part of a pino-like logger that this room uses. */
+export interface StateLogger {
+  info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
+}

@@ -1,0 +1,120 @@
+/** State inside this process: the pure rules over maps, answered at once. */
+import {
+  type BudgetState,
+  chargeMoney,
+  fitsWindow,
+  type GateLimits,
+  type GateState,
+  givePermits,
+  type Hit,
+  hitWindow,
+  learnSpent,
+  lookAtGate,
+  openBudget,
+  openGate,
+  openWindow,
+  type Reserved,
+  reserveMoney,
+  type Taken,
+  takePermits,
+  type WindowLimit,
+  type WindowState,
+} from '@model-gateway/limits';
+import type { SharedState, StateStatus, TakeAsk } from '../state.ts';
+
+export interface MemoryStateOptions {
+  holder?: string;
+  /** A monotonic clock in whole ms. */
+  now?: () => number;
+  /** Callers remembered at most: addresses come from outside. */
+  maxWindows?: number;
+}
+
+/** A process does not outlive itself: its own leases need no end. */
+const noEnd = Number.MAX_SAFE_INTEGER / 4;
+
+export class MemoryState implements SharedState {
+  readonly holder: string;
+  readonly remote = false;
+  readonly #now: () => number;
+  readonly #maxWindows: number;
+  readonly #gates = new Map<string, GateState>();
+  readonly #budgets = new Map<string, BudgetState>();
+  /** In the order of their last hit, so that the first is the one longest quiet. */
+  readonly #windows = new Map<string, WindowState>();
+
+  constructor({ holder = 'memory', now = () => Math.floor(performance.now()), maxWindows = 100_000 }: MemoryStateOptions = {}) {
+    this.holder = holder;
+    this.#now = now;
+    this.#maxWindows = maxWindows;
+  }
+
+  take(scope: string, limits: GateLimits, ask: TakeAsk): Taken {
+    return takePermits(this.#gate(scope), limits, { ...ask, holder: this.holder, leaseMs: noEnd }, this.#now());
+  }
+
+  give(scope: string, limits: GateLimits, give: { held: number; tokens: number }): void {
+    givePermits(this.#gate(scope), limits, { ...give, holder: this.holder, leaseMs: noEnd }, this.#now());
+  }
+
+  hit(scope: string, limit: WindowLimit): Hit {
+    let state = this.#windows.get(scope);
+    if (state) this.#windows.delete(scope);
+    else if (this.#windows.size >= this.#maxWindows) this.#windows.delete(this.#windows.keys().next().value!);
+    if (!state || !fitsWindow(state, limit)) state = openWindow(limit);
+    this.#windows.set(scope, state);
+    return hitWindow(state, limit, this.#now());
+  }
+
+  reserve(scope: string, ask: { limit: number; held: number; amount: number }): Reserved {
+    return reserveMoney(this.#budget(scope), { ...ask, holder: this.holder, leaseMs: noEnd }, this.#now());
+  }
+
+  charge(scope: string, charge: { held: number; cost: number }): void {
+    chargeMoney(this.#budget(scope), { ...charge, holder: this.holder, leaseMs: noEnd }, this.#now());
+  }
+
+  learn(scope: string, spent: number): void {
+    learnSpent(this.#budget(scope), spent);
+  }
+
+  lookAtGate(scope: string, limits: GateLimits): { used: number; waitMs: number } | null {
+    const state = this.#gates.get(scope);
+    return state ? lookAtGate(state, limits, this.#now()) : null;
+  }
+
+  lookAtWindow(scope: string, limit: WindowLimit): Hit | null {
+    const state = this.#windows.get(scope);
+    return state && fitsWindow(state, limit) ? hitWindow(state, limit, this.#now(), false) : null;
+  }
+
+  lookAtBudget(scope: string): { spent: number | null; reserved: number } | null {
+    const state = this.#budgets.get(scope);
+    return state ? { spent: state.spent, reserved: [...state.holders.values()].reduce((sum, { held }) => sum + held, 0) } : null;
+  }
+
+  status(): StateStatus {
+    return { backend: 'memory', degraded: false, degradedSince: null };
+  }
+
+  /** Forgets budgets of periods that are over. */
+  forgetBudget(scope: string): void {
+    this.#budgets.delete(scope);
+  }
+
+  async start(): Promise<void> {}
+
+  async close(): Promise<void> {}
+
+  #gate(scope: string): GateState {
+    const state = this.#gates.get(scope) ?? openGate();
+    this.#gates.set(scope, state);
+    return state;
+  }
+
+  #budget(scope: string): BudgetState {
+    const state = this.#budgets.get(scope) ?? openBudget();
+    this.#budgets.set(scope, state);
+    return state;
+  }
+}

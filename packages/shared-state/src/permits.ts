@@ -1,0 +1,52 @@
+/** This process's permits in one scope: how many it has, one question at a time, and what was released while one was under way. */
+import type { GateLimits, Taken } from '@model-gateway/limits';
+import type { SharedState } from './state.ts';
+
+export class Permits {
+  readonly #state: SharedState;
+  readonly #scope: string;
+  #unsent = 0;
+  #dirty = false;
+  held = 0;
+  /** A question is under way: `take` must wait for its answer. */
+  busy = false;
+
+  constructor(state: SharedState, scope: string) {
+    this.#state = state;
+    this.#scope = scope;
+  }
+
+  /** `answered` is called at once when the state is in this process. Not while `busy`. */
+  take(limits: GateLimits, costs: readonly number[], waits: boolean, answered: (taken: Taken) => void): void {
+    const counted = limits.maxConcurrency !== null;
+    const soon = this.#state.take(this.#scope, limits, { held: counted ? this.held : 0, costs, waits });
+    if (!(soon instanceof Promise)) {
+      this.held += soon.granted;
+      answered(soon);
+      return;
+    }
+    this.busy = true;
+    void soon.then((taken) => {
+      this.busy = false;
+      this.held += taken.granted;
+      if (this.#dirty) this.#send(limits);
+      answered(taken);
+    });
+  }
+
+  /** So many fewer; `tokens` more were used than reserved. */
+  give(limits: GateLimits, count: number, tokens: number): void {
+    this.held -= count;
+    this.#unsent += tokens;
+    if (limits.maxConcurrency === null && this.#unsent === 0) return;
+    if (this.busy) this.#dirty = true;
+    else this.#send(limits);
+  }
+
+  #send(limits: GateLimits): void {
+    const tokens = this.#unsent;
+    this.#unsent = 0;
+    this.#dirty = false;
+    this.#state.give(this.#scope, limits, { held: limits.maxConcurrency === null ? 0 : this.held, tokens });
+  }
+}

@@ -1,0 +1,125 @@
+/** The connection to Redis: scripts with a short time-out, and one truth about whether it can be asked now. */
+import { Redis } from 'ioredis';
+import type { StateLogger } from '../logger.ts';
+import { type ScriptName, scripts } from './scripts.ts';
+
+export interface LinkOptions {
+  url: string;
+  logger: StateLogger;
+  /** How long a command may take, in ms. */
+  commandMs?: number;
+  /** How often a lost server is asked whether it is there, in ms. */
+  probeMs?: number;
+}
+
+type Argument = string | number;
+type Scripted = Record<ScriptName, (key: string, ...rest: Argument[]) => Promise<unknown>>;
+
+/** One name space for everything of ours; what follows in braces is the hash tag of clusters. */
+const namespace = 'model-gateway';
+export const keyOf = (kind: string, scope: string): string => `${namespace}:${kind}:{${scope}}`;
+
+export class LinkLost extends Error {}
+
+export class RedisLink {
+  readonly #redis: Redis & Scripted;
+  readonly #logger: StateLogger;
+  readonly #commandMs: number;
+  readonly #probeMs: number;
+  readonly #watchers: ((up: boolean) => void)[] = [];
+  #probe: NodeJS.Timeout | undefined;
+  #closed = false;
+  up = false;
+
+  constructor({ url, logger, commandMs = 100, probeMs = 500 }: LinkOptions) {
+    this.#logger = logger;
+    this.#commandMs = commandMs;
+    this.#probeMs = probeMs;
+    this.#redis = new Redis(url, {
+      lazyConnect: true,
+      // A question that cannot be sent now is answered from this process's share, not kept.
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      autoResendUnfulfilledCommands: false,
+      connectTimeout: 2000,
+      retryStrategy: (tries) => Math.min(1000, 50 * 2 ** Math.min(tries, 6)) * (0.75 + Math.random() / 2),
+      scripts: Object.fromEntries(Object.entries(scripts).map(([name, lua]) => [name, { lua, numberOfKeys: 1 }])),
+    }) as Redis & Scripted;
+    // Its faults arrive as rejections of commands, too; an error without a listener would end the process.
+    this.#redis.on('error', (error) => this.#lost(error));
+    this.#redis.on('close', () => this.#lost(new LinkLost('the connection closed')));
+    this.#redis.on('ready', () => void this.#check());
+  }
+
+  /** Resolves after the first attempt, whatever came of it; goes on trying. */
+  async start(): Promise<void> {
+    await this.#redis.connect().catch((error: unknown) => this.#lost(error));
+    await this.#check();
+  }
+
+  onChange(callback: (up: boolean) => void): void {
+    this.#watchers.push(callback);
+  }
+
+  /** Rejects within the time-out; a fault of the server's marks the link as lost, so that nobody else waits for it. */
+  async run(name: ScriptName, key: string, ...rest: Argument[]): Promise<number[]> {
+    if (!this.up) throw new LinkLost('Redis is away');
+    try {
+      const reply = await this.#within(this.#redis[name](key, ...rest));
+      return Array.isArray(reply) ? reply.map(Number) : [];
+    } catch (error) {
+      this.#lost(error);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#probe);
+    this.up = false;
+    this.#redis.disconnect();
+  }
+
+  async #check(): Promise<void> {
+    clearTimeout(this.#probe);
+    if (this.#closed) return;
+    try {
+      await this.#within(this.#redis.ping());
+      this.#change(true);
+    } catch (error) {
+      this.#lost(error);
+    }
+  }
+
+  #lost(error: unknown): void {
+    if (this.#closed) return;
+    if (this.up) this.#logger.warn({ error }, 'Redis does not answer: limits are kept by this process alone, by its share');
+    this.#change(false);
+    clearTimeout(this.#probe);
+    this.#probe = setTimeout(() => void this.#check(), this.#probeMs).unref();
+  }
+
+  #change(up: boolean): void {
+    if (this.up === up) return;
+    this.up = up;
+    if (up) this.#logger.info({}, 'Redis answers: limits are shared');
+    for (const watch of this.#watchers) watch(up);
+  }
+
+  /** A busy event loop fires the timer before it reads the reply that is there: so one more look before giving up. */
+  #within<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => setImmediate(() => reject(new LinkLost(`no answer in ${this.#commandMs} ms`))), this.#commandMs);
+      work.then(
+        (value) => {
+          clearTimeout(timer);
+          resolve(value);
+        },
+        (error: unknown) => {
+          clearTimeout(timer);
+          reject(error);
+        },
+      );
+    });
+  }
+}

@@ -1,0 +1,223 @@
+/** State in Redis; while it is away, in this process, by the share of each limit that falls to it. */
+import { type GateLimits, type Hit, pollMs, type Reserved, shareOf, type Taken, type WindowLimit } from '@model-gateway/limits';
+import type { StateLogger } from '../logger.ts';
+import { MemoryState } from '../memory/memory-state.ts';
+import { leaseMs, renewMs, type SharedState, type StateStatus, type TakeAsk } from '../state.ts';
+import { keyOf, RedisLink } from './link.ts';
+import type { ScriptName } from './scripts.ts';
+
+export interface RedisStateOptions {
+  url: string;
+  holder: string;
+  logger: StateLogger;
+  /** How many processes share the limits, as far as is known; at least 1. */
+  replicas(): number;
+  commandMs?: number;
+  renewMs?: number;
+  leaseMs?: number;
+}
+
+type Argument = string | number;
+
+/** Callers known to be over their limit: a flood of theirs is refused without asking. */
+const mostRefused = 10_000;
+/** How late a process in line may be before it loses its place. */
+const graceMs = 150;
+
+const gateArguments = ({ rpm, tpm, maxConcurrency, intervalMs, initialPercent }: GateLimits): Argument[] => [
+  rpm ?? -1,
+  tpm ?? -1,
+  maxConcurrency ?? -1,
+  intervalMs ?? -1,
+  initialPercent,
+];
+
+export class RedisState implements SharedState {
+  readonly holder: string;
+  readonly #link: RedisLink;
+  readonly #share: MemoryState;
+  readonly #options: RedisStateOptions;
+  readonly #leaseMs: number;
+  /** What this process holds, to be renewed all at once. */
+  readonly #permits = new Map<string, { limits: GateLimits; held: number }>();
+  readonly #money = new Map<string, number>();
+  /** Scopes with a question under way: what they hold is not known until its answer, which renews the lease itself. */
+  readonly #asking = new Set<string>();
+  readonly #refused = new Map<string, { until: number; used: number; limit: WindowLimit }>();
+  readonly #renewal: NodeJS.Timeout;
+  #starting: Promise<void> | undefined;
+  #degradedSince: number | null = Date.now();
+
+  constructor(options: RedisStateOptions) {
+    this.holder = options.holder;
+    this.#options = options;
+    this.#leaseMs = options.leaseMs ?? leaseMs;
+    this.#share = new MemoryState({ holder: options.holder });
+    this.#link = new RedisLink(options);
+    this.#link.onChange((up) => {
+      this.#degradedSince = up ? null : Date.now();
+      this.#refused.clear();
+      // Redis may have forgotten us, or kept what we have given back since.
+      if (up) this.#renew();
+    });
+    this.#renewal = setInterval(() => this.#renew(), options.renewMs ?? renewMs).unref();
+  }
+
+  get remote(): boolean {
+    return this.#link.up;
+  }
+
+  start(): Promise<void> {
+    this.#starting ??= this.#link.start();
+    return this.#starting;
+  }
+
+  take(scope: string, limits: GateLimits, ask: TakeAsk): Taken | Promise<Taken> {
+    const alone = (): Taken => this.#share.take(scope, shareOf(limits, this.#options.replicas()), ask);
+    if (!this.#link.up) return this.#noted(scope, limits, ask.held, alone());
+    const { held, costs, waits } = ask;
+    this.#asking.add(scope);
+    return this.#link
+      .run('take', keyOf('gate', scope), ...gateArguments(limits), this.holder, held, waits ? 1 : 0, this.#leaseMs, pollMs, graceMs, ...costs)
+      .then(
+        ([granted = 0, retry = 0, used = 0]) => ({ granted, retryMs: retry < 0 ? null : retry, used }),
+        () => alone(),
+      )
+      .then((taken) => {
+        this.#asking.delete(scope);
+        return this.#noted(scope, limits, held, taken);
+      });
+  }
+
+  give(scope: string, limits: GateLimits, { held, tokens }: { held: number; tokens: number }): void {
+    this.#note(scope, limits, held);
+    if (!this.#link.up) return this.#share.give(scope, shareOf(limits, this.#options.replicas()), { held, tokens });
+    // Lost, it is told again by the next renewal, or by the lease's end.
+    this.#send('give', keyOf('gate', scope), ...gateArguments(limits), this.holder, held, tokens, this.#leaseMs);
+  }
+
+  hit(scope: string, limit: WindowLimit): Hit | Promise<Hit> {
+    const alone = (): Hit => this.#share.hit(scope, { ...limit, limit: Math.max(1, Math.floor(limit.limit / this.#options.replicas())) });
+    if (!this.#link.up) return alone();
+    const known = this.#knownRefusal(scope, limit);
+    if (known) return known;
+    return this.#link.run('hit', keyOf('window', scope), limit.limit, limit.windowMs, 1).then(
+      ([allowed = 1, used = 0, retryMs = 0]) => {
+        if (!allowed) this.#refuse(scope, limit, used, retryMs);
+        return { allowed: allowed === 1, used, retryMs };
+      },
+      () => alone(),
+    );
+  }
+
+  reserve(scope: string, ask: { limit: number; held: number; amount: number }): Reserved | Promise<Reserved> {
+    this.#noteMoney(scope, ask.held + ask.amount);
+    const noted = (reserved: Reserved): Reserved => {
+      if (!reserved.allowed) this.#noteMoney(scope, (this.#money.get(scope) ?? 0) - ask.amount);
+      return reserved;
+    };
+    const alone = (): Reserved => noted(this.#share.reserve(scope, ask));
+    if (!this.#link.up) return alone();
+    return this.#link.run('reserve', keyOf('budget', scope), this.holder, ask.held, ask.amount, ask.limit, this.#leaseMs).then(
+      ([allowed = 1, spent = -1, reserved = 0]) => {
+        // Remembered for the time without Redis.
+        if (spent >= 0) this.#share.learn(scope, spent);
+        return noted({ allowed: allowed === 1, spent: spent < 0 ? null : spent, reserved });
+      },
+      () => alone(),
+    );
+  }
+
+  charge(scope: string, { held, cost }: { held: number; cost: number }): void {
+    this.#noteMoney(scope, held);
+    this.#share.charge(scope, { held, cost });
+    if (this.#link.up) this.#send('charge', keyOf('budget', scope), this.holder, held, cost, this.#leaseMs);
+  }
+
+  learn(scope: string, spent: number): void {
+    this.#share.learn(scope, spent);
+    if (this.#link.up) this.#send('learn', keyOf('budget', scope), spent);
+  }
+
+  lookAtGate(scope: string, limits: GateLimits) {
+    const alone = () => this.#share.lookAtGate(scope, shareOf(limits, this.#options.replicas()));
+    if (!this.#link.up) return alone();
+    return this.#link.run('lookAtGate', keyOf('gate', scope), ...gateArguments(limits)).then(
+      ([used, waitMs]) => (used === undefined || waitMs === undefined ? null : { used, waitMs }),
+      () => alone(),
+    );
+  }
+
+  lookAtWindow(scope: string, limit: WindowLimit) {
+    if (!this.#link.up) return this.#share.lookAtWindow(scope, limit);
+    return this.#link.run('hit', keyOf('window', scope), limit.limit, limit.windowMs, 0).then(
+      ([allowed = 1, used = 0, retryMs = 0]) => ({ allowed: allowed === 1, used, retryMs }),
+      () => this.#share.lookAtWindow(scope, limit),
+    );
+  }
+
+  lookAtBudget(scope: string) {
+    if (!this.#link.up) return this.#share.lookAtBudget(scope);
+    return this.#link.run('lookAtBudget', keyOf('budget', scope)).then(
+      ([spent, reserved]) => (spent === undefined || reserved === undefined ? null : { spent: spent < 0 ? null : spent, reserved }),
+      () => this.#share.lookAtBudget(scope),
+    );
+  }
+
+  status(): StateStatus {
+    return { backend: 'redis', degraded: !this.#link.up, degradedSince: this.#degradedSince };
+  }
+
+  /** What this process holds is given back, so that nobody waits for its leases to end. */
+  async close(): Promise<void> {
+    clearInterval(this.#renewal);
+    const last = [...this.#permits].map(([scope, { limits }]) =>
+      this.#link.run('give', keyOf('gate', scope), ...gateArguments(limits), this.holder, 0, 0, this.#leaseMs),
+    );
+    await Promise.allSettled(last);
+    await this.#link.close();
+  }
+
+  #renew(): void {
+    if (!this.#link.up) return;
+    for (const [scope, { limits, held }] of this.#permits)
+      if (!this.#asking.has(scope)) this.#send('give', keyOf('gate', scope), ...gateArguments(limits), this.holder, held, 0, this.#leaseMs);
+    for (const [scope, held] of this.#money) this.#send('charge', keyOf('budget', scope), this.holder, held, 0, this.#leaseMs);
+  }
+
+  /** A failure has marked the link as lost already, and said so. */
+  #send(name: ScriptName, key: string, ...rest: Argument[]): void {
+    this.#link.run(name, key, ...rest).catch(() => undefined);
+  }
+
+  #noted(scope: string, limits: GateLimits, held: number, taken: Taken): Taken {
+    this.#note(scope, limits, limits.maxConcurrency === null ? 0 : held + taken.granted);
+    return taken;
+  }
+
+  #note(scope: string, limits: GateLimits, held: number): void {
+    if (held > 0) this.#permits.set(scope, { limits, held });
+    else this.#permits.delete(scope);
+  }
+
+  #noteMoney(scope: string, held: number): void {
+    if (held > 0) this.#money.set(scope, held);
+    else this.#money.delete(scope);
+  }
+
+  /** Until its time no other process can have made room: hits only grow older. */
+  #knownRefusal(scope: string, limit: WindowLimit): Hit | null {
+    const known = this.#refused.get(scope);
+    if (!known) return null;
+    const left = known.until - performance.now();
+    if (left > 0 && known.limit.limit === limit.limit && known.limit.windowMs === limit.windowMs)
+      return { allowed: false, used: known.used, retryMs: Math.ceil(left) };
+    this.#refused.delete(scope);
+    return null;
+  }
+
+  #refuse(scope: string, limit: WindowLimit, used: number, retryMs: number): void {
+    if (this.#refused.size >= mostRefused) this.#refused.delete(this.#refused.keys().next().value!);
+    this.#refused.set(scope, { until: performance.now() + retryMs, used, limit });
+  }
+}

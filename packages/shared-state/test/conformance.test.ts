@@ -1,0 +1,221 @@
+/** One suite over both: what a process is promised, wherever the state is. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { capOf, type GateLimits } from '@model-gateway/limits';
+import { type RedisServer, redisAvailable, startRedisServer } from '../../../tests/support/redis-server.ts';
+import { MemoryState, Permits, RedisState, type SharedState } from '../src/index.ts';
+
+const silent = { info: () => undefined, warn: () => undefined };
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const gate = (own: Partial<GateLimits>): GateLimits => ({ rpm: null, tpm: null, maxConcurrency: null, intervalMs: null, initialPercent: 100, ...own });
+const run = Math.random().toString(36).slice(2);
+let count = 0;
+const scope = () => `${run} näme {x}:${count++}`;
+
+const engines = ['memory', ...(redisAvailable('shared state') ? ['redis'] : [])];
+
+describe.each(engines)('%s', (engine) => {
+  let server: RedisServer | undefined;
+  let one: SharedState;
+
+  const open = async (holder: string, options: { leaseMs?: number; renewMs?: number } = {}): Promise<SharedState> => {
+    if (!server) return new MemoryState({ holder });
+    const state = new RedisState({ url: server.url, holder, logger: silent, replicas: () => 1, commandMs: 1000, ...options });
+    await state.start();
+    expect(state.status().degraded).toBe(false);
+    return state;
+  };
+
+  beforeAll(async () => {
+    if (engine === 'redis') server = await startRedisServer();
+    one = await open('one');
+  });
+  afterAll(async () => {
+    await one.close();
+    await server?.dispose();
+  });
+
+  test('50 hits at once against 10: exactly 10 pass, and the wait is no longer than the window', async () => {
+    const name = scope();
+    const hits = await Promise.all(Array.from({ length: 50 }, () => one.hit(name, { limit: 10, windowMs: 60_000 })));
+    expect(hits.filter(({ allowed }) => allowed)).toHaveLength(10);
+    const refused = hits.find(({ allowed }) => !allowed)!;
+    expect(refused.retryMs).toBeGreaterThan(58_000);
+    expect(refused.retryMs).toBeLessThanOrEqual(60_000);
+    expect(await one.lookAtWindow(name, { limit: 10, windowMs: 60_000 })).toMatchObject({ allowed: false, used: 10 });
+  });
+
+  test('the same for a limit above what a log holds, and after its window has passed', async () => {
+    const name = scope();
+    const limit = { limit: 1200, windowMs: 400 };
+    await sleep(400 - (Date.now() % 400));
+    const hits = await Promise.all(Array.from({ length: 2600 }, () => one.hit(name, limit)));
+    const passed = hits.filter(({ allowed }) => allowed).length;
+    expect(passed).toBeGreaterThanOrEqual(1200);
+    expect(passed).toBeLessThanOrEqual(2400);
+    await sleep(820);
+    expect((await one.hit(name, limit)).allowed).toBe(true);
+  });
+
+  test('a limit that was edited takes hold at once', async () => {
+    const name = scope();
+    for (let at = 0; at < 3; at++) await one.hit(name, { limit: 3, windowMs: 60_000 });
+    expect((await one.hit(name, { limit: 3, windowMs: 60_000 })).allowed).toBe(false);
+    expect((await one.hit(name, { limit: 4, windowMs: 60_000 })).allowed).toBe(true);
+    expect((await one.hit(name, { limit: 4000, windowMs: 60_000 })).allowed).toBe(true);
+    expect((await one.hit(name, { limit: 2, windowMs: 60_000 })).allowed).toBe(true);
+  });
+
+  test('rpm: exactly so many at once; the rest is told when', async () => {
+    const taken = await one.take(scope(), gate({ rpm: 10 }), { held: 0, costs: Array(50).fill(1), waits: false });
+    expect(taken.granted).toBe(10);
+    expect(taken.retryMs).toBeGreaterThan(5900);
+    expect(taken.retryMs).toBeLessThanOrEqual(6000);
+  });
+
+  test('initial_tokens: a bucket that begins empty lets nobody in', async () => {
+    expect(await one.take(scope(), gate({ rpm: 60, initialPercent: 0 }), { held: 0, costs: [1], waits: false })).toMatchObject({ granted: 0, retryMs: 1000 });
+    expect(await one.take(scope(), gate({ rpm: 60, initialPercent: 5 }), { held: 0, costs: [1, 1, 1, 1], waits: false })).toMatchObject({ granted: 3 });
+  });
+
+  test('tpm: reserved, then settled by what was used', async () => {
+    const name = scope();
+    const limits = gate({ tpm: 6000 });
+    expect((await one.take(name, limits, { held: 0, costs: [3000, 3000, 1], waits: false })).granted).toBe(2);
+    one.give(name, limits, { held: 0, tokens: -3000 });
+    expect((await one.take(name, limits, { held: 0, costs: [3000], waits: false })).granted).toBe(1);
+    one.give(name, limits, { held: 0, tokens: 6000 });
+    const { granted, retryMs } = await one.take(name, limits, { held: 0, costs: [6000], waits: false });
+    expect(granted).toBe(0);
+    expect(retryMs).toBeGreaterThan(118_000);
+    expect(retryMs).toBeLessThanOrEqual(120_000);
+  });
+
+  test('the interval between calls', async () => {
+    const name = scope();
+    const limits = gate({ intervalMs: 80 });
+    expect(await one.take(name, limits, { held: 0, costs: [1, 1], waits: false })).toMatchObject({ granted: 1, retryMs: 80 });
+    await sleep(85);
+    expect((await one.take(name, limits, { held: 0, costs: [1], waits: false })).granted).toBe(1);
+  });
+
+  test('max_concurrency: never more, and what is given back can be taken', async () => {
+    const name = scope();
+    const permits = new Permits(one, name);
+    const limits = capOf(4);
+    const take = (wanted: number) => new Promise<number>((resolve) => permits.take(limits, Array(wanted).fill(0), false, ({ granted }) => resolve(granted)));
+    expect(await take(10)).toBe(4);
+    expect(await take(1)).toBe(0);
+    permits.give(limits, 2, 0);
+    expect(await take(3)).toBe(2);
+    expect(await one.lookAtGate(name, limits)).toMatchObject({ used: 4 });
+    permits.give(limits, 4, 0);
+    expect(await one.lookAtGate(name, limits)).toMatchObject({ used: 0 });
+  });
+
+  test('budget: reserved before, charged after, and the rows correct what is known', async () => {
+    const name = scope();
+    const ask = { limit: 100, held: 0, amount: 60 };
+    expect(await one.reserve(name, ask)).toEqual({ allowed: true, spent: null, reserved: 60 });
+    one.learn(name, 30);
+    expect(await one.reserve(name, { ...ask, held: 60 })).toEqual({ allowed: true, spent: 30, reserved: 120 });
+    expect((await one.reserve(name, { ...ask, held: 120 })).allowed).toBe(false);
+    one.charge(name, { held: 0, cost: 50 });
+    expect(await one.lookAtBudget(name)).toEqual({ spent: 80, reserved: 0 });
+    one.learn(name, 70);
+    expect((await one.lookAtBudget(name))?.spent).toBe(80);
+    one.learn(name, 100);
+    expect((await one.reserve(name, ask)).allowed).toBe(false);
+  });
+
+  test('what nobody has used is not known, and looking changes nothing', async () => {
+    expect(await one.lookAtGate(scope(), capOf(1))).toBeNull();
+    expect(await one.lookAtBudget(scope())).toBeNull();
+  });
+
+  if (engine === 'memory') return;
+
+  test('two processes: together never more than the limit, and each takes its turn', async () => {
+    const two = await open('two');
+    const name = scope();
+    const limits = capOf(5);
+    expect((await one.take(name, limits, { held: 0, costs: [0, 0, 0], waits: false })).granted).toBe(3);
+    expect((await two.take(name, limits, { held: 0, costs: Array(9).fill(0), waits: true })).granted).toBe(2);
+    await sleep(5);
+    one.give(name, limits, { held: 2, tokens: 0 });
+    // `two` was in line first.
+    expect(await one.take(name, limits, { held: 2, costs: [0], waits: true })).toMatchObject({ granted: 0, retryMs: 50 });
+    expect((await two.take(name, limits, { held: 2, costs: [0], waits: true })).granted).toBe(1);
+    const [a, b] = await Promise.all(
+      [one, two].map((state) => Promise.all(Array.from({ length: 25 }, () => state.hit(`${name}w`, { limit: 10, windowMs: 60_000 })))),
+    );
+    expect([...a!, ...b!].filter(({ allowed }) => allowed)).toHaveLength(10);
+    await two.close();
+    expect((await one.take(name, limits, { held: 2, costs: Array(9).fill(0), waits: false })).granted).toBe(3);
+  });
+
+  test('a process that died: its permits and reservations come back, those of the living stay', async () => {
+    const name = scope();
+    const dead = new RedisState({ url: server!.url, holder: 'dead', logger: silent, replicas: () => 1, leaseMs: 300, renewMs: 3_600_000 });
+    await dead.start();
+    const alive = await open('alive', { leaseMs: 300, renewMs: 100 });
+    expect((await dead.take(name, capOf(3), { held: 0, costs: [0, 0], waits: false })).granted).toBe(2);
+    await dead.reserve(name, { limit: 100, held: 0, amount: 100 });
+    expect((await alive.take(name, capOf(3), { held: 0, costs: [0, 0], waits: false })).granted).toBe(1);
+    await sleep(450);
+    expect(await one.lookAtGate(name, capOf(3))).toMatchObject({ used: 1 });
+    expect((await one.reserve(name, { limit: 100, held: 0, amount: 1 })).allowed).toBe(true);
+    expect((await one.take(name, capOf(3), { held: 0, costs: [0, 0, 0], waits: false })).granted).toBe(2);
+    await alive.close();
+    await dead.close();
+  });
+
+  test('flushed under our feet: what is held is known again with the next renewal', async () => {
+    const state = await open('flushed', { leaseMs: 1000, renewMs: 50 });
+    const name = scope();
+    await state.take(name, capOf(2), { held: 0, costs: [0, 0], waits: false });
+    await server!.command('FLUSHALL');
+    await server!.command('SCRIPT FLUSH');
+    await sleep(200);
+    expect((await one.take(name, capOf(2), { held: 0, costs: [0], waits: false })).granted).toBe(0);
+    await state.close();
+  });
+});
+
+if (redisAvailable('shared state without Redis'))
+  test('Redis killed: answers go on at once by the share, said in the status; back in sync when it returns', async () => {
+    const own = await startRedisServer({ own: true });
+    if (!own.managed) return;
+    const state = new RedisState({ url: own.url, holder: 'a', logger: silent, replicas: () => 2, renewMs: 200 });
+    await state.start();
+    const limits = capOf(4);
+    expect((await state.take('cap', limits, { held: 0, costs: [0, 0, 0], waits: false })).granted).toBe(3);
+    await own.kill();
+    const began = performance.now();
+    expect((await state.take('cap', limits, { held: 3, costs: [0], waits: false })).granted).toBe(0);
+    expect((await state.take('other', limits, { held: 0, costs: Array(9).fill(0), waits: false })).granted).toBe(2);
+    const hits = await Promise.all(Array.from({ length: 20 }, () => state.hit('w', { limit: 10, windowMs: 60_000 })));
+    expect(hits.filter(({ allowed }) => allowed)).toHaveLength(5);
+    expect((await state.reserve('b', { limit: 10, held: 0, amount: 1 })).allowed).toBe(true);
+    state.charge('b', { held: 0, cost: 1 });
+    expect(performance.now() - began).toBeLessThan(400);
+    expect(state.status()).toMatchObject({ backend: 'redis', degraded: true });
+    await own.start();
+    const back = performance.now();
+    while (state.status().degraded && performance.now() - back < 5000) await sleep(20);
+    expect(state.status()).toEqual({ backend: 'redis', degraded: false, degradedSince: null });
+    await sleep(100);
+    // What it held all the time is known to the others again.
+    expect((await state.take('cap', limits, { held: 3, costs: [0, 0], waits: false })).granted).toBe(1);
+    await state.close();
+    await own.dispose();
+  });
+
+test('never there: the start does not wait, and no method fails', async () => {
+  const state = new RedisState({ url: 'redis://127.0.0.1:1', holder: 'a', logger: silent, replicas: () => 1 });
+  await state.start();
+  expect(state.status().degraded).toBe(true);
+  expect((await state.hit('w', { limit: 1, windowMs: 1000 })).allowed).toBe(true);
+  expect((await state.take('g', capOf(1), { held: 0, costs: [0], waits: false })).granted).toBe(1);
+  state.learn('b', 1);
+  await state.close();
+});

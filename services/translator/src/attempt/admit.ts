@@ -1,0 +1,15 @@
+/** Takes the lease of an attempt: at once where nothing is limited, after a wait in line where something is. */
+import type { Route } from '@model-gateway/routing';
+import type { Call } from '../call.ts';
+import type { Admission } from '../limits/lease.ts';
+import type { ReplySink } from '../reply-sink.ts';
+import type { Room } from '../room.ts';
+
+/** On a load balancer nobody waits: another node may be free. A caller who leaves the line gets a refusal that nobody hears. */
+export const admit = (call: Call, route: Route, sink: ReplySink, room: Room): Admission | Promise<Admission> =>
+  room.limiter.acquire(route, {
+    accessKey: call.job.accessKey,
+    requestBytes: call.body.length,
+    mayWait: !call.job.plan.balanced,
+    onLeave: (leave) => sink.onCancel(leave),
+  });

@@ -1,0 +1,27 @@
+/** What a gate answers, and what it is asked. */
+
+/** The right to make one call. */
+export interface Lease {
+  readonly limited: false;
+  /** The call is over, or was never made. Once more than needed does nothing. `used`: tokens it took, asked for only when they count. */
+  release(used: () => number): void;
+}
+
+export interface Limited {
+  readonly limited: true;
+  /** Until one more may pass, as far as is known; 0: unknown. */
+  readonly retryAfterMs: number;
+}
+
+export type Admission = Lease | Limited;
+
+export interface GateAsk {
+  /** Name of the access key: keys take turns. */
+  accessKey: string;
+  /** For the estimate of the tokens it will take. */
+  requestBytes: number;
+  /** false: a limited node is passed over at once. */
+  mayWait: boolean;
+  /** Told how to hear that the caller leaves; called at most once, and only when there is something to wait for. */
+  onLeave(callback: () => void): void;
+}

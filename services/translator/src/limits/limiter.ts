@@ -1,0 +1,48 @@
+/** The gates of this process by name, and which of them stands before an attempt. */
+import type { Model, RateLimit, UpstreamRecord } from '@model-gateway/contracts';
+import type { SharedState } from '@model-gateway/shared-state';
+import { free, Gate } from './gate.ts';
+import type { Admission, GateAsk } from './lease.ts';
+
+export interface LimitedTarget {
+  model: Pick<Model, 'name' | 'rate_limit'>;
+  upstream: Pick<UpstreamRecord, 'name' | 'rate_limit'>;
+}
+
+export class Limiter {
+  readonly #state: SharedState;
+  readonly #gates = new Map<string, Gate>();
+
+  constructor(state: SharedState) {
+    this.#state = state;
+  }
+
+  /**
+   * The lease of one attempt; at once, and the same for all, when nothing limits it. A promise: it stands in line, for `wait_timeout_secs`
+   * at most. The model's own limit replaces the upstream's. Never rejects.
+   */
+  acquire({ model, upstream }: LimitedTarget, ask: GateAsk): Admission | Promise<Admission> {
+    const own = model.rate_limit;
+    const limit = own === undefined || own === 'inherit' ? upstream.rate_limit : own;
+    if (!limit) return free;
+    return own === limit ? this.#gate(`model:${model.name}`).acquire(limit, ask) : this.#gate(`upstream:${upstream.name}`).acquire(limit, ask);
+  }
+
+  /** Each gate that was ever used, for the status. */
+  gates(): { scope: string; held: number; waiting: number; limit: RateLimit | null }[] {
+    return [...this.#gates].map(([scope, { held, waiting, limit }]) => ({ scope, held, waiting, limit }));
+  }
+
+  close(): void {
+    for (const gate of this.#gates.values()) gate.close();
+  }
+
+  #gate(scope: string): Gate {
+    let gate = this.#gates.get(scope);
+    if (!gate) {
+      gate = new Gate(scope, this.#state);
+      this.#gates.set(scope, gate);
+    }
+    return gate;
+  }
+}

@@ -1,0 +1,117 @@
+/** A real redis-server for suites: its own port, nothing on disk, with the means to kill, flush and restart it. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createServer, Socket } from 'node:net';
+
+export interface RedisServer {
+  readonly url: string;
+  /** false: `REDIS_URL` named it, so it cannot be stopped from here. */
+  readonly managed: boolean;
+  readonly pid: number | null;
+  /** Starts it again, empty, on the same port. */
+  start(): Promise<void>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** Sends one inline command, such as FLUSHALL; gives the first line of the answer. */
+  command(line: string): Promise<string>;
+  dispose(): Promise<void>;
+}
+
+const places = ['redis-server', '/usr/bin/redis-server', '/usr/local/bin/redis-server', 'valkey-server'];
+
+/** Path of a local redis-server, or null. */
+export const findRedisServer = (): string | null => places.find((place) => spawnSync(place, ['--version']).status === 0) ?? null;
+
+/** Whether suites that need Redis can run here. When they cannot it says so loudly, and fails under `CI=true`. */
+export function redisAvailable(suite: string): boolean {
+  if (process.env['REDIS_URL'] || findRedisServer()) return true;
+  const message = `${suite} DID NOT RUN: no redis-server on PATH, and REDIS_URL is not set`;
+  if (process.env['CI'] === 'true') throw new Error(message);
+  process.stderr.write(`${message}\n`);
+  return false;
+}
+
+/** Starts a server, or names the one of `REDIS_URL`. `own`: a suite that kills it needs its own. */
+export async function startRedisServer({ own = false }: { own?: boolean } = {}): Promise<RedisServer> {
+  const given = process.env['REDIS_URL'];
+  const binary = findRedisServer();
+  if (given && !(own && binary)) return new Server(null, given);
+  if (!binary) throw new Error('no redis-server found: install it (Debian: apt-get install redis-server) or set REDIS_URL');
+  const server = new Server(binary, `redis://127.0.0.1:${await freePort()}`);
+  await server.start();
+  return server;
+}
+
+class Server implements RedisServer {
+  readonly url: string;
+  readonly #binary: string | null;
+  #child: ChildProcess | null = null;
+
+  constructor(binary: string | null, url: string) {
+    this.#binary = binary;
+    this.url = url;
+  }
+
+  get managed(): boolean {
+    return this.#binary !== null;
+  }
+
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  async start(): Promise<void> {
+    if (this.#binary === null) throw new Error('the server of REDIS_URL is not ours to start');
+    const child = spawn(this.#binary, ['--port', new URL(this.url).port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: 'ignore' });
+    this.#child = child;
+    process.once('exit', () => child.kill('SIGKILL'));
+    for (let tries = 0; tries < 200; tries++) {
+      if (
+        await this.command('PING').then(
+          (line) => line === '+PONG',
+          () => false,
+        )
+      )
+        return;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    throw new Error('redis-server did not start');
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  command(line: string): Promise<string> {
+    const { hostname, port } = new URL(this.url);
+    return new Promise((resolve, reject) => {
+      const socket = new Socket();
+      socket.once('error', reject);
+      socket.setTimeout(1000, () => socket.destroy(new Error('no answer')));
+      socket.once('data', (data) => {
+        resolve(data.toString('utf8').split('\r\n', 1)[0] ?? '');
+        socket.destroy();
+      });
+      socket.connect(Number(port) || 6379, hostname, () => socket.write(`${line}\r\n`));
+    });
+  }
+
+  dispose(): Promise<void> {
+    return this.kill();
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
