@@ -52,6 +52,7 @@ function turnOf(asking: Asking, body: Record<string, unknown>, script: Script): 
     inputTokens: countTokens(text),
     outputTokens: Math.max(1, chunks.length),
     includeUsage: (body['stream_options'] as { include_usage?: unknown } | undefined)?.include_usage === true,
+    cumulative: script.flags.has('cumulative'),
   };
 }
 

@@ -3,6 +3,9 @@ import { alpha } from './protocols/alpha.ts';
 import { alphaResponse } from './protocols/alpha-response.ts';
 import { beta } from './protocols/beta.ts';
 import { converse, invoke } from './protocols/cloudhost.ts';
+import { currentOf, ideStreaming } from './protocols/cloudhost-ide-streaming.ts';
+import { completions } from './protocols/completions.ts';
+import { delta } from './protocols/delta.ts';
 import type { FakeProtocol } from './protocols/fake-protocol.ts';
 import { gamma } from './protocols/gamma.ts';
 
@@ -16,6 +19,10 @@ export interface Asking {
 }
 
 const exact: Record<string, { protocol: FakeProtocol; operation: 'generate' | 'count' }> = {
+  '/v1/completions': { protocol: completions, operation: 'generate' },
+  '/v1/services/aigc/text-generation/generation': { protocol: delta, operation: 'generate' },
+  '/v1/services/aigc/multimodal-generation/generation': { protocol: delta, operation: 'generate' },
+  '/v1/tokenizer': { protocol: delta, operation: 'count' },
   '/v1/chat/completions': { protocol: alpha, operation: 'generate' },
   '/v1/responses': { protocol: alphaResponse, operation: 'generate' },
   '/v1/responses/input_tokens': { protocol: alphaResponse, operation: 'count' },
@@ -49,13 +56,17 @@ export function readRoute(method: string, url: URL, headers: Record<string, unkn
   const path = url.pathname.slice(Math.max(0, url.pathname.search(/\/v1(?:beta)?\//)));
   if (method === 'GET') {
     if (path === '/foundation-models') return { protocol: converse, operation: 'list', model: '', stream: false, framing: 'sse' };
+    if (path.endsWith('/ListAvailableModels')) return { protocol: ideStreaming, operation: 'list', model: '', stream: false, framing: 'sse' };
     if (path === '/v1/models')
       return { protocol: headers['anthropic-version'] === undefined ? alpha : beta, operation: 'list', model: '', stream: false, framing: 'sse' };
     return path === '/v1beta/models' ? { protocol: gamma, operation: 'list', model: '', stream: false, framing: 'sse' } : null;
   }
   if (path.startsWith('/model/')) return readCloudRoute(path, body);
   const route = Object.hasOwn(exact, path) ? exact[path] : undefined;
-  if (route !== undefined) return { ...route, model: String(body['model'] ?? ''), stream: body['stream'] === true, framing: 'sse' };
+  if (route !== undefined)
+    return { ...route, model: String(body['model'] ?? ''), stream: body['stream'] === true || headers['x-dashscope-sse'] === 'enable', framing: 'sse' };
+  if (path.endsWith('/generateAssistantResponse'))
+    return { protocol: ideStreaming, operation: 'generate', model: String(currentOf(body).modelId ?? ''), stream: true, framing: 'event-stream' };
   const found = /^\/v1(?:beta)?\/models\/(.+):([A-Za-z]+)$/.exec(path);
   const verb = found === null || !Object.hasOwn(verbs, found[2] as string) ? undefined : verbs[found[2] as string];
   if (found === null || verb === undefined) return null;

@@ -7,6 +7,8 @@ const bytesPerToken = 4;
 
 export class Meter {
   #usage: Usage | null = null;
+  /** The usage is a reader's own guess. */
+  #guessed = false;
   #outputChars = 0;
   #reasoningChars = 0;
 
@@ -14,13 +16,17 @@ export class Meter {
     for (const event of events) {
       if (event.type === 'text-delta' || event.type === 'arguments-delta' || event.type === 'refusal-delta') this.#outputChars += event.text.length;
       else if (event.type === 'thinking-delta') this.#reasoningChars += event.text.length;
-      else if (event.type === 'usage') this.#usage = event.usage;
+      else if (event.type === 'usage') {
+        this.#usage = event.usage;
+        this.#guessed = event.estimated === true;
+      }
     }
   }
 
   /** Forgets a reply that was given up before the caller saw any of it. */
   reset(): void {
     this.#usage = null;
+    this.#guessed = false;
     this.#outputChars = 0;
     this.#reasoningChars = 0;
   }
@@ -38,9 +44,9 @@ export class Meter {
     const output = Math.ceil(this.#outputChars / bytesPerToken);
     const reasoning = Math.ceil(this.#reasoningChars / bytesPerToken);
     if (this.#usage) {
-      if (complete) return { tokens: this.#usage, source: 'upstream' };
+      if (complete) return { tokens: this.#usage, source: this.#guessed ? 'estimated' : 'upstream' };
       const tokens = { ...this.#usage, output: Math.max(this.#usage.output, output), reasoning: Math.max(this.#usage.reasoning, reasoning) };
-      return { tokens, source: 'partial' };
+      return { tokens, source: this.#guessed ? 'estimated' : 'partial' };
     }
     if (output === 0 && reasoning === 0 && !complete) return { tokens: noUsage, source: null };
     return { tokens: { ...noUsage, input: Math.ceil(requestBytes / bytesPerToken), output, reasoning }, source: 'estimated' };

@@ -22,6 +22,8 @@ export interface Turn {
   outputTokens: number;
   /** Whether the caller asked for usage in the stream, where that is a choice. */
   includeUsage: boolean;
+  /** Every event repeats what was said before it, where a protocol may do that. */
+  cumulative: boolean;
 }
 
 export interface FakeProtocol {

@@ -4,6 +4,7 @@ import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
 import type { Lease } from '../limits/lease.ts';
 import { unwrapEvents } from '../passage/emulated.ts';
+import { FoldedPassage, isStream, noSink } from '../passage/folded.ts';
 import type { Passage } from '../passage/passage.ts';
 import { withCallersNames } from '../passage/tool-names.ts';
 import { TranslatedPassage } from '../passage/translated.ts';
@@ -52,6 +53,8 @@ class Attempt {
   #parts: Buffer[] = [];
   #size = 0;
   #pump: Pump | undefined;
+  /** Set when a whole reply comes as a stream. */
+  #folded: FoldedPassage | undefined;
   #settled = false;
   #drainTimer: NodeJS.Timeout | undefined;
 
@@ -107,12 +110,16 @@ class Attempt {
     else if (this.#call.job.stream && !/json/i.test(headers['content-type'] ?? '')) {
       this.#mode = 'stream';
       this.#pump = new Pump(this.#call, this.#prepared, this.#passage, this.#sink, this.#room);
+    } else if (!this.#call.job.stream && this.#prepared.verbatim === null && isStream(headers['content-type'] ?? '')) {
+      this.#mode = 'stream';
+      this.#folded = new FoldedPassage(this.#passage);
+      this.#pump = new Pump(this.#call, this.#prepared, this.#folded, noSink, this.#room);
     } else this.#mode = 'whole';
   }
 
   #data(chunk: Buffer): void {
     if (this.#settled) return;
-    if (this.#mode === 'stream') return this.#feed(chunk);
+    if (this.#mode === 'stream' && this.#folded === undefined) return this.#feed(chunk);
     this.#size += chunk.length;
     if (this.#mode === 'error' && this.#size > maxErrorBytes) {
       this.#end();
@@ -128,7 +135,8 @@ class Attempt {
       this.#outbound?.abort('reply too large');
       return;
     }
-    this.#parts.push(chunk);
+    if (this.#folded) this.#feed(chunk);
+    else this.#parts.push(chunk);
   }
 
   #feed(chunk: Buffer): void {
@@ -163,7 +171,13 @@ class Attempt {
 
   #finishStream(): void {
     const end = this.#pump!.finish();
+    if (this.#folded) return this.#finishFolded(this.#folded, end.fault);
     this.#settle({ fault: end.fault, committed: end.committed, status: this.#status });
+  }
+
+  #finishFolded(folded: FoldedPassage, fault: UpstreamFault | null): void {
+    if (fault === null) this.#sink.whole(folded.print());
+    this.#settle({ fault, committed: fault === null, status: this.#status });
   }
 
   #finishWhole(): void {

@@ -1,4 +1,5 @@
 /** The translated passage: canonical events printed by the caller's own writer. */
+import type { Usage } from '@model-gateway/contracts';
 import { type ChatEvent, foldEvents, type ReplyContext, type ReplyWriter, type ToolBridge } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
@@ -41,7 +42,9 @@ export class TranslatedPassage implements Passage {
   }
 
   whole(_bytes: Buffer, _json: unknown, events: readonly ChatEvent[]): string {
-    const { body, losses } = this.#call.client.writeWhole(foldEvents(this.#bridge?.restore(events) ?? events), this.#context);
+    const message = foldEvents(this.#bridge?.restore(events) ?? events);
+    if (!this.#call.meter.usage) message.usage = this.#estimate();
+    const { body, losses } = this.#call.client.writeWhole(message, this.#context);
     this.#call.lose(losses);
     return JSON.stringify(body);
   }
@@ -49,7 +52,19 @@ export class TranslatedPassage implements Passage {
   #write(events: readonly ChatEvent[]): string {
     this.#writer ??= this.#call.client.createWriter(this.#context);
     let out = '';
-    for (const event of this.#bridge?.restore(events) ?? events) out += this.#writer.write(event);
+    for (const event of this.#bridge?.restore(events) ?? events) {
+      if (event.type === 'end') out += this.#writeEstimate(this.#writer);
+      out += this.#writer.write(event);
+    }
     return out;
+  }
+
+  /** Callers count on usage: where the upstream told none, they get what the row will say. */
+  #writeEstimate(writer: ReplyWriter): string {
+    return this.#call.meter.usage ? '' : writer.write({ type: 'usage', usage: this.#estimate(), estimated: true });
+  }
+
+  #estimate(): Usage {
+    return this.#call.meter.settle(true, this.#call.body.length).tokens;
   }
 }
