@@ -14,6 +14,9 @@ interface Current {
 export const currentOf = (body: Record<string, unknown>): Current =>
   (body['conversationState'] as { currentMessage?: { userInputMessage?: Current } } | undefined)?.currentMessage?.userInputMessage ?? {};
 
+/** Results are text, or JSON. */
+const resultText = (content: unknown): string => textOf(listOf(content).map((part) => (part['json'] === undefined ? part : JSON.stringify(part['json']))));
+
 function said(turn: Turn): string[] {
   if (turn.tool === null) return turn.chunks.map((content) => event('assistantResponseEvent', { content, modelId: turn.model }));
   const { id, name, args } = turn.tool;
@@ -30,7 +33,7 @@ export const ideStreaming: FakeProtocol = {
     return {
       text: textOf(content),
       tools: listOf(context?.tools).flatMap((tool) => nameOf((tool['toolSpecification'] as { name?: unknown } | undefined)?.name)),
-      toolResult: results.length === 0 ? null : textOf(results.at(-1)?.['content']),
+      toolResult: results.length === 0 ? null : resultText(results.at(-1)?.['content']),
     };
   },
   // The service has no whole replies: nothing ever asks for one.
