@@ -1,7 +1,7 @@
 import type { ProtocolId } from './protocol-id.ts';
 
-/** What a door asks of an upstream. */
-export type Operation = 'generate' | 'count-tokens';
+/** What a door asks of an upstream. `complete`: legacy completions, text in and text out, which only pass between equal protocols. */
+export type Operation = 'generate' | 'count-tokens' | 'complete';
 
 /** Everything the router may know of a request to answer where it goes (about 1 KB on the bus). */
 export interface PlanRequest {

@@ -165,6 +165,8 @@ export interface CloserContext {
   model: string;
   createdAt: number;
   streamForm: StreamForm;
+  /** Absent: `generate`. */
+  operation?: Operation;
   mintId(prefix: string): string;
 }
 

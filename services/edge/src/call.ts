@@ -34,6 +34,7 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     exchange.principal = principal;
     if (!headersAllowed(principal.group.header_acl, request.headers as Headers)) throw new GatewayError('header_denied');
     if (match.operation === 'list-models' || match.operation === 'get-model') return answerModels(exchange, match, principal, snapshot);
+    exchange.operation = match.operation;
     body = await readBody(request, room.config.maxBodyBytes, room.bodyBudget);
     const wanted = readWanted(body.bytes, match, door.client);
     exchange.requestedModel = wanted.model;
@@ -42,8 +43,8 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     if (exchange.stream) slot.asStream();
     grant(snapshot, principal, wanted.model);
     const owner = mayChoose(snapshot, wanted.model) ? lastOwner(body.bytes) : null;
-    const plan = await askRouter(exchange, snapshot, principal, match, wanted, owner, room);
-    openTranslator(exchange, principal, match, wanted, plan, query, body, room);
+    const plan = await askRouter(exchange, snapshot, principal, wanted, owner, room);
+    openTranslator(exchange, principal, wanted, plan, query, body, room);
   } catch (error) {
     exchange.refuse(toGatewayError(error));
   }
@@ -96,15 +97,7 @@ function mayChoose(snapshot: Snapshot, name: string): boolean {
   return !model || (snapshot.upstreams.get(model.upstream)?.api_keys.length ?? 0) > 1;
 }
 
-function askRouter(
-  exchange: Exchange,
-  snapshot: Snapshot,
-  principal: Principal,
-  match: RouteMatch,
-  wanted: Wanted,
-  owner: string | null,
-  room: Room,
-): Promise<Plan> {
+function askRouter(exchange: Exchange, snapshot: Snapshot, principal: Principal, wanted: Wanted, owner: string | null, room: Room): Promise<Plan> {
   return room.bus.ask('router.plan', {
     requestId: exchange.id,
     revision: snapshot.revision,
@@ -112,22 +105,13 @@ function askRouter(
     accessKey: principal.key.name,
     keyGroup: principal.group.name,
     clientProtocol: exchange.door.id,
-    operation: match.operation === 'count-tokens' ? 'count-tokens' : 'generate',
+    operation: exchange.operation,
     stream: wanted.stream !== 'whole',
     ...(owner !== null && { owner }),
   });
 }
 
-function openTranslator(
-  exchange: Exchange,
-  principal: Principal,
-  match: RouteMatch,
-  wanted: Wanted,
-  plan: Plan,
-  query: URLSearchParams,
-  body: HeldBody,
-  room: Room,
-): void {
+function openTranslator(exchange: Exchange, principal: Principal, wanted: Wanted, plan: Plan, query: URLSearchParams, body: HeldBody, room: Room): void {
   if (exchange.left) throw new GatewayError('client_gone');
   exchange.model = plan.model;
   const reply = new Reply(exchange, wanted.stream, room);
@@ -143,7 +127,7 @@ function openTranslator(
         accessKey: principal.key.name,
         keyGroup: principal.group.name,
         clientProtocol: exchange.door.id,
-        operation: match.operation === 'count-tokens' ? 'count-tokens' : 'generate',
+        operation: exchange.operation,
         path: exchange.path,
         query: query.size === 0 ? '' : query.toString(),
         requestedModel: wanted.model,

@@ -1,6 +1,6 @@
 /** One caller's exchange: what is known of it, how it is answered, and the row the edge can give of it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestRow } from '@model-gateway/contracts';
+import type { Operation, RequestRow } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/errors';
 import type { Principal } from './admission/credentials.ts';
 import type { Door } from './http/doors.ts';
@@ -26,6 +26,8 @@ export class Exchange {
   /** Canonical, once the router resolved it. */
   model: string | null = null;
   stream = false;
+  /** Of a call that goes to an upstream. */
+  operation: Operation = 'generate';
   requestBytes = 0;
   responseBytes = 0;
   /** The caller closed the connection before the answer was complete. */

@@ -18,6 +18,8 @@ export class AlphaCloser implements Closer {
   readonly #decoder = new TextDecoder();
   #carry = '';
   #identity: { id: string; created: number; model: string } | null = null;
+  /** The stream is one of legacy completions: text stands in the choice itself. */
+  readonly #legacy: boolean;
   #reportsUsage = false;
   #usageSent = false;
   /** Choice numbers, and whether each has its finish. */
@@ -28,6 +30,7 @@ export class AlphaCloser implements Closer {
 
   constructor(context: CloserContext) {
     this.#context = context;
+    this.#legacy = context.operation === 'complete';
   }
 
   observe(bytes: Uint8Array): void {
@@ -58,18 +61,24 @@ export class AlphaCloser implements Closer {
     if (this.ended) return '';
     this.ended = true;
     const marked: GatewayWarning = { reason: warning.reason, detail: warning.detail, last_finish_reason: this.#lastFinish, timestamp: warning.timestamp };
-    const role = this.#choices.size === 0 ? this.#print([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]) : '';
+    const role = this.#choices.size === 0 && !this.#legacy ? this.#print([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]) : '';
     if (this.#choices.size === 0) this.#choices.set(0, false);
-    const open = [...this.#choices].filter(([, finished]) => !finished).map(([index]) => ({ index, delta: {}, finish_reason: 'length' }));
+    const open = [...this.#choices]
+      .filter(([, finished]) => !finished)
+      .map(([index]) => ({ index, ...(this.#legacy ? { text: '', logprobs: null } : { delta: {} }), finish_reason: 'length' }));
     const counts = usage !== undefined && this.#reportsUsage && !this.#usageSent ? this.#print([], { usage: writeUsage(usage) }) : '';
     // The blank line that a cut event lacks lets the reader find the next one.
     return `${cut ? '\n\n' : ''}${role}${this.#print(open, { _gateway_warning: marked })}${counts}data: [DONE]\n\n`;
   }
 
   #print(choices: unknown[], extra: object = {}): string {
-    this.#identity ??= { id: this.#context.mintId('chatcmpl-'), created: this.#context.createdAt, model: this.#context.model };
+    this.#identity ??= { id: this.#mintId(), created: this.#context.createdAt, model: this.#context.model };
     const usage = this.#reportsUsage && !('usage' in extra) ? { usage: null } : {};
-    return `data: ${JSON.stringify({ id: this.#identity.id, object: 'chat.completion.chunk', created: this.#identity.created, model: this.#identity.model, choices, ...usage, ...extra })}\n\n`;
+    return `data: ${JSON.stringify({ id: this.#identity.id, object: this.#legacy ? 'text_completion' : 'chat.completion.chunk', created: this.#identity.created, model: this.#identity.model, choices, ...usage, ...extra })}\n\n`;
+  }
+
+  #mintId(): string {
+    return this.#context.mintId(this.#legacy ? 'cmpl-' : 'chatcmpl-');
   }
 
   #look(event: string): void {
@@ -109,7 +118,7 @@ export class AlphaCloser implements Closer {
 
   #identify(chunk: unknown): void {
     this.#identity = {
-      id: asString(own(chunk, 'id')) || this.#context.mintId('chatcmpl-'),
+      id: asString(own(chunk, 'id')) || this.#mintId(),
       created: asNumber(own(chunk, 'created')) ?? this.#context.createdAt,
       model: asString(own(chunk, 'model')) || this.#context.model,
     };

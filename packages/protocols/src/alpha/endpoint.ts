@@ -3,6 +3,8 @@ import { asArray, asString, own } from '../kit/read.ts';
 import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
 
 const chatPath = '/chat/completions';
+/** Legacy completions. */
+const completionsPath = '/completions';
 
 /** Headers of a caller that mean something to an upstream of the same protocol; all others stay here. */
 const passedHeaders = ['openai-beta'] as const;
@@ -10,15 +12,24 @@ const passedHeaders = ['openai-beta'] as const;
 /** Hosts that take the key in a header of their own rather than as a bearer token. */
 const apiKeyHosts = ['.openai.azure.com', '.services.ai.azure.com', '.cognitiveservices.azure.com'];
 
-/** Address and headers of a chat call. */
-export const request: UpstreamDoor['request'] = ({ target, stream, clientHeaders }) => {
+/** Address and headers of a call. */
+export const request: UpstreamDoor['request'] = ({ target, operation, stream, clientHeaders }) => {
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: stream ? 'text/event-stream' : 'application/json' };
   for (const name of passedHeaders) {
     const value = clientHeaders?.[name];
     if (value !== undefined) headers[name] = value;
   }
-  return { method: 'POST', url: target.directPath ? target.baseUrl : joinUrl(target.baseUrl, 'v1', chatPath), headers };
+  return { method: 'POST', url: operation === 'complete' ? completionsUrl(target) : chatUrl(target), headers };
 };
+
+const chatUrl = (target: Target): string => (target.directPath ? target.baseUrl : joinUrl(target.baseUrl, 'v1', chatPath));
+
+/** Beside the chat path, also where the upstream's address is that path; any other whole endpoint is taken for the one that is wanted. */
+function completionsUrl(target: Target): string {
+  if (!target.directPath) return joinUrl(target.baseUrl, 'v1', completionsPath);
+  const base = withoutChatPath(target.baseUrl);
+  return base === null ? target.baseUrl : `${base}${completionsPath}`;
+}
 
 /** The credential's header: bearer, or `api-key` where the host wants that. */
 export function credential(key: string, target: Target): Record<string, string> {

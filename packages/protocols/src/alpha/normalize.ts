@@ -25,6 +25,8 @@ type Field = (key: string) => unknown;
 
 export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context) => {
   const losses = new Losses();
+  // Models of the older endpoint are not those whose refusals are known.
+  if (context.operation === 'complete') return { edits: [], losses: losses.list };
   const family = findFamily(context.target.upstreamModelId);
   const edits: Edit[] = [...limitEdits(field, context.target, family, losses)];
   if (family.firstParty) edits.push(...effortEdits(field, family, losses), ...samplingEdits(field, family, losses));

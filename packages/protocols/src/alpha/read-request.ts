@@ -24,6 +24,7 @@ const understood: ReadonlySet<string> = new Set(
 export function readRequest(body: unknown, context: ReadRequestContext): ReadRequest {
   const source = asObject(body);
   if (!source) throw invalid('body', 'The request body must be a JSON object.');
+  if (context.operation === 'complete') throw invalid('model', 'This model is not served as a legacy completion: ask /v1/chat/completions for it.');
   const losses = new Losses();
   const { system, turns } = readMessages(source, losses);
   const legacyFunctions = own(source, 'tools') === undefined && own(source, 'functions') !== undefined;

@@ -76,7 +76,8 @@ export class AlphaReader implements ReplyReader {
     const message = own(choice, 'delta') ?? own(choice, 'message');
     if (own(choice, 'delta') === undefined) this.#readWholeThinking(message, events);
     else this.#readThinking(message, events);
-    this.#readContent(own(message, 'content'), events);
+    // A legacy completion has its text where others have a message.
+    this.#readContent(message === undefined ? own(choice, 'text') : own(message, 'content'), events);
     const refusal = asString(own(message, 'refusal'));
     if (refusal) {
       this.#refused = true;

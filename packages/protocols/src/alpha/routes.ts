@@ -9,6 +9,7 @@ const asksInAnotherShape = (headers: Headers): boolean => otherShapes.some((name
 /** Where callers reach this protocol. */
 export const routes: readonly ClientRoute[] = [
   { methods: ['POST'], path: '/v1/chat/completions', match: () => ({ operation: 'generate', stream: null }) },
+  { methods: ['POST'], path: '/v1/completions', match: () => ({ operation: 'complete', stream: null }) },
   {
     methods: ['GET'],
     path: '/v1/models',

@@ -38,6 +38,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
             model: exchange.requestedModel ?? '',
             createdAt: Math.floor(exchange.startedAt / 1000),
             streamForm: form,
+            operation: exchange.operation,
             mintId: room.mintId,
           });
   }
