@@ -152,3 +152,22 @@ describe('cache injection', () => {
     expect(JSON.stringify((second['messages'] as Json[])[2])).toBe(JSON.stringify((first['messages'] as Json[])[2]));
   });
 });
+
+describe('field notes 16: schemas that an upstream refuses', () => {
+  const messagesCall = async (model: string, tool: Json): Promise<Json> => {
+    await send(gateway.url, '/v1/messages', {
+      headers: { 'x-api-key': gateway.key, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, max_tokens: 64, messages: [{ role: 'user', content: 'x' }], tools: [tool] }),
+    });
+    return JSON.parse(outbound.sent.at(-1)?.body ?? '{}') as Json;
+  };
+  const loose = { type: 'object', properties: { a: { type: 'string' }, b: { oneOf: [{ type: 'string' }, { type: 'number' }] } }, required: ['a'] };
+  const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false };
+
+  test('strict is given up where the schema is outside its dialect, and kept inside', async () => {
+    const strictOf = async (input_schema: Json): Promise<unknown> =>
+      ((await messagesCall('plain', { name: 't', strict: true, input_schema }))['tools'] as { function: Json }[])[0]?.function['strict'];
+    expect(await strictOf(loose)).toBe(false);
+    expect(await strictOf(closed)).toBe(true);
+  });
+});

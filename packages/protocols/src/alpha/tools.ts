@@ -2,6 +2,7 @@ import type { Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asString, type JsonObject, own } from '../kit/read.ts';
+import { keepStrict } from '../kit/strict-schema.ts';
 import { readCacheMark } from './cache-mark.ts';
 import type { ModelFamily } from './families.ts';
 
@@ -92,7 +93,8 @@ function writeTool(tool: Tool, family: ModelFamily, losses: Losses): JsonObject 
   }
   if (tool.type === 'custom') return writeCustomTool(tool, losses);
   if (tool.cache && !family.cacheControl) losses.add('cache_control', 'dropped', 'This upstream caches prompts by itself.');
-  const { name, description, strict } = tool;
+  const { name, description } = tool;
+  const strict = keepStrict(tool.strict, tool.parameters, 'tools.strict', losses);
   return {
     type: 'function',
     function: {

@@ -1,6 +1,7 @@
 import type { Conversation, OutputFormat, Sampling } from '../chat/conversation.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
+import { keepStrict } from '../kit/strict-schema.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { findFamily, type ModelFamily } from './families.ts';
 import { writeOutputFormat } from './output-format.ts';
@@ -94,10 +95,16 @@ function writeCallerFields(conversation: Conversation, family: ModelFamily, loss
   return fields;
 }
 
+function withStrictness(output: Extract<OutputFormat, { type: 'schema' }>, losses: Losses): OutputFormat {
+  const strict = keepStrict(output.strict, output.schema, 'response_format.json_schema.strict', losses);
+  return strict === output.strict ? output : { ...output, strict: strict ?? false };
+}
+
 /** The format, or for families without schemas the nearest they have: JSON, with the schema told in words. */
 function writeOutput(output: OutputFormat, body: JsonObject, messages: WireRequestMessage[], family: ModelFamily, losses: Losses): void {
   if (output.type !== 'schema' || family.jsonSchema) {
-    if (output.type !== 'text') body['response_format'] = writeOutputFormat(output);
+    if (output.type === 'schema') body['response_format'] = writeOutputFormat(withStrictness(output, losses));
+    else if (output.type !== 'text') body['response_format'] = writeOutputFormat(output);
     return;
   }
   losses.add('response_format.json_schema', 'emulated', 'JSON was asked for and the schema told in words.');

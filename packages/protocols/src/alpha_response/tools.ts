@@ -3,6 +3,7 @@ import type { Conversation, Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { keepStrict } from '../kit/strict-schema.ts';
 import { shellName, shellTool } from './local-shell.ts';
 
 const protocol = 'alpha_response';
@@ -132,7 +133,7 @@ export function writeTools(conversation: Conversation, losses: Losses): JsonObje
         ...(tool.description !== undefined && { description: tool.description }),
         parameters: tool.parameters ?? { type: 'object', properties: {} },
         // The default here is true, which refuses most schemas written for other protocols.
-        strict: tool.strict ?? false,
+        strict: keepStrict(tool.strict, tool.parameters, 'tools.strict', losses) ?? false,
       });
     } else if (tool.type === 'custom') {
       const format = customFormat(tool);

@@ -4,6 +4,7 @@ import { pairCallIds } from '../kit/call-ids.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import { shortId } from '../kit/short-id.ts';
+import { keepStrict } from '../kit/strict-schema.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 import { ItemWriter } from './write-items.ts';
@@ -24,7 +25,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     tool_choice: tools.length > 0 ? writeToolChoice(conversation, losses) : writeToolChoice({ ...conversation, tools: [] }, losses),
     ...(tools.length > 0 && { parallel_tool_calls: conversation.parallelToolCalls }),
     reasoning: writeReasoning(conversation.reasoning, losses),
-    text: writeText(conversation),
+    text: writeText(conversation, losses),
   };
   if (context.operation === 'generate') Object.assign(body, writeCall(conversation, context, losses));
   for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];
@@ -100,21 +101,22 @@ function writeReasoning(reasoning: Reasoning | undefined, losses: Losses): JsonO
   return { ...(effort !== undefined && { effort }), ...(summary !== undefined && { summary }) };
 }
 
-function writeText(conversation: Conversation): JsonObject | undefined {
-  const format = conversation.output ? writeFormat(conversation.output) : undefined;
+function writeText(conversation: Conversation, losses: Losses): JsonObject | undefined {
+  const format = conversation.output ? writeFormat(conversation.output, losses) : undefined;
   if (!format && conversation.verbosity === undefined) return undefined;
   return { ...(format && { format }), ...(conversation.verbosity !== undefined && { verbosity: conversation.verbosity }) };
 }
 
-function writeFormat(output: OutputFormat): JsonObject {
+function writeFormat(output: OutputFormat, losses: Losses): JsonObject {
   if (output.type === 'text') return { type: 'text' };
   if (output.type === 'json') return { type: 'json_object' };
+  const strict = keepStrict(output.strict, output.schema, 'text.format.strict', losses);
   return {
     type: 'json_schema',
     // Mandatory here, unlike elsewhere.
     name: output.name ?? 'response',
     schema: output.schema,
     ...(output.description !== undefined && { description: output.description }),
-    ...(output.strict !== undefined && { strict: output.strict }),
+    ...(strict !== undefined && { strict }),
   };
 }

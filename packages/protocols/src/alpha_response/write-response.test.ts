@@ -30,7 +30,7 @@ function write(events: ChatEvent[], echo?: unknown): { text: string; losses: unk
   const writer = createWriter(replyContext(echo));
   const text = events.map((event) => writer.write(event)).join('');
   expect(validateStream(text)).toEqual([]);
-  const json = [...text.matchAll(/^data: (.*)$/gm)].map((match) => JSON.parse(match[1] ?? '') as unknown);
+  const json = [...text.matchAll(/^data: ([^\n]*)$/gm)].map((match) => JSON.parse(match[1] ?? '') as unknown);
   return { text, losses: writer.losses, types: json.map((event) => String(own(event, 'type'))), last: own(json.at(-1), 'response') };
 }
 
