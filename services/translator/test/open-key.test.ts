@@ -18,6 +18,13 @@ test('opens, and has it redacted from then on', () => {
   expect(redactor.redact('said sk-canary-a-0123456789!')).not.toContain('canary-a');
 });
 
+test('of a pair or a triple each part is redacted by itself', () => {
+  const redactor = createRedactor();
+  const value = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG:FwoGZXIvYXdzTOKEN==';
+  createKeyOpener(keyring, redactor)(upstream, { id: 'p', weight: 1, sealed: keyring.seal(value, sealedAs.upstreamKey('up-1', 'p')) });
+  for (const part of value.split(':')) expect(redactor.redact(`refused ${part}, sorry`)).toBe('refused [redacted], sorry');
+});
+
 test('a ciphertext that was moved to another key or upstream, or is damaged, does not open', () => {
   const open = createKeyOpener(keyring, createRedactor());
   const refused = expect.objectContaining({ code: 'upstream_credential', status: 502 });

@@ -1,0 +1,217 @@
+/** Requests as the wire wants them: its rules about order, blanks, names, tools and caches, and what each vendor's models take. */
+import { describe, expect, test } from '@jest/globals';
+import type { Conversation, Part } from '../chat/conversation.ts';
+import type { Target, WrittenRequest } from '../protocol.ts';
+import { signing } from './credentials.ts';
+import { request } from './endpoint.ts';
+import { writeRequest } from './write-request.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies are read freely.
+type Json = any;
+
+const claude = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
+const targetOf = (upstreamModelId: string, more: Partial<Target> = {}): Target => ({
+  baseUrl: 'https://bedrock-runtime.us-west-2.amazonaws.com',
+  directPath: false,
+  upstreamModelId,
+  neutralHeaders: false,
+  extraConfig: null,
+  ...more,
+});
+function write(conversation: Partial<Conversation>, model = claude): { body: Json; losses: string[]; written: WrittenRequest } {
+  const written = writeRequest(
+    { system: [], turns: [], tools: [], sampling: {}, stream: false, ...conversation },
+    {
+      target: targetOf(model),
+      operation: 'generate',
+      stream: false,
+      openSignature: (sealed) => (sealed.startsWith('ours:') ? sealed.slice(5) : null),
+      mintId: (prefix) => `${prefix}minted`,
+    },
+  );
+  return { body: JSON.parse(JSON.stringify(written.body)) as Json, losses: written.losses.map(({ field, action }) => `${action} ${field}`), written };
+}
+const text = (words: string): Part => ({ type: 'text', text: words });
+const user = (...parts: Part[]) => ({ role: 'user' as const, parts });
+const assistant = (...parts: Part[]) => ({ role: 'assistant' as const, parts });
+const call = (id: string, name: string, args = '{}'): Part => ({ type: 'tool-call', id, name, arguments: args });
+const result = (callId: string, words: string, more: object = {}): Part => ({
+  type: 'tool-result',
+  callId,
+  content: words === '' ? [] : [{ type: 'text', text: words }],
+  ...more,
+});
+
+describe('turns', () => {
+  test('alternate, begin with the user, hold no blanks, and answer every call in the next turn', () => {
+    const { body, losses } = write({
+      turns: [
+        assistant(text('Hello.')),
+        user(text('a'), text('  ')),
+        user(text('b')),
+        assistant(call('x y', 'f'), call('t2', 'g', 'not json')),
+        user(text('meanwhile'), result('x y', '')),
+        assistant(text('done '), { type: 'thinking', text: 'cut', signature: 'ours:p' }),
+      ],
+    });
+    expect(body.messages.map((one: Json) => one.role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user', 'assistant']);
+    expect(body.messages[2].content).toEqual([{ text: 'a' }, { text: 'b' }]);
+    const [first, second] = body.messages[3].content;
+    expect(first.toolUse.toolUseId).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+    expect(second.toolUse).toEqual({ toolUseId: 't2', name: 'g', input: { input: 'not json' } });
+    const results = body.messages[4].content;
+    expect(results[0].toolResult).toEqual({ toolUseId: first.toolUse.toolUseId, content: [{ text: '(no output)' }] });
+    expect(results[1].toolResult).toMatchObject({ toolUseId: 't2', status: 'error' });
+    expect(results[2]).toEqual({ text: 'meanwhile' });
+    expect(body.messages[5].content).toEqual([{ text: 'done' }]);
+    expect(losses).toEqual(expect.arrayContaining(['emulated messages.0', 'emulated tool_result', 'dropped thinking', 'emulated tools']));
+    // A history with calls is refused without definitions.
+    expect(body.toolConfig.tools.map((tool: Json) => tool.toolSpec.name)).toEqual(['f', 'g']);
+  });
+
+  test('thinking goes back with the proof that was opened, and as text without', () => {
+    const { body } = write({
+      turns: [
+        user(text('q')),
+        assistant(
+          { type: 'thinking', text: 'hm', signature: 'ours:sig' },
+          { type: 'thinking', text: '', redacted: true, signature: 'ours:blob' },
+          { type: 'thinking', text: 'theirs', signature: 'x' },
+          text('a'),
+        ),
+        user(text('q2')),
+      ],
+    });
+    expect(body.messages[1].content).toEqual([
+      { reasoningContent: { reasoningText: { text: 'hm', signature: 'sig' } } },
+      { reasoningContent: { redactedContent: 'blob' } },
+      { text: 'theirs' },
+      { text: 'a' },
+    ]);
+  });
+
+  test('media: formats by type, documents under clean and unlike names, never alone; addresses become notes', () => {
+    const pdf: Part = { type: 'media', kind: 'document', mimeType: 'application/pdf', data: 'JVBERi0=', filename: 'Q3_report: final.pdf' };
+    const { body } = write({
+      turns: [
+        user(pdf, pdf, { type: 'media', kind: 'image', url: 'https://x.test/a.png' }, { type: 'media', kind: 'image', mimeType: 'image/JPG', data: 'AA==' }),
+      ],
+    });
+    const content = body.messages[0].content;
+    expect(content.slice(0, 2).map((block: Json) => block.document.name)).toEqual(['Q3 report final', 'Q3 report final (2)']);
+    expect(content[2]).toEqual({ text: '[image omitted]' });
+    expect(content[3]).toEqual({ image: { format: 'jpeg', source: { bytes: 'AA==' } } });
+    expect(write({ turns: [user(pdf)] }).body.messages[0].content[1].text).toMatch(/\S/);
+  });
+
+  test('tool results carry JSON as such, and errors in words where the model takes no status', () => {
+    const turns = [user(text('q')), assistant(call('1', 'f')), user(result('1', '{"a":1}', { json: { a: 1 }, isError: true }))];
+    expect(write({ turns }).body.messages[2].content[0].toolResult).toEqual({ toolUseId: '1', content: [{ json: { a: 1 } }], status: 'error' });
+    const llama = write({ turns }, 'meta.llama3-3-70b-instruct-v1:0');
+    expect(llama.body.messages[2].content[0].toolResult.content[0].text).toMatch(/error/);
+    expect(llama.body.messages[2].content[0].toolResult).not.toHaveProperty('status');
+  });
+});
+
+describe('tools', () => {
+  const turns = [user(text('q'))];
+  const tools = [{ type: 'function' as const, name: 'f' }];
+
+  test('names that the wire refuses get one that is always the same, and the way back is told', () => {
+    const names = ['mcp/server.tool', 'mcp server tool', 'x'.repeat(65), `${'x'.repeat(65)}y`, 'tool', '工具'];
+    const { body, written } = write({ turns, tools: names.map((name) => ({ type: 'function', name })) });
+    const sent: string[] = body.toolConfig.tools.map((tool: Json) => tool.toolSpec.name);
+    for (const name of sent) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+    expect(new Set(sent).size).toBe(names.length);
+    expect(sent.map((name) => written.toolNames?.get(name) ?? name)).toEqual(names);
+    expect(write({ turns, tools: names.map((name) => ({ type: 'function', name })) }).body).toEqual(body);
+  });
+
+  test('choices: all, those the model takes, and none', () => {
+    expect(write({ turns, tools, toolChoice: { type: 'tool', name: 'f' } }).body.toolConfig.toolChoice).toEqual({ tool: { name: 'f' } });
+    expect(write({ turns, tools, toolChoice: { type: 'any' } }).body.toolConfig.toolChoice).toEqual({ any: {} });
+    const mistral = write({ turns, tools, toolChoice: { type: 'tool', name: 'f' } }, 'mistral.mistral-large-2407-v1:0');
+    expect([mistral.body.toolConfig.toolChoice, mistral.losses]).toEqual([{ any: {} }, ['downgraded tool_choice']]);
+    const none = write({ turns, tools, toolChoice: { type: 'none' } });
+    expect([none.body.toolConfig, none.losses]).toEqual([undefined, ['emulated tool_choice.none']]);
+    const history = write({ turns: [user(text('q')), assistant(call('1', 'f')), user(result('1', 'r'))], tools, toolChoice: { type: 'none' } });
+    expect([history.body.toolConfig.tools.length, history.losses]).toEqual([1, ['dropped tool_choice.none']]);
+  });
+});
+
+describe('what only some models take', () => {
+  const turns = [user({ type: 'text', text: 'q', cache: { ttl: '1h' } })];
+
+  test('cache points, at most four, the last ones', () => {
+    const marked = (n: number) => Array.from({ length: n }, (_, at) => ({ text: `s${at}`, cache: {} }));
+    const { body, losses } = write({ system: marked(5), turns });
+    expect(body.system.filter((block: Json) => block.cachePoint)).toHaveLength(3);
+    expect(body.messages[0].content[1]).toEqual({ cachePoint: { type: 'default', ttl: '1h' } });
+    expect(losses).toContain('dropped cache_control');
+    expect(write({ turns }, 'meta.llama3-1-8b-instruct-v1:0').losses).toEqual(['dropped cache_control']);
+    expect(write({ turns }, 'us.anthropic.claude-3-7-sonnet-20250219-v1:0').body.messages[0].content[1]).toEqual({ cachePoint: { type: 'default' } });
+  });
+
+  test('reasoning and top_k in each vendor’s words', () => {
+    const asked = { turns, reasoning: { enabled: true, budget: 4096 }, sampling: { maxTokens: 9000, topK: 5 } };
+    expect(write({ ...asked, sampling: { maxTokens: 9000 } }).body).toMatchObject({
+      additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 4096 } },
+      inferenceConfig: { maxTokens: 9000 },
+    });
+    expect(write(asked, 'us.amazon.nova-2-lite-v1:0').body.additionalModelRequestFields).toEqual({
+      reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' },
+      inferenceConfig: { topK: 5 },
+    });
+    expect(write(asked, 'openai.gpt-oss-120b-1:0').body.additionalModelRequestFields).toEqual({ reasoning_effort: 'low' });
+    const llama = write(asked, 'meta.llama3-3-70b-instruct-v1:0');
+    expect(llama.body).not.toHaveProperty('additionalModelRequestFields');
+    expect(llama.losses).toEqual(expect.arrayContaining(['dropped reasoning', 'dropped top_k']));
+  });
+
+  test('schemas natively, or in words that the reply must then fit', () => {
+    const output = { type: 'schema' as const, schema: { type: 'object', properties: { a: { type: 'string' } } }, name: 'an answer' };
+    const { jsonSchema } = write({ turns, output }).body.outputConfig.textFormat.structure;
+    expect([jsonSchema.name, JSON.parse(jsonSchema.schema).additionalProperties]).toEqual(['an_answer', false]);
+    const nova = write({ turns, output }, 'amazon.nova-pro-v1:0');
+    expect(nova.body.system[0].text).toContain('"properties"');
+    expect(nova.written.emulation).toEqual({ schema: output.schema });
+  });
+
+  test('system text opens the user turn where the model takes none', () => {
+    const { body } = write({ system: [{ text: 'Be brief.' }], turns }, 'mistral.mistral-7b-instruct-v0:2');
+    expect([body.system, body.messages[0].content[0]]).toEqual([undefined, { text: 'Be brief.' }]);
+    expect(write({ system: [{ text: 'only this' }] }).body).toMatchObject({ messages: [{ role: 'user', content: [{ text: 'only this' }] }] });
+  });
+});
+
+describe('addresses and credentials', () => {
+  const url = (target: Target, stream = true) => request({ target, operation: 'generate', stream }).url;
+
+  test('ids, profiles and ARNs are one segment', () => {
+    const arn = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2';
+    expect(url(targetOf(claude))).toBe('https://bedrock-runtime.us-west-2.amazonaws.com/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream');
+    expect(url(targetOf(arn), false)).toContain('/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aapplication-inference-profile%2Fa1b2/converse');
+    expect(url(targetOf("../x?y#(z)*'!"))).toContain('/model/..%2Fx%3Fy%23%28z%29%2A%27%21/converse-stream');
+    expect(url(targetOf(claude, { directPath: true, baseUrl: 'https://proxy.test/here' }))).toBe('https://proxy.test/here');
+  });
+
+  test.each([
+    ['AKIAIOSFODNN7EXAMPLE:wJalr/XUt+n', { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalr/XUt+n' }],
+    ['ASIAX:s:tok/en==', { accessKeyId: 'ASIAX', secretAccessKey: 's', sessionToken: 'tok/en==' }],
+    ['bedrock-api-key-YmVkcm9jaw==', null],
+    ['ABSKQmVkcm9ja0FQSUtleQ==', null],
+  ])('%s', (key, expected) => {
+    const scheme = signing(key, targetOf(claude));
+    if (expected === null) expect(scheme).toBeNull();
+    else expect(scheme).toEqual({ scheme: 'sigv4', service: 'bedrock', region: 'us-west-2', ...expected });
+  });
+
+  test.each([
+    ['https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com', null, 'us-gov-west-1'],
+    ['https://vpce-0a.bedrock-runtime.eu-central-1.vpce.amazonaws.com', null, 'eu-central-1'],
+    ['https://proxy.internal', null, 'us-east-1'],
+    ['https://bedrock-runtime.us-west-2.amazonaws.com', { region: 'ap-southeast-2' }, 'ap-southeast-2'],
+  ])('region of %s', (baseUrl, extraConfig, region) => {
+    expect(signing('A:b', targetOf(claude, { baseUrl, extraConfig }))?.region).toBe(region);
+  });
+});
