@@ -37,6 +37,38 @@ const reply = (asked: unknown = {}) => {
 
 const messages = [{ role: 'user', content: 'x' }];
 
+describe('proofs that proxies of other vendors put elsewhere', () => {
+  const message = (proof: string) => ({
+    role: 'assistant',
+    content: 'a',
+    reasoning_opaque: proof,
+    thinking_blocks: [
+      { type: 'thinking', thinking: 't', signature: proof },
+      { type: 'redacted_thinking', data: proof },
+    ],
+    tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' }, provider_specific_fields: { thought_signature: proof } }],
+  });
+
+  test('are sealed on the way out, opened on the way in', () => {
+    const whole = { model: 'x', choices: [{ index: 0, message: message('P') }] };
+    const { text } = { text: apply(JSON.stringify(whole), reply().whole(whole)) };
+    expect(JSON.parse(text)).toEqual({ model: 'caller-name', choices: [{ index: 0, message: message('sealed:P') }] });
+    expect(request({ model: 'c', messages: [message('mine:P')] }).after['messages']).toEqual([message('P')]);
+  });
+
+  test('and taken out when they are not ours to send', () => {
+    const [stripped] = request({ model: 'c', messages: [message('raw')] }).after['messages'] as Record<string, unknown>[];
+    expect(JSON.stringify(stripped)).not.toContain('raw');
+    expect(stripped).toMatchObject({ content: 'a', thinking_blocks: [], tool_calls: [{ id: 'c' }] });
+  });
+});
+
+test('ids of nine characters stay as they are where only such are taken, and nothing is said of them', () => {
+  const history = [{ role: 'assistant', content: null, tool_calls: [{ id: 'abcDEF123', type: 'function', function: { name: 'f', arguments: '{}' } }] }];
+  const { after, losses } = request({ model: 'c', messages: history }, { model: 'mistral-large' });
+  expect([after['messages'], losses]).toEqual([history, []]);
+});
+
 describe('requests', () => {
   test('only the model changes, and nothing is parsed for it', () => {
     expect(request({ model: 'caller', messages, odd: { kept: 1 } })).toEqual({ after: { model: 'real', messages, odd: { kept: 1 } }, losses: [], parsed: 0 });

@@ -61,23 +61,26 @@ function fitCalls(context: VerbatimRequestContext, losses: Losses): Edit[] {
   const fills = context.proofsRefused === true && !family.needsCallProof;
   if (!family.nineCharacterIds && !fills) return [];
   const messages = asArray(own(context.parse(), 'messages')) ?? [];
-  if (family.nineCharacterIds) losses.add('tool_calls.id', 'renamed', 'This vendor takes ids of nine characters alone.');
   if (fills) losses.add('messages.reasoning', 'emulated', 'The vendor demands reasoning with each call; where none is known, a blank was sent.');
-  return messages.flatMap((message, index): Edit[] => [
-    ...(family.nineCharacterIds ? shortenIds(message, ['messages', index]) : []),
-    ...(fills && own(message, 'tool_calls') !== undefined && readReasoningText(message) === ''
+  const renamed = family.nineCharacterIds ? messages.flatMap((message, index) => shortenIds(message, ['messages', index])) : [];
+  if (renamed.length > 0) losses.add('tool_calls.id', 'renamed', 'This vendor takes ids of nine characters alone.');
+  const filled = messages.flatMap((message, index): Edit[] =>
+    fills && own(message, 'tool_calls') !== undefined && readReasoningText(message) === ''
       ? [{ path: ['messages', index, 'reasoning_content'], value: blankReasoning, add: true }]
-      : []),
-  ]);
+      : [],
+  );
+  return [...renamed, ...filled];
 }
 
+/** Edits of the ids that are not of that form, on call and result alike. */
 function shortenIds(message: unknown, path: Path): Edit[] {
-  const answered = asString(own(message, 'tool_call_id'));
-  const calls = (asArray(own(message, 'tool_calls')) ?? []).flatMap((call, index): Edit[] => {
-    const id = asString(own(call, 'id'));
-    return id === undefined ? [] : [{ path: [...path, 'tool_calls', index, 'id'], value: nineCharacterId(id) }];
-  });
-  return answered === undefined ? calls : [...calls, { path: [...path, 'tool_call_id'], value: nineCharacterId(answered) }];
+  const shorten = (holder: unknown, field: string, at: Path): Edit[] => {
+    const id = asString(own(holder, field));
+    const short = id === undefined ? undefined : nineCharacterId(id);
+    return short === id ? [] : [{ path: [...at, field], value: short }];
+  };
+  const calls = (asArray(own(message, 'tool_calls')) ?? []).flatMap((call, index) => shorten(call, 'id', [...path, 'tool_calls', index]));
+  return [...calls, ...shorten(message, 'tool_call_id', path)];
 }
 
 /** Every place of a message or delta that holds a proof. */

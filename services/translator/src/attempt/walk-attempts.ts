@@ -47,7 +47,7 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
       continue;
     }
     stopIfOver(call, admission);
-    const end = await tryOnce(call, prepared, planned, path.node!, sink, room, admission);
+    const end = await tryOnce(call, prepared, planned, path.node!, sink, room, admission, strict);
     if (end.fault === null) return;
     stopIfOver(call);
     const error = faultToError(end.fault, faultFacts(call, route, end, room));
@@ -83,7 +83,10 @@ function stopIfOver(call: Call, admission?: Admission): void {
   if (call.interrupted !== null) throw call.interrupted;
 }
 
-/** One attempt; and, when the upstream refuses the proofs of earlier thinking, the same attempt once more without them. */
+/**
+ * One attempt; and, when the upstream refuses the proofs of earlier thinking, the same attempt once more without them, unless the group takes no
+ * loss at all.
+ */
 async function tryOnce(
   call: Call,
   prepared: Prepared,
@@ -92,10 +95,11 @@ async function tryOnce(
   sink: ReplySink,
   room: Room,
   lease: Lease,
+  strict: boolean,
 ): Promise<AttemptEnd> {
   const end = await attempt(call, prepared, planned, node, sink, room, lease);
   const stripped = await withoutProofs(call, prepared, end, room);
-  if (!stripped) return end;
+  if (!stripped || (strict && strictRefusal(call))) return end;
   stopIfOver(call);
   const admission = await admit(call, prepared.route, sink, room);
   stopIfOver(call, admission);
