@@ -1,6 +1,6 @@
 /** The one attempt loop: keys of a node, then the next node, until one answers or nothing is left that may be tried. */
 import type { Plan, PlannedNode } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
@@ -119,7 +119,7 @@ async function attempt(
   const began = performance.now();
   const watch = room.outcomes.begin(prepared.route, node, call.job.plan.balanced);
   call.watch = watch;
-  const end = await sendAttempt(call, prepared, sink, room, lease);
+  const end = await sendAttempt(call, prepared, sink, room, lease).catch(unreadableKey);
   call.watch = null;
   call.attempts.push({
     upstream: prepared.route.upstream.name,
@@ -135,6 +135,12 @@ async function attempt(
     else watch.failed(sign, end.fault.retryAfterMs);
   }
   return end;
+}
+
+/** A stored key that does not open any more (its master key is gone) is a refused one: others may still work. */
+function unreadableKey(error: unknown): AttemptEnd {
+  if (!isGatewayError(error) || error.code !== 'upstream_credential') throw error;
+  return { fault: { class: 'credential', code: 'unreadable_key', message: 'the stored key cannot be opened' }, committed: false, status: null };
 }
 
 /** Moves to what is tried after this fault. false: nothing may be. */
