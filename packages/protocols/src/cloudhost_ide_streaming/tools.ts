@@ -3,8 +3,6 @@ import type { Losses } from '../kit/losses.ts';
 import { asObject, own } from '../kit/read.ts';
 import type { WireTool } from './wire.ts';
 
-const freeText = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
-
 /** The tools of the current message. Whatever the history calls must be among them, or the request is refused. */
 export function writeTools(conversation: Conversation, losses: Losses): WireTool[] {
   const offered = narrow(conversation, losses).flatMap((tool) => writeTool(tool, losses) ?? []);
@@ -35,10 +33,9 @@ function writeTool(tool: Tool, losses: Losses): WireTool | undefined {
     losses.add('tools.server', 'dropped', 'A tool that the vendor runs itself is only known to its own endpoint.');
     return undefined;
   }
-  if (tool.type === 'custom') losses.add('tools.custom', 'emulated', 'A free-text tool was sent as a function with one string, `input`.');
   if (tool.strict === true) losses.add('tools.strict', 'dropped', 'This upstream does not hold arguments to their schema.');
   if (tool.cache) losses.add('cache_control', 'dropped', 'This upstream caches prompts by itself.');
-  return specify(tool.name, tool.description, tool.type === 'custom' ? freeText : tool.parameters);
+  return specify(tool.name, tool.description, tool.parameters);
 }
 
 /** An empty description is refused: the name then stands for it. */

@@ -96,7 +96,6 @@ export function writeAssistant({ parts }: Exchange, page: Page): WireAssistant {
 /** The wire takes an object, not its text. */
 function readInput(call: ToolCallPart, page: Page): unknown {
   if (call.signature !== undefined) page.losses.add('signature', 'dropped', 'This wire has no place for a proof on a call.');
-  if (call.custom) return { input: call.arguments };
   if (call.arguments.trim() === '') return {};
   try {
     const value = asObject(JSON.parse(call.arguments));

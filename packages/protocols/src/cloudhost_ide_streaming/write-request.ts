@@ -43,7 +43,9 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     ...(profile !== undefined && { profileArn: profile }),
     ...(Object.keys(fields).length > 0 && { additionalModelRequestFields: fields }),
   };
-  return { body, losses: losses.list };
+  const { output } = conversation;
+  if (!output || output.type === 'text') return { body, losses: losses.list };
+  return { body, losses: losses.list, emulation: output.type === 'schema' ? { schema: output.schema } : {} };
 }
 
 /** The bounds of the one field that limits a reply. */

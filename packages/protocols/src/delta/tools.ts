@@ -2,8 +2,6 @@ import type { Conversation, Tool, ToolChoice } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 
-const freeText = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
-
 /** `tools`, `tool_choice` and `parallel_tool_calls`; {} when no tool is left. `thinks`: the model was asked to reason, and then refuses to be forced. */
 export function writeTools({ tools: all, toolChoice, parallelToolCalls }: Conversation, thinks: boolean, losses: Losses): JsonObject {
   const allowed = toolChoice && 'allowed' in toolChoice && toolChoice.allowed ? new Set(toolChoice.allowed) : null;
@@ -24,7 +22,6 @@ function writeTool(tool: Tool, losses: Losses): WireTool | undefined {
     losses.add('tools.server', 'dropped', 'A tool that the vendor runs itself is only known to its own endpoint.');
     return undefined;
   }
-  if (tool.type === 'custom') losses.add('tools.custom', 'emulated', 'A free-text tool was sent as a function with one string, `input`.');
   if (tool.cache) losses.add('cache_control', 'dropped', 'This upstream caches prompts by itself.');
   if (tool.strict === true) losses.add('tools.strict', 'dropped', 'This upstream does not hold arguments to their schema.');
   return {
@@ -32,7 +29,7 @@ function writeTool(tool: Tool, losses: Losses): WireTool | undefined {
     function: {
       name: tool.name,
       ...(tool.description !== undefined && { description: tool.description }),
-      parameters: tool.type === 'custom' ? freeText : (tool.parameters ?? { type: 'object', properties: {} }),
+      parameters: tool.parameters ?? { type: 'object', properties: {} },
     },
   };
 }

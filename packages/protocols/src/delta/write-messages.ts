@@ -127,6 +127,6 @@ function writeCall(call: ToolCallPart, index: number, page: Page): WireCall {
   page.names.set(id, call.name);
   if (call.cache) noteCache(page.losses);
   if (call.signature !== undefined) page.losses.add('signature', 'dropped', 'This wire has no place for a proof.');
-  const given = call.custom ? JSON.stringify({ input: call.arguments }) : call.arguments;
+  const given = call.arguments;
   return { index, id, type: 'function', function: { name: call.name, arguments: given.trim() === '' ? '{}' : given } };
 }

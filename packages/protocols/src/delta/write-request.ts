@@ -3,7 +3,7 @@ import { writeReasoning } from '../alpha/reasoning.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
-import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { asksForStream, isMultimodal } from './endpoint.ts';
 import { findFamily } from './families.ts';
 import { writeTools } from './tools.ts';
@@ -28,7 +28,8 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     ...(asksForStream(context.target, context.stream) && { incremental_output: true }),
   };
   noteCallerFields(conversation, losses);
-  return { body: { model, input: { messages }, parameters } satisfies WireRequest, losses: losses.list };
+  const emulation = emulationOf(conversation.output, thinks);
+  return { body: { model, input: { messages }, parameters } satisfies WireRequest, losses: losses.list, ...(emulation && { emulation }) };
 }
 
 /** Asked for in the words that the vendor's compatible endpoint has too. */
@@ -78,6 +79,12 @@ function writeOutput(output: OutputFormat, messages: WireMessage[], thinks: bool
   if (!thinks) return { response_format: { type: 'json_object' } };
   losses.add('response_format', 'downgraded', 'A model that reasons takes no output format: it was asked for in words.');
   return {};
+}
+
+/** What the reply must be judged by: words alone may be answered with a fence around the JSON, or beside the schema. */
+function emulationOf(output: OutputFormat | undefined, thinks: boolean): ReplyEmulation | undefined {
+  if (output?.type === 'schema') return { schema: output.schema };
+  return output?.type === 'json' && thinks ? {} : undefined;
 }
 
 const saysJson = (messages: readonly WireMessage[]): boolean =>

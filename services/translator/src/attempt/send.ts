@@ -176,8 +176,13 @@ class Attempt {
   }
 
   #finishFolded(folded: FoldedPassage, fault: UpstreamFault | null): void {
-    if (fault === null) this.#sink.whole(folded.print());
-    this.#settle({ fault, committed: fault === null, status: this.#status });
+    if (fault !== null) return this.#settle({ fault, committed: false, status: this.#status });
+    try {
+      this.#sink.whole(folded.print());
+      this.#settle({ fault: null, committed: true, status: this.#status });
+    } catch (error) {
+      this.#unreadable(error);
+    }
   }
 
   #finishWhole(): void {
@@ -199,13 +204,17 @@ class Attempt {
       this.#deliver(bytes, json, events);
       this.#settle({ fault: null, committed: true, status: this.#status });
     } catch (error) {
-      this.#room.logger.warn({ request: this.#call.job.id, upstream: this.#prepared.route.upstream.name, error }, 'unreadable reply');
-      this.#settle({
-        fault: { class: 'broken', code: 'unreadable', message: 'the upstream sent a reply that cannot be read' },
-        committed: this.#sink.committed,
-        status: this.#status,
-      });
+      this.#unreadable(error);
     }
+  }
+
+  #unreadable(error: unknown): void {
+    this.#room.logger.warn({ request: this.#call.job.id, upstream: this.#prepared.route.upstream.name, error }, 'unreadable reply');
+    this.#settle({
+      fault: { class: 'broken', code: 'unreadable', message: 'the upstream sent a reply that cannot be read' },
+      committed: this.#sink.committed,
+      status: this.#status,
+    });
   }
 
   /** Only a caller who gets the very bytes may make something of a reply that has not ended (a turn in the background). */
