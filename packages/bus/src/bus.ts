@@ -11,7 +11,7 @@ export interface AskOptions {
 }
 
 /**
- * What the opener of a stream hears. Calls come in order: head?, data*, then exactly one of tail or broken.
+ * What the opener of a stream hears, never before `open` has returned. Calls come in order: head?, data*, then exactly one of tail or broken.
  * The callee's `data` bytes belong to the receiver; it must report them with `consumed` once they are written on, or the sender stops.
  */
 export interface StreamHandlers<S extends OpenSubject> {
@@ -19,6 +19,8 @@ export interface StreamHandlers<S extends OpenSubject> {
   data(bytes: Uint8Array, flags: number): void;
   /** Proper end: every frame was counted and is here. */
   tail(tail: OpenSubjects[S]['tail']): void;
+  /** A reply that was sent as one message. Without this it is heard as head, data and tail. Its bytes need no `consumed`. */
+  whole?(head: OpenSubjects[S]['head'], bytes: Uint8Array, tail: OpenSubjects[S]['tail']): void;
   /** The other side failed, died, or the bus lost frames: `service_lost`, `service_unavailable` (nobody listens), or the callee's own error. */
   broken(error: GatewayError): void;
 }
@@ -50,8 +52,9 @@ export interface ServerStream<S extends OpenSubject> {
   /** false: credit is used up; pause the source until `onWritable`. A sender with any credit left may send one frame and go negative by it. */
   data(bytes: Uint8Array, flags?: number): boolean;
   onWritable(callback: () => void): void;
-  /** Ends the stream. Head, one data frame and tail travel as one message when nothing was sent before (whole replies). */
+  /** Ends the stream. */
   tail(tail: OpenSubjects[S]['tail']): void;
+  /** Head, all bytes and tail as one message; nothing may have been sent before. */
   whole(head: OpenSubjects[S]['head'], bytes: Uint8Array, tail: OpenSubjects[S]['tail']): void;
   /** Ends the stream with an error instead of a tail. */
   fail(error: GatewayError): void;

@@ -7,7 +7,6 @@ import type { ClientDoor, RouteMatch } from '@model-gateway/protocols';
 import { isGranted, resolveName } from '@model-gateway/routing';
 import { mintRequestId } from '@model-gateway/service';
 import { lastOwner } from '@model-gateway/signatures';
-import type { Slot } from './admission/capacity.ts';
 import { authenticate, type Principal } from './admission/credentials.ts';
 import { headersAllowed } from './admission/header-acl.ts';
 import { innerHeaders } from './admission/request-headers.ts';
@@ -21,21 +20,17 @@ import type { Room } from './room.ts';
 /** Never rejects: whatever happens, the caller gets an answer in the door's own shape. */
 export async function call(request: IncomingMessage, response: ServerResponse, { door, match }: DoorMatch, query: URLSearchParams, room: Room): Promise<void> {
   const exchange = new Exchange(request, response, door, mintRequestId(), room);
-  let slot: Slot | undefined;
-  let body: HeldBody | undefined;
   try {
-    slot = room.capacity.enter();
-    response.on('close', () => {
-      slot?.release();
-      body?.release();
-    });
+    const slot = room.capacity.enter();
+    exchange.slot = slot;
     const snapshot = currentSnapshot(room);
     const principal = authenticate(request, query, snapshot, exchange.startedAt);
     exchange.principal = principal;
     if (!headersAllowed(principal.group.header_acl, request.headers as Headers)) throw new GatewayError('header_denied');
     if (match.operation === 'list-models' || match.operation === 'get-model') return answerModels(exchange, match, principal, snapshot);
     exchange.operation = match.operation;
-    body = await readBody(request, room.config.maxBodyBytes, room.bodyBudget);
+    const body = await readBody(request, room.config.maxBodyBytes, room.bodyBudget);
+    exchange.body = body;
     const wanted = readWanted(body.bytes, match, door.client);
     exchange.requestedModel = wanted.model;
     exchange.requestBytes = body.bytes.length;

@@ -2,8 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation, RequestRow } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/errors';
+import type { Slot } from './admission/capacity.ts';
 import type { Principal } from './admission/credentials.ts';
 import type { Door } from './http/doors.ts';
+import type { HeldBody } from './http/read-body.ts';
 import type { Room } from './room.ts';
 
 const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
@@ -32,6 +34,11 @@ export class Exchange {
   responseBytes = 0;
   /** The caller closed the connection before the answer was complete. */
   left = false;
+  /** What is given back when the connection is done with this exchange. */
+  slot: Slot | undefined;
+  body: HeldBody | undefined;
+  /** Told of the same moment. */
+  reply: { closed(): void } | undefined;
   #told = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, door: Door, id: string, room: Room) {
@@ -44,9 +51,14 @@ export class Exchange {
     this.clientIp = room.clientAddress(request);
     const given = request.headers['z-request-id'];
     this.clientRequestId = typeof given === 'string' && plainToken.test(given) ? given : null;
-    response.on('close', () => {
-      if (!response.writableFinished) this.left = true;
-    });
+    response.on('close', () => this.#closed());
+  }
+
+  #closed(): void {
+    if (!this.response.writableFinished) this.left = true;
+    this.slot?.release();
+    this.body?.release();
+    this.reply?.closed();
   }
 
   elapsedMs(): number {
@@ -55,12 +67,12 @@ export class Exchange {
 
   /** Headers that every data-plane reply carries. */
   baseHeaders(): Record<string, string> {
-    return {
-      'x-request-id': this.id,
-      ...(this.clientRequestId !== null && { 'z-request-id': this.clientRequestId }),
-      ...this.door.client.replyHeaders?.(this.id),
-      ...(this.#room.draining && { connection: 'close' }),
-    };
+    const headers: Record<string, string> = { 'x-request-id': this.id };
+    if (this.clientRequestId !== null) headers['z-request-id'] = this.clientRequestId;
+    const { replyHeaders } = this.door.client;
+    if (replyHeaders) Object.assign(headers, replyHeaders(this.id));
+    if (this.#room.draining) headers['connection'] = 'close';
+    return headers;
   }
 
   /** A whole JSON answer of the edge's own. */

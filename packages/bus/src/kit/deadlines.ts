@@ -2,9 +2,9 @@
 import { Roster, type Rostered } from '@model-gateway/roster';
 
 export interface Deadline extends Rostered {
-  /** On the clock of `performance.now()`. */
-  at: number;
-  expire: () => void;
+  /** Set by `Deadlines`, on the clock of `performance.now()`. */
+  endsAt: number;
+  expire(): void;
 }
 
 export class Deadlines {
@@ -16,11 +16,10 @@ export class Deadlines {
     this.stepMs = stepMs;
   }
 
-  add(afterMs: number, expire: () => void): Deadline {
-    const deadline = { at: performance.now() + afterMs, expire, place: -1 };
+  add(afterMs: number, deadline: Deadline): void {
+    deadline.endsAt = performance.now() + afterMs;
     this.waiting.add(deadline);
     this.timer ??= setInterval(() => this.sweep(), this.stepMs);
-    return deadline;
   }
 
   delete(deadline: Deadline): void {
@@ -30,7 +29,7 @@ export class Deadlines {
   private sweep(): void {
     const now = performance.now();
     this.waiting.forEach((deadline) => {
-      if (deadline.at > now) return;
+      if (deadline.endsAt > now) return;
       this.waiting.remove(deadline);
       deadline.expire();
     });

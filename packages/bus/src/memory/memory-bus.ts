@@ -45,6 +45,8 @@ interface Server {
 }
 
 const empty = new Uint8Array(0);
+/** `queueMicrotask` makes an async resource for each call; a reaction of a settled promise runs in the same place for a tenth of that. */
+const soon = Promise.resolve();
 
 /** Creates the embedded arrangement's bus. */
 export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
@@ -98,17 +100,17 @@ class MemoryBus implements Bus {
     this.calls.enter();
     const handler = server?.open[subject] as ((request: unknown, body: Uint8Array, stream: ServerStream<S>) => unknown) | undefined;
     if (!server || !handler) {
-      queueMicrotask(() => call.hearBroken(new GatewayError('service_unavailable')));
+      void soon.then(() => call.hearBroken(new GatewayError('service_unavailable')));
       return call;
     }
     const served = new MemoryServed(host, call, options?.deadlineMs ?? noDeadlineMs);
     call.served = served;
     server.inFlight.enter();
     this.served.enter();
-    if (options?.deadlineMs !== undefined) this.watchDeadline(call, options.deadlineMs);
+    if (options?.deadlineMs !== undefined) this.deadlines.add(options.deadlineMs + deadlineGraceMs, call);
     const body = options?.body ?? empty;
     // Not in this turn: the opener must hold its end before a handler is called.
-    queueMicrotask(() => {
+    void soon.then(() => {
       if (call.live)
         this.runOpenHandler(subject, () => handler(this.strict ? strictCopy(request) : request, this.strict ? strictBytes(body) : body, served), served);
     });
@@ -120,7 +122,7 @@ class MemoryBus implements Bus {
     if (!hearers || this.closing) return;
     const sent = (this.strict ? strictCopy(news) : news) as never;
     // Later, as over a real bus: the teller must not run the listeners' code inside its own.
-    queueMicrotask(() => {
+    void soon.then(() => {
       for (const hear of hearers) this.guard(() => hear(sent), 'a listener threw');
     });
   }
@@ -201,7 +203,8 @@ class MemoryBus implements Bus {
     server.inFlight.enter();
     this.asks.enter();
     return new Promise((resolve, reject) => {
-      const deadline = this.deadlines.add(deadlineMs, () => reject(new GatewayError('timeout')));
+      const deadline = { place: -1, endsAt: 0, expire: () => reject(new GatewayError('timeout')) };
+      this.deadlines.add(deadlineMs, deadline);
       const leave = () => {
         this.deadlines.delete(deadline);
         server.inFlight.leave();
@@ -240,8 +243,8 @@ class MemoryBus implements Bus {
     return {
       strict: this.strict,
       logger: this.logger,
-      callEnded: (deadline) => {
-        if (deadline) this.deadlines.delete(deadline);
+      callEnded: (call) => {
+        this.deadlines.delete(call);
         this.calls.leave();
       },
       servedEnded: () => {
@@ -252,13 +255,6 @@ class MemoryBus implements Bus {
         this.fencedFrames += frames;
       },
     };
-  }
-
-  private watchDeadline<S extends OpenSubject>(call: MemoryCall<S>, deadlineMs: number): void {
-    call.deadline = this.deadlines.add(deadlineMs + deadlineGraceMs, () => {
-      call.served?.cancelled('deadline');
-      call.hearBroken(new GatewayError('timeout'));
-    });
   }
 
   private newsOf(subject: string): MemoryNews {

@@ -142,7 +142,9 @@ export class MemoryNews {
 function roughBytes(news: unknown): number {
   let bytes = 256;
   if (typeof news !== 'object' || news === null) return bytes;
-  for (const value of Object.values(news)) {
+  const fields = news as Record<string, unknown>;
+  for (const name in fields) {
+    const value = fields[name];
     if (typeof value === 'string') bytes += value.length * 2;
     else if (Array.isArray(value)) bytes += value.length * 256;
     else bytes += 8;

@@ -13,7 +13,7 @@ export interface MemoryStreamHost {
   readonly strict: boolean;
   readonly logger: BusLogger;
   /** The opener's end is done. */
-  callEnded(deadline: Deadline | null): void;
+  callEnded(call: Deadline): void;
   /** The callee's end is done. */
   servedEnded(): void;
   /** Frames dropped by a fence. */
@@ -23,14 +23,14 @@ export interface MemoryStreamHost {
 let streams = 0;
 
 /** The opener's end. */
-export class MemoryCall<S extends OpenSubject> implements StreamCall {
-  readonly id: string = (++streams).toString(36);
+export class MemoryCall<S extends OpenSubject> implements StreamCall, Deadline {
+  readonly number = ++streams;
+  place = -1;
+  endsAt = Number.POSITIVE_INFINITY;
   private handlers: StreamHandlers<S> | null;
   private readonly host: MemoryStreamHost;
   /** Set once a server was found. */
   served: MemoryServed<S> | null = null;
-  /** Set when the opener gave one. */
-  deadline: Deadline | null = null;
   private acknowledged = false;
 
   constructor(host: MemoryStreamHost, handlers: StreamHandlers<S>) {
@@ -38,8 +38,18 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall {
     this.handlers = handlers;
   }
 
+  get id(): string {
+    return this.number.toString(36);
+  }
+
   get live(): boolean {
     return this.handlers !== null;
+  }
+
+  /** The opener's deadline has passed. */
+  expire(): void {
+    this.served?.cancelled('deadline');
+    this.hearBroken(new GatewayError('timeout'));
   }
 
   send(bytes: Uint8Array, flags = frameFlag.messageEnd as number): boolean {
@@ -92,6 +102,20 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall {
     if (handlers) this.run(() => handlers.tail(tail));
   }
 
+  hearWhole(head: OpenSubjects[S]['head'], bytes: Uint8Array, tail: OpenSubjects[S]['tail']): void {
+    if (!this.handlers?.whole) {
+      this.hearHead(head);
+      if (bytes.length > 0) this.hearData(bytes, frameFlag.messageEnd);
+      return this.hearTail(tail);
+    }
+    const handlers = this.end();
+    try {
+      handlers?.whole?.(head, bytes, tail);
+    } catch (error) {
+      this.defect(error);
+    }
+  }
+
   hearBroken(error: GatewayError): void {
     const handlers = this.end();
     if (handlers) this.run(() => handlers.broken(error));
@@ -101,7 +125,7 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall {
     const handlers = this.handlers;
     if (!handlers) return null;
     this.handlers = null;
-    this.host.callEnded(this.deadline);
+    this.host.callEnded(this);
     return handlers;
   }
 
@@ -120,14 +144,16 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall {
   }
 }
 
+const parts = { cap: Number.POSITIVE_INFINITY, endFlag: frameFlag.messageEnd };
+
 type Life = 'live' | 'ending' | 'ended';
 
 /** The callee's end. */
 export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
-  readonly id: string;
   readonly deadlineMs: number;
-  readonly down: CreditedQueue;
-  readonly up: CreditedQueue;
+  /** Made on first use: whole replies need neither. */
+  private downward: CreditedQueue | null = null;
+  private upward: CreditedQueue | null = null;
   private readonly call: MemoryCall<S>;
   private readonly host: MemoryStreamHost;
   private life: Life = 'live';
@@ -145,11 +171,28 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
   constructor(host: MemoryStreamHost, call: MemoryCall<S>, deadlineMs: number) {
     this.host = host;
     this.call = call;
-    this.id = call.id;
     this.deadlineMs = deadlineMs;
-    const parts = { cap: Number.POSITIVE_INFINITY, endFlag: frameFlag.messageEnd };
-    this.down = new CreditedQueue({ ...parts, window: replyWindow, emit: (bytes, flags, attempt) => this.deliver(bytes, flags, attempt) });
-    this.up = new CreditedQueue({ ...parts, window: requestWindow, held: true, emit: (bytes, flags) => this.run(() => this.dataCallback?.(bytes, flags)) });
+  }
+
+  get id(): string {
+    return this.call.id;
+  }
+
+  /** Bytes to the opener. */
+  get down(): CreditedQueue {
+    this.downward ??= new CreditedQueue({ ...parts, window: replyWindow, emit: (bytes, flags, attempt) => this.deliver(bytes, flags, attempt) });
+    return this.downward;
+  }
+
+  /** Bytes from the opener after the open. */
+  get up(): CreditedQueue {
+    this.upward ??= new CreditedQueue({
+      ...parts,
+      window: requestWindow,
+      held: true,
+      emit: (bytes, flags) => this.run(() => this.dataCallback?.(bytes, flags)),
+    });
+    return this.upward;
   }
 
   head(head: OpenSubjects[S]['head']): void {
@@ -179,9 +222,14 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
   }
 
   whole(head: OpenSubjects[S]['head'], bytes: Uint8Array, tail: OpenSubjects[S]['tail']): void {
-    this.head(head);
-    if (bytes.length > 0) this.data(bytes);
-    this.tail(tail);
+    if (this.life !== 'live') return;
+    if (this.headSent) throw new Error('a stream has one head');
+    this.headSent = true;
+    this.tailSent = true;
+    const { strict } = this.host;
+    this.end();
+    if (strict) this.call.hearWhole(strictCopy(head), strictBytes(bytes), strictCopy(tail));
+    else this.call.hearWhole(head, bytes, tail);
   }
 
   fail(error: GatewayError): void {
@@ -262,8 +310,8 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
     if (this.cancelReason === null && this.tailSent) this.cancelCallback = null;
     this.dataCallback = null;
     this.dataEndCallback = null;
-    this.down.close();
-    this.up.close();
+    this.downward?.close();
+    this.upward?.close();
     this.host.servedEnded();
   }
 

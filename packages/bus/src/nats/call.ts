@@ -174,7 +174,9 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     const tailAt = 8 + unit.readUInt32LE(0);
     const dataAt = tailAt + unit.readUInt32LE(4);
     const tail = readJson<OpenSubjects[S]['tail']>(unit, tailAt, dataAt);
-    this.emitHead(readJson(unit, 8, tailAt));
+    const head = readJson<OpenSubjects[S]['head']>(unit, 8, tailAt);
+    if (this.handlers?.whole) return this.emitWhole(head, unit.subarray(dataAt), tail);
+    this.emitHead(head);
     if (dataAt < unit.length) this.emitData(unit.subarray(dataAt), frame.flags);
     this.emitTail(tail);
   }
@@ -239,6 +241,13 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     } catch (error) {
       this.defect(error);
     }
+  }
+
+  private emitWhole(head: OpenSubjects[S]['head'], bytes: Uint8Array, tail: OpenSubjects[S]['tail']): void {
+    this.receivedBytes += bytes.length;
+    const handlers = this.end();
+    this.complete = handlers !== null;
+    if (handlers) this.guard(() => handlers.whole?.(head, bytes, tail));
   }
 
   private emitTail(tail: OpenSubjects[S]['tail']): void {

@@ -26,10 +26,23 @@ export class BodyBudget {
   }
 }
 
-export interface HeldBody {
-  bytes: Buffer;
-  /** To be called once, when the bytes are no longer needed. */
-  release(): void;
+/** A body that was read, and what it takes of the budget. */
+export class HeldBody {
+  readonly bytes: Buffer;
+  readonly #budget: BodyBudget;
+  #released = false;
+
+  constructor(bytes: Buffer, budget: BodyBudget) {
+    this.bytes = bytes;
+    this.#budget = budget;
+  }
+
+  /** The bytes are no longer needed. */
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#budget.give(this.bytes.length);
+  }
 }
 
 /** Refuses by header before reading a byte where it can (413, 415, 503); rejects with `client_gone` when the caller stops. */
@@ -40,7 +53,7 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
     let size = 0;
     let over = false;
     const fail = (error: GatewayError): void => {
-      // Once: a late error must not give back what `release` gives back.
+      // Once: a late end must not give back what `release` gives back.
       if (over) return;
       over = true;
       budget.give(size);
@@ -57,22 +70,13 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
     request.on('end', () => {
       if (over) return;
       over = true;
-      const held = size;
-      const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts, size);
-      let released = false;
-      resolve({
-        bytes,
-        release: () => {
-          if (released) return;
-          released = true;
-          budget.give(held);
-        },
-      });
+      resolve(new HeldBody(parts.length === 1 ? parts[0]! : Buffer.concat(parts, size), budget));
     });
-    request.on('error', () => fail(new GatewayError('client_gone')));
-    request.on('close', () => {
-      if (!request.complete) fail(new GatewayError('client_gone'));
-    });
+    const gone = (): void => {
+      if (!over) fail(new GatewayError('client_gone'));
+    };
+    request.on('error', gone);
+    request.on('close', gone);
   });
 }
 

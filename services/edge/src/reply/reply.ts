@@ -22,6 +22,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   #timer: NodeJS.Timeout | undefined;
   #betweenEvents = true;
   #unconsumed = 0;
+  #awaitsDrain = false;
   #finished = false;
 
   constructor(exchange: Exchange, form: StreamForm, room: Room) {
@@ -46,15 +47,22 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   start(call: StreamCall): void {
     this.#call = call;
     if (!this.#finished) this.#room.replies.add(this);
-    const { response } = this.#exchange;
-    response.on('close', () => this.#closed());
-    response.on('drain', () => this.#consume());
+    this.#exchange.reply = this;
     if (this.#finished || this.#keepAlive === null) return;
     this.#timer = setTimeout(() => this.#beat(), this.#room.config.keepAliveMs);
   }
 
   head(head: ReplyHead): void {
     this.#commit(head.status, head.headers);
+  }
+
+  /** The usual way of a reply that is no stream: all of it at once, in one write. */
+  whole(head: ReplyHead, bytes: Uint8Array, tail: ReplyTail): void {
+    this.#exchange.responseBytes = bytes.length;
+    this.#commit(head.status, head.headers);
+    this.#exchange.response.end(bytes);
+    this.#finish();
+    this.#tell(tail);
   }
 
   data(bytes: Uint8Array, flags: number): void {
@@ -64,7 +72,10 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     this.#exchange.responseBytes += bytes.length;
     this.#unconsumed += bytes.length;
     this.#timer?.refresh();
-    if (response.write(bytes)) this.#consume();
+    if (response.write(bytes)) return this.#consume();
+    if (this.#awaitsDrain) return;
+    this.#awaitsDrain = true;
+    response.on('drain', () => this.#consume());
   }
 
   tail(tail: ReplyTail): void {
@@ -72,6 +83,10 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     if (error) this.#end(error, tail.usage);
     else this.#exchange.response.end();
     this.#finish();
+    this.#tell(tail);
+  }
+
+  #tell(tail: ReplyTail): void {
     const { response } = this.#exchange;
     // A keep-alive may have committed 200 before the translator knew: the row says what the caller saw.
     const status = response.headersSent ? response.statusCode : tail.row.status;
@@ -117,7 +132,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   #commit(status: number, headers: Record<string, string>): void {
     const { response } = this.#exchange;
     if (response.headersSent) return;
-    response.writeHead(status, { ...this.#exchange.baseHeaders(), ...headers });
+    response.writeHead(status, Object.assign(this.#exchange.baseHeaders(), headers));
   }
 
   /** Gives the translator credit for what the socket has taken. */
@@ -128,7 +143,8 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     this.#call?.consumed(bytes);
   }
 
-  #closed(): void {
+  /** The connection is done with this exchange. */
+  closed(): void {
     if (this.#finished) return;
     this.#finish();
     this.#call?.cancel('client gone');
