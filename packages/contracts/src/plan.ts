@@ -39,7 +39,7 @@ export interface Plan {
   revision: number;
   /** Canonical name of what was asked for: a model, or a load balancer. */
   model: string;
-  /** In the order to be tried, at least one. */
+  /** In the order to be tried; at least one, except for a count, which goes without. */
   nodes: PlannedNode[];
   /** Whether a load balancer stands behind the name: decides 503 against 502 when all is spent. */
   balanced: boolean;

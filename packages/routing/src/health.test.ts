@@ -151,6 +151,24 @@ describe('nodes of a balancer', () => {
   });
 });
 
+test('only the node that is asked first binds the caller to its key', () => {
+  const state = freshState();
+  expect(order(state, 'abc')).toBe('abc');
+  expect(state.bindings.of('k', 0).map(({ upstream: name }) => name)).toEqual(['up-a']);
+});
+
+test('counting takes no turn, binds nobody, and goes without an upstream when none can be asked', () => {
+  const state = freshState();
+  const weighted = snapshotOf(models, upstreams, [pool('ab', { strategy: 'weighted' })]);
+  const count = (name: string) => buildPlan(weighted, ask(name, { operation: 'count-tokens' }), { state, now: 0 });
+  for (let turn = 0; turn < 3; turn++) expect(count('pool').nodes[0]!.model).toBe('a');
+  expect(state.bindings.size).toBe(0);
+  for (const name of ['a', 'b']) hear(state, name, { sign: 'line', waitMs: 1000 }, 0, 5);
+  expect(count('pool')).toEqual({ revision: 7, model: 'pool', nodes: [], balanced: true });
+  expect(count('a')).toMatchObject({ nodes: [], balanced: false });
+  expect(() => count('nobody')).toThrow(expect.objectContaining({ status: 404 }));
+});
+
 describe('a lone upstream', () => {
   const plan = (state: RoutingState, now: number) => buildPlan(snapshotWith(''), ask('a'), { state, now });
   test.each(['line', 'hang'] as const)('that fails by %s is refused at once, but for one probe at a time', (sign) => {

@@ -75,6 +75,16 @@ export class Health {
     return this.#upstreams.has(upstream);
   }
 
+  /** The breaker of an address that cannot be reached, or of a key that takes requests and hangs; null when neither is open. */
+  deadCircuit(model: Model, upstream: UpstreamRecord, keyId: string, now: number): Circuit | null {
+    const circuits = this.#upstreams.get(upstream.name)?.circuits;
+    for (const place of [lineOf(model), hangOf(model.name, keyId)]) {
+      const circuit = circuits?.get(place);
+      if (circuit && circuit.state(now) !== 'closed') return circuit;
+    }
+    return null;
+  }
+
   /** What stands in the way of this key, the gravest first; null when nothing does. */
   obstacle(model: Model, upstream: UpstreamRecord, keyId: string, now: number): Obstacle | null {
     const troubles = this.#upstreams.get(upstream.name);

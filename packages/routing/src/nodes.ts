@@ -55,11 +55,14 @@ function nodeOf(snapshot: Snapshot, name: string, weight: number, health: Health
 type Standing = Pick<Node, 'state' | 'reason' | 'waitMs' | 'due' | 'ejectedAt'>;
 const healthy: Standing = { state: 'healthy', reason: null, waitMs: 0, due: null, ejectedAt: 0 };
 
+/** The keys under which outcomes are told: an upstream without keys has one that is named ''. */
+export const keyIds = ({ api_keys }: UpstreamRecord): readonly { id: string }[] => (api_keys.length > 0 ? api_keys : [{ id: '' }]);
+
 /** A node stands as well as the best of its keys. */
 export function standing(model: Model, upstream: UpstreamRecord, health: Health, now: number): Standing {
   if (!health.hasTroubles(upstream.name)) return healthy;
   let best: Standing | undefined;
-  for (const { id } of upstream.api_keys.length > 0 ? upstream.api_keys : [{ id: '' }]) {
+  for (const { id } of keyIds(upstream)) {
     const obstacle = health.obstacle(model, upstream, id, now);
     if (!obstacle) return healthy;
     const found: Standing =

@@ -11,11 +11,12 @@ import type {
   Timeouts,
   UpstreamRecord,
 } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import { findFamily, type ModelFamily, unknownFamily } from '@model-gateway/model-families';
 import { bindStatically, orderNodes } from './balance.ts';
+import type { Circuit } from './circuit.ts';
 import { resolveName } from './names.ts';
-import { balancerNodes, type Node, planNode, standing } from './nodes.ts';
+import { balancerNodes, keyIds, type Node, planNode } from './nodes.ts';
 import { type FindOwner, ownerKey, putKeyFirst, putNodeFirst } from './owner.ts';
 import type { RoutingState } from './state.ts';
 
@@ -35,7 +36,19 @@ export interface PlanContext {
  */
 export function buildPlan(snapshot: Snapshot, request: PlanRequest, context: PlanContext): Plan {
   const { model, balancer } = resolveName(snapshot, request.model, request.internal);
+  if (request.operation === 'count-tokens') return planCount(snapshot, model ?? balancer, request, context);
   return model ? planModel(snapshot, model, request, context) : planBalancer(snapshot, balancer, request, context);
+}
+
+/** Counting takes nobody's turn, and goes without an upstream when none can be asked. */
+function planCount(snapshot: Snapshot, what: Model | LoadBalancer, request: PlanRequest, context: PlanContext): Plan {
+  const peeking = { ...context, peek: true };
+  try {
+    return 'upstream' in what ? planModel(snapshot, what, request, peeking) : planBalancer(snapshot, what, request, peeking);
+  } catch (error) {
+    if (!isGatewayError(error) || (error.code !== 'upstream_unavailable' && error.code !== 'no_upstream')) throw error;
+    return { revision: snapshot.revision, model: what.name, nodes: [], balanced: 'entries' in what };
+  }
 }
 
 function planModel(snapshot: Snapshot, model: Model, { accessKey }: PlanRequest, { state, now, peek = false, findOwner }: PlanContext): Plan {
@@ -49,9 +62,13 @@ function planModel(snapshot: Snapshot, model: Model, { accessKey }: PlanRequest,
 
 /** A lone upstream that cannot be reached, or takes requests and hangs, is not asked by each caller anew. One that answers, however badly, is. */
 function failFast(model: Model, upstream: UpstreamRecord, node: PlannedNode, { health }: RoutingState, now: number, peek: boolean): void {
-  const { state, reason, due } = standing(model, upstream, health, now);
-  if (reason !== 'breaker_line' && reason !== 'breaker_hang') return;
-  if (state === 'probing' && due && (peek || due.takeProbe(now))) node.probe = true;
+  let due: Circuit | null = null;
+  for (const { id } of keyIds(upstream)) {
+    const circuit = health.deadCircuit(model, upstream, id, now);
+    if (!circuit) return;
+    if (circuit.state(now) === 'half-open') due ??= circuit;
+  }
+  if (due && (peek || due.takeProbe(now))) node.probe = true;
   else throw new GatewayError('upstream_unavailable');
 }
 
@@ -59,12 +76,14 @@ function planBalancer(snapshot: Snapshot, balancer: LoadBalancer, { accessKey, e
   const { state, now, peek = false, findOwner } = context;
   const nodes = balancerNodes(snapshot, balancer, state.health, now);
   const { order, retryAfterMs } = orderBalancer(snapshot, balancer, nodes, accessKey, context);
-  const planned = order.flatMap((node): PlannedNode[] => {
-    if (!node.record || !node.upstream || exclude?.includes(node.model)) return [];
-    const plan = planNode(node.record, node.upstream, accessKey, { ...state, now, peek });
-    if (findOwner) putKeyFirst(plan, ownerKey(node.record, node.upstream, findOwner, state.health, now));
-    return [plan];
-  });
+  const planned: PlannedNode[] = [];
+  for (const { model, record, upstream } of order) {
+    if (!record || !upstream || exclude?.includes(model)) continue;
+    // Only who is asked first is bound: the others may never be asked.
+    const node = planNode(record, upstream, accessKey, { ...state, now, peek: peek || planned.length > 0 });
+    if (findOwner) putKeyFirst(node, ownerKey(record, upstream, findOwner, state.health, now));
+    planned.push(node);
+  }
   const [first] = planned;
   if (!first) throw new GatewayError('no_upstream', retryAfterMs === undefined ? {} : { retryAfter: Math.max(1, Math.ceil(retryAfterMs / 1000)) });
   const due = order.find(({ model }) => model === first.model)?.due;

@@ -36,7 +36,7 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     exchange.requestBytes = body.bytes.length;
     exchange.stream = wanted.stream !== 'whole';
     if (exchange.stream) slot.asStream();
-    grant(snapshot, principal, wanted.model);
+    exchange.model = grant(snapshot, principal, wanted.model);
     const owner = mayChoose(snapshot, wanted.model) ? lastOwner(body.bytes) : null;
     const plan = await askRouter(exchange, snapshot, principal, wanted, owner, room);
     openTranslator(exchange, principal, wanted, plan, query, body, room);
@@ -80,10 +80,11 @@ function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor): Wante
   };
 }
 
-/** By canonical name, checked once: an unknown or hidden name is 404 before it can be 403. */
-function grant(snapshot: Snapshot, principal: Principal, model: string): void {
-  if (!isGranted(principal.group, resolveName(snapshot, model).canonical))
-    throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${model}.` });
+/** The canonical name; checked once: an unknown or hidden name is 404 before it can be 403. */
+function grant(snapshot: Snapshot, principal: Principal, model: string): string {
+  const { canonical } = resolveName(snapshot, model);
+  if (isGranted(principal.group, canonical)) return canonical;
+  throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${model}.` });
 }
 
 /** Whether there is more than one account to choose from: only then does it matter whose proofs a body holds. */
@@ -108,7 +109,6 @@ function askRouter(exchange: Exchange, snapshot: Snapshot, principal: Principal,
 
 function openTranslator(exchange: Exchange, principal: Principal, wanted: Wanted, plan: Plan, query: URLSearchParams, body: HeldBody, room: Room): void {
   if (exchange.left) throw new GatewayError('client_gone');
-  exchange.model = plan.model;
   const reply = new Reply(exchange, wanted.stream, room);
   query.delete('key');
   const deadlineMs = room.config.maxRequestMs;

@@ -1,5 +1,5 @@
 /** The one attempt loop: keys of a node, then the next node, until one answers or nothing is left that may be tried. */
-import type { Plan, PlannedNode } from '@model-gateway/contracts';
+import type { PlannedNode } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
@@ -12,6 +12,7 @@ import type { Room } from '../room.ts';
 import { admit } from './admit.ts';
 import { AttemptPath } from './attempt-path.ts';
 import { faultToError, healthSign, nextStep, refusesKey } from './classify.ts';
+import { Failures } from './failures.ts';
 import { faultFacts } from './fault-facts.ts';
 import { type AttemptEnd, sendAttempt } from './send.ts';
 import { withoutProofs } from './without-proofs.ts';
@@ -119,7 +120,11 @@ async function attempt(
   const began = performance.now();
   const watch = room.outcomes.begin(prepared.route, node, call.job.plan.balanced);
   call.watch = watch;
-  const end = await sendAttempt(call, prepared, sink, room, lease).catch(unreadableKey);
+  const end = await sendAttempt(call, prepared, sink, room, lease).catch((error: unknown) => {
+    // Thrown before anything was sent.
+    lease.release(nothing);
+    return unreadableKey(error);
+  });
   call.watch = null;
   call.attempts.push({
     upstream: prepared.route.upstream.name,
@@ -153,56 +158,6 @@ function goOn(path: AttemptPath, fault: UpstreamFault, call: Call, room: Room): 
   if (room.retries.take()) return true;
   room.logger.warn({ request: call.job.id, model: call.job.plan.model }, 'no other node is tried: the budget of retries is spent');
   return false;
-}
-
-/** What the failed attempts come to for the caller. */
-class Failures {
-  readonly #plan: Plan;
-  #last: GatewayError | undefined;
-  /** A limit is the one failure that passes by itself: with several keys it says more than a refused one. */
-  #limited: GatewayError | undefined;
-  /** What a strict group would have lost on its way to a node. */
-  refused: GatewayError | undefined;
-  #callers = false;
-  /** A node was left out because our own limit of it is reached. */
-  #passedOver = false;
-  /** Seconds. */
-  #soonest: number | undefined;
-
-  constructor(plan: Plan) {
-    this.#plan = plan;
-    if (plan.retryAfterMs !== undefined) this.#wait(Math.max(1, Math.ceil(plan.retryAfterMs / 1000)));
-  }
-
-  add(fault: UpstreamFault, error: GatewayError): void {
-    this.#last = error;
-    this.#callers = nextStep(fault) === 'stop';
-    if (error.retryAfter !== undefined) this.#wait(error.retryAfter);
-    if (fault.class === 'rate' && (this.#limited?.retryAfter ?? Number.POSITIVE_INFINITY) >= (error.retryAfter ?? Number.POSITIVE_INFINITY))
-      this.#limited = error;
-  }
-
-  /** 0: nobody knows when. */
-  passOver(retryAfterMs: number): void {
-    this.#passedOver = true;
-    this.#wait(Math.max(1, Math.ceil(retryAfterMs / 1000)));
-  }
-
-  #wait(seconds: number): void {
-    this.#soonest = Math.min(this.#soonest ?? Number.POSITIVE_INFINITY, seconds);
-  }
-
-  /** A single upstream's own error (contract §3); of a balancer whose nodes all failed 503, with the soonest Retry-After. */
-  error(): GatewayError {
-    // Everything that could serve is at its limit, and nothing was sent.
-    if (this.#passedOver && !this.#last)
-      return new GatewayError('rate_limited', { message: 'The model is at its limit. Try again later.', retryAfter: this.#soonest ?? 1 });
-    const last = this.#last ?? this.refused ?? new GatewayError('no_upstream');
-    if (!this.#last) return last;
-    if (this.#callers) return last;
-    if (!this.#plan.balanced) return this.#limited ?? last;
-    return new GatewayError('no_upstream', { cause: last.cause ?? last, ...(this.#soonest !== undefined && { retryAfter: this.#soonest }) });
-  }
 }
 
 /** Longer than any code that a vendor means. */

@@ -1,0 +1,54 @@
+/** What the failed attempts of one request come to for its caller. */
+import type { Plan } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import type { UpstreamFault } from '@model-gateway/protocols';
+import { nextStep } from './classify.ts';
+
+export class Failures {
+  readonly #plan: Plan;
+  #last: GatewayError | undefined;
+  /** A limit is the one failure that passes by itself: with several keys it says more than a refused one. */
+  #limited: GatewayError | undefined;
+  /** What a strict group would have lost on its way to a node. */
+  refused: GatewayError | undefined;
+  #callers = false;
+  /** A node was left out because our own limit of it is reached. */
+  #passedOver = false;
+  /** Seconds. */
+  #soonest: number | undefined;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+    if (plan.retryAfterMs !== undefined) this.#wait(Math.max(1, Math.ceil(plan.retryAfterMs / 1000)));
+  }
+
+  add(fault: UpstreamFault, error: GatewayError): void {
+    this.#last = error;
+    this.#callers = nextStep(fault) === 'stop';
+    if (error.retryAfter !== undefined) this.#wait(error.retryAfter);
+    if (fault.class === 'rate' && (this.#limited?.retryAfter ?? Number.POSITIVE_INFINITY) >= (error.retryAfter ?? Number.POSITIVE_INFINITY))
+      this.#limited = error;
+  }
+
+  /** 0: nobody knows when. */
+  passOver(retryAfterMs: number): void {
+    this.#passedOver = true;
+    this.#wait(Math.max(1, Math.ceil(retryAfterMs / 1000)));
+  }
+
+  #wait(seconds: number): void {
+    this.#soonest = Math.min(this.#soonest ?? Number.POSITIVE_INFINITY, seconds);
+  }
+
+  /** A single upstream's own error (contract §3); of a balancer whose nodes all failed 503, with the soonest Retry-After. */
+  error(): GatewayError {
+    // Everything that could serve is at its limit, and nothing was sent.
+    if (this.#passedOver && !this.#last)
+      return new GatewayError('rate_limited', { message: 'The model is at its limit. Try again later.', retryAfter: this.#soonest ?? 1 });
+    const last = this.#last ?? this.refused ?? new GatewayError('no_upstream');
+    if (!this.#last) return last;
+    if (this.#callers) return last;
+    if (!this.#plan.balanced) return this.#limited ?? last;
+    return new GatewayError('no_upstream', { cause: last.cause ?? last, ...(this.#soonest !== undefined && { retryAfter: this.#soonest }) });
+  }
+}
