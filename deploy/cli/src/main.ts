@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-/** The command line: `model-gateway up | serve NAME | apply | export`. */
+/** The command line: `model-gateway up | serve NAME | apply | export | setup`. */
 import { ConfigError } from '@model-gateway/config';
 import { apply } from './commands/apply.ts';
 import { exportAll } from './commands/export.ts';
 import { serve } from './commands/serve.ts';
+import { setup } from './commands/setup.ts';
 import { up } from './commands/up.ts';
 
-const commands: Record<string, (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>> = { up, serve, apply, export: exportAll };
+const commands: Record<string, (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>> = { up, serve, apply, export: exportAll, setup };
 
 const usage = `model-gateway up [--demo] [--port N]        the whole gateway in one process
 model-gateway serve edge|router|translator|stats|console
@@ -15,6 +16,8 @@ model-gateway apply -f FILE [--dry-run] [--watch] [--url URL]
                                            bring a running gateway to a file's configuration
 model-gateway export [-o FILE] [--format yaml|json] [--url URL]
                                            the configuration of a running gateway
+model-gateway setup CLIENT [--key KEY] [--model NAME] [--base-url URL] [--write] [--no-check]
+                                           point a client (claude-code, codex, …) here
 `;
 
 // A pipe whose reader left (`| head`) is not a failure of ours.

@@ -1,0 +1,71 @@
+/** `model-gateway setup <client>`: how a client is pointed here, printed or written into its files, and checked by one call. */
+import { parseArgs } from 'node:util';
+import { clients, findClient, printStep, type SetupFacts, type SetupStep } from '@model-gateway/client-setup';
+import { ConfigError, loadConfig } from '@model-gateway/config';
+import { checkCall, listModels } from '../setup/check-call.ts';
+import { writeClientFile } from '../setup/merge-file.ts';
+
+const keyVariable = 'MODEL_GATEWAY_KEY';
+
+export async function setup(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      'base-url': { type: 'string' },
+      key: { type: 'string' },
+      model: { type: 'string' },
+      write: { type: 'boolean', default: false },
+      'no-check': { type: 'boolean', default: false },
+    },
+  });
+  const [id] = positionals;
+  if (id === undefined) return void process.stdout.write(`model-gateway setup CLIENT, where CLIENT is one of:\n${listClients()}`);
+  const client = findClient(id);
+  if (!client) throw new ConfigError(`"${id}" is not a client known here; accepted:\n${listClients()}`);
+  const key = values.key ?? env[keyVariable];
+  if (!key) throw new ConfigError(`--key is missing; accepted: an access key of the gateway, also as ${keyVariable}`);
+  const baseUrl = readBaseUrl(values['base-url'] ?? `http://127.0.0.1:${loadConfig({ env }).edge.port}`);
+  const facts: SetupFacts = { baseUrl, key, model: values.model ?? (values['no-check'] ? missingModel() : await firstModel(baseUrl, key)) };
+  // Checked before anything is written: a client that works is not pointed at something that does not.
+  const checked = values['no-check'] ? null : await checkCall(client.dialect, facts);
+  for (const step of client.steps(facts)) process.stdout.write(values.write && step.kind === 'file' ? written(step) : `${printed(step)}\n`);
+  if (client.note) process.stdout.write(`${client.note.en}\n`);
+  if (checked !== null) process.stdout.write(`${checked}\n`);
+}
+
+const listClients = (): string => clients.map(({ id, name }) => `  ${id.padEnd(18)} ${name}\n`).join('');
+
+function missingModel(): never {
+  throw new ConfigError('--model is missing; accepted: the name of a model that the key may use');
+}
+
+async function firstModel(baseUrl: string, key: string): Promise<string> {
+  const [model] = await listModels({ baseUrl, key });
+  if (model === undefined) throw new ConfigError('the key may use no model; accepted: a key whose group grants one');
+  return model;
+}
+
+/** The clients add their own version segment. */
+function readBaseUrl(text: string): string {
+  const base = text.replace(/\/+$/, '').replace(/\/v1(?:beta)?$/, '');
+  const url = URL.canParse(base) ? new URL(base) : null;
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username)
+    throw new ConfigError(`--base-url "${text}" is not an address; accepted: http(s)://host[:port]`);
+  return base;
+}
+
+function written(step: Extract<SetupStep, { kind: 'file' }>): string {
+  const { path, backup } = writeClientFile(step);
+  return `Wrote ${path}${backup === null ? '' : ` (before: ${backup})`}\n`;
+}
+
+const headings: { [K in SetupStep['kind']]: (step: Extract<SetupStep, { kind: K }>) => string } = {
+  file: ({ path }) => `# ${path}`,
+  environment: () => '# environment',
+  command: () => '# run',
+  code: ({ install }) => `# ${install}`,
+  fields: ({ place }) => `# ${place}`,
+};
+
+const printed = (step: SetupStep): string => `${(headings[step.kind] as (step: SetupStep) => string)(step)}\n${printStep(step)}\n`;

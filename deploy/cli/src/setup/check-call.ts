@@ -1,0 +1,42 @@
+/** One small real call, as the client would make it, so that a wrong address, key or model shows at once. */
+import { type Dialect, dialects, type SetupFacts } from '@model-gateway/client-setup';
+import { ConfigError } from '@model-gateway/config';
+
+const waitMs = 60_000;
+
+/** A sentence on what came back. Throws ConfigError when the call did not succeed. */
+export async function checkCall(dialect: Dialect, facts: SetupFacts): Promise<string> {
+  const { url, headers, body } = dialects[dialect].call(facts, 'Say hello.');
+  const began = performance.now();
+  const response = await ask(url, { method: 'POST', headers, body: JSON.stringify(body), redirect: 'error', signal: AbortSignal.timeout(waitMs) });
+  const text = await response.text();
+  if (!response.ok) throw new ConfigError(`the checking call to ${url} was answered ${response.status}: ${messageOf(text)}`);
+  return `Checked: ${facts.model} answered ${response.status} in ${Math.round(performance.now() - began)} ms.`;
+}
+
+/** Names of the models that the key may use, in the order of the gateway's list. Throws ConfigError. */
+export async function listModels({ baseUrl, key }: Pick<SetupFacts, 'baseUrl' | 'key'>): Promise<string[]> {
+  const response = await ask(`${baseUrl}/v1/models`, { headers: { authorization: `Bearer ${key}` }, redirect: 'error', signal: AbortSignal.timeout(waitMs) });
+  const text = await response.text();
+  if (!response.ok) throw new ConfigError(`the list of models was answered ${response.status}: ${messageOf(text)}`);
+  return (JSON.parse(text) as { data: { id: string }[] }).data.map(({ id }) => id);
+}
+
+async function ask(url: string, request: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, request);
+  } catch (cause) {
+    throw new ConfigError(`--base-url: nothing answers at ${new URL(url).origin}; accepted: the address of a running gateway`, { cause });
+  }
+}
+
+/** Control characters of a stranger's text do not reach the terminal. */
+function messageOf(text: string): string {
+  let message = text;
+  try {
+    message = (JSON.parse(text) as { error?: { message?: string } }).error?.message ?? text;
+  } catch {
+    // Not JSON: a proxy's page. Its beginning says enough.
+  }
+  return message.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').slice(0, 500);
+}

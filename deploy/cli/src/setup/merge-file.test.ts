@@ -1,0 +1,60 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { clients, type FileStep, findClient } from '@model-gateway/client-setup';
+import { parse as parseToml } from 'smol-toml';
+import { parse as parseYaml } from 'yaml';
+import { mergeText, writeClientFile } from './merge-file.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'setup-'));
+afterAll(() => rmSync(home, { recursive: true }));
+const facts = { baseUrl: 'http://gateway:7890', key: 'gk-secret', model: 'smart "x"' };
+const fileOf = (id: string): FileStep =>
+  findClient(id)!
+    .steps(facts)
+    .find((step) => step.kind === 'file')!;
+
+describe('writing a client file', () => {
+  test('what stands there stays; ours replaces what has the same name', () => {
+    const toml = mergeText(fileOf('codex'), 'approval_policy = "never"\nmodel = "old"\n[model_providers.other]\nname = "Other"\n', 'x');
+    expect(parseToml(toml)).toMatchObject({
+      approval_policy: 'never',
+      model: 'smart "x"',
+      model_providers: { other: { name: 'Other' }, gateway: { wire_api: 'responses' } },
+    });
+    const yaml = parseYaml(mergeText(fileOf('continue'), 'models:\n  - name: mine\n  - name: smart "x"\n    apiKey: old\n', 'x'));
+    expect(yaml.models.map(({ name, apiKey }: { name: string; apiKey?: string }) => [name, apiKey])).toEqual([
+      ['mine', undefined],
+      ['smart "x"', 'gk-secret'],
+    ]);
+    expect(mergeText(fileOf('gemini-cli'), 'A=1\nexport GEMINI_API_KEY=old\n\n', 'x')).toBe(
+      'A=1\nGOOGLE_GEMINI_BASE_URL="http://gateway:7890"\nGEMINI_API_KEY="gk-secret"\n',
+    );
+  });
+
+  test('writes below the home folder, readable to its owner alone, and keeps the first state', () => {
+    const folder = join(home, '.claude');
+    mkdirSync(folder);
+    const path = join(folder, 'settings.json');
+    writeFileSync(path, '{"theme":"dark"}');
+    const step = fileOf('claude-code');
+    expect(writeClientFile(step, home)).toEqual({ path, backup: `${path}.before-model-gateway` });
+    expect(writeClientFile(step, home)).toEqual({ path, backup: null });
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ theme: 'dark', env: { ANTHROPIC_AUTH_TOKEN: 'gk-secret' } });
+    expect(readFileSync(`${path}.before-model-gateway`, 'utf8')).toBe('{"theme":"dark"}');
+    expect(existsSync(join(home, '.codex'))).toBe(false);
+    writeClientFile(fileOf('codex'), home);
+    expect(statSync(join(home, '.codex/config.toml')).mode & 0o777).toBe(0o600);
+  });
+
+  test('a file that does not parse is left alone', () => {
+    expect(() => mergeText(fileOf('opencode'), '{ // comment\n}', '/h/opencode.json')).toThrow('/h/opencode.json is not plain JSON');
+    expect(() => mergeText(fileOf('claude-code'), '[]', '/h/settings.json')).toThrow('does not hold a table');
+  });
+
+  test('every printed file parses to its values', () => {
+    for (const client of clients)
+      for (const step of client.steps(facts)) if (step.kind === 'file' && step.format !== 'env') expect(mergeText(step, null, 'x')).toContain('smart');
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+import { clients, dialects, findClient, printEnvironment, printStep } from './index.ts';
+
+const facts = { baseUrl: 'http://gateway:7890', key: 'gk-secret', model: 'smart' };
+/** A name that ends strings, opens shell substitutions and breaks lines out of YAML. */
+const hostile = `a"b'c $(x) \`y\` # z: \\ é`;
+
+describe('the table of clients', () => {
+  test('has each client once', () => {
+    const ids = clients.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test.each(clients.map((client) => [client.id, client] as const))('%s tells address, key and model', (_id, client) => {
+    const text = client.steps(facts).map(printStep).join('\n');
+    expect(text).toContain('gateway:7890');
+    expect(text).toContain('gk-secret');
+    if (client.id !== 'open-webui') expect(text).toContain('smart');
+    expect(client.steps(facts).every((step) => step.kind !== 'file' || step.path.startsWith('~/'))).toBe(true);
+  });
+
+  test('addresses have the version segment where the client adds none', () => {
+    const textOf = (id: string) => findClient(id)!.steps(facts).map(printStep).join('\n');
+    expect(textOf('openai-js')).toContain('"http://gateway:7890/v1"');
+    expect(textOf('anthropic-js')).toContain('"http://gateway:7890"');
+    expect(textOf('gemini-js')).toContain('"http://gateway:7890"');
+    expect(textOf('codex')).toContain('base_url = "http://gateway:7890/v1"');
+  });
+});
+
+describe('printing', () => {
+  test('a hostile name stays one value in every language', () => {
+    const textOf = (id: string) => printStep(findClient(id)!.steps({ ...facts, model: hostile })[0]!);
+    expect(textOf('openai-js')).toContain(JSON.stringify(hostile));
+    expect(textOf('openai-python')).toContain(JSON.stringify(hostile));
+    expect(textOf('continue')).toContain(`name: ${JSON.stringify(hostile)}`);
+    expect(JSON.parse(textOf('opencode')).model).toBe(`gateway/${hostile}`);
+    expect(textOf('curl-chat')).toContain(
+      `-d '${JSON.stringify({ model: hostile, messages: [{ role: 'user', content: 'Say hello.' }] }).replaceAll("'", `'\\''`)}'`,
+    );
+  });
+
+  test('shell values are quoted when they must be', () => {
+    expect(printEnvironment({ ONE: 'http://h:1/v1', TWO: "it's $HOME" })).toBe("export ONE=http://h:1/v1\nexport TWO='it'\\''s $HOME'");
+  });
+
+  test('names in paths are encoded, slashes stay', () => {
+    expect(dialects.generate.call({ ...facts, model: 'vendor/m?x' }, 'hi').url).toBe('http://gateway:7890/v1beta/models/vendor/m%3Fx:generateContent');
+  });
+
+  test('tables of TOML come after their values', () => {
+    expect(printStep(findClient('codex')!.steps(facts)[0]!)).toBe(
+      'model = "smart"\nmodel_provider = "gateway"\n\n[model_providers.gateway]\nname = "Model gateway"\nbase_url = "http://gateway:7890/v1"\nenv_key = "MODEL_GATEWAY_KEY"\nwire_api = "responses"',
+    );
+  });
+});

@@ -1,0 +1,321 @@
+/** The one table of clients. */
+import { dialects } from './dialects.ts';
+import { literal, shellWord } from './quote.ts';
+import type { ClientSetup, Dialect, FileStep, SetupFacts, SetupStep, Values } from './setup.ts';
+
+const environmentKey = 'MODEL_GATEWAY_KEY';
+const openAiUrl = ({ baseUrl }: SetupFacts): string => `${baseUrl}/v1`;
+
+const file = (path: string, format: FileStep['format'], values: Values): FileStep => ({ kind: 'file', path, format, values });
+const code = (language: 'typescript' | 'python', install: string, text: string): SetupStep[] => [{ kind: 'code', language, install, text }];
+
+function curl(dialect: Dialect): ClientSetup {
+  const { title, call } = dialects[dialect];
+  return {
+    id: `curl-${dialect}`,
+    name: `curl · ${title}`,
+    group: 'shell',
+    dialect,
+    steps: (facts) => {
+      const { url, headers, body } = call(facts, 'Say hello.');
+      const lines = [
+        `curl ${shellWord(url)}`,
+        ...Object.entries(headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
+        `-d ${shellWord(JSON.stringify(body))}`,
+      ];
+      return [{ kind: 'command', text: lines.join(' \\\n  ') }];
+    },
+  };
+}
+
+/** Programs that take an "OpenAI-compatible" address in their settings. */
+const inSettings = (
+  id: string,
+  name: string,
+  group: ClientSetup['group'],
+  place: string,
+  labels: [string, string, string],
+  note?: ClientSetup['note'],
+): ClientSetup => ({
+  id,
+  name,
+  group,
+  dialect: 'chat',
+  steps: (facts) => [
+    {
+      kind: 'fields',
+      place,
+      fields: [
+        [labels[0], openAiUrl(facts)],
+        [labels[1], facts.key],
+        [labels[2], facts.model],
+      ],
+    },
+  ],
+  ...(note && { note }),
+});
+
+export const clients: readonly ClientSetup[] = [
+  {
+    id: 'claude-code',
+    name: 'Claude Code',
+    group: 'agent',
+    dialect: 'messages',
+    steps: ({ baseUrl, key, model }) => [
+      file('~/.claude/settings.json', 'json', {
+        env: { ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_AUTH_TOKEN: key, ANTHROPIC_MODEL: model, ANTHROPIC_DEFAULT_HAIKU_MODEL: model },
+      }),
+      { kind: 'command', text: 'claude' },
+    ],
+    note: {
+      en: 'Its background work asks for a small model: point ANTHROPIC_DEFAULT_HAIKU_MODEL at a cheaper one when you have it.',
+      zh: '其后台任务会使用小模型：如有更便宜的模型，请将 ANTHROPIC_DEFAULT_HAIKU_MODEL 指向它。',
+    },
+  },
+  {
+    id: 'codex',
+    name: 'Codex CLI',
+    group: 'agent',
+    dialect: 'responses',
+    steps: (facts) => [
+      file('~/.codex/config.toml', 'toml', {
+        model: facts.model,
+        model_provider: 'gateway',
+        model_providers: { gateway: { name: 'Model gateway', base_url: openAiUrl(facts), env_key: environmentKey, wire_api: 'responses' } },
+      }),
+      { kind: 'environment', variables: { [environmentKey]: facts.key } },
+      { kind: 'command', text: 'codex' },
+    ],
+    note: {
+      en: 'The key is read from the environment: put the export into your shell profile.',
+      zh: '密钥从环境变量读取：请将 export 写入 shell 配置文件。',
+    },
+  },
+  {
+    id: 'gemini-cli',
+    name: 'Gemini CLI',
+    group: 'agent',
+    dialect: 'generate',
+    steps: ({ baseUrl, key, model }) => [
+      file('~/.gemini/.env', 'env', { GOOGLE_GEMINI_BASE_URL: baseUrl, GEMINI_API_KEY: key }),
+      file('~/.gemini/settings.json', 'json', { model: { name: model }, security: { auth: { selectedType: 'gemini-api-key' } } }),
+      { kind: 'command', text: `gemini -m ${shellWord(model)}` },
+    ],
+  },
+  {
+    id: 'opencode',
+    name: 'OpenCode',
+    group: 'agent',
+    dialect: 'chat',
+    steps: (facts) => [
+      file('~/.config/opencode/opencode.json', 'json', {
+        $schema: 'https://opencode.ai/config.json',
+        provider: {
+          gateway: {
+            npm: '@ai-sdk/openai-compatible',
+            name: 'Model gateway',
+            options: { baseURL: openAiUrl(facts), apiKey: facts.key },
+            models: { [facts.model]: { name: facts.model } },
+          },
+        },
+        model: `gateway/${facts.model}`,
+      }),
+      { kind: 'command', text: 'opencode' },
+    ],
+  },
+  inSettings('cursor', 'Cursor', 'editor', 'Settings → Models → API keys', ['Override OpenAI Base URL', 'OpenAI API Key', 'Add model'], {
+    en: 'Cursor calls from its own servers: the address must be reachable from the internet.',
+    zh: 'Cursor 从其自己的服务器发起调用：该地址必须能从互联网访问。',
+  }),
+  inSettings('cline', 'Cline', 'editor', 'Settings → API Provider → OpenAI Compatible', ['Base URL', 'OpenAI Compatible API Key', 'Model ID']),
+  {
+    id: 'continue',
+    name: 'Continue',
+    group: 'editor',
+    dialect: 'chat',
+    steps: (facts) => [
+      file('~/.continue/config.yaml', 'yaml', {
+        name: 'Model gateway',
+        version: '1.0.0',
+        schema: 'v1',
+        models: [{ name: facts.model, provider: 'openai', model: facts.model, apiBase: openAiUrl(facts), apiKey: facts.key, roles: ['chat', 'edit', 'apply'] }],
+      }),
+    ],
+  },
+  {
+    id: 'open-webui',
+    name: 'Open WebUI',
+    group: 'application',
+    dialect: 'chat',
+    steps: (facts) => [
+      { kind: 'environment', variables: { OPENAI_API_BASE_URL: openAiUrl(facts), OPENAI_API_KEY: facts.key } },
+      { kind: 'command', text: 'open-webui serve' },
+      {
+        kind: 'fields',
+        place: 'Admin Panel → Settings → Connections → OpenAI API',
+        fields: [
+          ['URL', openAiUrl(facts)],
+          ['API Key', facts.key],
+        ],
+      },
+    ],
+    note: {
+      en: 'In a container the gateway is not at 127.0.0.1: use its name on the network, or host.docker.internal.',
+      zh: '在容器中网关不在 127.0.0.1：请使用其网络名称或 host.docker.internal。',
+    },
+  },
+  {
+    id: 'openai-js',
+    name: 'OpenAI SDK · JavaScript',
+    group: 'sdk',
+    dialect: 'chat',
+    steps: (facts) =>
+      code(
+        'typescript',
+        'npm install openai',
+        `import OpenAI from 'openai';
+
+const client = new OpenAI({ baseURL: ${literal(openAiUrl(facts))}, apiKey: ${literal(facts.key)} });
+const stream = await client.chat.completions.create({
+  model: ${literal(facts.model)},
+  stream: true,
+  messages: [{ role: 'user', content: 'Say hello.' }],
+});
+for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta?.content ?? '');`,
+      ),
+  },
+  {
+    id: 'openai-python',
+    name: 'OpenAI SDK · Python',
+    group: 'sdk',
+    dialect: 'chat',
+    steps: (facts) =>
+      code(
+        'python',
+        'pip install openai',
+        `from openai import OpenAI
+
+client = OpenAI(base_url=${literal(openAiUrl(facts))}, api_key=${literal(facts.key)})
+stream = client.chat.completions.create(
+    model=${literal(facts.model)},
+    stream=True,
+    messages=[{"role": "user", "content": "Say hello."}],
+)
+for chunk in stream:
+    if chunk.choices:
+        print(chunk.choices[0].delta.content or "", end="", flush=True)`,
+      ),
+  },
+  {
+    id: 'anthropic-js',
+    name: 'Anthropic SDK · JavaScript',
+    group: 'sdk',
+    dialect: 'messages',
+    steps: ({ baseUrl, key, model }) =>
+      code(
+        'typescript',
+        'npm install @anthropic-ai/sdk',
+        `import Anthropic from '@anthropic-ai/sdk';
+
+const client = new Anthropic({ baseURL: ${literal(baseUrl)}, apiKey: ${literal(key)} });
+const stream = client.messages.stream({
+  model: ${literal(model)},
+  max_tokens: 1024,
+  messages: [{ role: 'user', content: 'Say hello.' }],
+});
+stream.on('text', (text) => process.stdout.write(text));
+await stream.finalMessage();`,
+      ),
+  },
+  {
+    id: 'anthropic-python',
+    name: 'Anthropic SDK · Python',
+    group: 'sdk',
+    dialect: 'messages',
+    steps: ({ baseUrl, key, model }) =>
+      code(
+        'python',
+        'pip install anthropic',
+        `from anthropic import Anthropic
+
+client = Anthropic(base_url=${literal(baseUrl)}, api_key=${literal(key)})
+with client.messages.stream(
+    model=${literal(model)},
+    max_tokens=1024,
+    messages=[{"role": "user", "content": "Say hello."}],
+) as stream:
+    for text in stream.text_stream:
+        print(text, end="", flush=True)`,
+      ),
+  },
+  {
+    id: 'gemini-js',
+    name: 'Google Gen AI SDK · JavaScript',
+    group: 'sdk',
+    dialect: 'generate',
+    steps: ({ baseUrl, key, model }) =>
+      code(
+        'typescript',
+        'npm install @google/genai',
+        `import { GoogleGenAI } from '@google/genai';
+
+const client = new GoogleGenAI({ apiKey: ${literal(key)}, httpOptions: { baseUrl: ${literal(baseUrl)} } });
+const stream = await client.models.generateContentStream({ model: ${literal(model)}, contents: 'Say hello.' });
+for await (const chunk of stream) process.stdout.write(chunk.text ?? '');`,
+      ),
+  },
+  {
+    id: 'gemini-python',
+    name: 'Google Gen AI SDK · Python',
+    group: 'sdk',
+    dialect: 'generate',
+    steps: ({ baseUrl, key, model }) =>
+      code(
+        'python',
+        'pip install google-genai',
+        `from google import genai
+
+client = genai.Client(api_key=${literal(key)}, http_options={"base_url": ${literal(baseUrl)}})
+for chunk in client.models.generate_content_stream(model=${literal(model)}, contents="Say hello."):
+    print(chunk.text or "", end="", flush=True)`,
+      ),
+  },
+  {
+    id: 'langchain-js',
+    name: 'LangChain · JavaScript',
+    group: 'sdk',
+    dialect: 'chat',
+    steps: (facts) =>
+      code(
+        'typescript',
+        'npm install @langchain/openai',
+        `import { ChatOpenAI } from '@langchain/openai';
+
+const model = new ChatOpenAI({ model: ${literal(facts.model)}, apiKey: ${literal(facts.key)}, configuration: { baseURL: ${literal(openAiUrl(facts))} } });
+for await (const chunk of await model.stream('Say hello.')) process.stdout.write(String(chunk.content));`,
+      ),
+  },
+  {
+    id: 'langchain-python',
+    name: 'LangChain · Python',
+    group: 'sdk',
+    dialect: 'chat',
+    steps: (facts) =>
+      code(
+        'python',
+        'pip install langchain-openai',
+        `from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(model=${literal(facts.model)}, api_key=${literal(facts.key)}, base_url=${literal(openAiUrl(facts))})
+for chunk in model.stream("Say hello."):
+    print(chunk.content, end="", flush=True)`,
+      ),
+  },
+  curl('chat'),
+  curl('responses'),
+  curl('messages'),
+  curl('generate'),
+];
+
+/** By id; undefined when there is none. */
+export const findClient = (id: string): ClientSetup | undefined => clients.find((client) => client.id === id);

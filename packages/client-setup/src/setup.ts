@@ -1,0 +1,42 @@
+/** What a client needs to know, and the forms in which it is told. */
+
+export interface SetupFacts {
+  /** Of the gateway, without a slash at the end and without a version segment. */
+  baseUrl: string;
+  key: string;
+  /** Name that the client shall ask for. */
+  model: string;
+}
+
+/** How a client speaks to the gateway. */
+export type Dialect = 'chat' | 'responses' | 'messages' | 'generate';
+
+export type Value = string | number | boolean | readonly Value[] | { readonly [name: string]: Value };
+export type Values = { readonly [name: string]: Value };
+
+/** A configuration file below the home folder; its values are merged into what stands there. */
+export interface FileStep {
+  kind: 'file';
+  /** Begins with `~/`. */
+  path: string;
+  format: 'json' | 'toml' | 'yaml' | 'env';
+  values: Values;
+}
+
+export type SetupStep =
+  | FileStep
+  | { kind: 'environment'; variables: Readonly<Record<string, string>> }
+  | { kind: 'command'; text: string }
+  | { kind: 'code'; language: 'typescript' | 'python'; install: string; text: string }
+  /** What to type where in the client's own settings; labels as the client shows them. */
+  | { kind: 'fields'; place: string; fields: readonly (readonly [label: string, value: string])[] };
+
+export interface ClientSetup {
+  id: string;
+  name: string;
+  group: 'sdk' | 'agent' | 'editor' | 'application' | 'shell';
+  dialect: Dialect;
+  steps: (facts: SetupFacts) => SetupStep[];
+  /** What to know beside the steps. */
+  note?: { en: string; zh: string };
+}
