@@ -18,6 +18,7 @@ import {
   upstreamSchema,
 } from '@model-gateway/contracts';
 import { createEdge, type Edge } from '@model-gateway/edge';
+import type { PriceOf } from '@model-gateway/limits';
 import { createOutbound, type Outbound } from '@model-gateway/outbound';
 import { createRouter } from '@model-gateway/router';
 import { createKeyring, generateMasterKey, hashAccessKey, type Keyring, mintAccessKey } from '@model-gateway/secrets';
@@ -32,6 +33,7 @@ export interface InProcessOptions {
   loadBalancers?: LoadBalancerInput[];
   group?: Partial<KeyGroup>;
   edge?: Partial<EdgeConfig>;
+  priceOf?: PriceOf;
   /** Stands in for the network. */
   outbound?: Outbound;
   /** The network of addresses that callers name; absent: they are not fetched. */
@@ -71,7 +73,15 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
   const config = loadConfig({ env: { PORT: '0', HOST: '127.0.0.1', CONFIG_FILE: '/dev/null' } });
   const outbound = options.outbound ?? createOutbound({ allowPrivate: true, timeouts: config.translator.timeouts, userAgent: 'test', logger });
   const state = new MemoryState();
-  const edge = createEdge({ bus, catalog, config: { ...config.edge, lameDuckMs: 0, drainMs: 500, ...options.edge }, logger, metrics });
+  const edge = createEdge({
+    bus,
+    catalog,
+    config: { ...config.edge, lameDuckMs: 0, drainMs: 500, ...options.edge },
+    logger,
+    metrics,
+    state,
+    priceOf: options.priceOf ?? (() => null),
+  });
   const service = compose(
     [
       createRouter({ bus, catalog, config: config.router }),

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { type Bus, connectNatsBus, createGatherer, createMemoryBus } from '@model-gateway/bus';
 import { type CatalogWatcher, createCatalogWatcher } from '@model-gateway/catalog';
 import type { Config } from '@model-gateway/config';
+import type { PriceOf } from '@model-gateway/limits';
 import { createOutbound, type Outbound } from '@model-gateway/outbound';
 import { createKeyring, type Keyring } from '@model-gateway/secrets';
 import { MemoryState, RedisState, type SharedState } from '@model-gateway/shared-state';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { createLogger, createMetrics, createRedactor, type Logger, type LogLevel, type Metrics, measureProcess, type Redactor } from '@model-gateway/telemetry';
 import { masterKeyOf } from './key-files.ts';
+import { createPriceOf } from './price-of.ts';
 
 export interface Parts {
   config: Config;
@@ -26,6 +28,8 @@ export interface Parts {
   storage(): Storage;
   /** Where limits are counted: in Redis when `REDIS_URL` is set, else in this process. */
   state(): SharedState;
+  /** What a model costs. */
+  priceOf: PriceOf;
   close(): Promise<void>;
 }
 
@@ -69,6 +73,7 @@ export async function createParts(config: Config, name: string): Promise<Parts> 
     clientUrls: () => (config.translator.fetchClientUrls ? clientUrls.get() : null),
     storage: storage.get,
     state: state.get,
+    priceOf: createPriceOf(),
     async close() {
       await gatherer.made?.dispose();
       await state.made?.close();

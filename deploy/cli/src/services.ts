@@ -10,7 +10,7 @@ import type { Parts } from './parts.ts';
 import { findWebRoot } from './web-root.ts';
 
 export const serviceFactories = {
-  stats: ({ bus, storage, logger }: Parts): Service => createStats({ bus, storage: storage(), logger }),
+  stats: ({ bus, storage, logger, priceOf }: Parts): Service => createStats({ bus, storage: storage(), logger, priceOf }),
   console: (parts: Parts): Service =>
     createConsole({
       bus: parts.bus,
@@ -35,7 +35,8 @@ export const serviceFactories = {
       leaveMs: edge.lameDuckMs + edge.drainMs,
       retryBudget: { share: translator.retryBudgetPercent / 100, floor: translator.retryBudgetFloor },
     }),
-  edge: ({ bus, catalog, config, logger, metrics }: Parts): Edge => createEdge({ bus, catalog: catalog(), config: config.edge, logger, metrics }),
+  edge: ({ bus, catalog, config, logger, metrics, state, priceOf }: Parts): Edge =>
+    createEdge({ bus, catalog: catalog(), config: config.edge, logger, metrics, state: state(), priceOf }),
 } as const;
 
 export type ServiceName = keyof typeof serviceFactories;

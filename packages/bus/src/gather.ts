@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { GatherTopic, GatherTopics } from '@model-gateway/contracts';
 import type { Bus, Disposable } from './bus.ts';
 
-export type GatherHandlers = { [T in GatherTopic]?: (request: GatherTopics[T]['request']) => GatherTopics[T]['answer'] };
+export type GatherHandlers = { [T in GatherTopic]?: (request: GatherTopics[T]['request']) => GatherTopics[T]['answer'] | Promise<GatherTopics[T]['answer']> };
 
 export interface Gathered<T extends GatherTopic> {
   answers: { process: string; answer: GatherTopics[T]['answer'] }[];
@@ -28,7 +28,13 @@ export function answerGathers(bus: Bus, process: string, handlers: GatherHandler
   const here = (present: GatherTopic[]) => bus.tell('gather.here', { process, topics: present });
   const listening = bus.listen('gather.ask', ({ id, topic, request }) => {
     const handler = handlers[topic] as ((request: unknown) => unknown) | undefined;
-    if (handler) bus.tell('gather.answer', { id, process, answer: handler(request) });
+    if (!handler) return;
+    const answering = Promise.resolve().then(() => handler(request));
+    answering.then(
+      (answer) => bus.tell('gather.answer', { id, process, answer }),
+      // Whoever cannot answer is named by the asker.
+      () => undefined,
+    );
   });
   here(topics);
   const signs = setInterval(() => here(topics), signMs).unref();

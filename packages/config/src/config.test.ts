@@ -121,9 +121,9 @@ describe('loadConfig', () => {
   });
 
   test('what is set and not used is said', () => {
-    expect(load({ REDIS_URL: 'redis://r:6379', RATE_LIMIT_RPM: '10', DATABASE_URL: 'postgres://u:p@h/d' }).warnings).toEqual([
+    expect(load({ REDIS_URL: 'redis://r:6379', CONSOLE_PASSWORD: '10', DATABASE_URL: 'postgres://u:p@h/d' }).warnings).toEqual([
       'DATABASE_URL is set, but STORAGE_MODE is sqlite: it is not used',
-      'RATE_LIMIT_RPM is set, but its part is not built yet: it has no effect',
+      'CONSOLE_PASSWORD is set, but its part is not built yet: it has no effect',
     ]);
   });
 

@@ -61,12 +61,27 @@ export const variables = {
     maxGlobalConcurrency: variable(wholeNumber(1, 1_000_000), {
       toml: 'server.max_global_concurrency',
       fallback: 1000,
-      says: 'Requests under way at once; more are answered 503.',
+      says: 'Requests under way at once, in all edges that share Redis; more are answered 503.',
     }),
     maxConcurrentStreams: variable(wholeNumber(1, 1_000_000), {
       toml: 'streaming.max_concurrent_streams',
       fallback: 200,
-      says: 'Streams under way at once; more are answered 503.',
+      says: 'Streams under way at once, in all edges that share Redis; more are answered 503.',
+    }),
+    rateLimitRpm: variable(wholeNumber(0, 10_000_000), {
+      env: 'RATE_LIMIT_RPM',
+      fallback: null,
+      says: 'Requests that one access key may make in a window; 0 or not set: no limit, unless the window is given (then 120).',
+    }),
+    rateLimitWindowSecs: variable(wholeNumber(1, 86_400), {
+      env: 'RATE_LIMIT_WINDOW_SECS',
+      fallback: null,
+      says: 'Seconds of that window; 60 when only the number is given.',
+    }),
+    ipRateLimitRpm: variable(wholeNumber(0, 10_000_000), {
+      env: 'IP_RATE_LIMIT_RPM',
+      fallback: null,
+      says: 'Requests a minute from one address; 0 or not set: no limit.',
     }),
     maxBodyBytes: variable(wholeNumber(1024, 2 * GiB), { toml: 'server.max_body_bytes', fallback: 64 * MiB, says: 'Largest request body; above it 413.' }),
     bodyBudgetBytes: variable(wholeNumber(1024, 64 * GiB), {
@@ -161,10 +176,7 @@ export const notBuiltYet: readonly string[] = [
   'CONSOLE_BAN_DURATION',
   'CONSOLE_MAX_FAILURES',
   'CONSOLE_PASSWORD',
-  'IP_RATE_LIMIT_RPM',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
-  'RATE_LIMIT_RPM',
-  'RATE_LIMIT_WINDOW_SECS',
   'SCRIPT_LAZY_BODY',
   'SCRIPT_MAX_OPERATIONS',
   'SCRIPT_MEMORY_LIMIT_MB',

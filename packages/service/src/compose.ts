@@ -64,11 +64,13 @@ export function compose(services: readonly Service[], { logger }: { logger: Logg
     },
     health() {
       const reasons: string[] = [];
+      const notes: string[] = [];
       for (const service of services) {
         const health = healthOf(service);
+        notes.push(...(health.notes ?? []).map((note) => `${service.name}:${note}`));
         if (!health.ready) reasons.push(...(health.reasons.length > 0 ? health.reasons : ['not-ready']).map((reason) => `${service.name}:${reason}`));
       }
-      return { ready: reasons.length === 0, reasons };
+      return { ready: reasons.length === 0, reasons, ...(notes.length > 0 && { notes }) };
     },
   };
 }

@@ -25,8 +25,8 @@ export function createProbeServer({ port, host, health, metrics }: ProbeServerOp
   const pages: Record<string, () => Answer | Promise<Answer>> = {
     '/healthz': () => json(200, { status: 'ok' }),
     '/readyz': () => {
-      const { ready, reasons } = health();
-      return ready ? json(200, { status: 'ready' }) : json(503, { status: 'not ready', reasons });
+      const { ready, reasons, notes } = health();
+      return ready ? json(200, { status: 'ready', notes }) : json(503, { status: 'not ready', reasons, notes });
     },
     '/metrics': async () => ({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: await metrics.text() }),
   };

@@ -14,4 +14,6 @@ export interface Health {
   ready: boolean;
   /** Why not, one short word each (`bus`, `catalog`, `storage`, `draining`). */
   reasons: string[];
+  /** What works less well than it should and does not keep it from serving. */
+  notes?: string[];
 }

@@ -53,6 +53,15 @@ export interface RevisionColumns {
 
 export type RequestColumns = Record<keyof RequestRow, unknown> & { id: string; started_at: number; authority: number };
 
+export interface SpendColumns {
+  owner_kind: string;
+  owner: string;
+  currency: string;
+  /** First millisecond of the UTC day. */
+  day: number;
+  micros: number;
+}
+
 export interface Database {
   upstreams: ResourceColumns;
   models: ModelColumns;
@@ -65,4 +74,6 @@ export interface Database {
   load_balancer_pins: BalancerPinColumns;
   catalog_revision: RevisionColumns;
   request_stats: RequestColumns;
+  spend_days: SpendColumns;
+  spend_turn: { id: number; turn: number };
 }

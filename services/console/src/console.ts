@@ -10,6 +10,7 @@ import { createMinter, type Service } from '@model-gateway/service';
 import { guardStorage, type Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
 import { accessKeyRoutes } from './api/access-key-routes.ts';
+import { limitRoutes } from './api/limit-routes.ts';
 import { logRoutes } from './api/log-routes.ts';
 import { metaRoutes } from './api/meta-routes.ts';
 import { pinRoutes } from './api/pin-routes.ts';
@@ -127,6 +128,7 @@ function createRoutes(room: Room, now: () => number): Route[] {
     ...pinRoutes(room),
     ...probeRoutes(room),
     ...routingRoutes(room),
+    ...limitRoutes(room),
     ...logRoutes(room, now),
     ...transferRoutes(resources, room),
   ];

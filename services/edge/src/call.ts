@@ -7,6 +7,7 @@ import type { ClientDoor, RouteMatch } from '@model-gateway/protocols';
 import { isGranted, resolveName } from '@model-gateway/routing';
 import { mintRequestId } from '@model-gateway/service';
 import { lastOwner } from '@model-gateway/signatures';
+import type { Slot } from './admission/capacity.ts';
 import { authenticate, type Principal } from './admission/credentials.ts';
 import { headersAllowed } from './admission/header-acl.ts';
 import { innerHeaders } from './admission/request-headers.ts';
@@ -21,11 +22,17 @@ import type { Room } from './room.ts';
 export async function call(request: IncomingMessage, response: ServerResponse, { door, match }: DoorMatch, query: URLSearchParams, room: Room): Promise<void> {
   const exchange = new Exchange(request, response, door, mintRequestId(), room);
   try {
-    const slot = room.capacity.enter();
+    const entering = room.capacity.enter();
+    const slot = entering instanceof Promise ? await entering : entering;
     exchange.slot = slot;
+    stopIfLeft(exchange, slot);
+    const limitingAddress = room.rateLimits.admitAddress(exchange.clientIp);
+    if (limitingAddress) await limitingAddress;
     const snapshot = currentSnapshot(room);
     const principal = authenticate(request, query, snapshot, exchange.startedAt);
     exchange.principal = principal;
+    const limitingKey = room.rateLimits.admitKey(principal);
+    if (limitingKey) await limitingKey;
     if (!headersAllowed(principal.group.header_acl, request.headers as Headers)) throw new GatewayError('header_denied');
     if (match.operation === 'list-models' || match.operation === 'get-model') return answerModels(exchange, match, principal, snapshot);
     exchange.operation = match.operation;
@@ -35,14 +42,24 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     exchange.requestedModel = wanted.model;
     exchange.requestBytes = body.bytes.length;
     exchange.stream = wanted.stream !== 'whole';
-    if (exchange.stream) slot.asStream();
+    const streaming = exchange.stream ? slot.asStream() : undefined;
+    if (streaming) await streaming;
     exchange.model = grant(snapshot, principal, wanted.model);
+    const reserving = match.operation === 'count-tokens' ? null : room.budgets.reserve(principal, snapshot, wanted.model, body.bytes.length);
+    if (reserving) exchange.reservation = await reserving;
     const owner = mayChoose(snapshot, wanted.model) ? lastOwner(body.bytes) : null;
     const plan = await askRouter(exchange, snapshot, principal, wanted, owner, room);
     openTranslator(exchange, principal, wanted, plan, query, body, room);
   } catch (error) {
     exchange.refuse(toGatewayError(error));
   }
+}
+
+/** The connection may have closed while others were asked for a place: nobody would give it back. */
+function stopIfLeft(exchange: Exchange, slot: Slot): void {
+  if (!exchange.left) return;
+  slot.release();
+  throw new GatewayError('client_gone');
 }
 
 function currentSnapshot(room: Room): Snapshot {

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation, RequestRow } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/errors';
+import type { Reservation } from './admission/budgets.ts';
 import type { Slot } from './admission/capacity.ts';
 import type { Principal } from './admission/credentials.ts';
 import type { Door } from './http/doors.ts';
@@ -24,6 +25,8 @@ export class Exchange {
   readonly #room: Room;
   readonly #arrived = performance.now();
   principal: Principal | undefined;
+  /** Of the budgets of key and group; settled by the row. */
+  reservation: Reservation | undefined;
   requestedModel: string | null = null;
   /** Canonical, once the router resolved it. */
   model: string | null = null;
@@ -126,6 +129,7 @@ export class Exchange {
   tellRow(row: RequestRow, settled?: () => void): void {
     if (this.#told) return;
     this.#told = true;
+    this.reservation?.settle(row);
     this.#room.meters.finished(row);
     this.#room.rows.tell(row, settled);
   }

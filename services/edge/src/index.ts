@@ -1,13 +1,18 @@
 /** The only public door: listens, admits, hands on, and writes replies. */
-import type { Bus } from '@model-gateway/bus';
+import { answerGathers, type Bus, type Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { EdgeConfig } from '@model-gateway/config';
 import { GatewayError } from '@model-gateway/errors';
+import type { PriceOf } from '@model-gateway/limits';
 import { Roster } from '@model-gateway/roster';
 import { createMinter, type Health, listen, type Service } from '@model-gateway/service';
+import type { SharedState } from '@model-gateway/shared-state';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
+import { BudgetDesk } from './admission/budgets.ts';
 import { Capacity } from './admission/capacity.ts';
 import { createClientAddress } from './admission/client-address.ts';
+import { createLimitsPart } from './admission/limits-part.ts';
+import { RateLimits } from './admission/rate-limits.ts';
 import { createEveryday } from './http/everyday.ts';
 import { createListener } from './http/listener.ts';
 import { BodyBudget } from './http/read-body.ts';
@@ -22,6 +27,10 @@ export interface EdgeDeps {
   config: EdgeConfig;
   logger: Logger;
   metrics: Metrics;
+  /** Where limits are counted. Stopping leaves it open. */
+  state: SharedState;
+  /** What models cost, for budgets. */
+  priceOf: PriceOf;
 }
 
 export interface Edge extends Service {
@@ -30,20 +39,24 @@ export interface Edge extends Service {
 }
 
 export function createEdge(deps: EdgeDeps): Edge {
-  const { bus, catalog, config, logger, metrics } = deps;
-  const capacity = new Capacity(config.maxGlobalConcurrency, config.maxConcurrentStreams);
+  const { bus, catalog, config, logger, metrics, state } = deps;
+  const capacity = new Capacity(config.maxGlobalConcurrency, config.maxConcurrentStreams, state);
+  const rateLimits = new RateLimits(config, state);
+  const budgets = new BudgetDesk(deps);
   const bodyBudget = new BodyBudget(config.bodyBudgetBytes);
   const rows = new RowTeller(bus, logger);
   const room: Room = {
     ...deps,
     capacity,
+    rateLimits,
+    budgets,
     bodyBudget,
     rows,
     replies: new Roster(),
     clientAddress: createClientAddress(config.trustedProxies),
     meters: createMeters(metrics, {
-      requests: () => capacity.requests,
-      streams: () => capacity.streams,
+      requests: () => capacity.requests.used,
+      streams: () => capacity.streams.used,
       bodyBytes: () => bodyBudget.held,
       lostRows: () => rows.lost,
     }),
@@ -52,9 +65,11 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
   const health = (): Health => {
     const reasons = [...(bus.connected ? [] : ['bus']), ...(catalog.ready ? [] : ['catalog']), ...(room.draining ? ['draining'] : [])];
-    return { ready: reasons.length === 0, reasons };
+    return { ready: reasons.length === 0, reasons, ...(state.status().degraded && { notes: ['limits-by-share'] }) };
   };
   const server = createHttpServer(config, createListener(room, createEveryday(room, health)));
+  const limitsPart = createLimitsPart(room, state);
+  let answering: Disposable | undefined;
   let port = config.port;
   return {
     name: 'edge',
@@ -62,7 +77,8 @@ export function createEdge(deps: EdgeDeps): Edge {
       return port;
     },
     async start() {
-      await catalog.start();
+      await Promise.all([catalog.start(), state.start()]);
+      answering = answerGathers(bus, state.holder, { 'edge-limits': limitsPart });
       port = await listen(server, { host: config.host, port: config.port, setting: 'PORT' });
       // Accepting may fail for want of file descriptors: that costs a connection, not the process.
       server.on('error', (error) => logger.error({ error }, 'a connection could not be accepted'));
@@ -74,6 +90,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     async stop() {
       room.draining = true;
       await closeServer(server, room);
+      await answering?.dispose();
+      capacity.close();
       await catalog.stop();
     },
     health,

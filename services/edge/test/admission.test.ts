@@ -1,33 +1,36 @@
 /** Capacity, the caller's address, and the headers that may go further in. */
 import { describe, expect, test } from '@jest/globals';
-import { Capacity } from '../src/admission/capacity.ts';
+import { MemoryState } from '@model-gateway/shared-state';
+import { Capacity, type Slot } from '../src/admission/capacity.ts';
 import { createClientAddress } from '../src/admission/client-address.ts';
 import { innerHeaders } from '../src/admission/request-headers.ts';
 import { fakeRequest } from './fake-request.ts';
 
 describe('capacity', () => {
+  const enter = (capacity: Capacity) => capacity.enter() as Slot;
+
   test('requests above the cap are refused at once, and a released slot is free again', () => {
-    const capacity = new Capacity(2, 1);
-    const first = capacity.enter();
+    const capacity = new Capacity(2, 1, new MemoryState());
+    const first = enter(capacity);
     capacity.enter();
     expect(() => capacity.enter()).toThrow(expect.objectContaining({ code: 'overloaded', status: 503 }));
     first.release();
     first.release();
-    expect(capacity.requests).toBe(1);
+    expect(capacity.requests.used).toBe(1);
     capacity.enter();
     expect(() => capacity.enter()).toThrow(expect.objectContaining({ code: 'overloaded' }));
   });
 
   test('streams have a cap of their own; a refused stream still holds and gives back its request slot', () => {
-    const capacity = new Capacity(10, 1);
-    const stream = capacity.enter();
+    const capacity = new Capacity(10, 1, new MemoryState());
+    const stream = enter(capacity);
     stream.asStream();
-    const second = capacity.enter();
+    const second = enter(capacity);
     expect(() => second.asStream()).toThrow(expect.objectContaining({ code: 'too_many_streams', status: 503 }));
     second.release();
-    expect([capacity.requests, capacity.streams]).toEqual([1, 1]);
+    expect([capacity.requests.used, capacity.streams.used]).toEqual([1, 1]);
     stream.release();
-    expect([capacity.requests, capacity.streams]).toEqual([0, 0]);
+    expect([capacity.requests.used, capacity.streams.used]).toEqual([0, 0]);
   });
 });
 

@@ -1,23 +1,28 @@
 /** Keeps one row per finished request: durable news in, committed batches out. */
 import type { Bus, Disposable } from '@model-gateway/bus';
+import type { PriceOf } from '@model-gateway/limits';
 import type { Service } from '@model-gateway/service';
 import { guardStorage, type Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
+import { priceRow } from './price-row.ts';
 import { writeBatch } from './write-batch.ts';
 
 export interface StatsDeps {
   bus: Bus;
   storage: Storage;
   logger: Logger;
+  /** What models cost, for rows that come without. */
+  priceOf: PriceOf;
 }
 
 /** A batch waits this long for company; its rows are then in the log. It is small, because SQLite writes on this thread: 64 rows are half a millisecond. */
 const batching = { maxBatch: 64, maxWaitMs: 100 };
 
 /** Stopping leaves the storage open: who opened it closes it. */
-export function createStats({ bus, storage, logger }: StatsDeps): Service {
+export function createStats({ bus, storage, logger, priceOf }: StatsDeps): Service {
   const guard = guardStorage({ storage, logger });
   let door: Disposable | undefined;
+  let answers: Disposable | undefined;
   let stopping = false;
   let failing = false;
   return {
@@ -27,12 +32,13 @@ export function createStats({ bus, storage, logger }: StatsDeps): Service {
       // News waits on the bus until the table is there.
       guard.whenMigrated(() => {
         if (stopping) return;
+        answers = bus.serve({ ask: { 'stats.spent': async ({ owners }) => ({ micros: await storage.requests.spent(owners) }) } });
         door = bus.listenDurably(
           'stats.request',
           async (batch) => {
             try {
               await writeBatch(
-                batch.map(({ news }) => news),
+                batch.map(({ news }) => priceRow(news, priceOf)),
                 storage.requests,
                 logger,
               );
@@ -50,7 +56,7 @@ export function createStats({ bus, storage, logger }: StatsDeps): Service {
     async stop() {
       stopping = true;
       guard.stop();
-      await door?.dispose();
+      await Promise.all([door?.dispose(), answers?.dispose()]);
     },
     health() {
       const reasons = [...(bus.connected ? [] : ['bus']), ...(guard.up && !failing ? [] : ['storage']), ...(stopping ? ['draining'] : [])];

@@ -34,7 +34,7 @@ describe('stats', () => {
   });
 
   test('a row told is a row stored when the telling resolves', async () => {
-    stats = createStats({ bus, storage, logger });
+    stats = createStats({ bus, storage, logger, priceOf: () => null });
     await stats.start();
     expect(stats.health()).toEqual({ ready: true, reasons: [] });
     await Promise.all([1, 2, 3].map((index) => bus.tellDurably('stats.request', `r${index}`, sampleRow({ id: `r${index}`, started_at: index }))));
@@ -42,7 +42,7 @@ describe('stats', () => {
   });
 
   test('told twice it is one row, and the translator has the last word', async () => {
-    stats = createStats({ bus, storage, logger });
+    stats = createStats({ bus, storage, logger, priceOf: () => null });
     await stats.start();
     await bus.tellDurably('stats.request', 'a', sampleRow({ authority: 1, status: 503 }));
     await bus.tellDurably('stats.request', 'b', sampleRow({ authority: 2, status: 200 }));
@@ -62,7 +62,7 @@ describe('stats', () => {
         },
       },
     };
-    stats = createStats({ bus, storage: flaky, logger });
+    stats = createStats({ bus, storage: flaky, logger, priceOf: () => null });
     await stats.start();
     const told = bus.tellDurably('stats.request', 'a', sampleRow());
     await until(() => stats.health().reasons.includes('storage'));
@@ -74,7 +74,7 @@ describe('stats', () => {
   });
 
   test('a row that the database refuses does not hold up the others', async () => {
-    stats = createStats({ bus, storage, logger });
+    stats = createStats({ bus, storage, logger, priceOf: () => null });
     await stats.start();
     const bad = sampleRow({ id: 'bad', status: null as unknown as number });
     const rows = [...Array.from({ length: 9 }, (_, index) => sampleRow({ id: `good-${index}` })), bad];
@@ -92,7 +92,7 @@ describe('stats', () => {
         await storage.migrate();
       },
     };
-    stats = createStats({ bus, storage: late, logger });
+    stats = createStats({ bus, storage: late, logger, priceOf: () => null });
     await stats.start();
     expect(stats.health()).toEqual({ ready: false, reasons: ['storage'] });
     const told = bus.tellDurably('stats.request', 'a', sampleRow());

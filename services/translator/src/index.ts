@@ -86,7 +86,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
     },
     health() {
       const reasons = [...(deps.bus.connected ? [] : ['bus']), ...(deps.catalog.ready ? [] : ['catalog']), ...(leavingAt === undefined ? [] : ['draining'])];
-      return { ready: reasons.length === 0, reasons };
+      return { ready: reasons.length === 0, reasons, ...(deps.state.status().degraded && { notes: ['limits-by-share'] }) };
     },
   };
 }

@@ -4,11 +4,13 @@ import type { StorageDialect } from '../dialects/dialect.ts';
 import { catalogTables } from './0001-catalog.ts';
 import { requestTable } from './0002-request-stats.ts';
 import { loadBalancerTables } from './0003-load-balancers.ts';
+import { spendTables } from './0004-limits.ts';
 
 const migrations: Record<string, (types: StorageDialect['types']) => Migration> = {
   '0001-catalog': catalogTables,
   '0002-request-stats': requestTable,
   '0003-load-balancers': loadBalancerTables,
+  '0004-limits': spendTables,
 };
 
 export const createMigrationProvider = (types: StorageDialect['types']): MigrationProvider => ({

@@ -1,10 +1,11 @@
 /** The repository of finished requests: idempotent batches in, pages newest first out. */
-import type { RequestRow } from '@model-gateway/contracts';
+import type { RequestRow, SpendOwner } from '@model-gateway/contracts';
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database, RequestColumns } from '../schema.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { columnNames, decodeRow, encodeRow, encodeValues } from './row-codec.ts';
+import { costsMoney, followSpend, readSpent } from './spend.ts';
 
 export interface RequestFilters {
   /** The minted id or the caller's own. */
@@ -36,6 +37,8 @@ export interface RequestStats {
   /** Safe to repeat: a row stands until one of higher authority comes. One transaction. */
   insertRows(rows: readonly RequestRow[]): Promise<void>;
   listRows(query: RequestQuery): Promise<RequestPage>;
+  /** Millionths, one figure for each owner. */
+  spent(owners: readonly SpendOwner[]): Promise<number[]>;
 }
 
 const keyColumns: ReadonlySet<string> = new Set(['id', 'started_at']);
@@ -68,16 +71,21 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
     if (!first) return;
     const statement = statementOf(first);
     const parameters = rows.map((row) => encodeValues(row, dialect));
-    await db.transaction().execute(async () => runEach(statement, parameters));
+    const write = async () => runEach(statement, parameters);
+    await db.transaction().execute((transaction) => (rows.some(costsMoney) ? followSpend(transaction, rows, write) : write()));
   }
 
   async function insertTogether(rows: readonly RequestRow[]): Promise<void> {
     const columns = uniqueByKey(rows).map((row) => encodeRow(row, dialect));
     if (columns.length === 0) return;
-    if (columns.length <= rowsPerStatement) return void (await upsert(db, columns).execute());
-    await db.transaction().execute(async (transaction) => {
-      for (let start = 0; start < columns.length; start += rowsPerStatement)
-        await upsert(transaction, columns.slice(start, start + rowsPerStatement)).execute();
+    const priced = rows.some(costsMoney);
+    if (!priced && columns.length <= rowsPerStatement) return void (await upsert(db, columns).execute());
+    await db.transaction().execute((transaction) => {
+      const write = async () => {
+        for (let start = 0; start < columns.length; start += rowsPerStatement)
+          await upsert(transaction, columns.slice(start, start + rowsPerStatement)).execute();
+      };
+      return priced ? followSpend(transaction, rows, write) : write();
     });
   }
 
@@ -85,6 +93,13 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
     async insertRows(rows) {
       try {
         await (dialect.runEach ? insertEach(rows, dialect.runEach) : insertTogether(rows));
+      } catch (error) {
+        throw dialect.translateError(error);
+      }
+    },
+    async spent(owners) {
+      try {
+        return await Promise.all(owners.map((owner) => readSpent(db, owner)));
       } catch (error) {
         throw dialect.translateError(error);
       }

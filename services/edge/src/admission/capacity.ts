@@ -1,27 +1,31 @@
-/** The two caps of this process: requests at once, and streams at once. 503 at once when full. */
+/** The two caps: requests at once, and streams at once. 503 at once when full. */
 import { GatewayError } from '@model-gateway/errors';
+import type { SharedState } from '@model-gateway/shared-state';
+import { SharedCap } from './shared-cap.ts';
 
 export class Capacity {
-  requests = 0;
-  streams = 0;
-  readonly #maxRequests: number;
-  readonly #maxStreams: number;
+  readonly requests: SharedCap;
+  readonly streams: SharedCap;
 
-  constructor(maxRequests: number, maxStreams: number) {
-    this.#maxRequests = maxRequests;
-    this.#maxStreams = maxStreams;
+  constructor(maxRequests: number, maxStreams: number, state: SharedState) {
+    this.requests = new SharedCap(maxRequests, 'requests', state);
+    this.streams = new SharedCap(maxStreams, 'streams', state);
   }
 
-  /** A slot for one request; `release` may be called once more than needed. */
-  enter(): Slot {
-    if (this.requests >= this.#maxRequests) throw new GatewayError('overloaded');
-    this.requests++;
-    return new Slot(this);
+  /** A slot for one request, later only when other processes have to be asked; `release` may be called once more than needed. */
+  enter(): Slot | Promise<Slot> {
+    const entered = this.requests.enter();
+    if (entered === true) return new Slot(this);
+    if (entered === false) throw new GatewayError('overloaded');
+    return entered.then((free) => {
+      if (!free) throw new GatewayError('overloaded');
+      return new Slot(this);
+    });
   }
 
-  enterStream(): void {
-    if (this.streams >= this.#maxStreams) throw new GatewayError('too_many_streams');
-    this.streams++;
+  close(): void {
+    this.requests.close();
+    this.streams.close();
   }
 }
 
@@ -34,15 +38,25 @@ export class Slot {
     this.#capacity = capacity;
   }
 
-  asStream(): void {
-    this.#capacity.enterStream();
-    this.#stream = true;
+  /** The request turned out to be a stream. */
+  asStream(): void | Promise<void> {
+    const entered = this.#capacity.streams.enter();
+    if (entered === true) this.#stream = true;
+    else if (entered === false) throw new GatewayError('too_many_streams');
+    else return entered.then((free) => this.#becameStream(free));
   }
 
   release(): void {
     if (this.#released) return;
     this.#released = true;
-    this.#capacity.requests--;
-    if (this.#stream) this.#capacity.streams--;
+    this.#capacity.requests.leave();
+    if (this.#stream) this.#capacity.streams.leave();
+  }
+
+  #becameStream(free: boolean): void {
+    if (!free) throw new GatewayError('too_many_streams');
+    // Whoever left while others were asked has no use for the place.
+    if (this.#released) this.#capacity.streams.leave();
+    else this.#stream = true;
   }
 }

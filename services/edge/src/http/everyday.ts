@@ -10,8 +10,8 @@ export function createEveryday(room: Room, health: () => Health): Express {
   app.disable('etag');
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', (_request, response) => {
-    const { ready, reasons } = health();
-    response.status(ready ? 200 : 503).json({ ready, reasons });
+    const { ready, reasons, notes } = health();
+    response.status(ready ? 200 : 503).json({ ready, reasons, notes });
   });
   // Agents warm their connection with these; a 404 only floods logs (field-notes 24).
   app.head(['/', '/api/hello'], (_request, response) => void response.status(200).end());

@@ -1,0 +1,18 @@
+/** What was spent, by owner, currency and UTC day: budgets remember it over restarts. */
+import { sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import type { StorageDialect } from '../dialects/dialect.ts';
+
+export const spendTables = ({ text, integer }: StorageDialect['types']): Migration => ({
+  async up(db) {
+    await sql
+      .raw(
+        `create table if not exists spend_days (owner_kind ${text} not null, owner ${text} not null, currency ${text} not null, day ${integer} not null,
+        micros ${integer} not null, primary key (owner_kind, owner, currency, day))`,
+      )
+      .execute(db);
+    // Its one row is locked by whoever adds to the sums, so that a row of a request is counted once however often it is told.
+    await sql.raw(`create table if not exists spend_turn (id ${integer} not null primary key, turn ${integer} not null)`).execute(db);
+    await sql.raw('insert into spend_turn (id, turn) values (1, 1) on conflict do nothing').execute(db);
+  },
+});

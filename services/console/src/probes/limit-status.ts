@@ -1,0 +1,109 @@
+/** How much of each limit is in use: what all live edges and translators say, put together by layer. Read only. */
+import type { BudgetPart, CounterPart, EdgeLimits, RateLimit, StatePart, TranslatorLimits } from '@model-gateway/contracts';
+import type { Room } from '../room.ts';
+
+interface Usage {
+  used: number;
+  waiting: number;
+  /** Some process goes by its share, since Redis is lost. */
+  degraded: boolean;
+}
+
+export interface LimitStatus {
+  /** `redis`: counted together; `memory`: each process counts for itself, and limits hold for each. */
+  backend: 'memory' | 'redis' | null;
+  degraded: boolean;
+  global: Usage & { limit: number | null };
+  streams: Usage & { limit: number | null };
+  keys: (CounterPart & Usage)[];
+  ips: (CounterPart & Usage)[];
+  upstreams: (Usage & { name: string; limit: RateLimit })[];
+  models: (Usage & { name: string; limit: RateLimit })[];
+  budgets: (BudgetPart & { degraded: boolean })[];
+  processes: { answered: string[]; missing: string[] };
+}
+
+const mostShown = 200;
+
+export async function readLimitStatus(room: Room): Promise<LimitStatus> {
+  const [edges, translators, limited] = await Promise.all([
+    room.gatherer.gather('edge-limits', {}),
+    room.gatherer.gather('translator-limits', {}),
+    readLimited(room),
+  ]);
+  const edgeParts = edges.answers.map(({ answer }) => answer);
+  const translatorParts = translators.answers.map(({ answer }) => answer);
+  const states = [...edgeParts, ...translatorParts].map(({ state }) => state);
+  const gate = (kind: string) => (one: { name: string; limit: RateLimit }) => ({ ...one, ...usageOfGate(`${kind}:${one.name}`, translatorParts) });
+  return {
+    backend: states[0]?.backend ?? null,
+    degraded: isDegraded(states),
+    global: capOf(edgeParts, 'requests'),
+    streams: capOf(edgeParts, 'streams'),
+    keys: countersOf(edgeParts, 'keys'),
+    ips: countersOf(edgeParts, 'ips'),
+    upstreams: limited.upstreams.map(gate('upstream')),
+    models: limited.models.map(gate('model')),
+    budgets: budgetsOf(edgeParts),
+    processes: {
+      answered: [...edges.answers, ...translators.answers].map(({ process }) => process).sort(),
+      missing: [...edges.missing, ...translators.missing].sort(),
+    },
+  };
+}
+
+const isDegraded = (states: readonly StatePart[]): boolean => states.some(({ degraded }) => degraded);
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
+
+/** What was saved, whether anybody has come yet or not. */
+async function readLimited({ storage }: Room) {
+  return storage.catalog.read(async ({ upstreams, models }) => ({
+    upstreams: (await upstreams.all()).flatMap(({ document: { name, rate_limit } }) => (rate_limit ? [{ name, limit: rate_limit }] : [])),
+    models: (await models.all()).flatMap(({ document: { name, rate_limit } }) => (rate_limit && rate_limit !== 'inherit' ? [{ name, limit: rate_limit }] : [])),
+  }));
+}
+
+function capOf(parts: readonly EdgeLimits[], which: 'requests' | 'streams') {
+  return {
+    used: sum(parts.map((part) => part[which].used)),
+    limit: parts[0]?.[which].limit ?? null,
+    waiting: 0,
+    degraded: isDegraded(parts.map(({ state }) => state)),
+  };
+}
+
+function usageOfGate(scope: string, parts: readonly TranslatorLimits[]): Usage {
+  const gates = parts.flatMap((part) => part.gates.filter((gate) => gate.scope === scope));
+  return { used: sum(gates.map(({ used }) => used)), waiting: sum(gates.map(({ waiting }) => waiting)), degraded: isDegraded(parts.map(({ state }) => state)) };
+}
+
+/** Those who share a store say the same figure each; those who count for themselves are added up. */
+const together = (shared: boolean, known: number, more: number): number => (shared ? Math.max(known, more) : known + more);
+const isShared = ({ state }: EdgeLimits): boolean => state.backend === 'redis' && !state.degraded;
+
+function countersOf(parts: readonly EdgeLimits[], kind: 'keys' | 'ips'): (CounterPart & Usage)[] {
+  const found = new Map<string, CounterPart & Usage>();
+  for (const part of parts) {
+    for (const counter of part[kind]) {
+      const known = found.get(counter.name);
+      const used = known ? together(isShared(part), known.used, counter.used) : counter.used;
+      found.set(counter.name, { ...counter, used, waiting: 0, degraded: (known?.degraded ?? false) || part.state.degraded });
+    }
+  }
+  return [...found.values()].sort((a, b) => b.used / b.limit - a.used / a.limit).slice(0, mostShown);
+}
+
+function budgetsOf(parts: readonly EdgeLimits[]): (BudgetPart & { degraded: boolean })[] {
+  const found = new Map<string, BudgetPart & { degraded: boolean }>();
+  for (const part of parts) {
+    for (const budget of part.budgets) {
+      const id = JSON.stringify([budget.kind, budget.name]);
+      const known = found.get(id);
+      // What was spent comes from the same rows for all of them; what is reserved is each one's own, unless the store is shared.
+      const spent = known ? Math.max(known.spent_micros ?? 0, budget.spent_micros ?? 0) : budget.spent_micros;
+      const reserved = known ? together(isShared(part), known.reserved_micros, budget.reserved_micros) : budget.reserved_micros;
+      found.set(id, { ...budget, spent_micros: spent, reserved_micros: reserved, degraded: (known?.degraded ?? false) || part.state.degraded });
+    }
+  }
+  return [...found.values()].slice(0, mostShown);
+}

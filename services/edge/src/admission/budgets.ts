@@ -1,0 +1,193 @@
+/** Money: what a request may cost is reserved from its key's and its group's budget before it goes on, and settled by what its row says it cost. */
+import type { Bus } from '@model-gateway/bus';
+import type { Budget, BudgetPart, RequestRow, Snapshot } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import { costOf, type Price, type PriceOf, periodEnd, periodStart, type Reserved, reservationOf, toMicros } from '@model-gateway/limits';
+import { resolveName } from '@model-gateway/routing';
+import type { SharedState } from '@model-gateway/shared-state';
+import type { Logger } from '@model-gateway/telemetry';
+import type { Principal } from './credentials.ts';
+
+type Kind = 'key' | 'group';
+
+/** One budget in one period. */
+interface Account {
+  kind: Kind;
+  name: string;
+  budget: Budget;
+  scope: string;
+  from: number;
+  /** null: it never ends. */
+  until: number | null;
+  /** Reserved by this process. */
+  held: number;
+  /** When the rows were last asked what was spent. */
+  learnedAt: number | null;
+  learning: Promise<void> | null;
+}
+
+export interface BudgetDeps {
+  state: SharedState;
+  bus: Bus;
+  priceOf: PriceOf;
+  logger: Logger;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+}
+
+/** What was reserved for one request. */
+export interface Reservation {
+  /** Once, by the row that the request left. */
+  settle(row: RequestRow): void;
+}
+
+/** How often the rows correct what is known of a budget in use. */
+const relearnMs = 5_000;
+const askMs = 1_000;
+const mostAccounts = 50_000;
+const mostShown = 200;
+
+export class BudgetDesk {
+  readonly #deps: BudgetDeps;
+  readonly #now: () => number;
+  readonly #accounts = new Map<string, Account>();
+
+  constructor(deps: BudgetDeps) {
+    this.#deps = deps;
+    this.#now = deps.now ?? Date.now;
+  }
+
+  /** null at once where nobody set a budget. Rejects with 402 when one is spent. */
+  reserve({ key, group }: Principal, snapshot: Snapshot, model: string, requestBytes: number): null | Promise<Reservation> {
+    if (!key.budget && !group.budget) return null;
+    const price = this.#dearest(snapshot, resolveName(snapshot, model));
+    const wanted: Account[] = [];
+    if (key.budget) wanted.push(this.#account('key', key.name, key.budget));
+    if (group.budget) wanted.push(this.#account('group', group.name, group.budget));
+    return this.#reserveAll(wanted, price, price ? reservationOf(price, requestBytes) : 0);
+  }
+
+  async shown(): Promise<BudgetPart[]> {
+    const parts: BudgetPart[] = [];
+    for (const { kind, name, budget, scope, until } of [...this.#accounts.values()].slice(-mostShown)) {
+      if (until !== null && until <= this.#now()) continue;
+      const known = await this.#deps.state.lookAtBudget(scope);
+      parts.push({
+        kind,
+        name,
+        currency: budget.currency,
+        period: budget.period,
+        limit_micros: toMicros(budget.limit),
+        spent_micros: known?.spent ?? null,
+        reserved_micros: known?.reserved ?? 0,
+      });
+    }
+    return parts;
+  }
+
+  async #reserveAll(accounts: readonly Account[], price: Price | null, amount: number): Promise<Reservation> {
+    const taken: { account: Account; amount: number }[] = [];
+    for (const account of accounts) {
+      // A budget counts what is paid in its own currency.
+      const own = price && price.currency === account.budget.currency ? amount : 0;
+      const { allowed } = await this.#reserveOne(account, own);
+      if (!allowed) {
+        for (const one of taken) this.#giveBack(one.account, one.amount, 0);
+        throw new GatewayError('budget_exhausted', { message: `The budget of this ${account.kind === 'key' ? 'access key' : 'key group'} is exhausted.` });
+      }
+      taken.push({ account, amount: own });
+    }
+    let settled = false;
+    return {
+      settle: (row) => {
+        if (settled) return;
+        settled = true;
+        for (const one of taken) this.#giveBack(one.account, one.amount, this.#costOf(row, one.account.budget.currency));
+      },
+    };
+  }
+
+  async #reserveOne(account: Account, amount: number): Promise<Reserved> {
+    if (account.learnedAt === null) await this.#learn(account);
+    else if (this.#now() - account.learnedAt > relearnMs) void this.#learn(account);
+    const first = await this.#ask(account, amount);
+    if (first.spent !== null) return first;
+    // The store has forgotten the budget: the rows have not.
+    if (first.allowed) account.held -= amount;
+    await this.#learn(account);
+    return this.#ask(account, amount);
+  }
+
+  async #ask(account: Account, amount: number): Promise<Reserved> {
+    const ask = { limit: toMicros(account.budget.limit), held: account.held, amount };
+    // Counted before the answer, so that the next question knows of this one.
+    account.held += amount;
+    const reserved = await this.#deps.state.reserve(account.scope, ask);
+    if (!reserved.allowed) account.held -= amount;
+    return reserved;
+  }
+
+  #giveBack(account: Account, amount: number, cost: number): void {
+    account.held -= amount;
+    this.#deps.state.charge(account.scope, { held: account.held, cost });
+  }
+
+  /** Never rejects: while statistics are away a budget goes by what this process, or the shared store, knows. */
+  #learn(account: Account): Promise<void> {
+    account.learning ??= this.#readSpent(account).finally(() => {
+      account.learning = null;
+    });
+    return account.learning;
+  }
+
+  async #readSpent(account: Account): Promise<void> {
+    const { kind, name, from, scope, budget } = account;
+    try {
+      const { micros } = await this.#deps.bus.ask('stats.spent', { owners: [{ kind, name, currency: budget.currency, from }] }, { deadlineMs: askMs });
+      this.#deps.state.learn(scope, micros[0] ?? 0);
+    } catch (error) {
+      this.#deps.logger.warn({ error, kind, name }, 'what was spent of a budget cannot be read, going on with what is known');
+      if (account.learnedAt === null) this.#deps.state.learn(scope, 0);
+    }
+    account.learnedAt = this.#now();
+  }
+
+  #account(kind: Kind, name: string, budget: Budget): Account {
+    const now = this.#now();
+    const from = periodStart(budget.period, now);
+    const scope = `${kind}:${budget.currency}:${budget.period}:${from}:${name}`;
+    let account = this.#accounts.get(scope);
+    if (!account) {
+      if (this.#accounts.size >= mostAccounts) this.#forgetOld(now);
+      account = { kind, name, budget, scope, from, until: periodEnd(budget.period, now), held: 0, learnedAt: null, learning: null };
+      this.#accounts.set(scope, account);
+    }
+    // Its limit may have been edited.
+    account.budget = budget;
+    return account;
+  }
+
+  #forgetOld(now: number): void {
+    for (const [scope, { until, held }] of this.#accounts) if (held === 0 && until !== null && until <= now) this.#accounts.delete(scope);
+  }
+
+  /** Of a load balancer the dearest of its models: which one will answer is not known yet. */
+  #dearest(snapshot: Snapshot, { model, balancer }: ReturnType<typeof resolveName>): Price | null {
+    const models = model ? [model] : balancer.entries.flatMap((entry) => snapshot.models.get(entry.model) ?? []);
+    let dearest: Price | null = null;
+    for (const { name, upstream_model_id } of models) {
+      const price = this.#deps.priceOf({ name, upstreamModelId: upstream_model_id });
+      if (price && (!dearest || price.output > dearest.output)) dearest = price;
+    }
+    return dearest;
+  }
+
+  #costOf(row: RequestRow, currency: string): number {
+    if (row.cost_micros !== null) return row.currency === currency ? row.cost_micros : 0;
+    if (row.model === null || row.usage_source === null) return 0;
+    const price = this.#deps.priceOf({ name: row.model, upstreamModelId: row.upstream_model_id ?? row.model });
+    if (!price || price.currency !== currency) return 0;
+    const { input_tokens: input, output_tokens: output, cache_read_tokens: cacheRead, cache_write_tokens: cacheWrite, reasoning_tokens: reasoning } = row;
+    return costOf(price, { input, output, cacheRead, cacheWrite, reasoning });
+  }
+}
