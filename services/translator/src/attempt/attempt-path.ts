@@ -17,6 +17,11 @@ export class AttemptPath {
     return this.#nodes[this.#node];
   }
 
+  /** No other node comes after the present one. */
+  get isLastNode(): boolean {
+    return this.#node >= this.#nodes.length - 1;
+  }
+
   get attempt(): PlannedAttempt | undefined {
     const node = this.node;
     const keyIndex = node?.keys[this.#key];

@@ -4,8 +4,12 @@ import { type ErrorCode, GatewayError } from '@model-gateway/errors';
 import type { OutboundFault } from '@model-gateway/outbound';
 import type { UpstreamFault } from '@model-gateway/protocols';
 
-/** `key`: another key of the same upstream may do better, and so may another node · `node`: another node may · `stop`: it would fail everywhere. */
-export type NextStep = 'key' | 'node' | 'stop';
+/**
+ * `key`: another key of the same upstream may do better, and so may another node · `node-or-key`: another node rather than another key, since
+ * the upstream itself seems ill; with none left, another key may lead to a healthier part of it · `node`: another node may · `stop`: it would
+ * fail everywhere.
+ */
+export type NextStep = 'key' | 'node-or-key' | 'node' | 'stop';
 
 interface Meaning {
   /** What the caller gets when this was the last word of a single upstream (contract §3). */
@@ -23,14 +27,15 @@ const meanings: Record<UpstreamFault['class'], Meaning> = {
   credential: { code: 'upstream_credential', next: 'key', sign: 'key' },
   account: { code: 'upstream_failed', next: 'key', sign: 'key' },
   rate: { code: 'upstream_rate_limited', next: 'key', sign: 'node' },
-  overloaded: { code: 'upstream_overloaded', next: 'node', sign: 'node' },
-  server: { code: 'upstream_failed', next: 'node', sign: 'node' },
+  overloaded: { code: 'upstream_overloaded', next: 'node-or-key', sign: 'node' },
+  server: { code: 'upstream_failed', next: 'node-or-key', sign: 'node' },
   timeout: { code: 'upstream_timeout', next: 'node', sign: 'hang' },
   connect: { code: 'upstream_failed', next: 'node', sign: 'line' },
   broken: { code: 'upstream_broken', next: 'node', sign: 'node' },
 };
 
-export const nextStep = (fault: UpstreamFault): NextStep => meanings[fault.class].next;
+/** An upstream that has moved has done so for every key. */
+export const nextStep = (fault: UpstreamFault): NextStep => (isRedirect(fault) ? 'node' : meanings[fault.class].next);
 
 /** Whether the key itself was refused: it would be for any other model too. */
 export const refusesKey = (fault: UpstreamFault): boolean => meanings[fault.class].sign === 'key';

@@ -153,7 +153,7 @@ function goOn(path: AttemptPath, fault: UpstreamFault, call: Call, room: Room): 
   const step = nextStep(fault);
   if (step === 'stop') return false;
   if (refusesKey(fault)) path.refuseKey();
-  if (step === 'key' && path.nextKey()) return true;
+  if ((step === 'key' || (step === 'node-or-key' && path.isLastNode)) && path.nextKey()) return true;
   if (!path.nextNode()) return false;
   if (room.retries.take()) return true;
   room.logger.warn({ request: call.job.id, model: call.job.plan.model }, 'no other node is tried: the budget of retries is spent');
