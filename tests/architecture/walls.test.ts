@@ -10,7 +10,9 @@ const layers: Record<string, number> = {
   contracts: 0,
   errors: 0,
   ...Object.fromEntries(
-    ['protocols', 'routing', 'rewrite', 'limits', 'signatures', 'model-families', 'framing', 'json', 'secrets', 'roster', 'client-setup'].map((name) => [name, 1]),
+    ['protocols', 'routing', 'rewrite', 'limits', 'signatures', 'model-families', 'framing', 'json', 'secrets', 'roster', 'client-setup', 'header-rules'].map(
+      (name) => [name, 1],
+    ),
   ),
   ...Object.fromEntries(['bus', 'storage', 'catalog', 'shared-state', 'outbound', 'config', 'telemetry', 'service'].map((name) => [name, 2])),
 };

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Job, Plan, Snapshot } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { headersAllowed } from '@model-gateway/header-rules';
 import { decodeJsonString, scanBody } from '@model-gateway/json';
 import type { ClientDoor, RouteMatch } from '@model-gateway/protocols';
 import { isGranted, resolveName } from '@model-gateway/routing';
@@ -9,7 +10,6 @@ import { mintRequestId } from '@model-gateway/service';
 import { lastOwner } from '@model-gateway/signatures';
 import type { Slot } from './admission/capacity.ts';
 import { authenticate, type Principal } from './admission/credentials.ts';
-import { headersAllowed } from './admission/header-acl.ts';
 import { innerHeaders } from './admission/request-headers.ts';
 import { Exchange } from './exchange.ts';
 import type { DoorMatch, Headers } from './http/doors.ts';

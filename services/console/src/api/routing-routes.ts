@@ -1,6 +1,7 @@
 /** Looks into routing: the key monitor, how nodes stand, why a request goes where it goes, and a real call of a model. */
 import { modelName, resourceName } from '@model-gateway/contracts';
 import { clientProtocols as clients, type Protocol } from '@model-gateway/protocols';
+import type { Response } from 'express';
 import { z } from 'zod';
 import { monitorKeys } from '../probes/key-monitor.ts';
 import { type ModelTest, testModel } from '../probes/test-model.ts';
@@ -36,6 +37,19 @@ function pick<P extends Protocol>(list: readonly P[], id: string | undefined): P
   const found = id === undefined ? list[0] : list.find((protocol) => protocol.id === id);
   if (!found) throw invalidField('client_protocol', `is not one of ${idsOf(list)}`);
   return found;
+}
+
+/** The same test as events: `data` with the reply's bytes as they come (JSON strings), `result` with what the plain answer is. */
+async function answerStreamed(test: ModelTest, response: Response, room: Room): Promise<void> {
+  const left = new AbortController();
+  response.once('close', () => left.abort());
+  response.status(200).set({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }).flushHeaders();
+  const decoder = new TextDecoder();
+  const say = (event: string, value: unknown) => response.write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`);
+  const result = await testModel(test, room, { data: (piece) => say('data', decoder.decode(piece, { stream: true })), signal: left.signal });
+  if (left.signal.aborted) return;
+  say('result', result);
+  response.end();
 }
 
 export const routingRoutes = (room: Room): Route[] => [
@@ -102,8 +116,10 @@ export const routingRoutes = (room: Room): Route[] => [
     status: 200,
     async handle(request, response) {
       const { model, client_protocol, stream, prompt, body } = readInput(testSchema, request.body);
-      const protocol = pick(testable, client_protocol);
-      response.json(await testModel({ model, protocol, prompt, body, stream: stream ?? body?.['stream'] === true }, room));
+      const test = { model, protocol: pick(testable, client_protocol), prompt, body, stream: stream ?? body?.['stream'] === true };
+      // A list of both, as fetch sends by default, means the plain answer.
+      if (request.get('accept') === 'text/event-stream') return answerStreamed(test, response, room);
+      response.json(await testModel(test, room));
     },
   },
 ];

@@ -30,14 +30,22 @@ export interface ModelTestResult {
 const deadlineMs = 120_000;
 const mostBytes = 8 * 1024 * 1024;
 
+/** Who watches a test while it runs. */
+export interface TestWatcher {
+  /** Bytes of the reply as a caller would get them. */
+  data(piece: Uint8Array): void;
+  /** Aborted: nobody wants the rest. */
+  signal: AbortSignal;
+}
+
 /** Rejects only when the gateway itself cannot make the call; what the upstream does is part of the answer. */
-export async function testModel({ model, protocol, stream, prompt, body }: ModelTest, room: Room): Promise<ModelTestResult> {
+export async function testModel({ model, protocol, stream, prompt, body }: ModelTest, room: Room, watcher?: TestWatcher): Promise<ModelTestResult> {
   const id = mintRequestId();
   const startedAt = Date.now();
   const began = performance.now();
   const call = protocol.client.testCall({ model, stream, prompt, body });
   const bytes = Buffer.from(JSON.stringify(call.body), 'utf8');
-  const run = await send({ id, startedAt, model, protocol, call, bytes }, room);
+  const run = await send({ id, startedAt, model, protocol, call, bytes }, room, watcher);
   const { tail, error, reply } = run;
   const row = tail?.row;
   const translation = {
@@ -74,7 +82,11 @@ interface Sending {
   bytes: Buffer;
 }
 
-async function send(sending: Sending, room: Room): Promise<{ tail: ReplyTail | null; error: GatewayError | null; reply: Buffer }> {
+async function send(
+  sending: Sending,
+  room: Room,
+  watcher: TestWatcher | undefined,
+): Promise<{ tail: ReplyTail | null; error: GatewayError | null; reply: Buffer }> {
   let job: Job;
   try {
     job = await makeJob(sending, room);
@@ -93,6 +105,7 @@ async function send(sending: Sending, room: Room): Promise<{ tail: ReplyTail | n
         data(piece) {
           size += piece.length;
           stream.consumed(piece.length);
+          watcher?.data(piece);
           if (size <= mostBytes) return void parts.push(Buffer.from(piece));
           stream.cancel('reply too large');
           resolve({ tail: null, error: new GatewayError('upstream_bad_reply', { message: 'The reply is larger than a test shows.' }), reply: Buffer.alloc(0) });
@@ -109,6 +122,7 @@ async function send(sending: Sending, room: Room): Promise<{ tail: ReplyTail | n
       },
       { body: sending.bytes, deadlineMs },
     );
+    watcher?.signal.addEventListener('abort', () => stream.cancel('the tester left'), { once: true });
   });
 }
 

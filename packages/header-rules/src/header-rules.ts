@@ -15,12 +15,19 @@ const tests: Record<HeaderRule['match'], Test> = {
   regex: (value, _wanted, rule) => value !== undefined && compiled(rule).matcher(value).find(),
 };
 
+/** Position of the rule that decides: the first that matches; -1 when none does. `headers` has lower-case names. */
+export function decidingRule(rules: readonly HeaderRule[], headers: Headers): number {
+  for (let index = 0; index < rules.length; index++) {
+    const rule = rules[index]!;
+    if (tests[rule.match](sentValue(headers, rule.header.toLowerCase()), rule.value ?? '', rule)) return index;
+  }
+  return -1;
+}
+
 /** When any `allow` rule exists and none matched, the request is denied. */
 export function headersAllowed(rules: readonly HeaderRule[], headers: Headers): boolean {
-  for (const rule of rules) {
-    if (tests[rule.match](sentValue(headers, rule.header.toLowerCase()), rule.value ?? '', rule)) return rule.action === 'allow';
-  }
-  return !rules.some((rule) => rule.action === 'allow');
+  const decided = rules[decidingRule(rules, headers)];
+  return decided ? decided.action === 'allow' : !rules.some((rule) => rule.action === 'allow');
 }
 
 /** Only what was sent, never what every object inherits; the one header that Node keeps as a list is joined as Node joins the others. */

@@ -1,7 +1,7 @@
 /** A group's header rules: each match, their order, and time that stays linear. */
 import { describe, expect, test } from '@jest/globals';
 import type { HeaderRule } from '@model-gateway/contracts';
-import { headersAllowed } from '../src/admission/header-acl.ts';
+import { headersAllowed } from './index.ts';
 
 const rule = (match: HeaderRule['match'], value: string | undefined, action: HeaderRule['action'], header = 'X-Team'): HeaderRule => ({
   header,

@@ -1,0 +1,60 @@
+/** Chat completions in the playground. */
+import {
+  at,
+  dataUrl,
+  errorPiece,
+  finishPiece,
+  list,
+  type PlaygroundDialect,
+  type PlaygroundPiece,
+  type PlaygroundTurn,
+  text,
+  textPiece,
+  usagePiece,
+} from '../playground/dialect.ts';
+
+const message = ({ role, text: words, images }: PlaygroundTurn) => ({
+  role,
+  content:
+    images.length === 0
+      ? words
+      : [...(words ? [{ type: 'text', text: words }] : []), ...images.map((image) => ({ type: 'image_url', image_url: { url: dataUrl(image) } }))],
+});
+
+/** A message and a delta have the same fields. */
+function readMessage(value: unknown): PlaygroundPiece[] {
+  return [
+    ...textPiece('thinking', at(value, 'reasoning_content')),
+    ...textPiece('text', at(value, 'content')),
+    ...textPiece('text', at(value, 'refusal')),
+    ...list(at(value, 'tool_calls')).map((call, place): PlaygroundPiece => {
+      const name = text(at(call, 'function', 'name'));
+      return { kind: 'tool', id: String(at(call, 'index') ?? place), ...(name && { name }), arguments: text(at(call, 'function', 'arguments')) };
+    }),
+  ];
+}
+
+const read = (value: unknown, part: 'delta' | 'message'): PlaygroundPiece[] => [
+  ...errorPiece(value),
+  ...readMessage(at(value, 'choices', 0, part)),
+  ...finishPiece(at(value, 'choices', 0, 'finish_reason')),
+  ...usagePiece(at(value, 'usage', 'prompt_tokens'), at(value, 'usage', 'completion_tokens')),
+];
+
+export const playground: PlaygroundDialect = {
+  id: 'alpha',
+  title: 'Chat completions (OpenAI)',
+  path: () => '/v1/chat/completions',
+  headers: (key) => ({ authorization: `Bearer ${key}` }),
+  body: ({ model, system, turns, tools, maxTokens, temperature, stream }) => ({
+    model,
+    messages: [...(system ? [{ role: 'system', content: system }] : []), ...turns.map(message)],
+    ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
+    max_completion_tokens: maxTokens,
+    ...(temperature !== null && { temperature }),
+    stream,
+    ...(stream && { stream_options: { include_usage: true } }),
+  }),
+  readEvent: (event) => read(event, 'delta'),
+  readWhole: (reply) => read(reply, 'message'),
+};

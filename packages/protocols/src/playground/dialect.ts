@@ -1,0 +1,83 @@
+/** A client protocol as the console's playground speaks it: in the browser, from typed words to a request and from events to words. Nothing here needs Node. */
+import type { ProtocolId } from '@model-gateway/contracts';
+
+export interface PlaygroundImage {
+  mediaType: string;
+  base64: string;
+}
+
+export interface PlaygroundTurn {
+  role: 'user' | 'assistant';
+  text: string;
+  images: readonly PlaygroundImage[];
+}
+
+export interface PlaygroundTool {
+  name: string;
+  description: string;
+  /** JSON schema of the arguments. */
+  parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface PlaygroundRequest {
+  model: string;
+  system: string;
+  turns: readonly PlaygroundTurn[];
+  tools: readonly PlaygroundTool[];
+  maxTokens: number;
+  temperature: number | null;
+  stream: boolean;
+}
+
+/** What an event adds to the reply. Pieces of one call share their `id`; a name comes once, arguments in parts. */
+export type PlaygroundPiece =
+  | { kind: 'text'; text: string }
+  | { kind: 'thinking'; text: string }
+  | { kind: 'tool'; id: string; name?: string; arguments: string }
+  | { kind: 'usage'; input?: number; output?: number }
+  | { kind: 'finish'; reason: string }
+  | { kind: 'error'; message: string };
+
+export interface PlaygroundDialect {
+  id: ProtocolId;
+  title: string;
+  /** Below the gateway's address. */
+  path: (request: PlaygroundRequest) => string;
+  headers: (key: string) => Record<string, string>;
+  body: (request: PlaygroundRequest) => Record<string, unknown>;
+  /** Of one event of a stream, its JSON parsed. Events of no interest give nothing. */
+  readEvent: (event: unknown) => PlaygroundPiece[];
+  readWhole: (reply: unknown) => PlaygroundPiece[];
+}
+
+/** A stranger's JSON, walked without trust: a path that is not there is undefined. */
+export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let found = value;
+  for (const step of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined;
+    found = (found as Record<string | number, unknown>)[step];
+  }
+  return found;
+}
+
+export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const count = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+
+export const textPiece = (kind: 'text' | 'thinking', value: unknown): PlaygroundPiece[] => (text(value) ? [{ kind, text: text(value) }] : []);
+export const finishPiece = (reason: unknown): PlaygroundPiece[] => (text(reason) ? [{ kind: 'finish', reason: text(reason) }] : []);
+
+export function usagePiece(input: unknown, output: unknown): PlaygroundPiece[] {
+  const [read, written] = [count(input), count(output)];
+  return read === undefined && written === undefined
+    ? []
+    : [{ kind: 'usage', ...(read !== undefined && { input: read }), ...(written !== undefined && { output: written }) }];
+}
+
+/** Every protocol puts a message into `error.message` or is silent. */
+export const errorPiece = (value: unknown): PlaygroundPiece[] => {
+  const message = text(at(value, 'error', 'message'));
+  return message ? [{ kind: 'error', message }] : [];
+};
+
+export const dataUrl = ({ mediaType, base64 }: PlaygroundImage): string => `data:${mediaType};base64,${base64}`;

@@ -1,0 +1,10 @@
+/** Client protocols that the playground can speak, in the order in which it offers them. */
+import { playground as alpha } from '../alpha/playground.ts';
+import { playground as alphaResponse } from '../alpha_response/playground.ts';
+import { playground as beta } from '../beta/playground.ts';
+import { playground as gamma } from '../gamma/playground.ts';
+import type { PlaygroundDialect } from './dialect.ts';
+
+export type { PlaygroundDialect, PlaygroundImage, PlaygroundPiece, PlaygroundRequest, PlaygroundTool, PlaygroundTurn } from './dialect.ts';
+
+export const playgroundDialects: readonly PlaygroundDialect[] = [alpha, alphaResponse, beta, gamma];
