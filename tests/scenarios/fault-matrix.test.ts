@@ -32,7 +32,7 @@ const faults: Fault[] = [
   { name: 'eof', model: 'eof@0', status: 502, code: 'upstream_broken' },
   { name: '401', model: 'err:401:invalid_api_key', status: 502, code: 'upstream_credential', rotates: 'always' },
   { name: '403', model: 'err:403:forbidden', status: 502, code: 'upstream_credential', rotates: 'always' },
-  { name: '429-wait', model: 'err:429:rate_limit_exceeded:7', status: 429, code: 'upstream_rate_limited', retryAfter: '7', rotates: 'always' },
+  { name: '429-wait', model: 'err:429:rate_limit_exceeded:45', status: 429, code: 'upstream_rate_limited', retryAfter: '45', rotates: 'always' },
   { name: '429', model: 'err:429:rate_limit_exceeded', status: 429, code: 'upstream_rate_limited', rotates: 'always' },
   { name: '500', model: 'err:500:server_error', status: 502, code: 'upstream_failed', rotates: 'alone' },
   { name: '503', model: 'err:503:overloaded', status: 503, code: 'upstream_overloaded', rotates: 'alone' },
