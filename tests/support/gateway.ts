@@ -19,6 +19,8 @@ export interface GatewayOptions {
   toml?: Record<string, Record<string, string | number | boolean>>;
   /** For every process. */
   env?: Record<string, string>;
+  /** Split: a second process of each of these, named `edge-2` and the like. */
+  twice?: readonly SplitService[];
 }
 
 export interface Configuration {
@@ -42,6 +44,8 @@ export interface TestGateway {
   readonly arrangement: Arrangement;
   /** Of the public port, without a trailing slash. */
   readonly url: string;
+  /** Of every edge, the first one first. */
+  readonly edgeUrls: readonly string[];
   readonly consoleUrl: string;
   readonly consoleKey: string;
   /** An access key of the group `everyone`, which grants every model. */
@@ -116,6 +120,11 @@ class Gateway implements TestGateway {
     return `http://127.0.0.1:${(this.processes['edge'] ?? this.processes['gateway'])?.ports[0]}`;
   }
 
+  get edgeUrls(): readonly string[] {
+    const second = this.processes['edge-2'];
+    return [this.url, ...(second ? [`http://127.0.0.1:${second.ports[0]}`] : [])];
+  }
+
   get consoleUrl(): string {
     return `${this.url}/console/api`;
   }
@@ -145,7 +154,9 @@ class Gateway implements TestGateway {
     if (postgres.status === 'fulfilled') this.postgres = postgres.value;
     for (const one of [nats, postgres]) if (one.status === 'rejected') throw one.reason;
     const database = { STORAGE_MODE: 'postgresql', DATABASE_URL: await this.postgres!.createDatabase() };
-    for (const name of splitServices) this.#plan(name, ['serve', name], { ...shared, NATS_URL: this.nats!.url, ...database });
+    const env = { ...shared, NATS_URL: this.nats!.url, ...database };
+    for (const name of splitServices) this.#plan(name, ['serve', name], env);
+    for (const name of this.#options.twice ?? []) this.#plan(`${name}-2`, ['serve', name], env);
   }
 
   #plan(name: string, args: string[], env: Record<string, string>): void {

@@ -10,18 +10,20 @@ export interface BudgetState {
 
 export interface BudgetAsk {
   holder: string;
-  /** What the holder has reserved now, without this request. */
+  /** What the holder has reserved now, without these requests. */
   held: number;
-  amount: number;
+  /** What each request may cost, in order. */
+  amounts: readonly number[];
   limit: number;
   leaseMs: number;
 }
 
 export interface Reserved {
-  allowed: boolean;
+  /** So many of the requests, from the first. */
+  granted: number;
   /** null: nobody said yet what was spent before; it counts as nothing until then. */
   spent: number | null;
-  /** By all holders, this request included. */
+  /** By all holders, these requests included. */
   reserved: number;
 }
 
@@ -31,10 +33,12 @@ export const toMicros = (amount: number): number => Math.round(amount * 1_000_00
 
 /** A request may begin while anything is left: what it then costs too much is at most its own reservation. */
 export function reserveMoney(state: BudgetState, ask: BudgetAsk, now: number): Reserved {
-  const reserved = ask.held + othersReserved(state, ask.holder, now);
-  const allowed = (state.spent ?? 0) + reserved < ask.limit;
-  note(state, ask.holder, ask.held + (allowed ? ask.amount : 0), now + ask.leaseMs);
-  return { allowed, spent: state.spent, reserved: reserved + (allowed ? ask.amount : 0) };
+  const others = othersReserved(state, ask.holder, now);
+  let { held } = ask;
+  let granted = 0;
+  while (granted < ask.amounts.length && (state.spent ?? 0) + others + held < ask.limit) held += ask.amounts[granted++]!;
+  note(state, ask.holder, held, now + ask.leaseMs);
+  return { granted, spent: state.spent, reserved: others + held };
 }
 
 /** A request ended: it cost so much, and its holder has so much reserved now. */

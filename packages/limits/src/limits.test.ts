@@ -193,7 +193,7 @@ describe('budget', () => {
             if (end && open.length > 0) {
               const reserved = open.pop()!;
               chargeMoney(state, { holder: 'a', held: held - reserved, cost: Math.floor((reserved * percent) / 100), leaseMs: 1e9 }, 0);
-            } else if (reserveMoney(state, { holder: 'a', held, amount, limit, leaseMs: 1e9 }, 0).allowed) open.push(amount);
+            } else if (reserveMoney(state, { holder: 'a', held, amounts: [amount], limit, leaseMs: 1e9 }, 0).granted === 1) open.push(amount);
           }
           expect(state.spent! + open.reduce((sum, one) => sum + one, 0)).toBeLessThan(limit + 50);
         },
@@ -203,9 +203,9 @@ describe('budget', () => {
 
   test('what the rows say counts when it is more; a dead process frees what it had reserved', () => {
     const state = openBudget();
-    expect(reserveMoney(state, { holder: 'a', held: 0, amount: 10, limit: 10, leaseMs: 100 }, 0)).toEqual({ allowed: true, spent: null, reserved: 10 });
-    expect(reserveMoney(state, { holder: 'b', held: 0, amount: 1, limit: 10, leaseMs: 100 }, 50).allowed).toBe(false);
-    expect(reserveMoney(state, { holder: 'b', held: 0, amount: 1, limit: 10, leaseMs: 100 }, 100).allowed).toBe(true);
+    expect(reserveMoney(state, { holder: 'a', held: 0, amounts: [10, 1], limit: 10, leaseMs: 100 }, 0)).toEqual({ granted: 1, spent: null, reserved: 10 });
+    expect(reserveMoney(state, { holder: 'b', held: 0, amounts: [1], limit: 10, leaseMs: 100 }, 50).granted).toBe(0);
+    expect(reserveMoney(state, { holder: 'b', held: 0, amounts: [1], limit: 10, leaseMs: 100 }, 100).granted).toBe(1);
     learnSpent(state, 7);
     learnSpent(state, 5);
     expect(state.spent).toBe(7);

@@ -31,8 +31,8 @@ export interface SharedState {
   /** Permits were released; `tokens` more were used than reserved. */
   give(scope: string, limits: GateLimits, give: { held: number; tokens: number }): void;
   hit(scope: string, limit: WindowLimit): Soon<Hit>;
-  /** `held`: what this process has reserved already. */
-  reserve(scope: string, ask: { limit: number; held: number; amount: number }): Soon<Reserved>;
+  /** `held`: what this process has reserved already. One question per scope may be under way at a time. */
+  reserve(scope: string, ask: { limit: number; held: number; amounts: readonly number[] }): Soon<Reserved>;
   charge(scope: string, charge: { held: number; cost: number }): void;
   /** What the database says was spent. */
   learn(scope: string, spent: number): void;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { capOf, type GateLimits } from '@model-gateway/limits';
 import { type RedisServer, redisAvailable, startRedisServer } from '../../../tests/support/redis-server.ts';
-import { MemoryState, Permits, RedisState, type SharedState } from '../src/index.ts';
+import { MemoryState, Permits, Purse, RedisState, type SharedState } from '../src/index.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -114,17 +114,26 @@ describe.each(engines)('%s', (engine) => {
 
   test('budget: reserved before, charged after, and the rows correct what is known', async () => {
     const name = scope();
-    const ask = { limit: 100, held: 0, amount: 60 };
-    expect(await one.reserve(name, ask)).toEqual({ allowed: true, spent: null, reserved: 60 });
+    const ask = { limit: 100, held: 0, amounts: [60] };
+    expect(await one.reserve(name, ask)).toEqual({ granted: 1, spent: null, reserved: 60 });
     one.learn(name, 30);
-    expect(await one.reserve(name, { ...ask, held: 60 })).toEqual({ allowed: true, spent: 30, reserved: 120 });
-    expect((await one.reserve(name, { ...ask, held: 120 })).allowed).toBe(false);
+    expect(await one.reserve(name, { ...ask, held: 60 })).toEqual({ granted: 1, spent: 30, reserved: 120 });
+    expect((await one.reserve(name, { ...ask, held: 120 })).granted).toBe(0);
     one.charge(name, { held: 0, cost: 50 });
     expect(await one.lookAtBudget(name)).toEqual({ spent: 80, reserved: 0 });
     one.learn(name, 70);
     expect((await one.lookAtBudget(name))?.spent).toBe(80);
     one.learn(name, 100);
-    expect((await one.reserve(name, ask)).allowed).toBe(false);
+    expect((await one.reserve(name, ask)).granted).toBe(0);
+  });
+
+  test('a purse: 50 at once, and what is reserved is exact in between', async () => {
+    const purse = new Purse(one, scope());
+    const wave = () => Promise.all(Array.from({ length: 50 }, () => purse.reserve(10, () => 95)));
+    expect((await wave()).filter(({ allowed }) => allowed)).toHaveLength(10);
+    expect(purse.held).toBe(100);
+    for (let at = 0; at < 10; at++) purse.settle(10, 1);
+    expect((await wave()).filter(({ allowed }) => allowed)).toHaveLength(10);
   });
 
   test('what nobody has used is not known, and looking changes nothing', async () => {
@@ -159,11 +168,11 @@ describe.each(engines)('%s', (engine) => {
     await dead.start();
     const alive = await open('alive', { leaseMs: 300, renewMs: 100 });
     expect((await dead.take(name, capOf(3), { held: 0, costs: [0, 0], waits: false })).granted).toBe(2);
-    await dead.reserve(name, { limit: 100, held: 0, amount: 100 });
+    await dead.reserve(name, { limit: 100, held: 0, amounts: [100] });
     expect((await alive.take(name, capOf(3), { held: 0, costs: [0, 0], waits: false })).granted).toBe(1);
     await sleep(450);
     expect(await one.lookAtGate(name, capOf(3))).toMatchObject({ used: 1 });
-    expect((await one.reserve(name, { limit: 100, held: 0, amount: 1 })).allowed).toBe(true);
+    expect((await one.reserve(name, { limit: 100, held: 0, amounts: [1] })).granted).toBe(1);
     expect((await one.take(name, capOf(3), { held: 0, costs: [0, 0, 0], waits: false })).granted).toBe(2);
     await alive.close();
     await dead.close();
@@ -195,7 +204,7 @@ if (redisAvailable('shared state without Redis'))
     expect((await state.take('other', limits, { held: 0, costs: Array(9).fill(0), waits: false })).granted).toBe(2);
     const hits = await Promise.all(Array.from({ length: 20 }, () => state.hit('w', { limit: 10, windowMs: 60_000 })));
     expect(hits.filter(({ allowed }) => allowed)).toHaveLength(5);
-    expect((await state.reserve('b', { limit: 10, held: 0, amount: 1 })).allowed).toBe(true);
+    expect((await state.reserve('b', { limit: 10, held: 0, amounts: [1] })).granted).toBe(1);
     state.charge('b', { held: 0, cost: 1 });
     expect(performance.now() - began).toBeLessThan(400);
     expect(state.status()).toMatchObject({ backend: 'redis', degraded: true });

@@ -66,7 +66,7 @@ export class MemoryState implements SharedState {
     return hitWindow(state, limit, this.#now());
   }
 
-  reserve(scope: string, ask: { limit: number; held: number; amount: number }): Reserved {
+  reserve(scope: string, ask: { limit: number; held: number; amounts: readonly number[] }): Reserved {
     return reserveMoney(this.#budget(scope), { ...ask, holder: this.holder, leaseMs: noEnd }, this.#now());
   }
 

@@ -24,6 +24,8 @@ const mostRefused = 10_000;
 /** How late a process in line may be before it loses its place. */
 const graceMs = 150;
 
+const moneyOf = (scope: string): string => `money ${scope}`;
+
 const gateArguments = ({ rpm, tpm, maxConcurrency, intervalMs, initialPercent }: GateLimits): Argument[] => [
   rpm ?? -1,
   tpm ?? -1,
@@ -110,22 +112,33 @@ export class RedisState implements SharedState {
     );
   }
 
-  reserve(scope: string, ask: { limit: number; held: number; amount: number }): Reserved | Promise<Reserved> {
-    this.#noteMoney(scope, ask.held + ask.amount);
+  reserve(scope: string, ask: { limit: number; held: number; amounts: readonly number[] }): Reserved | Promise<Reserved> {
+    const { limit, held, amounts } = ask;
     const noted = (reserved: Reserved): Reserved => {
-      if (!reserved.allowed) this.#noteMoney(scope, (this.#money.get(scope) ?? 0) - ask.amount);
+      this.#noteMoney(
+        scope,
+        amounts.slice(0, reserved.granted).reduce((sum, one) => sum + one, held),
+      );
       return reserved;
     };
-    const alone = (): Reserved => noted(this.#share.reserve(scope, ask));
-    if (!this.#link.up) return alone();
-    return this.#link.run('reserve', keyOf('budget', scope), this.holder, ask.held, ask.amount, ask.limit, this.#leaseMs).then(
-      ([allowed = 1, spent = -1, reserved = 0]) => {
-        // Remembered for the time without Redis.
-        if (spent >= 0) this.#share.learn(scope, spent);
-        return noted({ allowed: allowed === 1, spent: spent < 0 ? null : spent, reserved });
-      },
-      () => alone(),
-    );
+    const alone = (): Reserved => this.#share.reserve(scope, ask);
+    if (!this.#link.up) return noted(alone());
+    const asking = moneyOf(scope);
+    this.#asking.add(asking);
+    return this.#link
+      .run('reserve', keyOf('budget', scope), this.holder, held, limit, this.#leaseMs, ...amounts)
+      .then(
+        ([granted = 0, spent = -1, reserved = 0]) => {
+          // Remembered for the time without Redis.
+          if (spent >= 0) this.#share.learn(scope, spent);
+          return { granted, spent: spent < 0 ? null : spent, reserved };
+        },
+        () => alone(),
+      )
+      .then((reserved) => {
+        this.#asking.delete(asking);
+        return noted(reserved);
+      });
   }
 
   charge(scope: string, { held, cost }: { held: number; cost: number }): void {
@@ -182,7 +195,8 @@ export class RedisState implements SharedState {
     if (!this.#link.up) return;
     for (const [scope, { limits, held }] of this.#permits)
       if (!this.#asking.has(scope)) this.#send('give', keyOf('gate', scope), ...gateArguments(limits), this.holder, held, 0, this.#leaseMs);
-    for (const [scope, held] of this.#money) this.#send('charge', keyOf('budget', scope), this.holder, held, 0, this.#leaseMs);
+    for (const [scope, held] of this.#money)
+      if (!this.#asking.has(moneyOf(scope))) this.#send('charge', keyOf('budget', scope), this.holder, held, 0, this.#leaseMs);
   }
 
   /** A failure has marked the link as lost already, and said so. */

@@ -168,15 +168,18 @@ local function save()
 end
 `;
 
-/** ARGV: holder, held, amount, limit, lease. Gives allowed, spent (-1: unknown), reserved. */
+/** ARGV: holder, held, limit, lease, amounts. Gives granted, spent (-1: unknown), reserved. */
 const reserve = `${budget}
-local held, amount = tonumber(ARGV[2]), tonumber(ARGV[3])
-local reserved = held + others(ARGV[1])
-local allowed = (s.spent or 0) + reserved < tonumber(ARGV[4])
-if not allowed then amount = 0 end
-note(ARGV[1], held + amount, tonumber(ARGV[5]))
+local held, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
+local reserved = others(ARGV[1])
+local granted, count = 0, #ARGV - 4
+while granted < count and (s.spent or 0) + reserved + held < limit do
+  held = held + tonumber(ARGV[5 + granted])
+  granted = granted + 1
+end
+note(ARGV[1], held, tonumber(ARGV[4]))
 save()
-return { allowed and 1 or 0, s.spent or -1, reserved + amount }
+return { granted, s.spent or -1, reserved + held }
 `;
 
 /** ARGV: holder, held, cost, lease. */

@@ -2,9 +2,9 @@
 import type { Bus } from '@model-gateway/bus';
 import type { Budget, BudgetPart, RequestRow, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
-import { costOf, type Price, type PriceOf, periodEnd, periodStart, type Reserved, reservationOf, toMicros } from '@model-gateway/limits';
+import { costOf, type Price, type PriceOf, periodEnd, periodStart, reservationOf, toMicros } from '@model-gateway/limits';
 import { resolveName } from '@model-gateway/routing';
-import type { SharedState } from '@model-gateway/shared-state';
+import { Purse, type SharedState } from '@model-gateway/shared-state';
 import type { Logger } from '@model-gateway/telemetry';
 import type { Principal } from './credentials.ts';
 
@@ -19,8 +19,8 @@ interface Account {
   from: number;
   /** null: it never ends. */
   until: number | null;
-  /** Reserved by this process. */
-  held: number;
+  /** What this process has reserved. */
+  purse: Purse;
   /** When the rows were last asked what was spent. */
   learnedAt: number | null;
   learning: Promise<void> | null;
@@ -90,9 +90,9 @@ export class BudgetDesk {
     for (const account of accounts) {
       // A budget counts what is paid in its own currency.
       const own = price && price.currency === account.budget.currency ? amount : 0;
-      const { allowed } = await this.#reserveOne(account, own);
+      const allowed = await this.#reserveOne(account, own);
       if (!allowed) {
-        for (const one of taken) this.#giveBack(one.account, one.amount, 0);
+        for (const one of taken) one.account.purse.settle(one.amount, 0);
         throw new GatewayError('budget_exhausted', { message: `The budget of this ${account.kind === 'key' ? 'access key' : 'key group'} is exhausted.` });
       }
       taken.push({ account, amount: own });
@@ -102,34 +102,22 @@ export class BudgetDesk {
       settle: (row) => {
         if (settled) return;
         settled = true;
-        for (const one of taken) this.#giveBack(one.account, one.amount, this.#costOf(row, one.account.budget.currency));
+        for (const { account, amount: reserved } of taken) account.purse.settle(reserved, this.#costOf(row, account.budget.currency));
       },
     };
   }
 
-  async #reserveOne(account: Account, amount: number): Promise<Reserved> {
+  async #reserveOne(account: Account, amount: number): Promise<boolean> {
     if (account.learnedAt === null) await this.#learn(account);
     else if (this.#now() - account.learnedAt > relearnMs) void this.#learn(account);
-    const first = await this.#ask(account, amount);
-    if (first.spent !== null) return first;
+    const { purse } = account;
+    const limitOf = () => toMicros(account.budget.limit);
+    const first = await purse.reserve(amount, limitOf);
+    if (first.spent !== null || !first.allowed) return first.allowed;
     // The store has forgotten the budget: the rows have not.
-    if (first.allowed) account.held -= amount;
+    purse.settle(amount, 0);
     await this.#learn(account);
-    return this.#ask(account, amount);
-  }
-
-  async #ask(account: Account, amount: number): Promise<Reserved> {
-    const ask = { limit: toMicros(account.budget.limit), held: account.held, amount };
-    // Counted before the answer, so that the next question knows of this one.
-    account.held += amount;
-    const reserved = await this.#deps.state.reserve(account.scope, ask);
-    if (!reserved.allowed) account.held -= amount;
-    return reserved;
-  }
-
-  #giveBack(account: Account, amount: number, cost: number): void {
-    account.held -= amount;
-    this.#deps.state.charge(account.scope, { held: account.held, cost });
+    return (await purse.reserve(amount, limitOf)).allowed;
   }
 
   /** Never rejects: while statistics are away a budget goes by what this process, or the shared store, knows. */
@@ -159,7 +147,17 @@ export class BudgetDesk {
     let account = this.#accounts.get(scope);
     if (!account) {
       if (this.#accounts.size >= mostAccounts) this.#forgetOld(now);
-      account = { kind, name, budget, scope, from, until: periodEnd(budget.period, now), held: 0, learnedAt: null, learning: null };
+      account = {
+        kind,
+        name,
+        budget,
+        scope,
+        from,
+        until: periodEnd(budget.period, now),
+        purse: new Purse(this.#deps.state, scope),
+        learnedAt: null,
+        learning: null,
+      };
       this.#accounts.set(scope, account);
     }
     // Its limit may have been edited.
@@ -168,7 +166,7 @@ export class BudgetDesk {
   }
 
   #forgetOld(now: number): void {
-    for (const [scope, { until, held }] of this.#accounts) if (held === 0 && until !== null && until <= now) this.#accounts.delete(scope);
+    for (const [scope, { until, purse }] of this.#accounts) if (purse.held === 0 && until !== null && until <= now) this.#accounts.delete(scope);
   }
 
   /** Of a load balancer the dearest of its models: which one will answer is not known yet. */

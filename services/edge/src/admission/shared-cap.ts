@@ -2,7 +2,7 @@
  * A cap on what is under way, shared by all edges. This one takes places in bulk and hands them out itself, so that a request costs one comparison;
  * only at the end of what it has does it ask, and what it does not use goes back within a second.
  */
-import { capOf, type GateLimits, type Taken } from '@model-gateway/limits';
+import { capOf, type GateLimits } from '@model-gateway/limits';
 import { Permits, type SharedState } from '@model-gateway/shared-state';
 
 /** Places kept at hand: a share of the cap, so that a small cap is exact, and a few at most. */
@@ -52,19 +52,28 @@ export class SharedCap {
   }
 
   #ask(): void {
-    if (this.#permits.busy || this.#asking.length === 0) return;
-    const wanted = Math.min(this.cap, this.#asking.length + this.#spare);
-    this.#permits.take(this.#limits, Array<number>(wanted).fill(0), false, (taken) => this.#answer(taken));
+    if (this.#permits.busy) return;
+    // Places may have come free meanwhile.
+    this.#serve(this.#asking.length, false);
+    const asked = this.#asking.length;
+    if (asked === 0) return;
+    const wanted = Math.min(this.cap, asked + this.#spare);
+    this.#permits.take(this.#limits, Array<number>(wanted).fill(0), false, () => {
+      // Those who came while the question was under way have not been asked for.
+      this.#serve(asked, true);
+      this.#tend();
+      this.#ask();
+    });
   }
 
-  #answer(_taken: Taken): void {
-    const waiting = this.#asking.splice(0);
-    for (const enter of waiting) {
+  /** The first so many; `all`: those without a place are refused. */
+  #serve(count: number, all: boolean): void {
+    for (let served = 0; served < count; served++) {
       const free = this.used < this.#permits.held;
+      if (!free && !all) return;
       if (free) this.used++;
-      enter(free);
+      this.#asking.shift()?.(free);
     }
-    this.#tend();
   }
 
   /** Gives back what is not used, soon and all at once. */

@@ -1,0 +1,222 @@
+/** Limits over two edges and two translators: exact while Redis is there, no error when it is not, and true again after any death. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { mintAccessKey } from '@model-gateway/secrets';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
+import { splitAvailable, startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { findRedisServer, type RedisServer, redisAvailable, startRedisServer } from '../support/redis-server.ts';
+
+const possible = splitAvailable('limits shared by processes') && redisAvailable('limits shared by processes') && findRedisServer() !== null;
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+(possible ? describe : describe.skip)('two edges, two translators, one Redis', () => {
+  let upstream: FakeUpstream;
+  let redis: RedisServer;
+  let gateway: TestGateway;
+  const keys = { counted: mintAccessKey(), second: mintAccessKey(), poor: mintAccessKey(), flood: mintAccessKey(), modest: mintAccessKey() };
+
+  beforeAll(async () => {
+    [upstream, redis] = await Promise.all([startFakeUpstream(), startRedisServer({ own: true })]);
+    gateway = await startGateway({
+      arrangement: 'split',
+      twice: ['edge', 'translator'],
+      env: { REDIS_URL: redis.url },
+      toml: { streaming: { max_concurrent_streams: 12 } },
+    });
+    await gateway.configure({
+      upstreams: [{ name: 'fake', protocol: 'alpha', base_url: upstream.url, api_keys: [{ key: 'sk-fake' }] }],
+      models: [
+        { name: 'free', upstream: 'fake', upstream_model_id: 'text:2' },
+        { name: 'narrow', upstream: 'fake', upstream_model_id: 'text:3+slow:15', rate_limit: { max_concurrency: 4, wait_timeout_secs: 30 } },
+        { name: 'held', upstream: 'fake', upstream_model_id: 'pump+slow:50', rate_limit: { max_concurrency: 4, wait_timeout_secs: 0 } },
+        { name: 'rationed', upstream: 'fake', upstream_model_id: 'text:1', rate_limit: { rpm: 7, wait_timeout_secs: 0 } },
+        { name: 'gpt-4o', upstream: 'fake', upstream_model_id: 'text:100' },
+        { name: 'endless', upstream: 'fake', upstream_model_id: 'pump+slow:50' },
+        { name: 'single', upstream: 'fake', upstream_model_id: 'text:2+slow:20', rate_limit: { max_concurrency: 1, wait_timeout_secs: 30 } },
+      ],
+      access_keys: [
+        { name: 'counted', group: 'everyone', key: keys.counted, rate_limit: { rpm: 10 } },
+        { name: 'second', group: 'everyone', key: keys.second, rate_limit: { rpm: 500 } },
+        { name: 'poor', group: 'everyone', key: keys.poor, budget: { limit: 0.05, period: 'total' } },
+        { name: 'flood', group: 'everyone', key: keys.flood },
+        { name: 'modest', group: 'everyone', key: keys.modest },
+      ],
+    });
+    // The second edge has its own snapshot of the configuration.
+    await until(async () => (await ask(keys.second, 'free', { edge: 1 })).ok, 'the second edge to know the keys');
+  }, 60_000);
+  afterAll(async () => {
+    await gateway?.stop();
+    await Promise.all([upstream.close(), redis.dispose()]);
+  });
+
+  let turn = 0;
+  const edgeUrl = (edge: number) => gateway.edgeUrls[edge % 2]!;
+  const ask = (key: string, model: string, { stream = false, edge = turn++, signal = undefined as AbortSignal | undefined } = {}) =>
+    fetch(`${edgeUrl(edge)}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'hi' }] }),
+      ...(signal && { signal }),
+    });
+  const statuses = (count: number, key: string, model: string, options: { stream?: boolean } = {}) =>
+    Promise.all(
+      Array.from({ length: count }, async () => {
+        const reply = await ask(key, model, options);
+        await reply.text();
+        return reply.status;
+      }),
+    );
+  const countOf = (list: readonly number[], status: number) => list.filter((one) => one === status).length;
+  const limitStatus = async () => (await gateway.console('GET', '/rate-limit-status')).body;
+
+  /** The most calls of a model that the upstream had open at once. */
+  function mostAtOnce(model: string): number {
+    const marks = upstream.requests
+      .filter(({ json }) => json['model'] === model)
+      .flatMap(({ at, closed }) => [
+        { at, step: 1 },
+        { at: closed?.at ?? Number.POSITIVE_INFINITY, step: -1 },
+      ]);
+    marks.sort((a, b) => a.at - b.at || a.step - b.step);
+    let now = 0;
+    let most = 0;
+    for (const { step } of marks) {
+      now += step;
+      most = Math.max(most, now);
+    }
+    return most;
+  }
+
+  test('50 at once: requests of a key and calls of a model are exact', async () => {
+    expect(countOf(await statuses(50, keys.counted, 'free'), 200)).toBe(10);
+    expect(countOf(await statuses(50, gateway.key, 'rationed'), 200)).toBe(7);
+    const status = await limitStatus();
+    expect(status).toMatchObject({ backend: 'redis', degraded: false, processes: { missing: [] } });
+    expect(status.processes.answered).toHaveLength(4);
+    expect(status.keys.find(({ name }: { name: string }) => name === 'counted')).toMatchObject({ used: 10, limit: 10 });
+  });
+
+  test('calls at once: never more at the upstream, all are served, and both translators take part', async () => {
+    // Not more streams than the cap on streams lets in.
+    const rounds = await Promise.all(
+      Array.from({ length: 5 }, async () => [
+        ...(await statuses(2, gateway.key, 'narrow', { stream: true })),
+        ...(await statuses(2, gateway.key, 'narrow', { stream: true })),
+        ...(await statuses(2, gateway.key, 'narrow', { stream: true })),
+      ]),
+    );
+    expect(countOf(rounds.flat(), 200)).toBe(30);
+    expect(mostAtOnce('text:3+slow:15')).toBeLessThanOrEqual(4);
+    await until(async () => (await limitStatus()).models.find(({ name }: { name: string }) => name === 'narrow').used === 0, 'all permits to be back');
+  });
+
+  test('streams at once: one cap over both edges, and its places come back', async () => {
+    const leaving = new AbortController();
+    const streams = await Promise.all(Array.from({ length: 30 }, () => ask(gateway.key, 'endless', { stream: true, signal: leaving.signal })));
+    expect(
+      countOf(
+        streams.map(({ status }) => status),
+        200,
+      ),
+    ).toBe(12);
+    expect(
+      countOf(
+        streams.map(({ status }) => status),
+        503,
+      ),
+    ).toBe(18);
+    leaving.abort();
+    await Promise.allSettled(streams.map((stream) => stream.text()));
+    await until(async () => countOf(await statuses(8, gateway.key, 'free', { stream: true }), 200) === 8, 'the places to come back');
+  });
+
+  test('a budget: 50 at once overshoot by one reservation at most, and none is let in afterwards', async () => {
+    const first = await statuses(50, keys.poor, 'gpt-4o');
+    expect(countOf(first, 200)).toBeGreaterThan(0);
+    expect(countOf(first, 402)).toBe(50 - countOf(first, 200));
+    let later: number[] = [];
+    await until(async () => {
+      later = await statuses(10, keys.poor, 'gpt-4o');
+      return countOf(later, 402) === 10;
+    }, 'the budget to be spent');
+    const [budget] = (await limitStatus()).budgets.filter(({ name }: { name: string }) => name === 'poor');
+    // A reservation is 4,096 tokens of output.
+    expect(budget.spent_micros).toBeLessThanOrEqual(50_000 + 41_000);
+    expect(budget.spent_micros).toBeGreaterThanOrEqual(50_000);
+  });
+
+  test('a flood of one key does not keep another from its turn', async () => {
+    const flood = Promise.all(Array.from({ length: 60 }, () => ask(keys.flood, 'single').then((reply) => reply.text())));
+    await sleep(50);
+    const began = performance.now();
+    const before = upstream.requests.filter(({ json }) => json['model'] === 'text:2+slow:20').length;
+    expect((await ask(keys.modest, 'single')).status).toBe(200);
+    const after = upstream.requests.filter(({ json }) => json['model'] === 'text:2+slow:20').length;
+    // Its turn comes after a call of each process, not after the whole line.
+    expect(after - before).toBeLessThan(15);
+    expect(performance.now() - began).toBeLessThan(5000);
+    await flood;
+    expect(mostAtOnce('text:2+slow:20')).toBe(1);
+  });
+
+  test('kill -9 of a translator and an edge that hold permits: within 15 s everything can be taken again', async () => {
+    const streams = await Promise.all(Array.from({ length: 4 }, () => ask(gateway.key, 'held', { stream: true })));
+    expect(streams.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect((await ask(gateway.key, 'held')).status).toBe(429);
+    const reading = Promise.allSettled(streams.map((stream) => stream.text()));
+    const { 'edge-2': edge, 'translator-2': translator } = gateway.processes;
+    await Promise.all([edge!.kill('SIGKILL'), translator!.kill('SIGKILL'), gateway.processes['translator']!.kill('SIGKILL')]);
+    const died = performance.now();
+    await Promise.all([edge!.restart(), translator!.restart(), gateway.processes['translator']!.restart()]);
+    await reading;
+    const leaving = new AbortController();
+    const held: Response[] = [];
+    await until(
+      async () => {
+        const one = await ask(gateway.key, 'held', { stream: true, edge: 0, signal: leaving.signal });
+        if (one.status === 200) held.push(one);
+        else await one.text();
+        return held.length === 4;
+      },
+      'all four permits to be free',
+      15_000,
+    );
+    expect(performance.now() - died).toBeLessThan(15_000);
+    expect((await ask(gateway.key, 'held', { edge: 0 })).status).toBe(429);
+    leaving.abort();
+    await Promise.allSettled(held.map((stream) => stream.text()));
+  }, 60_000);
+
+  test('Redis killed, started empty and flushed under load: no error of the data plane, said in the status, back in sync', async () => {
+    await until(async () => (await ask(keys.second, 'free', { edge: 1 })).ok, 'the second edge');
+    const seen: number[] = [];
+    let going = true;
+    const load = Promise.all(
+      Array.from({ length: 6 }, async () => {
+        while (going) {
+          const reply = await ask(keys.second, seen.length % 3 === 0 ? 'narrow' : 'free');
+          await reply.text();
+          seen.push(reply.status);
+          await sleep(10);
+        }
+      }),
+    );
+    await sleep(300);
+    await redis.kill();
+    await until(async () => (await limitStatus()).degraded === true, 'the status to say so');
+    const ready = await fetch(`${edgeUrl(0)}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([200, { ready: true, reasons: [], notes: ['limits-by-share'] }]);
+    await sleep(500);
+    await redis.start();
+    const back = performance.now();
+    await until(async () => (await limitStatus()).degraded === false, 'to be back in sync', 5000);
+    expect(performance.now() - back).toBeLessThan(5000);
+    await redis.command('FLUSHALL');
+    await sleep(500);
+    going = false;
+    await load;
+    expect(seen.length).toBeGreaterThan(50);
+    expect(seen.filter((status) => status !== 200 && status !== 429)).toEqual([]);
+    expect(mostAtOnce('text:3+slow:15')).toBeLessThanOrEqual(4);
+  });
+});
