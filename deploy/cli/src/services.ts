@@ -19,6 +19,7 @@ export const serviceFactories = {
       outbound: parts.outbound(),
       config: { secretKey: consoleSecretOf(parts.config) },
       logger: parts.logger,
+      metrics: parts.metrics,
       webRoot: findWebRoot(),
     }),
   router: ({ bus, catalog, config }: Parts): Service => createRouter({ bus, catalog: catalog(), config: config.router }),

@@ -1,4 +1,5 @@
 /** The database of the gateway: one schema and the same repositories on SQLite and PostgreSQL. */
+export type { AuditFilters, AuditLogs, AuditPage, AuditQuery } from './audit/audit-logs.ts';
 export type { BalancerLinks, PinPage } from './catalog/balancer-links.ts';
 export type { CatalogChange, CatalogReader, CatalogStore, CatalogWriter, ChangeOptions } from './catalog/catalog-store.ts';
 export type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, StoredResource, UpstreamDocument } from './catalog/documents.ts';

@@ -2,6 +2,7 @@
 import { GatewayError } from '@model-gateway/errors';
 import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
+import { type AuditLogs, createAuditLogs } from './audit/audit-logs.ts';
 import { type CatalogStore, createCatalogStore } from './catalog/catalog-store.ts';
 import type { StorageDialect } from './dialects/dialect.ts';
 import { createPostgresDialect } from './dialects/postgres.ts';
@@ -29,6 +30,7 @@ export interface Storage {
   readonly mode: 'sqlite' | 'postgresql';
   readonly catalog: CatalogStore;
   readonly requests: RequestStats;
+  readonly audit: AuditLogs;
   /** Brings the schema up to date. Several processes may do so at once. Rejects `service_unavailable` when the database is away. */
   migrate(): Promise<void>;
   /** Rejects `service_unavailable` when the database does not answer. */
@@ -44,6 +46,7 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now }: O
     mode: target.mode,
     catalog: createCatalogStore(db, dialect, now),
     requests: createRequestStats(db, dialect),
+    audit: createAuditLogs(db, dialect),
     migrate: () => migrate(db, dialect, logger),
     async ping() {
       try {

@@ -62,6 +62,18 @@ export interface SpendColumns {
   micros: number;
 }
 
+export interface AuditColumns {
+  id: string;
+  occurred_at: number;
+  actor: string;
+  action: string;
+  entity_type: string;
+  entity_id: string;
+  diff: string | null;
+  ip_address: string | null;
+  request_id: string | null;
+}
+
 export interface Database {
   upstreams: ResourceColumns;
   models: ModelColumns;
@@ -75,5 +87,6 @@ export interface Database {
   catalog_revision: RevisionColumns;
   request_stats: RequestColumns;
   spend_days: SpendColumns;
+  audit_logs: AuditColumns;
   spend_turn: { id: number; turn: number };
 }

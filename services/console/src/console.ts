@@ -8,7 +8,7 @@ import { upstreamProtocols } from '@model-gateway/protocols';
 import type { Keyring } from '@model-gateway/secrets';
 import { createMinter, type Service } from '@model-gateway/service';
 import { guardStorage, type Storage } from '@model-gateway/storage';
-import type { Logger } from '@model-gateway/telemetry';
+import type { Logger, Metrics } from '@model-gateway/telemetry';
 import { accessKeyRoutes } from './api/access-key-routes.ts';
 import { limitRoutes } from './api/limit-routes.ts';
 import { logRoutes } from './api/log-routes.ts';
@@ -19,6 +19,7 @@ import { resourceRoutes } from './api/resource-routes.ts';
 import type { Route } from './api/route.ts';
 import { routingRoutes } from './api/routing-routes.ts';
 import { transferRoutes } from './api/transfer-routes.ts';
+import { createAudit } from './audit/audit.ts';
 import { createApp } from './http/app.ts';
 import { BusConnection } from './http/bus-connection.ts';
 import { accessKeys } from './resources/access-keys.ts';
@@ -36,6 +37,7 @@ export interface ConsoleDeps {
   outbound: Outbound;
   config: ConsoleConfig;
   logger: Logger;
+  metrics?: Metrics;
   /** Folder of the built web application; null: the API alone. */
   webRoot?: string | null;
   /** What upstreams may speak. Default: the registry's list. */
@@ -60,12 +62,15 @@ export function createConsole({
   outbound,
   config,
   logger,
+  metrics,
   webRoot = null,
   protocols = upstreamProtocols,
   now = Date.now,
 }: ConsoleDeps): Console {
   const gatherer = createGatherer(bus);
-  const room: Room = { bus, gatherer, storage, keyring, outbound, logger, protocols, mintId: createMinter() };
+  const mintId = createMinter();
+  const audit = createAudit({ bus, logger, mintId, metrics, now });
+  const room: Room = { bus, gatherer, storage, keyring, outbound, logger, protocols, mintId, audit };
   const handle = createApp(createRoutes(room, now), { secretKey: config.secretKey, webRoot }, room);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });

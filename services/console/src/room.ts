@@ -6,6 +6,7 @@ import type { Keyring } from '@model-gateway/secrets';
 import type { MintId } from '@model-gateway/service';
 import type { Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
+import type { Audit } from './audit/audit.ts';
 
 export type UpstreamProtocol = Protocol & { upstream: UpstreamDoor };
 
@@ -20,4 +21,5 @@ export interface Room {
   /** What upstreams may speak: the registry's list. */
   protocols: readonly UpstreamProtocol[];
   mintId: MintId;
+  audit: Audit;
 }

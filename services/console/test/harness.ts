@@ -39,6 +39,8 @@ export async function startConsole(storage: Storage, options: { secret?: string 
   const config = { secretKey: options.secret === undefined ? secretKey : options.secret };
   const console = createConsole({ bus, storage, keyring, outbound, config, logger });
   await console.start();
+  // What stats does in a whole gateway.
+  const keeper = bus.listenDurably('audit.record', (batch) => storage.audit.insertRows(batch.map(({ news }) => news)), { maxWaitMs: 1 });
   const server: Server = createServer(console.handle);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -65,6 +67,7 @@ export async function startConsole(storage: Storage, options: { secret?: string 
         server.closeAllConnections();
       });
       await console.stop();
+      await keeper.dispose();
       await bus.drain();
       await outbound.close(0);
     },

@@ -4,6 +4,7 @@ import type { PriceOf } from '@model-gateway/limits';
 import type { Service } from '@model-gateway/service';
 import { guardStorage, type Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
+import { keepAudit } from './audit/keep-audit.ts';
 import { priceRow } from './price-row.ts';
 import { writeBatch } from './write-batch.ts';
 
@@ -23,6 +24,7 @@ export function createStats({ bus, storage, logger, priceOf }: StatsDeps): Servi
   const guard = guardStorage({ storage, logger });
   let door: Disposable | undefined;
   let answers: Disposable | undefined;
+  let audit: Disposable | undefined;
   let stopping = false;
   let failing = false;
   return {
@@ -32,6 +34,7 @@ export function createStats({ bus, storage, logger, priceOf }: StatsDeps): Servi
       // News waits on the bus until the table is there.
       guard.whenMigrated(() => {
         if (stopping) return;
+        audit = keepAudit({ bus, storage, logger });
         answers = bus.serve({ ask: { 'stats.spent': async ({ owners }) => ({ micros: await storage.requests.spent(owners) }) } });
         door = bus.listenDurably(
           'stats.request',
@@ -56,7 +59,7 @@ export function createStats({ bus, storage, logger, priceOf }: StatsDeps): Servi
     async stop() {
       stopping = true;
       guard.stop();
-      await Promise.all([door?.dispose(), answers?.dispose()]);
+      await Promise.all([door?.dispose(), answers?.dispose(), audit?.dispose()]);
     },
     health() {
       const reasons = [...(bus.connected ? [] : ['bus']), ...(guard.up && !failing ? [] : ['storage']), ...(stopping ? ['draining'] : [])];

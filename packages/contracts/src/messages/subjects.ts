@@ -1,3 +1,4 @@
+import type { AuditRow } from '../audit.ts';
 import type { Job, ReplyHead, ReplyTail } from '../job.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Plan, PlanRequest } from '../plan.ts';
@@ -40,6 +41,7 @@ export interface OpenSubjects {
 export interface NewsSubjects {
   'catalog.changed': { revision: number; previous: number };
   'stats.request': RequestRow;
+  'audit.record': AuditRow;
   /** Every router hears how attempts went. */
   'router.outcome': { outcomes: Outcome[] };
   /** A question to all live processes that know of a topic, their answers, and the sign of life that tells who they are. */
@@ -48,7 +50,7 @@ export interface NewsSubjects {
   'gather.here': { process: string; topics: GatherTopic[] };
 }
 
-export const durableSubjects = ['stats.request'] as const satisfies readonly (keyof NewsSubjects)[];
+export const durableSubjects = ['stats.request', 'audit.record'] as const satisfies readonly (keyof NewsSubjects)[];
 export type DurableSubject = (typeof durableSubjects)[number];
 
 export type { CatalogRows };

@@ -5,12 +5,14 @@ import { catalogTables } from './0001-catalog.ts';
 import { requestTable } from './0002-request-stats.ts';
 import { loadBalancerTables } from './0003-load-balancers.ts';
 import { spendTables } from './0004-limits.ts';
+import { auditTable } from './0006-audit.ts';
 
 const migrations: Record<string, (types: StorageDialect['types']) => Migration> = {
   '0001-catalog': catalogTables,
   '0002-request-stats': requestTable,
   '0003-load-balancers': loadBalancerTables,
   '0004-limits': spendTables,
+  '0006-audit': auditTable,
 };
 
 export const createMigrationProvider = (types: StorageDialect['types']): MigrationProvider => ({

@@ -58,7 +58,7 @@ const codecs: Record<Kind, Codec> = {
 };
 
 /** PostgreSQL refuses NUL, and a lone surrogate has no UTF-8. */
-function cleanText(text: string, limit = maxText): string {
+export function cleanText(text: string, limit = maxText): string {
   const cut = text.length > limit ? text.slice(0, limit) : text;
   if (cut.isWellFormed() && !cut.includes('\0')) return cut;
   return cut.toWellFormed().replaceAll('\0', '\u{fffd}');

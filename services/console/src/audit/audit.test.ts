@@ -1,0 +1,53 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Bus } from '@model-gateway/bus';
+import type { AuditRow } from '@model-gateway/contracts';
+import { createMinter } from '@model-gateway/service';
+import { createLogger, createMetrics } from '@model-gateway/telemetry';
+import { type AuditRecord, createAudit } from './audit.ts';
+import { boundDiff } from './bound-diff.ts';
+
+const record: AuditRecord = { actor: 'ada', action: 'create', entity_type: 'model', entity_id: 'fast', ip_address: '192.0.2.1' };
+
+function rig(tellDurably: (row: AuditRow) => Promise<void>, patienceMs = 50) {
+  const lines: string[] = [];
+  const logger = createLogger({ level: 'info', name: 'test', destination: { write: (line) => void lines.push(line) } });
+  const metrics = createMetrics({ service: 'test' });
+  const bus = { tellDurably: (_subject: string, _id: string, row: AuditRow) => tellDurably(row) } as unknown as Bus;
+  return { lines, metrics, audit: createAudit({ bus, logger, metrics, mintId: createMinter(), now: () => 1_700_000_000_000, patienceMs }) };
+}
+
+describe('createAudit', () => {
+  test('resolves when every record is in safe hands; records of one moment keep their order', async () => {
+    const told: AuditRow[] = [];
+    const { audit } = rig(async (row) => void told.push(row));
+    await audit(...Array.from({ length: 40 }, (_, index) => ({ ...record, entity_id: String(index) })));
+    expect([...told].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ entity_id }) => entity_id)).toEqual(Array.from({ length: 40 }, (_, index) => String(index)));
+    expect(told[0]).toMatchObject({ occurred_at: 1_700_000_000_000, diff: null, request_id: null });
+  });
+
+  test('what cannot be told is counted and stands in the log whole, and nobody fails', async () => {
+    const { audit, lines, metrics } = rig(() => Promise.reject(new Error('full')));
+    await audit(record);
+    expect(lines.join('')).toContain('"entity_id":"fast"');
+    expect(await metrics.text()).toMatch(/gateway_audit_lost_total(\{[^}]*\})? 1/);
+  });
+
+  test('does not wait for ever', async () => {
+    const { audit, metrics } = rig(() => new Promise(() => undefined), 5);
+    await audit(record, record);
+    expect(await metrics.text()).toMatch(/gateway_audit_late_total(\{[^}]*\})? 2/);
+  });
+});
+
+test('long diffs are cut and say so', () => {
+  const diff = boundDiff({
+    text: 'x'.repeat(5_000),
+    list: Array.from({ length: 500 }, (_, index) => index),
+    deep: JSON.parse('['.repeat(50) + ']'.repeat(50)),
+  });
+  expect(String(diff['text'])).toHaveLength(2_000 + '… (5000 characters)'.length);
+  expect(diff['list']).toHaveLength(101);
+  const many = boundDiff(Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`field-${index}`, 'y'.repeat(1_000)])));
+  expect(many['truncated']).toBe(true);
+  expect(JSON.stringify(many).length).toBeLessThan(40_000);
+});

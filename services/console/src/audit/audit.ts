@@ -1,0 +1,92 @@
+/** One door for everything that the audit log records. */
+import type { Bus } from '@model-gateway/bus';
+import type { AuditAction, AuditEntityType, AuditRow } from '@model-gateway/contracts';
+import type { MintId } from '@model-gateway/service';
+import type { Counter, Logger, Metrics } from '@model-gateway/telemetry';
+import { boundDiff } from './bound-diff.ts';
+
+/** A record as the specification has it; its time is the moment it is told. */
+export interface AuditRecord {
+  /** Console user name, `secret_key`, or `api_key:<mask>`; for a failed sign-in the name that was tried. */
+  actor: string;
+  action: AuditAction;
+  entity_type: AuditEntityType;
+  entity_id: string;
+  /** Credentials are masked by whoever tells it. Cut here when it is long. */
+  diff?: Readonly<Record<string, unknown>> | undefined;
+  ip_address: string | null;
+  request_id?: string | undefined;
+}
+
+/**
+ * Resolves when the records are in safe hands: a change is acknowledged after that. Never rejects, and never holds the change up for long:
+ * what cannot be told is counted (`gateway_audit_lost`) and logged whole.
+ */
+export type Audit = (...records: readonly AuditRecord[]) => Promise<void>;
+
+export interface AuditDeps {
+  bus: Bus;
+  logger: Logger;
+  mintId: MintId;
+  metrics?: Metrics | undefined;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+  /** How long a change waits for its record, in ms. */
+  patienceMs?: number;
+}
+
+const counted: Record<'lost' | 'late', string> = {
+  lost: 'Audit records that could not be told; each stands in the log.',
+  late: 'Audit records that were still on their way when the change was acknowledged.',
+};
+
+export function createAudit({ bus, logger, mintId, metrics, now = Date.now, patienceMs = 2_000 }: AuditDeps): Audit {
+  const count = (name: keyof typeof counted): Counter | undefined => metrics?.counter(`gateway_audit_${name}`, counted[name]);
+  const lost = count('lost');
+  const late = count('late');
+  const mint = createIdOrder(mintId);
+
+  const tell = async (row: AuditRow): Promise<void> => {
+    try {
+      await bus.tellDurably('audit.record', row.id, row);
+    } catch (error) {
+      lost?.add(1);
+      logger.error({ error, record: row }, 'an audit record could not be told');
+    }
+  };
+  return async (...records) => {
+    const at = now();
+    const told = Promise.all(records.map((record) => tell(toRow(record, mint(at), at))));
+    if (await settlesWithin(told, patienceMs)) return;
+    late?.add(records.length);
+    logger.warn({ records: records.length }, 'audit records are on their way for long: the change is acknowledged without waiting');
+  };
+}
+
+const toRow = ({ actor, action, entity_type, entity_id, diff, ip_address, request_id }: AuditRecord, id: string, at: number): AuditRow => ({
+  id,
+  occurred_at: at,
+  actor,
+  action,
+  entity_type,
+  entity_id,
+  diff: diff === undefined ? null : boundDiff(diff),
+  ip_address,
+  request_id: request_id ?? null,
+});
+
+/** Records of one millisecond keep the order in which they were told. */
+function createIdOrder(mintId: MintId): (at: number) => string {
+  let count = 0;
+  return (at) => mintId(`aud_${at.toString(36).padStart(9, '0')}${(count++ % 1_679_616).toString(36).padStart(4, '0')}`);
+}
+
+async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  const settled = await Promise.race([promise.then(() => true), patience]);
+  clearTimeout(timer);
+  return settled;
+}
