@@ -33,6 +33,8 @@ export const errorCodes = {
   not_ready: { status: 503, retryable: true, message: 'The gateway is not ready.' },
   service_unavailable: { status: 503, retryable: true, message: 'A part of the gateway is unavailable.' },
   service_lost: { status: 503, retryable: true, message: 'A part of the gateway went away during the request.' },
+  route_loop: { status: 502, retryable: false, message: 'The rules of the gateway send this request in circles.' },
+  script_rejected: { status: 502, retryable: false, message: 'A script of the gateway failed, and its rule is to reject the request then.' },
   upstream_timeout: { status: 504, retryable: true, message: 'The upstream did not answer in time.' },
   timeout: { status: 504, retryable: true, message: 'The request took too long.' },
   // Console only.

@@ -1,5 +1,5 @@
 /** One request as the translator holds it: the job, its body read at most once, and the row it will leave behind. */
-import type { AttemptRecord, Job, Loss, ProtocolId, RequestRow } from '@model-gateway/contracts';
+import type { AttemptRecord, Job, Loss, Plan, ProtocolId, RequestRow } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import { type ClientDoor, findProtocol, type ReadRequest } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
@@ -15,7 +15,16 @@ const own = (value: unknown, key: string): unknown =>
 
 export class Call {
   readonly job: Job;
-  readonly body: Buffer;
+  /** What the caller sent, or what a rule or script before the translation made of it. */
+  body: Buffer;
+  /** Where the edge found top-level values of `body`; absent for a body that is not the caller's own any more. */
+  places: Job['places'] | undefined;
+  /** The body that the present plan was made for. */
+  #base: Pick<Call, 'body' | 'places'>;
+  /** What is being walked: the job's plan, until the request is sent on to another model. */
+  plan: Plan;
+  /** Canonical names of what was asked for, and of what the request was sent on to, in order. */
+  readonly routes: string[];
   readonly client: ClientDoor;
   readonly meter = new Meter();
   /** Of the request as it was read, and of the current attempt. */
@@ -48,8 +57,12 @@ export class Call {
 
   constructor(job: Job, body: Uint8Array) {
     this.job = job;
+    this.plan = job.plan;
     this.model = job.plan.model;
+    this.routes = [job.plan.model];
     this.body = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    this.places = job.places;
+    this.#base = { body: this.body, places: this.places };
     const client = findProtocol(job.clientProtocol)?.client;
     if (!client) throw new GatewayError('internal', { cause: new Error(`no client door for ${job.clientProtocol}`) });
     this.client = client;
@@ -58,6 +71,26 @@ export class Call {
   /** Milliseconds since the caller's request arrived at the edge. */
   elapsedMs(): number {
     return Math.round(this.job.queueMs + performance.now() - this.#arrived);
+  }
+
+  /** Another body in the caller's protocol stands for the caller's on the present route; null: what stood there before this route was tried. */
+  useBody(body: Buffer | null): void {
+    const next = body === null ? this.#base : { body, places: undefined };
+    if (next.body === this.body) return;
+    this.body = next.body;
+    this.places = next.places;
+    this.#parsed = undefined;
+    this.#request = undefined;
+    this.#systemPrompt = undefined;
+    this.#readLosses = [];
+  }
+
+  /** The request is sent on as it is now. */
+  sendOn(plan: Plan): void {
+    this.#base = { body: this.body, places: this.places };
+    this.plan = plan;
+    this.model = plan.model;
+    this.routes.push(plan.model);
   }
 
   /** The body as JSON, parsed on first need and shared by all attempts. Never mutated. */
@@ -112,8 +145,8 @@ export class Call {
 
   /** A top-level value of the body: by the place that the edge noted, else by parsing the whole. undefined when absent or null. */
   topLevel(key: string): unknown {
-    const { keys, values } = this.job.places;
-    if (!keys.includes(key)) return own(this.parseBody(), key);
+    if (!this.places?.keys.includes(key)) return own(this.parseBody(), key);
+    const { values } = this.places;
     const place = Object.hasOwn(values, key) ? values[key] : undefined;
     return place && ((JSON.parse(this.body.toString('utf8', place.start, place.end)) as unknown) ?? undefined);
   }

@@ -1,6 +1,5 @@
 /** Makes the upstream's request out of the caller's: spliced when both speak the same protocol, translated otherwise. */
 import { GatewayError } from '@model-gateway/errors';
-import { applyEdits } from '@model-gateway/json';
 import type { Egress } from '@model-gateway/outbound';
 import {
   findProtocol,
@@ -14,7 +13,7 @@ import {
 import type { Route } from '@model-gateway/routing';
 import { createProofs, type Proofs } from './attempt/signatures.ts';
 import type { Call } from './call.ts';
-import type { Draft } from './prepare/draft.ts';
+import { type Draft, printDraft } from './prepare/draft.ts';
 import { order, runSteps } from './prepare/order.ts';
 import type { Room } from './room.ts';
 
@@ -71,6 +70,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
     },
     edits: [],
     body: undefined,
+    printed: null,
     emulation: undefined,
     toolNames: undefined,
     bridge: undefined,
@@ -90,7 +90,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
       verbatim,
       request,
       egress: room.egressOf(route.upstream),
-      body: print(draft),
+      body: printDraft(draft),
       emulation,
       toolNames,
       bridge,
@@ -101,11 +101,4 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
   };
   const waiting = runSteps(draft, order.after);
   return waiting ? waiting.then(finish) : finish();
-}
-
-function print({ call, verbatim, edits, body }: Draft): Buffer {
-  if (!verbatim) return Buffer.from(JSON.stringify(body), 'utf8');
-  if (edits.length === 0) return call.body;
-  const bytes = applyEdits(call.body, edits, call.job.places);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

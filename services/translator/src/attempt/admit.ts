@@ -10,6 +10,6 @@ export const admit = (call: Call, route: Route, sink: ReplySink, room: Room): Ad
   room.limiter.acquire(route, {
     accessKey: call.job.accessKey,
     requestBytes: call.body.length,
-    mayWait: !call.job.plan.balanced,
+    mayWait: !call.plan.balanced,
     onLeave: (leave) => sink.onCancel(leave),
   });

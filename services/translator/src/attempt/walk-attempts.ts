@@ -5,6 +5,7 @@ import type { UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { Admission, Lease } from '../limits/lease.ts';
+import { chooseRoute } from '../prepare/order.ts';
 import { type Prepared, prepare } from '../prepare.ts';
 import { strictRefusal } from '../receipt.ts';
 import type { ReplySink } from '../reply-sink.ts';
@@ -15,19 +16,32 @@ import { faultToError, healthSign, nextStep, refusesKey } from './classify.ts';
 import { Failures } from './failures.ts';
 import { faultFacts } from './fault-facts.ts';
 import { type AttemptEnd, sendAttempt } from './send.ts';
+import { sendOn } from './send-on.ts';
 import { withoutProofs } from './without-proofs.ts';
 
 /** Resolves when an attempt gave the reply; throws the error that the caller gets when none did. */
 export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Promise<void> {
-  const { plan } = call.job;
-  const snapshot = await room.catalog.at(plan.revision);
+  let snapshot = await room.catalog.at(call.plan.revision);
   const strict = snapshot.keyGroups.get(call.job.keyGroup)?.strict_translation === true;
-  const path = new AttemptPath(plan);
-  const failures = new Failures(plan);
-  if (plan.nodes.length > 1) room.retries.enter();
+  let path = new AttemptPath(call.plan);
+  let failures = new Failures(call.plan);
+  let chosen: PlannedNode | undefined;
+  if (call.plan.nodes.length > 1) room.retries.enter();
   for (let planned = path.attempt; planned; planned = path.attempt) {
     stopIfOver(call);
     const route = resolveTarget(snapshot, planned);
+    if (path.node !== chosen) {
+      chosen = path.node;
+      call.useBody(null);
+      const choosing = chooseRoute({ call, route, snapshot, room });
+      const elsewhere = choosing instanceof Promise ? await choosing : choosing;
+      if (elsewhere !== undefined) {
+        snapshot = await sendOn(call, elsewhere, room);
+        path = new AttemptPath(call.plan);
+        failures = new Failures(call.plan);
+        continue;
+      }
+    }
     call.startAttempt(route);
     const admitting = admit(call, route, sink, room);
     const admission = admitting instanceof Promise ? await admitting : admitting;
@@ -118,7 +132,7 @@ async function attempt(
 ): Promise<AttemptEnd> {
   if (call.job.trace) call.sentBody = prepared.body;
   const began = performance.now();
-  const watch = room.outcomes.begin(prepared.route, node, call.job.plan.balanced);
+  const watch = room.outcomes.begin(prepared.route, node, call.plan.balanced);
   call.watch = watch;
   const end = await sendAttempt(call, prepared, sink, room, lease).catch((error: unknown) => {
     // Thrown before anything was sent.
@@ -156,7 +170,7 @@ function goOn(path: AttemptPath, fault: UpstreamFault, call: Call, room: Room): 
   if ((step === 'key' || (step === 'node-or-key' && path.isLastNode)) && path.nextKey()) return true;
   if (!path.nextNode()) return false;
   if (room.retries.take()) return true;
-  room.logger.warn({ request: call.job.id, model: call.job.plan.model }, 'no other node is tried: the budget of retries is spent');
+  room.logger.warn({ request: call.job.id, model: call.plan.model }, 'no other node is tried: the budget of retries is spent');
   return false;
 }
 

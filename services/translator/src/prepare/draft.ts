@@ -1,5 +1,6 @@
 /** One upstream request in the making: what the steps of `order.ts` hand on to one another. */
-import type { Edit } from '@model-gateway/json';
+import type { Snapshot } from '@model-gateway/contracts';
+import { applyEdits, type Edit } from '@model-gateway/json';
 import type { Conversation, ReplyEmulation, ToolBridge, UpstreamDoor, VerbatimRequestContext, VerbatimRules } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
@@ -19,12 +20,37 @@ export interface Draft {
   edits: Edit[];
   /** Translated: the JSON value that will be printed. Ours alone, so steps may change it. */
   body: unknown;
+  /** The request as a step printed it: it stands for `body`, and for the caller's bytes with their edits. Later `edits` are made in it. */
+  printed: Buffer | null;
   /** What the reply needs, because the request asks for something by other means. */
   emulation: ReplyEmulation | undefined;
   /** The caller's names of tools by the names that are sent, where they differ. */
   toolNames: ReadonlyMap<string, string> | undefined;
   /** Puts names and kinds of tools back in the reply's calls, where the request changed them. */
   bridge: ToolBridge | undefined;
+}
+
+/** The body as it would be sent now. */
+export function printDraft({ call, verbatim, edits, body, printed }: Draft): Buffer {
+  if (!printed && !verbatim) return Buffer.from(JSON.stringify(body), 'utf8');
+  const source = printed ?? call.body;
+  if (edits.length === 0) return source;
+  const bytes = applyEdits(source, edits, printed ? undefined : call.places);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** What decides, before anything is translated, whether the request goes to this route at all. */
+export interface RouteChoice {
+  readonly call: Call;
+  readonly route: Route;
+  readonly snapshot: Snapshot;
+  readonly room: Room;
+}
+
+/** Gives the name of the model or load balancer that the request is sent on to; undefined: it stays. A promise only where it has to wait. */
+export interface RouteStep {
+  readonly name: 'switch-route' | 'script';
+  choose(choice: RouteChoice): undefined | string | Promise<undefined | string>;
 }
 
 /** A step that has nothing to wait for returns nothing: a request that needs no waiting makes no promise. */

@@ -2,7 +2,7 @@
  * The specification's two pipeline orders as two arrays of named steps; which one a request takes is decided by where its scripts run.
  * A step that a request does not need returns at once.
  */
-import type { Draft, Step } from './draft.ts';
+import type { Draft, RouteChoice, RouteStep, Step } from './draft.ts';
 import { cacheInjection } from './steps/cache-injection.ts';
 import { fetchMedia } from './steps/fetch-media.ts';
 import { normalize } from './steps/normalize.ts';
@@ -12,6 +12,24 @@ export const order: { readonly after: readonly Step[]; readonly before: readonly
   after: [fetchMedia, translate, normalize, cacheInjection],
   before: [fetchMedia, translate, normalize, cacheInjection],
 };
+
+/** What may send the request on to another model before it is translated, in order. Each sees the body in the caller's protocol. */
+export const routeSteps: readonly RouteStep[] = [];
+
+/**
+ * Where a request goes on to; undefined: it stays on this route. Asked once for each node, before its limits. A promise only where a step has to wait.
+ */
+export function chooseRoute(choice: RouteChoice, from = 0): undefined | string | Promise<undefined | string> {
+  for (let at = from; at < routeSteps.length; at++) {
+    const chosen = routeSteps[at]?.choose(choice);
+    if (typeof chosen === 'string') return elsewhere(choice, chosen);
+    if (chosen) return chosen.then((name) => (name === undefined ? chooseRoute(choice, at + 1) : elsewhere(choice, name)));
+  }
+  return undefined;
+}
+
+/** Who is sent where he is stays there. */
+const elsewhere = ({ route }: RouteChoice, name: string): string | undefined => (name === route.model.name ? undefined : name);
 
 /** Runs the steps one after the other; a promise only when one of them has to wait. */
 export function runSteps(draft: Draft, steps: readonly Step[], from = 0): undefined | Promise<undefined> {
