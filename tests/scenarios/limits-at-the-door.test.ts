@@ -126,7 +126,15 @@ describe.each(arrangements('limits at the door'))('%s', (arrangement) => {
     expect(performance.now() - began).toBeLessThan(1000);
     const status = (await gateway.console('GET', '/rate-limit-status')).body;
     expect(status).toMatchObject({ global: { used: 5, limit: 12 }, streams: { used: 5, limit: 5 }, degraded: false, processes: { missing: [] } });
-    expect(status.models.find(({ name }: { name: string }) => name === 'limited')).toMatchObject({ used: 0, waiting: 0, limit: { rpm: 2 } });
+    expect(status.models.find(({ name }: { name: string }) => name === 'limited')).toMatchObject({ used: 0, waiting: 0, rpm_left: 0, limit: { rpm: 2 } });
+    const explained = await gateway.console('POST', '/route/explain', { access_key: 'own', model: 'limited' });
+    expect(explained.body.limits).toEqual(
+      expect.arrayContaining([
+        { layer: 'global', name: 'streams', limit: 5, left: 0 },
+        { layer: 'key', name: 'own', limit: 10, left: 0 },
+        { layer: 'model_rpm', name: 'limited', limit: 2, left: 0 },
+      ]),
+    );
     expect(status.keys.find(({ name }: { name: string }) => name === 'own')).toMatchObject({ used: 10, limit: 10, window_secs: 30 });
     expect(status.ips.find(({ name }: { name: string }) => name === '192.0.2.7')).toMatchObject({ used: 150, limit: 150 });
     leaving.abort();

@@ -3,7 +3,7 @@
  * The state is one record for all processes; each of them (a holder) says how many permits it has, so that a lost message heals with the next.
  */
 import type { RateLimit } from '@model-gateway/contracts';
-import { type Bucket, fillBucket, openBucket, settleTokens, takeTokens, waitForTokens } from './bucket.ts';
+import { type Bucket, fillBucket, openBucket, settleTokens, takeTokens, tokensLeft, waitForTokens } from './bucket.ts';
 
 export interface GateLimits {
   rpm: number | null;
@@ -114,10 +114,25 @@ export function givePermits(state: GateState, limits: GateLimits, give: { holder
   noteHeld(state, give.holder, give.held, now + give.leaseMs);
 }
 
-/** Permits out now, and tokens left after refilling, for people to read. */
-export function lookAtGate(state: GateState, limits: GateLimits, now: number): { used: number; waitMs: number } {
+/** What is in use and what is left, for people to read; null: not limited. */
+export interface GateLook {
+  /** Permits out at all holders. */
+  used: number;
+  /** Until one small call may pass, calls at once left aside. */
+  waitMs: number;
+  rpmLeft: number | null;
+  tpmLeft: number | null;
+}
+
+export function lookAtGate(state: GateState, limits: GateLimits, now: number): GateLook {
   refill(state, limits, now);
-  return { used: heldByOthers(state, '', now), waitMs: waitFor(state, limits, 1, now) };
+  const { rpm, tpm } = state;
+  return {
+    used: heldByOthers(state, '', now),
+    waitMs: waitFor(state, limits, 1, now),
+    rpmLeft: rpm && tokensLeft(rpm),
+    tpmLeft: tpm && tokensLeft(tpm),
+  };
 }
 
 function refill(state: GateState, limits: GateLimits, now: number): void {

@@ -16,6 +16,7 @@ export {
   capOf,
   type GateAsk,
   type GateLimits,
+  type GateLook,
   type GateState,
   givePermits,
   lookAtGate,

@@ -1,5 +1,5 @@
 /** The one interface of counters and leases that processes share; every scope is a name of the caller's own making. */
-import type { GateLimits, Hit, Reserved, Taken, WindowLimit } from '@model-gateway/limits';
+import type { GateLimits, GateLook, Hit, Reserved, Taken, WindowLimit } from '@model-gateway/limits';
 
 /** At once where the state is in this process, later where it is not. */
 export type Soon<T> = T | Promise<T>;
@@ -37,7 +37,7 @@ export interface SharedState {
   /** What the database says was spent. */
   learn(scope: string, spent: number): void;
   /** Reads without changing anything; null: nothing is known of the scope. */
-  lookAtGate(scope: string, limits: GateLimits): Soon<{ used: number; waitMs: number } | null>;
+  lookAtGate(scope: string, limits: GateLimits): Soon<GateLook | null>;
   lookAtWindow(scope: string, limit: WindowLimit): Soon<Hit | null>;
   lookAtBudget(scope: string): Soon<{ spent: number | null; reserved: number } | null>;
   status(): StateStatus;

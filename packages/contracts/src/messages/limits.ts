@@ -14,6 +14,9 @@ export interface GatePart {
   /** Calls under way, and callers in line, in this process. */
   used: number;
   waiting: number;
+  /** Calls and tokens that may pass now; below zero: owed. null: not limited, or never used. */
+  rpm_left: number | null;
+  tpm_left: number | null;
 }
 
 export interface TranslatorLimits {

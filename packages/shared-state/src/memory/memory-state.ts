@@ -4,6 +4,7 @@ import {
   chargeMoney,
   fitsWindow,
   type GateLimits,
+  type GateLook,
   type GateState,
   givePermits,
   type Hit,
@@ -78,7 +79,7 @@ export class MemoryState implements SharedState {
     learnSpent(this.#budget(scope), spent);
   }
 
-  lookAtGate(scope: string, limits: GateLimits): { used: number; waitMs: number } | null {
+  lookAtGate(scope: string, limits: GateLimits): GateLook | null {
     const state = this.#gates.get(scope);
     return state ? lookAtGate(state, limits, this.#now()) : null;
   }

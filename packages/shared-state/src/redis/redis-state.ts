@@ -156,7 +156,8 @@ export class RedisState implements SharedState {
     const alone = () => this.#share.lookAtGate(scope, shareOf(limits, this.#options.replicas()));
     if (!this.#link.up) return alone();
     return this.#link.run('lookAtGate', keyOf('gate', scope), ...gateArguments(limits)).then(
-      ([used, waitMs]) => (used === undefined || waitMs === undefined ? null : { used, waitMs }),
+      ([used, waitMs = 0, rpmLeft = 0, tpmLeft = 0]) =>
+        used === undefined ? null : { used, waitMs, rpmLeft: limits.rpm === null ? null : rpmLeft, tpmLeft: limits.tpm === null ? null : tpmLeft },
       () => alone(),
     );
   }

@@ -97,10 +97,11 @@ save()
 return 1
 `;
 
-/** Changes nothing. Gives used, waitMs, or nothing when the scope is unknown. */
+/** Changes nothing. Gives used, waitMs, whole tokens left of rpm and tpm, or nothing when the scope is unknown. */
 const lookAtGate = `${gate}
 if not raw then return {} end
-return { others(''), wait_for(1) }
+local function left(name, rate) return rate and math.floor(s[name].l / 60000) or 0 end
+return { others(''), wait_for(1), left('rpm', rpm), left('tpm', tpm) }
 `;
 
 /** ARGV: limit, windowMs, count. Gives allowed, used, retryMs. A list of times for small limits, two counters for large ones. */

@@ -1,9 +1,12 @@
 /** Looks into routing: the key monitor, how nodes stand, why a request goes where it goes, and a real call of a model. */
-import { modelName, resourceName } from '@model-gateway/contracts';
+import { type KeyRateLimit, modelName, resourceName } from '@model-gateway/contracts';
 import { clientProtocols as clients, type Protocol } from '@model-gateway/protocols';
+import type { AccessKeyDocument } from '@model-gateway/storage';
 import type { Response } from 'express';
 import { z } from 'zod';
+import { explainLimits } from '../probes/explain-limits.ts';
 import { monitorKeys } from '../probes/key-monitor.ts';
+import { readLimitStatus } from '../probes/limit-status.ts';
 import { type ModelTest, testModel } from '../probes/test-model.ts';
 import { invalidField } from '../problem.ts';
 import { findBalancer } from '../resources/pins.ts';
@@ -50,6 +53,13 @@ async function answerStreamed(test: ModelTest, response: Response, room: Room): 
   if (left.signal.aborted) return;
   say('result', result);
   response.end();
+}
+
+/** The key's own limit, else its group's. */
+async function ownLimit({ rate_limit, group }: AccessKeyDocument, { storage }: Room): Promise<KeyRateLimit | null> {
+  if (rate_limit !== undefined && rate_limit !== 'inherit') return rate_limit;
+  const inherited = (await storage.catalog.keyGroups.find(group))?.document.rate_limit;
+  return inherited === undefined || inherited === 'inherit' ? null : inherited;
 }
 
 export const routingRoutes = (room: Room): Route[] => [
@@ -103,7 +113,13 @@ export const routingRoutes = (room: Room): Route[] => [
         operation: 'generate',
         stream: body?.['stream'] === true,
       });
-      response.json({ access_key, key_group: key.document.group, client_protocol: protocol.id, ...explanation });
+      const limits = explainLimits(await readLimitStatus(room), {
+        accessKey: access_key,
+        keyGroup: key.document.group,
+        keyLimit: await ownLimit(key.document, room),
+        nodes: explanation.nodes,
+      });
+      response.json({ access_key, key_group: key.document.group, client_protocol: protocol.id, ...explanation, limits });
     },
   },
   {

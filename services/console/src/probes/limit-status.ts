@@ -9,6 +9,14 @@ interface Usage {
   degraded: boolean;
 }
 
+export interface GateStatus extends Usage {
+  name: string;
+  limit: RateLimit;
+  /** What may pass now; null: not limited. */
+  rpm_left: number | null;
+  tpm_left: number | null;
+}
+
 export interface LimitStatus {
   /** `redis`: counted together; `memory`: each process counts for itself, and limits hold for each. */
   backend: 'memory' | 'redis' | null;
@@ -17,8 +25,8 @@ export interface LimitStatus {
   streams: Usage & { limit: number | null };
   keys: (CounterPart & Usage)[];
   ips: (CounterPart & Usage)[];
-  upstreams: (Usage & { name: string; limit: RateLimit })[];
-  models: (Usage & { name: string; limit: RateLimit })[];
+  upstreams: GateStatus[];
+  models: GateStatus[];
   budgets: (BudgetPart & { degraded: boolean })[];
   processes: { answered: string[]; missing: string[] };
 }
@@ -34,7 +42,7 @@ export async function readLimitStatus(room: Room): Promise<LimitStatus> {
   const edgeParts = edges.answers.map(({ answer }) => answer);
   const translatorParts = translators.answers.map(({ answer }) => answer);
   const states = [...edgeParts, ...translatorParts].map(({ state }) => state);
-  const gate = (kind: string) => (one: { name: string; limit: RateLimit }) => ({ ...one, ...usageOfGate(`${kind}:${one.name}`, translatorParts) });
+  const gate = (kind: string) => (one: { name: string; limit: RateLimit }) => ({ ...one, ...usageOfGate(`${kind}:${one.name}`, one.limit, translatorParts) });
   return {
     backend: states[0]?.backend ?? null,
     degraded: isDegraded(states),
@@ -72,9 +80,21 @@ function capOf(parts: readonly EdgeLimits[], which: 'requests' | 'streams') {
   };
 }
 
-function usageOfGate(scope: string, parts: readonly TranslatorLimits[]): Usage {
+function usageOfGate(scope: string, limit: RateLimit, parts: readonly TranslatorLimits[]): Omit<GateStatus, 'name' | 'limit'> {
   const gates = parts.flatMap((part) => part.gates.filter((gate) => gate.scope === scope));
-  return { used: sum(gates.map(({ used }) => used)), waiting: sum(gates.map(({ waiting }) => waiting)), degraded: isDegraded(parts.map(({ state }) => state)) };
+  // Shared, it is one figure; else the fullest process's is what a caller may hope for. Nobody came yet: as full as at first.
+  const left = (which: 'rpm' | 'tpm'): number | null => {
+    if (limit[which] === null) return null;
+    const known = gates.flatMap((gate) => gate[`${which}_left`] ?? []);
+    return known.length > 0 ? Math.max(...known) : Math.floor((limit[which] * limit.initial_tokens) / 100);
+  };
+  return {
+    used: sum(gates.map(({ used }) => used)),
+    waiting: sum(gates.map(({ waiting }) => waiting)),
+    degraded: isDegraded(parts.map(({ state }) => state)),
+    rpm_left: left('rpm'),
+    tpm_left: left('tpm'),
+  };
 }
 
 /** Those who share a store say the same figure each; those who count for themselves are added up. */

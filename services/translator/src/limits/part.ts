@@ -1,18 +1,22 @@
 /** What this process says of its gates when everybody is asked. */
-import type { StatePart, TranslatorLimits } from '@model-gateway/contracts';
+import type { GatePart, StatePart, TranslatorLimits } from '@model-gateway/contracts';
+import { toGateLimits } from '@model-gateway/limits';
 import type { SharedState } from '@model-gateway/shared-state';
 import type { Limiter } from './limiter.ts';
 
 /** An answer has to fit into one message. */
 const mostGates = 2000;
 
-export const limitsPart = (limiter: Limiter, state: SharedState): TranslatorLimits => ({
-  state: statePart(state),
-  gates: limiter
-    .gates()
-    .slice(0, mostGates)
-    .map(({ scope, held, waiting }) => ({ scope, used: held, waiting })),
-});
+export async function limitsPart(limiter: Limiter, state: SharedState): Promise<TranslatorLimits> {
+  const gates = limiter.gates().slice(0, mostGates);
+  return { state: statePart(state), gates: await Promise.all(gates.map((gate) => gatePart(gate, state))) };
+}
+
+async function gatePart({ scope, held, waiting, limit }: ReturnType<Limiter['gates']>[number], state: SharedState): Promise<GatePart> {
+  const limits = toGateLimits(limit);
+  const look = limits && (await state.lookAtGate(scope, limits));
+  return { scope, used: held, waiting, rpm_left: look?.rpmLeft ?? null, tpm_left: look?.tpmLeft ?? null };
+}
 
 function statePart(state: SharedState): StatePart {
   const { backend, degraded, degradedSince } = state.status();
