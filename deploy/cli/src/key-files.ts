@@ -1,12 +1,10 @@
 /** Secrets that `up` makes for itself on a first run: files beside the database, readable by their owner alone. */
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '@model-gateway/config';
 import { generateMasterKey } from '@model-gateway/secrets';
 
 const masterFile = 'master.key';
-const consoleFile = 'console.key';
 
 /** GATEWAY_MASTER_KEY, else the key file that `prepareKeyFiles` made. */
 export function masterKeyOf(config: Config): string {
@@ -15,16 +13,8 @@ export function masterKeyOf(config: Config): string {
   return given;
 }
 
-/** CONSOLE_SECRET_KEY, else the one made on the first run; null when there is neither. */
-export const consoleSecretOf = (config: Config): string | null => config.console.secretKey ?? readKey(config, consoleFile);
-
-export interface MadeKeys {
-  /** The console secret, when this run made it: shown once. */
-  consoleSecret: string | null;
-}
-
 /** For `up` alone: makes the data folder and what is missing in it. */
-export function prepareKeyFiles(config: Config): MadeKeys {
+export function prepareKeyFiles(config: Config): void {
   try {
     mkdirSync(config.process.dataDir, { recursive: true, mode: 0o700 });
   } catch (cause) {
@@ -34,8 +24,6 @@ export function prepareKeyFiles(config: Config): MadeKeys {
     );
   }
   if (config.process.masterKey === null) makeKey(config, masterFile, generateMasterKey);
-  const made = config.console.secretKey === null && makeKey(config, consoleFile, () => `cs-${randomBytes(24).toString('base64url')}`);
-  return { consoleSecret: made ? consoleSecretOf(config) : null };
 }
 
 function readKey(config: Config, file: string): string | null {
@@ -47,13 +35,12 @@ function readKey(config: Config, file: string): string | null {
   }
 }
 
-/** true when it was not there. Two processes at once: the first one's stays. */
-function makeKey(config: Config, file: string, make: () => string): boolean {
+/** Two processes at once: the first one's stays. */
+function makeKey(config: Config, file: string, make: () => string): void {
   try {
     writeFileSync(join(config.process.dataDir, file), `${make()}\n`, { mode: 0o600, flag: 'wx' });
-    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
     throw new ConfigError(
       `DATA_DIR "${config.process.dataDir}" cannot be written (${(error as NodeJS.ErrnoException).code}); accepted: a folder that can be written`,
       { cause: error },

@@ -7,7 +7,7 @@ import type { Config } from '@model-gateway/config';
 import type { PriceOf } from '@model-gateway/limits';
 import { createOutbound, type Outbound } from '@model-gateway/outbound';
 import { createKeyring, type Keyring } from '@model-gateway/secrets';
-import { MemoryState, RedisState, type SharedState } from '@model-gateway/shared-state';
+import { type Attempts, MemoryAttempts, MemoryState, RedisAttempts, RedisState, type SharedState } from '@model-gateway/shared-state';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { createLogger, createMetrics, createRedactor, type Logger, type LogLevel, type Metrics, measureProcess, type Redactor } from '@model-gateway/telemetry';
 import { masterKeyOf } from './key-files.ts';
@@ -30,23 +30,35 @@ export interface Parts {
   state(): SharedState;
   /** What a model costs. */
   priceOf: PriceOf;
+  /** Where failed sign-ins are counted: in Redis too when `REDIS_URL` is set. */
+  attempts(): Attempts;
+  /** Shows the password that the first start made up. */
+  announcePassword(username: string, password: string): void;
   close(): Promise<void>;
 }
 
-/** `name` is the process's in logs, metrics and on the bus. */
-export async function createParts(config: Config, name: string): Promise<Parts> {
+/** `name` is the process's in logs, metrics and on the bus; `announce` shows the operator a text once. */
+export async function createParts(config: Config, name: string, announce: (text: string) => void = print): Promise<Parts> {
   const redactor = createRedactor();
   const logger = createLogger({ level: config.process.logLevel as LogLevel, name, redactor });
-  for (const secret of [config.console.secretKey, config.process.masterKey, passwordOf(config.process.redisUrl)]) if (secret !== null) redactor.add(secret);
+  for (const secret of [
+    config.console.secretKey,
+    config.console.password,
+    config.console.oidc.clientSecret,
+    config.process.masterKey,
+    passwordOf(config.process.redisUrl),
+  ])
+    if (secret !== null) redactor.add(secret);
   for (const warning of config.warnings) logger.warn(warning);
   const metrics = createMetrics({ service: name });
   const stopMeasuring = measureProcess(metrics);
   const bus = config.process.natsUrls === null ? createMemoryBus({ logger }) : await connectNatsBus({ url: config.process.natsUrls.join(','), name, logger });
-  const process = `${name}-${randomBytes(6).toString('hex')}`;
+  const holder = `${name}-${randomBytes(6).toString('hex')}`;
   const gatherer = once(() => createGatherer(bus));
   const state = once(() =>
-    createState(config.process.redisUrl, process, () => gatherer.get().living(name === 'edge' ? 'edge-limits' : 'translator-limits'), logger),
+    createState(config.process.redisUrl, holder, () => gatherer.get().living(name === 'edge' ? 'edge-limits' : 'translator-limits'), logger),
   );
+  const attempts = once(() => createAttempts(config.process.redisUrl, logger));
   const catalog = once(() => createCatalogWatcher({ bus, logger }));
   const keyring = once(() => createKeyring(masterKeyOf(config)));
   const open = (allowPrivate: boolean): Outbound =>
@@ -74,9 +86,15 @@ export async function createParts(config: Config, name: string): Promise<Parts> 
     storage: storage.get,
     state: state.get,
     priceOf: createPriceOf(),
+    attempts: attempts.get,
+    announcePassword(username, password) {
+      redactor.add(password);
+      announce(firstPasswordText(username, password));
+    },
     async close() {
       await gatherer.made?.dispose();
       await state.made?.close();
+      await (attempts.made as Partial<RedisAttempts> | undefined)?.close?.();
       await bus.drain();
       await outbound.made?.close();
       await clientUrls.made?.close();
@@ -91,6 +109,23 @@ const passwordOf = (url: string | null): string | null => (url === null ? null :
 
 const createState = (url: string | null, holder: string, present: () => number, logger: Logger): SharedState =>
   url === null ? new MemoryState({ holder }) : new RedisState({ url, holder, logger, replicas: () => Math.max(1, present()) });
+
+function createAttempts(url: string | null, logger: Logger): Attempts {
+  if (url === null) return new MemoryAttempts();
+  const attempts = new RedisAttempts({ url, logger });
+  // Until it is there this process counts alone.
+  void attempts.start();
+  return attempts;
+}
+
+const firstPasswordText = (username: string, password: string): string => `First start: sign in to the console as ${username} with the password
+
+  ${password}
+
+It is shown this once: change it under Settings → Account. CONSOLE_PASSWORD sets another at the next start.
+`;
+
+const print = (text: string): void => void process.stdout.write(text);
 
 /** Makes a thing on first need and remembers whether it did. */
 function once<T>(make: () => T): { get(): T; readonly made: T | undefined } {

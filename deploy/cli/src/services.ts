@@ -5,7 +5,6 @@ import { createRouter } from '@model-gateway/router';
 import type { Service } from '@model-gateway/service';
 import { createStats } from '@model-gateway/stats';
 import { createTranslator } from '@model-gateway/translator';
-import { consoleSecretOf } from './key-files.ts';
 import type { Parts } from './parts.ts';
 import { findWebRoot } from './web-root.ts';
 
@@ -17,10 +16,12 @@ export const serviceFactories = {
       storage: parts.storage(),
       keyring: parts.keyring(),
       outbound: parts.outbound(),
-      config: { secretKey: consoleSecretOf(parts.config) },
+      config: parts.config.console,
       logger: parts.logger,
       metrics: parts.metrics,
       webRoot: findWebRoot(),
+      attempts: parts.attempts(),
+      announcePassword: parts.announcePassword,
     }),
   router: ({ bus, catalog, config }: Parts): Service => createRouter({ bus, catalog: catalog(), config: config.router }),
   translator: ({ bus, catalog, outbound, clientUrls, keyring, logger, redactor, state, config: { edge, translator } }: Parts): Service =>

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Config, ConfigError, loadConfig } from '@model-gateway/config';
 import { createKeyring } from '@model-gateway/secrets';
 import { resolveReferences } from '../src/commands/apply.ts';
-import { consoleSecretOf, masterKeyOf, prepareKeyFiles } from '../src/key-files.ts';
+import { masterKeyOf, prepareKeyFiles } from '../src/key-files.ts';
 
 describe('references to the environment', () => {
   test('stand for their values, also twice and side by side', () => {
@@ -40,24 +40,20 @@ describe('key files', () => {
   const config = (env: NodeJS.ProcessEnv = {}): Config => loadConfig({ env: { CONFIG_FILE: '/dev/null', DATA_DIR: join(folder, 'data'), ...env } });
 
   test('are made on the first run, for their owner alone, and kept on the next', () => {
-    const made = prepareKeyFiles(config());
-    expect(made.consoleSecret).toMatch(/^cs-[\w-]{32}$/);
-    for (const file of ['master.key', 'console.key']) expect(statSync(join(folder, 'data', file)).mode & 0o777).toBe(0o600);
+    prepareKeyFiles(config());
+    expect(statSync(join(folder, 'data', 'master.key')).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700);
     const key = masterKeyOf(config());
-    expect(prepareKeyFiles(config())).toEqual({ consoleSecret: null });
+    prepareKeyFiles(config());
     expect(masterKeyOf(config())).toBe(key);
-    expect(consoleSecretOf(config())).toBe(made.consoleSecret);
     const keyring = createKeyring(key);
     expect(keyring.open(keyring.seal('secret', 'place'), 'place')).toBe('secret');
   });
 
   test('what the environment gives is used, and no file is made for it', () => {
-    const given = config({ GATEWAY_MASTER_KEY: randomBytes(32).toString('base64'), CONSOLE_SECRET_KEY: 'a-very-long-console-secret-here' });
-    expect(prepareKeyFiles(given)).toEqual({ consoleSecret: null });
+    const given = config({ GATEWAY_MASTER_KEY: randomBytes(32).toString('base64') });
+    prepareKeyFiles(given);
     expect(() => readFileSync(join(folder, 'data', 'master.key'))).toThrow('ENOENT');
-    expect(() => readFileSync(join(folder, 'data', 'console.key'))).toThrow('ENOENT');
-    expect(consoleSecretOf(given)).toBe('a-very-long-console-secret-here');
   });
 
   test('a data folder that cannot be made is one clear sentence', () => {
@@ -68,6 +64,5 @@ describe('key files', () => {
 
   test('without a key and without a file there is no silent default', () => {
     expect(() => masterKeyOf(config())).toThrow(/^GATEWAY_MASTER_KEY is not set/);
-    expect(consoleSecretOf(config())).toBeNull();
   });
 });

@@ -92,6 +92,13 @@ describe('loadConfig', () => {
     [{ CONSOLE_SECRET_KEY: 'short' }, 'CONSOLE_SECRET_KEY is shorter than 16 characters'],
     [{ CONSOLE_SECRET_KEY: 'please-change-me-now' }, 'CONSOLE_SECRET_KEY is a sample value'],
     [{ CONSOLE_SECRET_KEY: 'aaaaaaaaaaaaaaaaaaaa' }, 'CONSOLE_SECRET_KEY is a sample value'],
+    [{ CONSOLE_PASSWORD: '' }, 'CONSOLE_PASSWORD is empty'],
+    [{ CONSOLE_PASSWORD: 'seven77' }, 'CONSOLE_PASSWORD is shorter than 8 characters'],
+    [{ CONSOLE_PASSWORD: 'please change me' }, 'CONSOLE_PASSWORD is a sample value'],
+    [{ CONSOLE_MAX_FAILURES: '0' }, 'CONSOLE_MAX_FAILURES "0" is out of range'],
+    [{ CONSOLE_OIDC_ISSUER: 'http://idp.example.com' }, 'CONSOLE_OIDC_ISSUER "http://idp.example.com" has another scheme'],
+    [{ CONSOLE_OIDC_ISSUER: 'https://idp.example.com' }, 'CONSOLE_OIDC_CLIENT_ID is not set'],
+    [{ CONSOLE_OIDC_ISSUER: 'https://idp.example.com', CONSOLE_OIDC_CLIENT_ID: 'c' }, 'CONSOLE_OIDC_ALLOWED_DOMAINS is not set'],
     [{ GATEWAY_MASTER_KEY: 'c2hvcnQ=' }, 'GATEWAY_MASTER_KEY does not decode to 32 bytes'],
     [{ GATEWAY_MASTER_KEY: 'A'.repeat(43) }, 'GATEWAY_MASTER_KEY is not random'],
     [{ GATEWAY_MASTER_KEY: `${key},${key}` }, 'GATEWAY_MASTER_KEY has several keys without ids'],
@@ -121,9 +128,9 @@ describe('loadConfig', () => {
   });
 
   test('what is set and not used is said', () => {
-    expect(load({ REDIS_URL: 'redis://r:6379', CONSOLE_PASSWORD: '10', DATABASE_URL: 'postgres://u:p@h/d' }).warnings).toEqual([
+    expect(load({ REDIS_URL: 'redis://r:6379', SCRIPT_MAX_OPERATIONS: '10', DATABASE_URL: 'postgres://u:p@h/d' }).warnings).toEqual([
       'DATABASE_URL is set, but STORAGE_MODE is sqlite: it is not used',
-      'CONSOLE_PASSWORD is set, but its part is not built yet: it has no effect',
+      'SCRIPT_MAX_OPERATIONS is set, but its part is not built yet: it has no effect',
     ]);
   });
 

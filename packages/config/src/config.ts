@@ -134,6 +134,17 @@ function warningsOf(config: Values<typeof variables>, env: LoadOptions['env']): 
   return warnings;
 }
 
+/** An issuer alone would let nobody in, or everybody who has an account there. */
+function checkSignIn({ issuer, clientId, adminRoles, monitorRoles, allowedDomains }: Values<typeof variables>['console']['oidc']): void {
+  if (issuer === null) return;
+  if (clientId === null)
+    throw new ConfigError(`CONSOLE_OIDC_CLIENT_ID is not set, but CONSOLE_OIDC_ISSUER is; accepted: ${variables.console.oidc.clientId.parser.accepts}`);
+  if (adminRoles.length + monitorRoles.length + allowedDomains.length === 0)
+    throw new ConfigError(
+      'CONSOLE_OIDC_ALLOWED_DOMAINS is not set, and neither is a role, but CONSOLE_OIDC_ISSUER is: everybody there could sign in; accepted: domains, CONSOLE_OIDC_ADMIN_ROLES or CONSOLE_OIDC_MONITOR_ROLES',
+    );
+}
+
 /**
  * Loads and checks everything. Throws a ConfigError (one line, no secret in it) on the first fault. `warnings` are to be logged once.
  */
@@ -146,5 +157,6 @@ export function loadConfig({ env, argv = [] }: LoadOptions): Config {
   if (config.storage.mode === 'postgresql' && config.storage.databaseUrl === null) {
     throw new ConfigError(`DATABASE_URL is not set, but STORAGE_MODE is postgresql; accepted: ${variables.storage.databaseUrl.parser.accepts}`);
   }
+  checkSignIn(config.console.oidc);
   return Object.freeze({ ...config, warnings: Object.freeze(warningsOf(config, sources)) });
 }

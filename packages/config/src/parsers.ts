@@ -140,3 +140,27 @@ export const consoleSecret: Parser<string> = parser('a random value of at least 
   if (value.length < 16) return new Fault('is shorter than 16 characters');
   return sampleWords.test(value) || sampleValues.test(value) ? new Fault('is a sample value') : value;
 });
+
+/** Length is what a password needs; whether it is guessed is the bans' business. */
+export const consolePassword: Parser<string> = parser('8 to 1024 characters without control characters', (value) => {
+  if (typeof value !== 'string' || value.trim() === '') return new Fault('is empty');
+  if ([...value].length < 8) return new Fault('is shorter than 8 characters');
+  if (value.length > 1024 || /\p{Cc}/u.test(value)) return new Fault('is too long or has control characters');
+  return sampleWords.test(value) ? new Fault('is a sample value') : value;
+});
+
+/** https, or http on this machine. */
+export const secureUrl: Parser<string> = parser('a URL that begins with https:// (or http:// on this machine)', (value) => {
+  if (typeof value !== 'string' || !URL.canParse(value)) return new Fault('is no URL');
+  const { protocol, hostname, username, password } = new URL(value);
+  if (username !== '' || password !== '') return new Fault('holds a credential');
+  const local = hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]';
+  return protocol === 'https:' || (protocol === 'http:' && local) ? value : new Fault('has another scheme');
+});
+
+/** Non-empty texts, separated by commas. */
+export const words: Parser<readonly string[]> = parser('names separated by commas', (value) => {
+  if (typeof value !== 'string') return new Fault('is not a text');
+  const parts = value.split(',').map((part) => part.trim());
+  return parts.some((part) => part === '') ? new Fault('holds an empty name') : parts;
+});

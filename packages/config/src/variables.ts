@@ -1,5 +1,22 @@
 /** The one table of settings: its shape is the shape of the configuration, a slice per service. */
-import { cidrs, consoleSecret, flag, headerText, hostAddress, masterKey, oneOf, portOrOff, seconds, text, urlOf, urlsOf, wholeNumber } from './parsers.ts';
+import {
+  cidrs,
+  consolePassword,
+  consoleSecret,
+  flag,
+  headerText,
+  hostAddress,
+  masterKey,
+  oneOf,
+  portOrOff,
+  seconds,
+  secureUrl,
+  text,
+  urlOf,
+  urlsOf,
+  wholeNumber,
+  words,
+} from './parsers.ts';
 import { variable } from './variable.ts';
 
 const MiB = 1024 * 1024;
@@ -168,16 +185,61 @@ export const variables = {
       refuseEmpty: true,
       says: 'Bearer token of the console API that never expires.',
     }),
+    password: variable(consolePassword, {
+      env: 'CONSOLE_PASSWORD',
+      fallback: null,
+      secret: true,
+      refuseEmpty: true,
+      says: 'Password of the console user `admin`: made at the first start, and set again at a start that finds another value here than the last one applied.',
+    }),
+    maxFailures: variable(wholeNumber(1, 1000), {
+      env: 'CONSOLE_MAX_FAILURES',
+      fallback: 5,
+      says: 'Consecutive failed sign-ins after which an address is banned.',
+    }),
+    banMs: variable(seconds(1, 31_536_000), { env: 'CONSOLE_BAN_DURATION', fallback: 300_000, shown: '300', says: 'Seconds that such a ban lasts.' }),
+    sessionMaxMs: variable(seconds(60, 31_536_000), {
+      env: 'CONSOLE_SESSION_MAX_SECONDS',
+      fallback: 604_800_000,
+      shown: '604800',
+      says: 'Longest life of a console session, however busy it is; unused it ends after 24 hours.',
+    }),
+    oidc: {
+      issuer: variable(secureUrl, {
+        env: 'CONSOLE_OIDC_ISSUER',
+        fallback: null,
+        says: 'OpenID provider whose users may sign in to the console; not set, none.',
+      }),
+      clientId: variable(text(256), { env: 'CONSOLE_OIDC_CLIENT_ID', fallback: null, says: "The console's client id there." }),
+      clientSecret: variable(text(1024), { env: 'CONSOLE_OIDC_CLIENT_SECRET', fallback: null, secret: true, says: 'Its secret; not set for a public client.' }),
+      redirectUrl: variable(secureUrl, {
+        env: 'CONSOLE_OIDC_REDIRECT_URL',
+        fallback: null,
+        says: 'The address registered there, ending in `/console/api/oidc/callback`.',
+      }),
+      label: variable(text(64), { env: 'CONSOLE_OIDC_LABEL', fallback: 'Single sign-on', says: "The provider's name on the sign-in page." }),
+      scope: variable(text(256), { env: 'CONSOLE_OIDC_SCOPE', fallback: 'openid profile email', says: 'Scopes that are asked for.' }),
+      roleClaim: variable(text(128), {
+        env: 'CONSOLE_OIDC_ROLE_CLAIM',
+        fallback: 'groups',
+        says: 'Claim that holds groups or roles, dots between nested names.',
+      }),
+      adminRoles: variable(words, { env: 'CONSOLE_OIDC_ADMIN_ROLES', fallback: [] as readonly string[], shown: '', says: 'Its values that make an admin.' }),
+      monitorRoles: variable(words, {
+        env: 'CONSOLE_OIDC_MONITOR_ROLES',
+        fallback: [] as readonly string[],
+        shown: '',
+        says: 'Its values that make a monitor; `*`: everybody whom the provider lets in.',
+      }),
+      allowedDomains: variable(words, {
+        env: 'CONSOLE_OIDC_ALLOWED_DOMAINS',
+        fallback: [] as readonly string[],
+        shown: '',
+        says: 'Only verified e-mail addresses of these domains may sign in; without role settings they become monitors.',
+      }),
+    },
   },
 };
 
 /** Names of the specification whose part is not built: setting one is answered by a line in the log, so that nobody believes it works. */
-export const notBuiltYet: readonly string[] = [
-  'CONSOLE_BAN_DURATION',
-  'CONSOLE_MAX_FAILURES',
-  'CONSOLE_PASSWORD',
-  'OTEL_EXPORTER_OTLP_ENDPOINT',
-  'SCRIPT_LAZY_BODY',
-  'SCRIPT_MAX_OPERATIONS',
-  'SCRIPT_MEMORY_LIMIT_MB',
-];
+export const notBuiltYet: readonly string[] = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'SCRIPT_LAZY_BODY', 'SCRIPT_MAX_OPERATIONS', 'SCRIPT_MEMORY_LIMIT_MB'];

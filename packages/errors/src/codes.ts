@@ -38,6 +38,10 @@ export const errorCodes = {
   upstream_timeout: { status: 504, retryable: true, message: 'The upstream did not answer in time.' },
   timeout: { status: 504, retryable: true, message: 'The request took too long.' },
   // Console only.
+  login_failed: { status: 401, retryable: false, message: 'The user name or the password is wrong.' },
+  login_banned: { status: 429, retryable: true, message: 'Too many failed sign-ins from this address.' },
+  login_slowed: { status: 429, retryable: true, message: 'Too many attempts at once: try again in a moment.' },
+  sign_in_refused: { status: 403, retryable: false, message: 'This account may not use the console.' },
   forbidden: { status: 403, retryable: false, message: 'Not allowed.' },
   conflict: { status: 409, retryable: false, message: 'The name already exists.' },
   precondition_failed: { status: 412, retryable: false, message: 'The resource was changed by someone else.' },

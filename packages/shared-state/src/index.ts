@@ -1,4 +1,7 @@
 /** Counters and leases that processes share: in memory, or in Redis. */
+export type { Attempts } from './attempts/attempts.ts';
+export { MemoryAttempts, type MemoryAttemptsOptions } from './attempts/memory-attempts.ts';
+export { RedisAttempts, type RedisAttemptsOptions } from './attempts/redis-attempts.ts';
 export type { StateLogger } from './logger.ts';
 export { MemoryState, type MemoryStateOptions } from './memory/memory-state.ts';
 export { Permits } from './permits.ts';

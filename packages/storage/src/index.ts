@@ -5,6 +5,9 @@ export type { CatalogChange, CatalogReader, CatalogStore, CatalogWriter, ChangeO
 export type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, StoredResource, UpstreamDocument } from './catalog/documents.ts';
 export type { ModelNames, NameOwner, TakenName } from './catalog/model-names.ts';
 export type { ListPage, ListQuery, ResourceRepository } from './catalog/resource-repository.ts';
+export type { ConsoleStore } from './console/console-store.ts';
+export type { ConsoleSession, NewConsoleSession, Sessions, SignInCode } from './console/sessions.ts';
+export type { ConsoleRole, ConsoleUser, ConsoleUserChange, NewConsoleUser, UserReader, UserWriter } from './console/users.ts';
 export { type OpenOptions, openStorage, type Storage, type StorageLogger, type StorageTarget } from './open-storage.ts';
 export type { RequestFilters, RequestPage, RequestQuery, RequestStats } from './requests/request-stats.ts';
 export { type GuardOptions, guardStorage, type StorageGuard } from './storage-guard.ts';

@@ -4,6 +4,7 @@ import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { type AuditLogs, createAuditLogs } from './audit/audit-logs.ts';
 import { type CatalogStore, createCatalogStore } from './catalog/catalog-store.ts';
+import { type ConsoleStore, createConsoleStore } from './console/console-store.ts';
 import type { StorageDialect } from './dialects/dialect.ts';
 import { createPostgresDialect } from './dialects/postgres.ts';
 import { createSqliteDialect } from './dialects/sqlite.ts';
@@ -31,6 +32,8 @@ export interface Storage {
   readonly catalog: CatalogStore;
   readonly requests: RequestStats;
   readonly audit: AuditLogs;
+  /** Console users and their sessions. */
+  readonly console: ConsoleStore;
   /** Brings the schema up to date. Several processes may do so at once. Rejects `service_unavailable` when the database is away. */
   migrate(): Promise<void>;
   /** Rejects `service_unavailable` when the database does not answer. */
@@ -47,6 +50,7 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now }: O
     catalog: createCatalogStore(db, dialect, now),
     requests: createRequestStats(db, dialect),
     audit: createAuditLogs(db, dialect),
+    console: createConsoleStore(db, dialect, now),
     migrate: () => migrate(db, dialect, logger),
     async ping() {
       try {

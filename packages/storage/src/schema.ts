@@ -51,6 +51,44 @@ export interface RevisionColumns {
   revision: number;
 }
 
+export interface ConsoleUserColumns {
+  id: string;
+  username: string;
+  role: 'admin' | 'monitor';
+  enabled: unknown;
+  password_hash: string | null;
+  issuer: string | null;
+  subject: string | null;
+  etag: number;
+  created_at: number;
+  updated_at: number;
+  last_login_at: number | null;
+}
+
+export interface ConsoleSessionColumns {
+  id: string;
+  token_hash: string;
+  user_id: string;
+  created_at: number;
+  last_seen_at: number;
+  expires_at: number;
+  ends_at: number;
+  ip_address: string;
+  user_agent: string;
+}
+
+export interface SignInCodeColumns {
+  code_hash: string;
+  user_id: string;
+  expires_at: number;
+}
+
+export interface ConsoleStateColumns {
+  id: number;
+  revision: number;
+  applied_password_hash: string | null;
+}
+
 export type RequestColumns = Record<keyof RequestRow, unknown> & { id: string; started_at: number; authority: number };
 
 export interface SpendColumns {
@@ -89,4 +127,8 @@ export interface Database {
   spend_days: SpendColumns;
   audit_logs: AuditColumns;
   spend_turn: { id: number; turn: number };
+  console_users: ConsoleUserColumns;
+  console_sessions: ConsoleSessionColumns;
+  console_sign_in_codes: SignInCodeColumns;
+  console_state: ConsoleStateColumns;
 }

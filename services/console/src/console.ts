@@ -7,6 +7,7 @@ import type { Outbound } from '@model-gateway/outbound';
 import { upstreamProtocols } from '@model-gateway/protocols';
 import type { Keyring } from '@model-gateway/secrets';
 import { createMinter, type Service } from '@model-gateway/service';
+import { type Attempts, MemoryAttempts } from '@model-gateway/shared-state';
 import { guardStorage, type Storage } from '@model-gateway/storage';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 import { accessKeyRoutes } from './api/access-key-routes.ts';
@@ -18,7 +19,10 @@ import { probeRoutes } from './api/probe-routes.ts';
 import { resourceRoutes } from './api/resource-routes.ts';
 import type { Route } from './api/route.ts';
 import { routingRoutes } from './api/routing-routes.ts';
+import { sessionRoutes } from './api/session-routes.ts';
+import { signInRoutes } from './api/sign-in-routes.ts';
 import { transferRoutes } from './api/transfer-routes.ts';
+import { userRoutes } from './api/user-routes.ts';
 import { createAudit } from './audit/audit.ts';
 import { createApp } from './http/app.ts';
 import { BusConnection } from './http/bus-connection.ts';
@@ -29,6 +33,8 @@ import { models } from './resources/models.ts';
 import { createOperations } from './resources/operations.ts';
 import { upstreams } from './resources/upstreams.ts';
 import type { Room, UpstreamProtocol } from './room.ts';
+import { firstUserName, prepareFirstUser } from './sign-in/first-user.ts';
+import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 
 export interface ConsoleDeps {
   bus: Bus;
@@ -44,6 +50,12 @@ export interface ConsoleDeps {
   protocols?: readonly UpstreamProtocol[];
   /** Milliseconds since the epoch. */
   now?: () => number;
+  /** Where failed sign-ins are counted. Default: this process. */
+  attempts?: Attempts;
+  /** Told once, when the first start made up a password for the first user. */
+  announcePassword?: (username: string, password: string) => void;
+  /** Waits so many ms: how sign-ins are slowed. */
+  sleep?: (ms: number) => Promise<void>;
 }
 
 export interface Console extends Service {
@@ -53,6 +65,7 @@ export interface Console extends Service {
 
 /** Exchanges under way when the console stops may end in this time. */
 const graceMs = 5_000;
+const firstUserRetryMs = 2_000;
 
 /** Stopping leaves the storage open: who opened it closes it. */
 export function createConsole({
@@ -66,12 +79,19 @@ export function createConsole({
   webRoot = null,
   protocols = upstreamProtocols,
   now = Date.now,
+  attempts = new MemoryAttempts({ now }),
+  announcePassword,
+  sleep,
 }: ConsoleDeps): Console {
   const gatherer = createGatherer(bus);
   const mintId = createMinter();
   const audit = createAudit({ bus, logger, mintId, metrics, now });
   const room: Room = { bus, gatherer, storage, keyring, outbound, logger, protocols, mintId, audit };
-  const handle = createApp(createRoutes(room, now), { secretKey: config.secretKey, webRoot }, room);
+  const { secretKey } = config;
+  const signIn = createSignIn({ bus, store: storage.console, attempts, audit, config, logger, now, sleep });
+  const { sessions, guard: attemptGuard } = signIn;
+  const routes = [...createRoutes(room, now), ...createSignInRoutes(signIn)];
+  const handle = createApp([...routes, ...metaRoutes(routes)], { webRoot, secretKey, sessions, guard: attemptGuard }, room);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });
   const guard = guardStorage({ storage, logger });
@@ -79,12 +99,25 @@ export function createConsole({
   let door: Disposable | undefined;
   let stopping = false;
 
+  const prepareUser = async (): Promise<void> => {
+    const announce = (password: string) => announcePassword?.(firstUserName, password);
+    try {
+      await prepareFirstUser(signIn, { password: config.password, hasSecretKey: secretKey !== null, announce });
+    } catch (error) {
+      logger.warn({ error }, 'the first console user could not be made yet');
+      if (!stopping) setTimeout(() => void prepareUser(), firstUserRetryMs).unref();
+    }
+  };
+
   return {
     name: 'console',
     handle,
     async start() {
-      if (config.secretKey === null) logger.warn('CONSOLE_SECRET_KEY is not set: nobody can use the console API');
       await guard.start();
+      // Waited for where the database is there, so that who starts the gateway may sign in when it says that it is ready.
+      if (guard.up) await prepareUser();
+      else guard.whenMigrated(() => void prepareUser());
+      sessions.start();
       // The catalog is served once there is one; services that ask earlier go on asking.
       guard.whenMigrated(() => {
         if (!stopping) source.start();
@@ -109,6 +142,7 @@ export function createConsole({
       await gatherer.dispose();
       clearTimeout(giveUp);
       await source.stop();
+      await sessions.stop();
       guard.stop();
     },
     health() {
@@ -127,7 +161,7 @@ function createRoutes(room: Room, now: () => number): Route[] {
     createOperations(keyGroups, room),
     accessKeyOperations,
   ];
-  const routes = [
+  return [
     ...resources.flatMap((resource) => resourceRoutes(resource, room)),
     ...accessKeyRoutes(accessKeyOperations, room),
     ...pinRoutes(room),
@@ -137,8 +171,9 @@ function createRoutes(room: Room, now: () => number): Route[] {
     ...logRoutes(room, now),
     ...transferRoutes(resources, room),
   ];
-  return [...routes, ...metaRoutes(routes)];
 }
+
+const createSignInRoutes = (signIn: SignIn): Route[] => [...signInRoutes(signIn, { label: null }), ...sessionRoutes(signIn), ...userRoutes(signIn)];
 
 /** Never listens. An opener that has sent its whole request says so by ending its half: that must not cut off the answer. */
 function createQuietServer(handle: RequestListener): Server {

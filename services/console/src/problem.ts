@@ -11,15 +11,25 @@ export class Problem extends Error {
   readonly status: number;
   readonly code: ErrorCode;
   readonly details: readonly Detail[] | undefined;
+  /** Seconds after which trying again can help. */
+  readonly retryAfter: number | undefined;
 
-  constructor(code: ErrorCode, message: string = errorCodes[code].message, details?: readonly Detail[], status: number = errorCodes[code].status) {
+  constructor(
+    code: ErrorCode,
+    message: string = errorCodes[code].message,
+    details?: readonly Detail[] | { retryAfter: number },
+    status: number = errorCodes[code].status,
+  ) {
     super(message);
     this.name = 'Problem';
     this.code = code;
     this.status = status;
-    this.details = details;
+    this.details = isDetails(details) ? details : undefined;
+    this.retryAfter = isDetails(details) ? undefined : details?.retryAfter;
   }
 }
+
+const isDetails = (value: readonly Detail[] | { retryAfter: number } | undefined): value is readonly Detail[] => Array.isArray(value);
 
 /** 422 that names every field at fault. */
 export function invalid(details: readonly Detail[]): Problem {

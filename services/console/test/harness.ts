@@ -2,11 +2,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Bus, createMemoryBus } from '@model-gateway/bus';
+import { type ConsoleConfig, loadConfig } from '@model-gateway/config';
 import { createOutbound } from '@model-gateway/outbound';
 import { createKeyring, generateMasterKey, type Keyring } from '@model-gateway/secrets';
 import type { Storage } from '@model-gateway/storage';
 import { createLogger } from '@model-gateway/telemetry';
-import { type Console, createConsole } from '../src/index.ts';
+import { type Console, type ConsoleDeps, createConsole } from '../src/index.ts';
 
 export const secretKey = 'console-secret-for-tests-0123456789';
 
@@ -29,15 +30,23 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-export async function startConsole(storage: Storage, options: { secret?: string | null; keyring?: Keyring } = {}): Promise<Harness> {
+interface Options {
+  secret?: string | null;
+  keyring?: Keyring;
+  config?: Partial<ConsoleConfig>;
+  deps?: Partial<ConsoleDeps>;
+}
+
+export async function startConsole(storage: Storage, options: Options = {}): Promise<Harness> {
   const seen: string[] = [];
   const logger = createLogger({ level: 'trace', name: 'test', destination: { write: (line) => void seen.push(line) } });
   const bus = createMemoryBus({ strict: true, logger });
   const keyring = options.keyring ?? createKeyring(generateMasterKey());
   const timeouts = { connect_ms: 2_000, first_byte_ms: 5_000, idle_ms: 5_000, total_ms: 10_000 };
   const outbound = createOutbound({ allowPrivate: true, timeouts, userAgent: 'test', logger });
-  const config = { secretKey: options.secret === undefined ? secretKey : options.secret };
-  const console = createConsole({ bus, storage, keyring, outbound, config, logger });
+  const { console: defaults } = loadConfig({ env: { CONFIG_FILE: '/dev/null' } });
+  const config = { ...defaults, secretKey: options.secret === undefined ? secretKey : options.secret, ...options.config };
+  const console = createConsole({ bus, storage, keyring, outbound, config, logger, ...options.deps });
   await console.start();
   // What stats does in a whole gateway.
   const keeper = bus.listenDurably('audit.record', (batch) => storage.audit.insertRows(batch.map(({ news }) => news)), { maxWaitMs: 1 });

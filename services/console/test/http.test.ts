@@ -20,6 +20,11 @@ afterEach(async () => {
   await storage.close();
 });
 
+/** Ways to a credential. */
+const publicRoutes = new Set(
+  ['GET sign-in-options', 'POST login', 'GET oidc/start', 'GET oidc/callback', 'POST oidc/exchange'].map((one) => one.replace(' ', ` ${api}/`)),
+);
+
 describe('who gets in', () => {
   test.each([
     ['no credential', {}],
@@ -32,6 +37,7 @@ describe('who gets in', () => {
     expect(paths.length).toBeGreaterThan(12);
     for (const path of [...paths, `${api}/nothing`, '/elsewhere']) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        if (publicRoutes.has(`${method} ${path}`)) continue;
         const response = await fetch(harness.url + path, { method, headers: headers as Record<string, string> });
         expect([path, method, response.status]).toEqual([path, method, 401]);
         expect(await response.json()).toMatchObject({ error: { code: 'unauthorized' } });
@@ -39,12 +45,11 @@ describe('who gets in', () => {
     }
   });
 
-  test('without a secret nobody gets in, and the answer names the variable', async () => {
+  test('without a secret no such token gets in', async () => {
     await harness.close();
     harness = await startConsole(storage, { secret: null });
     for (const authorization of ['Bearer ', 'Bearer null', `Bearer ${secretKey}`]) {
-      const answer = await harness.call('GET', `${api}/me`, undefined, { authorization });
-      expect([answer.status, answer.text.includes('CONSOLE_SECRET_KEY')]).toEqual([401, true]);
+      expect((await harness.call('GET', `${api}/me`, undefined, { authorization })).status).toBe(401);
     }
   });
 

@@ -1,31 +1,50 @@
 /** Calls of the console API from the command line. */
 import { ConfigError, loadConfig } from '@model-gateway/config';
-import { consoleSecretOf } from '../key-files.ts';
 
 export interface ApiClient {
-  call(method: string, path: string, body?: string, contentType?: string): Promise<{ status: number; text: string }>;
+  call(method: string, path: string, body?: string, contentType?: string): Promise<Reply>;
 }
 
-/** `--url` (default: this machine's gateway) and the secret of CONSOLE_SECRET_KEY, else of the data folder. */
+type Reply = { status: number; text: string };
+
+/** `--url` (default: this machine's gateway), and CONSOLE_SECRET_KEY, or a sign-in as `admin` with CONSOLE_PASSWORD. */
 export function createApiClient(url: string | undefined, env: NodeJS.ProcessEnv): ApiClient {
   const config = loadConfig({ env });
-  const secret = consoleSecretOf(config);
-  if (secret === null) throw new ConfigError(`CONSOLE_SECRET_KEY is not set, and ${config.process.dataDir} holds none; accepted: the gateway's console secret`);
+  const { secretKey, password } = config.console;
+  if (secretKey === null && password === null)
+    throw new ConfigError('CONSOLE_SECRET_KEY is not set, and neither is CONSOLE_PASSWORD; accepted: a credential of the running gateway');
   const base = (url ?? `http://127.0.0.1:${config.edge.port}`).replace(/\/+$/, '');
+  let token = secretKey;
+
+  const send = async (method: string, path: string, body?: string, contentType?: string): Promise<Reply> => {
+    let response: Response;
+    try {
+      response = await fetch(`${base}/console/api${path}`, {
+        method,
+        redirect: 'error',
+        headers: { ...(token !== null && { authorization: `Bearer ${token}` }), ...(contentType !== undefined && { 'content-type': contentType }) },
+        ...(body !== undefined && { body }),
+      });
+    } catch (cause) {
+      throw new ConfigError(`--url: nothing answers at ${base}; accepted: the address of a running gateway`, { cause });
+    }
+    return { status: response.status, text: await response.text() };
+  };
+  const signIn = async (): Promise<void> => {
+    token = null;
+    const { status, text } = await send('POST', '/login', JSON.stringify({ username: 'admin', password }), 'application/json');
+    if (status !== 200) throw new ConfigError(`CONSOLE_PASSWORD is refused (${status}); accepted: the password of the console user admin`);
+    token = (JSON.parse(text) as { token: string }).token;
+  };
+
   return {
-    async call(method, path, body, contentType) {
-      let response: Response;
-      try {
-        response = await fetch(`${base}/console/api${path}`, {
-          method,
-          redirect: 'error',
-          headers: { authorization: `Bearer ${secret}`, ...(contentType !== undefined && { 'content-type': contentType }) },
-          ...(body !== undefined && { body }),
-        });
-      } catch (cause) {
-        throw new ConfigError(`--url: nothing answers at ${base}; accepted: the address of a running gateway`, { cause });
-      }
-      return { status: response.status, text: await response.text() };
+    async call(...request) {
+      if (token === null) await signIn();
+      const reply = await send(...request);
+      // A session ends; the command may go on for weeks (--watch).
+      if (reply.status !== 401 || secretKey !== null) return reply;
+      await signIn();
+      return send(...request);
     },
   };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, loadConfig } from '@model-gateway/config';
 import { compose } from '@model-gateway/service';
-import { startDemo } from '../demo/demo.ts';
+import { demoEnvironment, startDemo } from '../demo/demo.ts';
 import { prepareKeyFiles } from '../key-files.ts';
 import { createParts } from '../parts.ts';
 import { serviceFactories } from '../services.ts';
@@ -15,11 +15,14 @@ export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   const argv = args.filter((arg) => arg !== '--demo');
   const folder = demo ? mkdtempSync(join(tmpdir(), 'model-gateway-demo-')) : null;
   if (folder !== null) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const config = loadConfig({ env: folder === null ? env : { ...env, DATA_DIR: folder, STORAGE_MODE: 'sqlite', LOG_LEVEL: env['LOG_LEVEL'] ?? 'warn' }, argv });
+  const config = loadConfig({ env: folder === null ? env : demoEnvironment(env, folder), argv });
   if (config.process.natsUrls !== null)
     throw new ConfigError('NATS_URL is set, but `up` is the gateway in one process with its own bus; accepted: unset it, or use `serve`');
-  const made = prepareKeyFiles(config);
-  const parts = await createParts(config, 'gateway');
+  prepareKeyFiles(config);
+  // What the console tells before the gateway listens is shown after the line that says where.
+  const notices: string[] = [];
+  let listening = false;
+  const parts = await createParts(config, 'gateway', (text) => (listening ? void process.stdout.write(text) : void notices.push(text)));
   const edge = serviceFactories.edge(parts);
   const service = compose(
     [serviceFactories.stats(parts), serviceFactories.console(parts), serviceFactories.router(parts), serviceFactories.translator(parts), edge],
@@ -28,10 +31,8 @@ export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   await runService(service, parts);
   if (!service.health().ready && edge.port === 0) return;
   const base = `http://127.0.0.1:${edge.port}`;
-  if (demo) return startDemo(parts, base);
-  process.stdout.write(`The gateway listens on ${base}. Its console API is at ${base}/console/api.\n`);
-  if (made.consoleSecret !== null)
-    process.stdout.write(
-      `First start: the console's secret key is ${made.consoleSecret}\n(kept in ${join(config.process.dataDir, 'console.key')}; set CONSOLE_SECRET_KEY to choose your own)\n`,
-    );
+  if (demo) return startDemo(base, config.console);
+  process.stdout.write(`The gateway listens on ${base}. Its console is at ${base}/console.\n`);
+  listening = true;
+  for (const text of notices) process.stdout.write(text);
 }

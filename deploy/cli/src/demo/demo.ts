@@ -1,18 +1,27 @@
 /** `--demo`: a built-in upstream, one model and one key, configured through the same API that everyone uses. */
-import { consoleSecretOf } from '../key-files.ts';
-import type { Parts } from '../parts.ts';
+import { randomBytes } from 'node:crypto';
+import type { ConsoleConfig } from '@model-gateway/config';
 import { demoText } from './print.ts';
 import { demoProtocol, startDemoUpstream } from './upstream.ts';
 
 const model = 'demo';
 
-export async function startDemo(parts: Parts, base: string): Promise<void> {
+/** A database that is thrown away, and credentials that are made up where the operator gives none. */
+export const demoEnvironment = (env: NodeJS.ProcessEnv, folder: string): NodeJS.ProcessEnv => ({
+  CONSOLE_SECRET_KEY: randomBytes(24).toString('base64url'),
+  CONSOLE_PASSWORD: randomBytes(12).toString('base64url'),
+  LOG_LEVEL: 'warn',
+  ...env,
+  DATA_DIR: folder,
+  STORAGE_MODE: 'sqlite',
+});
+
+export async function startDemo(base: string, { secretKey, password }: Pick<ConsoleConfig, 'secretKey' | 'password'>): Promise<void> {
   const upstream = await startDemoUpstream();
-  const secret = consoleSecretOf(parts.config);
   const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const response = await fetch(`${base}/console/api/${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     if (!response.ok) throw new Error(`the demo could not be set up: ${path} gave ${response.status}: ${await response.text()}`);
@@ -23,7 +32,7 @@ export async function startDemo(parts: Parts, base: string): Promise<void> {
   await post('key-groups', { name: 'demo', models: ['*'] });
   const { key } = await post('access-keys', { name: 'demo', group: 'demo' });
   await ready(base, String(key));
-  process.stdout.write(demoText(base, String(key), model));
+  process.stdout.write(demoText(base, { key: String(key), model, password }));
 }
 
 /** The catalog reaches the edge a moment after the write. */

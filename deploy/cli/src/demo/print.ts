@@ -1,10 +1,12 @@
 /** The requests that `--demo` prints, ready to be pasted. */
 
-export function demoText(base: string, key: string, model: string): string {
+export function demoText(base: string, { key, model, password }: { key: string; model: string; password: string | null }): string {
   return `
 The demo runs. It has one upstream (built in), one model, \`${model}\`, and one access key:
 
   ${key}
+
+Look around in the console: ${base}/console, as admin with the password ${password}
 
 Try it (each streams):
 

@@ -42,6 +42,8 @@ export interface NewsSubjects {
   'catalog.changed': { revision: number; previous: number };
   'stats.request': RequestRow;
   'audit.record': AuditRow;
+  /** Sessions of a console user ended, or what the user may do changed: replicas forget what they remember of them. */
+  'console.user-changed': { userId: string };
   /** Every router hears how attempts went. */
   'router.outcome': { outcomes: Outcome[] };
   /** A question to all live processes that know of a topic, their answers, and the sign of life that tells who they are. */

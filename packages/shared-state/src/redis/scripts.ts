@@ -203,5 +203,22 @@ if not raw then return {} end
 return { s.spent or -1, others('') }
 `;
 
-export const scripts = { take, give, lookAtGate, hit, reserve, charge, learn, lookAtBudget };
+/** ARGV: how long it is kept after the last. */
+const addAttempt = `
+local count = redis.call('INCR', KEYS[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return { count }
+`;
+const countAttempts = `return { tonumber(redis.call('GET', KEYS[1]) or 0) }`;
+const clearAttempts = `return { redis.call('DEL', KEYS[1]) }`;
+/** ARGV: how long. */
+const ban = `
+redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])
+return { 1 }
+`;
+const banLeft = `return { math.max(0, redis.call('PTTL', KEYS[1])) }`;
+
+const attempts = { addAttempt, countAttempts, clearAttempts, ban, banLeft };
+
+export const scripts = { take, give, lookAtGate, hit, reserve, charge, learn, lookAtBudget, ...attempts };
 export type ScriptName = keyof typeof scripts;

@@ -5,6 +5,7 @@ import { catalogTables } from './0001-catalog.ts';
 import { requestTable } from './0002-request-stats.ts';
 import { loadBalancerTables } from './0003-load-balancers.ts';
 import { spendTables } from './0004-limits.ts';
+import { consoleUserTables } from './0005-console-users.ts';
 import { auditTable } from './0006-audit.ts';
 
 const migrations: Record<string, (types: StorageDialect['types']) => Migration> = {
@@ -12,6 +13,7 @@ const migrations: Record<string, (types: StorageDialect['types']) => Migration> 
   '0002-request-stats': requestTable,
   '0003-load-balancers': loadBalancerTables,
   '0004-limits': spendTables,
+  '0005-console-users': consoleUserTables,
   '0006-audit': auditTable,
 };
 

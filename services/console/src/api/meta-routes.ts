@@ -1,4 +1,4 @@
-/** Who is asking, and the document of this API. */
+/** The document of this API. */
 import { openApiDocument } from './openapi.ts';
 import { base, type Route } from './route.ts';
 
@@ -6,19 +6,10 @@ export function metaRoutes(others: readonly Route[]): Route[] {
   const own: Route[] = [
     {
       method: 'get',
-      path: `${base}/me`,
-      operationId: 'read_me',
-      summary: 'Who the credential stands for',
-      tag: 'session',
-      status: 200,
-      handle: (_request, response) => void response.json(response.locals['actor']),
-    },
-    {
-      method: 'get',
       path: `${base}/openapi.json`,
       operationId: 'read_openapi',
       summary: 'This document',
-      tag: 'session',
+      tag: 'meta',
       status: 200,
       handle: (_request, response) => void response.json(document),
     },

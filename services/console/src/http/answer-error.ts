@@ -40,5 +40,6 @@ export const answerError =
       return;
     }
     const problem = known ?? new Problem('internal');
+    if (problem.retryAfter !== undefined) response.set('Retry-After', String(problem.retryAfter));
     response.status(problem.status).json({ error: { code: problem.code, message: problem.message, ...(problem.details && { details: problem.details }) } });
   };

@@ -1,15 +1,21 @@
 /** The Express application: headers, credential, body, routes, errors, in this order. */
-import express, { type Express, type Request, type Response } from 'express';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
+import { isPublic, mayUse } from '../api/permissions.ts';
 import { type Route, toExpressPath } from '../api/route.ts';
 import { Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
+import { actorOf } from '../sign-in/actor.ts';
 import { answerError } from './answer-error.ts';
-import { requireBearer } from './bearer.ts';
+import { type AuthenticateDeps, authenticate } from './authenticate.ts';
 import { readBody } from './body.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 import { webApp } from './web-app.ts';
 
-export function createApp(routes: readonly Route[], { secretKey, webRoot }: { secretKey: string | null; webRoot: string | null }, room: Room): Express {
+export function createApp(
+  routes: readonly Route[],
+  { webRoot, ...credentials }: { webRoot: string | null } & AuthenticateDeps,
+  room: Pick<Room, 'logger'>,
+): Express {
   const app = express();
   app.disable('x-powered-by');
   // Tags are revisions of rows; a hash of the bytes would be taken for one.
@@ -17,10 +23,12 @@ export function createApp(routes: readonly Route[], { secretKey, webRoot }: { se
   app.enable('case sensitive routing');
   app.use(setSecurityHeaders);
   app.use(webApp(webRoot));
+  const mount = (route: Route, ...before: RequestHandler[]) =>
+    app[route.method](toExpressPath(route.path), ...before, (request: Request, response: Response) => route.handle(request, response));
+  for (const route of routes) if (isPublic(route)) mount(route, ...readBody({ small: true }));
   // Everything else needs a credential, also what does not exist.
-  app.use(requireBearer(secretKey));
-  for (const route of routes)
-    app[route.method](toExpressPath(route.path), ...readBody({ yaml: route.yaml ?? false }), (request, response) => route.handle(request, response));
+  app.use(authenticate(credentials));
+  for (const route of routes) if (!isPublic(route)) mount(route, authorize(route), ...readBody({ yaml: route.yaml ?? false }));
   refuseOtherMethods(app, routes);
   app.use(() => {
     throw new Problem('not_found');
@@ -28,6 +36,14 @@ export function createApp(routes: readonly Route[], { secretKey, webRoot }: { se
   app.use(answerError(room));
   return app;
 }
+
+/** Asked of the very route that was matched: nothing reads the path a second time. */
+const authorize =
+  (route: Route): RequestHandler =>
+  (_request, response, next) => {
+    if (!mayUse(actorOf(response).role, route)) throw new Problem('forbidden', 'Your role does not allow this.');
+    next();
+  };
 
 function refuseOtherMethods(app: Express, routes: readonly Route[]): void {
   const allowed = new Map<string, Set<string>>();

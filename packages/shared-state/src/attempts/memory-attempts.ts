@@ -1,0 +1,64 @@
+/** Attempts and bans of this process. */
+import type { Attempts } from './attempts.ts';
+
+interface Entry {
+  count: number;
+  /** Milliseconds since the epoch. */
+  until: number;
+}
+
+export interface MemoryAttemptsOptions {
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+  /** Names remembered of each kind; the oldest are forgotten first. */
+  capacity?: number;
+}
+
+export class MemoryAttempts implements Attempts {
+  readonly #now: () => number;
+  readonly #capacity: number;
+  readonly #counts = new Map<string, Entry>();
+  /** Apart from the counters, so that a flood of names cannot push a ban out. */
+  readonly #bans = new Map<string, Entry>();
+
+  constructor({ now = Date.now, capacity = 100_000 }: MemoryAttemptsOptions = {}) {
+    this.#now = now;
+    this.#capacity = capacity;
+  }
+
+  async add(key: string, keepMs: number): Promise<number> {
+    const now = this.#now();
+    const known = this.#counts.get(key);
+    const count = known && known.until > now ? known.count + 1 : 1;
+    this.#put(this.#counts, key, { count, until: now + keepMs });
+    return count;
+  }
+
+  async count(key: string): Promise<number> {
+    const known = this.#counts.get(key);
+    return known && known.until > this.#now() ? known.count : 0;
+  }
+
+  async clear(key: string): Promise<void> {
+    this.#counts.delete(key);
+  }
+
+  async ban(key: string, ms: number): Promise<void> {
+    this.#put(this.#bans, key, { count: 1, until: this.#now() + ms });
+  }
+
+  async bannedMs(key: string): Promise<number> {
+    const left = (this.#bans.get(key)?.until ?? 0) - this.#now();
+    if (left > 0) return left;
+    this.#bans.delete(key);
+    return 0;
+  }
+
+  /** Set anew, so that the order is that of the last write. */
+  #put(entries: Map<string, Entry>, key: string, entry: Entry): void {
+    entries.delete(key);
+    entries.set(key, entry);
+    const [oldest] = entries.keys();
+    if (entries.size > this.#capacity && oldest !== undefined) entries.delete(oldest);
+  }
+}

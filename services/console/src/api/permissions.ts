@@ -1,0 +1,92 @@
+/** Who may use which route: the one table of path × method × role. What does not stand here is refused to everybody. */
+import type { ConsoleRole } from '@model-gateway/storage';
+import { base, type Route } from './route.ts';
+
+/** `public`: without a credential. */
+type Access = 'public' | readonly ConsoleRole[];
+type Methods = Partial<Record<Route['method'], Access>>;
+
+const everyone: Access = ['admin', 'monitor'];
+const admin: Access = ['admin'];
+
+/** A list and its entries: monitors read, admins change. */
+const resource = (path: string): Record<string, Methods> => ({
+  [path]: { get: everyone, post: admin },
+  [`${path}/{name}`]: { get: everyone, put: admin, patch: admin, delete: admin },
+});
+
+const relative: Record<string, Methods> = {
+  // Signing in, and one's own account.
+  'sign-in-options': { get: 'public' },
+  login: { post: 'public' },
+  'oidc/start': { get: 'public' },
+  'oidc/callback': { get: 'public' },
+  'oidc/exchange': { post: 'public' },
+  logout: { post: everyone },
+  me: { get: everyone },
+  'me/password': { post: everyone },
+  sessions: { get: everyone, delete: everyone },
+  'sessions/{id}': { delete: everyone },
+  'openapi.json': { get: everyone },
+
+  // Users: names and roles of others are no business of a monitor.
+  users: { get: admin, post: admin },
+  'users/{username}': { get: admin, put: admin, patch: admin, delete: admin },
+  'users/{username}/password': { post: admin },
+
+  // Configuration.
+  ...resource('upstreams'),
+  'upstreams/{name}/fetch-models': { post: admin },
+  ...resource('models'),
+  ...resource('load-balancers'),
+  'load-balancers/{name}/nodes': { get: everyone },
+  'load-balancers/{name}/pins': { get: everyone, put: admin },
+  'load-balancers/{name}/pins/{access_key}': { get: everyone, put: admin, delete: admin },
+  ...resource('key-groups'),
+  ...resource('access-keys'),
+  'access-keys/{name}/rotate': { post: admin },
+  // The full value of a key: a monitor reads, but does not call models with the keys of others.
+  'access-keys/{name}/api-key': { get: admin },
+  '/access-keys/{name}/api-key': { get: admin },
+  ...resource('pricing'),
+  batch: { post: admin },
+  // Holds sealed secrets.
+  export: { get: admin },
+  import: { post: admin },
+  history: { get: admin },
+  'history/{revision}': { get: admin },
+  'history/{revision}/diff': { get: admin },
+  'history/{revision}/rollback': { post: admin },
+  'audit-logs': { get: admin },
+
+  // Looking on.
+  logs: { get: everyone },
+  'logs/stream': { get: everyone },
+  'logs/{id}': { get: everyone },
+  'model-monitor': { get: everyone },
+  'rate-limit-status': { get: everyone },
+  'stats/summary': { get: everyone },
+  'stats/series': { get: everyone },
+  'stats/top': { get: everyone },
+  'route/explain': { post: everyone },
+
+  // Trying: makes calls that cost money, or runs what was sent.
+  'models/test': { post: admin },
+  'scripts/test': { post: admin },
+};
+
+const table = new Map(Object.entries(relative).map(([path, methods]) => [path.startsWith('/') ? path : `${base}/${path}`, methods]));
+
+/** undefined: the route stands nowhere. */
+export const permissionsOf = (path: string, method: string): Access | undefined => {
+  const methods = table.get(path);
+  return methods && Object.hasOwn(methods, method) ? methods[method as Route['method']] : undefined;
+};
+
+export const isPublic = (route: Pick<Route, 'path' | 'method'>): boolean => permissionsOf(route.path, route.method) === 'public';
+
+/** Whether somebody who is signed in with this role may use the route. */
+export function mayUse(role: ConsoleRole, route: Pick<Route, 'path' | 'method'>): boolean {
+  const access = permissionsOf(route.path, route.method);
+  return access === 'public' || (access?.includes(role) ?? false);
+}

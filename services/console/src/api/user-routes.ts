@@ -1,0 +1,193 @@
+/** Console users: made, changed and removed by admins, never down to no admin at all. */
+import { randomUUID } from 'node:crypto';
+import type { AuditAction } from '@model-gateway/contracts';
+import type { ConsoleUser, UserWriter } from '@model-gateway/storage';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { auditOf } from '../audit/audit-of.ts';
+import { invalidField, Problem } from '../problem.ts';
+import { etagMatches, formatEtag } from '../resources/etag.ts';
+import { actorOf } from '../sign-in/actor.ts';
+import type { SignIn } from '../sign-in/sign-in.ts';
+import { resetBody, userChange, userSchema } from '../sign-in/user-fields.ts';
+import { readInput } from '../validation/read-input.ts';
+import { listQuery, toListQuery } from './list-query.ts';
+import { base, parameter, type Route } from './route.ts';
+
+const tag = 'users';
+const all = `${base}/users`;
+const one = `${all}/{username}`;
+const sortable = ['username', 'role', 'created_at', 'updated_at', 'last_login_at'];
+/** Of replies; sent back with a whole object they mean nothing. */
+const readOnly = new Set(['id', 'has_password', 'identity', 'etag', 'created_at', 'updated_at', 'last_login_at']);
+
+const secret = new Set(['password', 'password_hash']);
+
+export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route[] {
+  const answer = (response: Response, status: number, user: ConsoleUser) => response.status(status).set('ETag', formatEtag(user.etag)).json(show(user));
+  const record = (request: Request, response: Response, action: AuditAction, user: ConsoleUser, diff?: Record<string, unknown>) =>
+    audit({ ...auditOf(request, actorOf(response).actor), action, entity_type: 'console_user', entity_id: user.username, ...(diff && { diff }) });
+  const find = async (reader: Pick<UserWriter, 'find'>, username: string) => {
+    const user = await reader.find(username);
+    if (!user) throw new Problem('not_found', 'There is no console user of this name.');
+    return user;
+  };
+
+  const create = async (request: Request, response: Response) => {
+    const { username, role, enabled, password, password_hash = null } = readInput(userSchema, fieldsOf(request.body));
+    const passwordHash = password === undefined ? password_hash : await passwords.hash(password);
+    if (passwordHash === null) throw invalidField('password', 'is required');
+    const user = await store.changeUsers(async (writer) => {
+      if (await writer.find(username))
+        throw new Problem('conflict', 'There is already a console user of this name.', [{ field: 'username', message: 'is taken' }]);
+      return writer.insert({ id: randomUUID(), username, role, enabled, passwordHash, identity: null });
+    });
+    await record(request, response, 'create', user, { role, enabled });
+    answer(response, 201, user);
+  };
+
+  const update = async (request: Request, response: Response) => {
+    const name = parameter(request, 'username');
+    const { username, ...fields } = fieldsOf(request.body);
+    if (username !== undefined && username !== name) throw invalidField('username', 'cannot be changed: the audit log refers to it');
+    const change = readInput(userChange, fields);
+    const passwordHash = change.password === undefined ? undefined : await passwords.hash(change.password);
+    const { before, after } = await store.changeUsers(async (writer) => {
+      const user = await find(writer, name);
+      etagMatches(user.etag, request.get('if-match'));
+      etagMatches(user.etag, etagOf(request.body));
+      const wanted = { role: change.role ?? user.role, enabled: change.enabled ?? user.enabled };
+      if (wanted.role !== 'admin' || !wanted.enabled) await keepAnAdmin(writer, user);
+      const changed = await writer.update(user, { ...wanted, ...(passwordHash !== undefined && { passwordHash }) });
+      if (!wanted.enabled || wanted.role !== user.role || passwordHash !== undefined) await writer.endSessions(user.id);
+      return { before: user, after: changed };
+    });
+    sessions.announce(after.id);
+    await record(request, response, 'update', after, differences(before, after));
+    answer(response, 200, after);
+  };
+
+  const remove = async (request: Request, response: Response) => {
+    const user = await store.changeUsers(async (writer) => {
+      const found = await find(writer, parameter(request, 'username'));
+      etagMatches(found.etag, request.get('if-match'));
+      await keepAnAdmin(writer, found);
+      await writer.remove(found.id);
+      return found;
+    });
+    sessions.announce(user.id);
+    await record(request, response, 'delete', user);
+    response.status(204).end();
+  };
+
+  const reset = async (request: Request, response: Response) => {
+    const { password } = readInput(resetBody, request.body);
+    const passwordHash = await passwords.hash(password);
+    const user = await store.changeUsers(async (writer) => {
+      const found = await find(writer, parameter(request, 'username'));
+      await writer.endSessions(found.id);
+      return writer.update(found, { passwordHash });
+    });
+    sessions.announce(user.id);
+    await record(request, response, 'admin_change_password', user);
+    response.status(204).end();
+  };
+
+  return [
+    {
+      method: 'get',
+      path: all,
+      operationId: 'list_users',
+      summary: 'List users',
+      tag,
+      query: listQuery,
+      status: 200,
+      async handle(request, response) {
+        const query = readInput(listQuery, request.query);
+        const { items, total } = await store.users.list(toListQuery(query, sortable));
+        response.json({ items: items.map(show), total, page: query.page, page_size: query.page_size });
+      },
+    },
+    { method: 'post', path: all, operationId: 'create_users', summary: 'Create one', tag, body: userSchema, status: 201, failures: [409], handle: create },
+    {
+      method: 'get',
+      path: one,
+      operationId: 'read_users',
+      summary: 'Read one',
+      tag,
+      status: 200,
+      failures: [404],
+      handle: async (request, response) => void answer(response, 200, await find(store.users, parameter(request, 'username'))),
+    },
+    ...(['put', 'patch'] as const).map(
+      (method): Route => ({
+        method,
+        path: one,
+        operationId: `${method}_users`,
+        summary: 'Change one (merge: a field that is not sent stays); a new role or password, or disabling, ends the sessions',
+        tag,
+        body: userChange,
+        conditional: true,
+        status: 200,
+        failures: [404, 412],
+        handle: update,
+      }),
+    ),
+    {
+      method: 'delete',
+      path: one,
+      operationId: 'delete_users',
+      summary: 'Delete one',
+      tag,
+      conditional: true,
+      status: 204,
+      failures: [404, 412],
+      handle: remove,
+    },
+    {
+      method: 'post',
+      path: `${one}/password`,
+      operationId: 'reset_user_password',
+      summary: 'Set the password of a user; the sessions end',
+      tag,
+      body: resetBody,
+      status: 204,
+      failures: [404],
+      handle: reset,
+    },
+  ];
+}
+
+const show = (user: ConsoleUser): Record<string, unknown> => ({
+  id: user.id,
+  username: user.username,
+  role: user.role,
+  enabled: user.enabled,
+  has_password: user.passwordHash !== null,
+  identity: user.identity?.issuer ?? null,
+  etag: String(user.etag),
+  created_at: new Date(user.createdAt).toISOString(),
+  updated_at: new Date(user.updatedAt).toISOString(),
+  last_login_at: user.lastLoginAt === null ? null : new Date(user.lastLoginAt).toISOString(),
+});
+
+async function keepAnAdmin(writer: UserWriter, user: ConsoleUser): Promise<void> {
+  if (user.role !== 'admin' || !user.enabled || (await writer.countOtherAdmins(user.id)) > 0) return;
+  throw new Problem('in_use', 'This is the last enabled admin: make another one first.', [{ field: 'role', message: 'is the last enabled admin' }]);
+}
+
+function differences(before: ConsoleUser, after: ConsoleUser): Record<string, unknown> {
+  const diff: Record<string, unknown> = {};
+  for (const field of ['role', 'enabled'] as const) if (before[field] !== after[field]) diff[field] = { from: before[field], to: after[field] };
+  if (before.passwordHash !== after.passwordHash) diff['password'] = '****';
+  return diff;
+}
+
+/** The body without what is not the client's to set; a null means the default, and of a secret that it stays. */
+function fieldsOf(body: unknown): Record<string, unknown> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalidField('body', 'must be an object');
+  const given = Object.entries(body).filter(([name, value]) => !readOnly.has(name) && !(value === null && secret.has(name)));
+  return Object.fromEntries(given.map(([name, value]) => [name, value === null && name === 'enabled' ? true : value]));
+}
+
+const etagOf = (body: unknown): string | undefined => z.object({ etag: z.string() }).safeParse(body).data?.etag;

@@ -1,0 +1,126 @@
+/** Against guessing: an address with too many failures in a row is banned for a while, a user name with many is answered more slowly. */
+import { createHash } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import type { Attempts } from '@model-gateway/shared-state';
+import { Problem } from '../problem.ts';
+
+export interface AttemptGuard {
+  /**
+   * Runs one attempt; `look` gives null when it fails. Throws 429 with the seconds that are left when the address is banned, or when too many wait.
+   * Attempts of one address follow one another, so that those sent at once do not all slip through under the limit.
+   */
+  attempt<T>(ipAddress: string, username: string, look: () => Promise<T | null>): Promise<T | null>;
+  /** Throws as `attempt` does, counts nothing. */
+  refuseBanned(ipAddress: string): Promise<void>;
+  /** A token that is no session's: so many a minute per address, then 429. */
+  countUnknownToken(ipAddress: string): Promise<void>;
+}
+
+export interface GuardOptions {
+  attempts: Attempts;
+  maxFailures: number;
+  banMs: number;
+  /** Waits so many ms. */
+  sleep?: (ms: number) => Promise<void>;
+}
+
+/** Failures of an address are "consecutive" whatever their distance; a day bounds the memory. */
+const keepFailuresMs = 24 * 3_600_000;
+const keepNameMs = 15 * 60_000;
+/** Failures of one name that cost nothing. */
+const freeFailures = 3;
+const firstDelayMs = 250;
+const longestDelayMs = 5_000;
+/** Attempts held back at once: a flood of names must not become a heap of waiting requests. */
+const mostHeld = 200;
+/** Attempts of one address that wait for one another. */
+const longestLane = 32;
+const unknownTokens = 120;
+const minuteMs = 60_000;
+
+/** Who changes addresses at will within one line is still one: IPv6 counts by its /64, mapped IPv4 as IPv4. */
+export function addressKey(ipAddress: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ipAddress)?.[1];
+  if (mapped !== undefined || !isIPv6(ipAddress)) return mapped ?? ipAddress.slice(0, 100);
+  const [head = '', tail] = (ipAddress.split('%')[0] ?? '').split('::');
+  const left = head === '' ? [] : head.split(':');
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - left.length - (tail === '' ? 0 : tail.split(':').length));
+  const groups = [...left, ...Array<string>(missing).fill('0'), ...(tail ? tail.split(':') : [])];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}
+
+/** Names are the caller's: of any length and kind, and not to be kept as they are. */
+const nameKey = (username: string): string => createHash('sha256').update(username, 'utf8').digest('base64url').slice(0, 22);
+
+export const delayOf = (failures: number): number =>
+  failures < freeFailures ? 0 : Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(10, failures - freeFailures));
+
+export function createAttemptGuard({ attempts, maxFailures, banMs, sleep = wait }: GuardOptions): AttemptGuard {
+  const lanes = createLanes();
+  let held = 0;
+  const refuseBanned = async (address: string) => {
+    const left = await attempts.bannedMs(`ban:${address}`);
+    if (left > 0) throw banned(left);
+  };
+  const holdBack = async (delay: number) => {
+    if (delay === 0) return;
+    if (held >= mostHeld) throw slowed(Math.ceil(delay / 1000));
+    held++;
+    await sleep(delay).finally(() => held--);
+  };
+  return {
+    refuseBanned: (ipAddress) => refuseBanned(addressKey(ipAddress)),
+    attempt(ipAddress, username, look) {
+      const address = addressKey(ipAddress);
+      const name = `name:${nameKey(username)}`;
+      return lanes(address, async () => {
+        await refuseBanned(address);
+        await holdBack(delayOf(await attempts.count(name)));
+        const found = await look();
+        if (found !== null) {
+          await Promise.all([attempts.clear(`address:${address}`), attempts.clear(name)]);
+          return found;
+        }
+        const [failures] = await Promise.all([attempts.add(`address:${address}`, keepFailuresMs), attempts.add(name, keepNameMs)]);
+        if (failures >= maxFailures) {
+          await attempts.ban(`ban:${address}`, banMs);
+          await attempts.clear(`address:${address}`);
+        }
+        return null;
+      });
+    },
+    async countUnknownToken(ipAddress) {
+      if ((await attempts.add(`token:${addressKey(ipAddress)}`, minuteMs)) > unknownTokens) throw slowed(Math.ceil(minuteMs / 1000));
+    },
+  };
+}
+
+/** Work under one key runs in order; who would wait behind too many is refused. */
+function createLanes(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const lanes = new Map<string, { last: Promise<unknown>; length: number }>();
+  return async (key, work) => {
+    const lane = lanes.get(key) ?? { last: Promise.resolve(), length: 0 };
+    if (lane.length >= longestLane) throw slowed(1);
+    lanes.set(key, lane);
+    lane.length++;
+    const mine = lane.last.then(work);
+    lane.last = mine.catch(() => undefined);
+    try {
+      return await mine;
+    } finally {
+      if (--lane.length === 0) lanes.delete(key);
+    }
+  };
+}
+
+const slowed = (seconds: number): Problem => new Problem('login_slowed', undefined, { retryAfter: seconds });
+
+function banned(leftMs: number): Problem {
+  const seconds = Math.ceil(leftMs / 1000);
+  return new Problem('login_banned', `Too many failed sign-ins from this address: try again in ${seconds} s.`, { retryAfter: seconds });
+}
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

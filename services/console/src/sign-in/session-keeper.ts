@@ -1,0 +1,132 @@
+/** Sessions: made at sign-in, checked at every call from a short memory, ended everywhere within a second. */
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Bus, Disposable } from '@model-gateway/bus';
+import type { ConsoleSession, ConsoleStore, ConsoleUser } from '@model-gateway/storage';
+import type { Logger } from '@model-gateway/telemetry';
+
+export interface Visitor {
+  /** As the edge gives it. */
+  ipAddress: string;
+  userAgent: string;
+}
+
+export interface Known {
+  session: ConsoleSession;
+  user: ConsoleUser;
+}
+
+export interface SessionKeeper {
+  /** A new session and its token, which is shown this once; null when the user was changed since it was read. */
+  open(user: ConsoleUser, visitor: Visitor): Promise<{ token: string; session: ConsoleSession } | null>;
+  /** null: no such session, its time is over, or its user is disabled. Slides the end; writes at most once a minute. */
+  check(token: string, visitor: Visitor): Promise<Known | null>;
+  /** Tells every replica that sessions of this user ended or that the user changed. */
+  announce(userId: string): void;
+  /** Runs `callback` once when the session ends or its user changes; gives what stops that. For answers that go on for long. */
+  whenChanged(session: ConsoleSession, callback: () => void): () => void;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface KeeperOptions {
+  store: ConsoleStore;
+  bus: Bus;
+  logger: Logger;
+  now: () => number;
+  /** Longest life of a session, in ms. */
+  sessionMaxMs: number;
+}
+
+const idleMs = 24 * 3_600_000;
+const slideMs = 60_000;
+/** News may be lost: what is remembered is never older than this. */
+const memoryMs = 800;
+const mostRemembered = 10_000;
+const sweepMs = 600_000;
+
+const tokenForm = /^gs-[A-Za-z0-9_-]{43}$/;
+export const isSessionToken = (text: string): boolean => tokenForm.test(text);
+export const hashToken = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+
+/** Headers are the caller's: shown as text, cut to what identifies a browser. */
+const clip = (text: string, most: number): string => text.slice(0, most);
+
+export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: KeeperOptions): SessionKeeper {
+  const remembered = new Map<string, { known: Known; at: number }>();
+  const watchers = new Map<string, Set<() => void>>();
+  const slid = new Map<string, number>();
+  let news: Disposable | undefined;
+  let sweep: NodeJS.Timeout | undefined;
+
+  const forget = (userId: string) => {
+    for (const [hash, { known }] of remembered) if (known.user.id === userId) remembered.delete(hash);
+    const waiting = watchers.get(userId);
+    watchers.delete(userId);
+    for (const callback of waiting ?? []) callback();
+  };
+  const look = async (hash: string): Promise<Known | null> => {
+    const entry = remembered.get(hash);
+    if (entry && now() - entry.at < memoryMs && now() >= entry.at) return entry.known;
+    remembered.delete(hash);
+    const found = await store.sessions.find(hash, now());
+    if (!found?.user.enabled) return null;
+    const [oldest] = remembered.keys();
+    if (remembered.size >= mostRemembered && oldest !== undefined) remembered.delete(oldest);
+    remembered.set(hash, { known: found, at: now() });
+    return found;
+  };
+  const slide = ({ session }: Known, { ipAddress, userAgent }: Visitor) => {
+    const last = Math.max(session.lastSeenAt, slid.get(session.id) ?? 0);
+    if (now() - last < slideMs) return;
+    slid.set(session.id, now());
+    if (slid.size > mostRemembered) slid.clear();
+    const seen = { lastSeenAt: now(), expiresAt: Math.min(now() + idleMs, session.endsAt), ipAddress, userAgent: clip(userAgent, 300) };
+    // The call does not wait for it: a lost one is made up by the next.
+    store.sessions.slide(session.id, seen).catch((error: unknown) => logger.warn({ error }, 'the end of a console session could not be moved'));
+  };
+
+  return {
+    async open(user, { ipAddress, userAgent }) {
+      const token = `gs-${randomBytes(32).toString('base64url')}`;
+      const at = now();
+      const endsAt = at + sessionMaxMs;
+      const times = { createdAt: at, lastSeenAt: at, expiresAt: Math.min(at + idleMs, endsAt), endsAt };
+      const session = { id: randomUUID(), userId: user.id, ...times, ipAddress: clip(ipAddress, 100), userAgent: clip(userAgent, 300) };
+      return store.changeUsers(async (writer) => {
+        const fresh = await writer.find(user.username);
+        if (!fresh?.enabled || fresh.id !== user.id || fresh.etag !== user.etag) return null;
+        await writer.insertSession({ ...session, tokenHash: hashToken(token) });
+        return { token, session };
+      });
+    },
+    async check(token, visitor) {
+      if (!isSessionToken(token)) return null;
+      const known = await look(hashToken(token));
+      if (known === null || known.session.expiresAt <= now() || known.session.endsAt <= now()) return null;
+      slide(known, visitor);
+      return known;
+    },
+    announce(userId) {
+      forget(userId);
+      bus.tell('console.user-changed', { userId });
+    },
+    whenChanged({ userId }, callback) {
+      const waiting = watchers.get(userId) ?? new Set();
+      watchers.set(userId, waiting.add(callback));
+      return () => {
+        waiting.delete(callback);
+        if (waiting.size === 0 && watchers.get(userId) === waiting) watchers.delete(userId);
+      };
+    },
+    start() {
+      news = bus.listen('console.user-changed', ({ userId }) => forget(userId));
+      sweep = setInterval(() => {
+        store.sessions.removeExpired(now()).catch((error: unknown) => logger.warn({ error }, 'ended console sessions could not be removed'));
+      }, sweepMs).unref();
+    },
+    async stop() {
+      clearInterval(sweep);
+      await news?.dispose();
+    },
+  };
+}
