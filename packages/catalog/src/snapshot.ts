@@ -9,10 +9,11 @@ export function buildSnapshot(rows: CatalogRows, previous?: Snapshot | null): Sn
   const loadBalancers = index(rows.load_balancers ?? [], (balancer) => balancer.name, previous?.loadBalancers);
   const pins = indexPins(rows.load_balancer_pins ?? []);
   const keyGroups = index(rows.key_groups, (group) => group.name, previous?.keyGroups);
+  const pricing = index(rows.pricing ?? [], (record) => record.name, previous?.pricing);
   const accessKeys = index(rows.access_keys, (key) => key.hash, previous?.accessKeys, sameKey);
   const sameNames = previous && models === previous.models && loadBalancers === previous.loadBalancers;
   const names = sameNames ? previous.names : indexNames(models, loadBalancers);
-  return Object.freeze({ revision: rows.revision, upstreams, models, loadBalancers, pins, names, keyGroups, accessKeys });
+  return Object.freeze({ revision: rows.revision, upstreams, models, loadBalancers, pins, names, keyGroups, pricing, accessKeys });
 }
 
 function index<T extends object>(

@@ -2,6 +2,7 @@ import type { AccessKeyRecord } from './entities/access-key.ts';
 import type { KeyGroup } from './entities/key-group.ts';
 import type { BalancerPin, LoadBalancer } from './entities/load-balancer.ts';
 import type { Model } from './entities/model.ts';
+import type { Pricing } from './entities/pricing.ts';
 import type { UpstreamRecord } from './entities/upstream.ts';
 
 /** What a caller's model name stands for: a model, or a load balancer over several. */
@@ -23,6 +24,8 @@ export interface Snapshot {
   /** Every name a caller may use, hidden canonical names included (resolution refuses them). */
   names: ReadonlyMap<string, ResolvedName>;
   keyGroups: ReadonlyMap<string, KeyGroup>;
+  /** By name. */
+  pricing: ReadonlyMap<string, Pricing>;
   /** By lower-case hex SHA-256 of the key. */
   accessKeys: ReadonlyMap<string, AccessKeyRecord>;
 }
@@ -35,6 +38,8 @@ export interface CatalogRows {
   /** Absent from a console of an earlier version. */
   load_balancers?: LoadBalancer[];
   load_balancer_pins?: BalancerPin[];
+  /** Absent from a console of an earlier version. */
+  pricing?: Pricing[];
   key_groups: KeyGroup[];
   access_keys: AccessKeyRecord[];
 }

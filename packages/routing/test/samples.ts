@@ -53,6 +53,7 @@ export function snapshotOf(models: Model[], upstreams: UpstreamRecord[], balance
     pins: new Map(balancers.map(({ name }) => [name, new Map(pins.filter((pin) => pin.load_balancer === name).map((pin) => [pin.access_key, pin.entry]))])),
     names,
     keyGroups: new Map(),
+    pricing: new Map(),
     accessKeys: new Map(),
   };
 }

@@ -2,7 +2,15 @@
 export type { AuditFilters, AuditLogs, AuditPage, AuditQuery } from './audit/audit-logs.ts';
 export type { BalancerLinks, PinPage } from './catalog/balancer-links.ts';
 export type { CatalogChange, CatalogReader, CatalogStore, CatalogWriter, ChangeOptions } from './catalog/catalog-store.ts';
-export type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, StoredResource, UpstreamDocument } from './catalog/documents.ts';
+export type {
+  AccessKeyDocument,
+  KeyGroupDocument,
+  LoadBalancerDocument,
+  ModelDocument,
+  PricingDocument,
+  StoredResource,
+  UpstreamDocument,
+} from './catalog/documents.ts';
 export type { ModelNames, NameOwner, TakenName } from './catalog/model-names.ts';
 export type { ListPage, ListQuery, ResourceRepository } from './catalog/resource-repository.ts';
 export type { ConsoleStore } from './console/console-store.ts';

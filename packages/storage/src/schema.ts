@@ -23,6 +23,11 @@ export interface AccessKeyColumns extends ResourceColumns {
   sealed: string | null;
 }
 
+export interface PricingColumns extends ResourceColumns {
+  /** A name or a pattern: refers to nothing. */
+  model: string;
+}
+
 export interface ModelNameColumns {
   name: string;
   model_id: string;
@@ -117,6 +122,7 @@ export interface Database {
   models: ModelColumns;
   key_groups: ResourceColumns;
   access_keys: AccessKeyColumns;
+  model_pricing: PricingColumns;
   model_names: ModelNameColumns;
   load_balancers: ResourceColumns;
   load_balancer_names: BalancerNameColumns;

@@ -31,6 +31,7 @@ import { keyGroups } from './resources/key-groups.ts';
 import { loadBalancers } from './resources/load-balancers.ts';
 import { models } from './resources/models.ts';
 import { createOperations } from './resources/operations.ts';
+import { pricing } from './resources/pricing.ts';
 import { upstreams } from './resources/upstreams.ts';
 import type { Room, UpstreamProtocol } from './room.ts';
 import { firstUserName, prepareFirstUser } from './sign-in/first-user.ts';
@@ -158,6 +159,7 @@ function createRoutes(room: Room, now: () => number): Route[] {
     createOperations(upstreams, room),
     createOperations(models, room),
     createOperations(loadBalancers, room),
+    createOperations(pricing, room),
     createOperations(keyGroups, room),
     accessKeyOperations,
   ];

@@ -4,8 +4,8 @@ import { type Kysely, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
 import { type BalancerLinks, type BalancerLinkWriter, createBalancerLinks } from './balancer-links.ts';
-import { accessKeyDefinition, keyGroupDefinition, loadBalancerDefinition, modelDefinition, upstreamDefinition } from './definitions.ts';
-import type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, UpstreamDocument } from './documents.ts';
+import { accessKeyDefinition, keyGroupDefinition, loadBalancerDefinition, modelDefinition, pricingDefinition, upstreamDefinition } from './definitions.ts';
+import type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, PricingDocument, UpstreamDocument } from './documents.ts';
 import { createModelNames, type ModelNames, type ModelNameWriter } from './model-names.ts';
 import { createRepository, createWriter, type ResourceRepository, type ResourceWriter } from './resource-repository.ts';
 
@@ -14,6 +14,7 @@ export interface CatalogReader {
   models: ResourceRepository<ModelDocument>;
   loadBalancers: ResourceRepository<LoadBalancerDocument>;
   balancerLinks: BalancerLinks;
+  pricing: ResourceRepository<PricingDocument>;
   keyGroups: ResourceRepository<KeyGroupDocument>;
   accessKeys: ResourceRepository<AccessKeyDocument>;
   modelNames: ModelNames;
@@ -28,6 +29,7 @@ export interface CatalogWriter {
   /** Keeps names and links in step. */
   loadBalancers: ResourceWriter<LoadBalancerDocument>;
   balancerLinks: BalancerLinkWriter;
+  pricing: ResourceWriter<PricingDocument>;
   keyGroups: ResourceWriter<KeyGroupDocument>;
   accessKeys: ResourceWriter<AccessKeyDocument>;
   modelNames: ModelNameWriter;
@@ -114,6 +116,7 @@ function createReader(db: Kysely<Database>, dialect: StorageDialect): CatalogRea
     models: createRepository(db, dialect, modelDefinition),
     loadBalancers: createRepository(db, dialect, loadBalancerDefinition),
     balancerLinks: createBalancerLinks(db),
+    pricing: createRepository(db, dialect, pricingDefinition),
     keyGroups: createRepository(db, dialect, keyGroupDefinition),
     accessKeys: createRepository(db, dialect, accessKeyDefinition),
     modelNames: createModelNames(db),
@@ -134,6 +137,7 @@ function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, revi
   return {
     revision,
     upstreams: createWriter(db, dialect, upstreamDefinition, context),
+    pricing: createWriter(db, dialect, pricingDefinition, context),
     keyGroups: createWriter(db, dialect, keyGroupDefinition, context),
     accessKeys: createWriter(db, dialect, accessKeyDefinition, context),
     modelNames,
@@ -177,6 +181,7 @@ function translateReader(reader: CatalogReader, translate: <T>(work: () => Promi
       listPins: (id, query) => translate(() => reader.balancerLinks.listPins(id, query)),
       allPins: () => translate(() => reader.balancerLinks.allPins()),
     },
+    pricing: wrap(reader.pricing),
     keyGroups: wrap(reader.keyGroups),
     accessKeys: wrap(reader.accessKeys),
     modelNames: { findTaken: (names, except) => translate(() => reader.modelNames.findTaken(names, except)) },
@@ -205,6 +210,7 @@ async function loadRows(db: Kysely<Database>, dialect: StorageDialect): Promise<
   const models = await reader.models.all();
   const loadBalancers = await reader.loadBalancers.all();
   const pins = await reader.balancerLinks.allPins();
+  const pricing = await reader.pricing.all();
   const keyGroups = await reader.keyGroups.all();
   const accessKeys = await reader.accessKeys.all();
   return {
@@ -213,6 +219,7 @@ async function loadRows(db: Kysely<Database>, dialect: StorageDialect): Promise<
     models: models.map(({ document, createdAt }) => ({ ...document, created_at: createdAt })),
     load_balancers: loadBalancers.map(({ document, createdAt }) => ({ ...document, created_at: createdAt })),
     load_balancer_pins: pins,
+    pricing: pricing.map(({ document }) => document),
     key_groups: keyGroups.map(({ document }) => document),
     access_keys: accessKeys.map(({ document: { name, group, enabled, expires_at, hash, rate_limit, budget } }) => ({
       name,

@@ -1,5 +1,5 @@
 /** The tables of configuration resources. */
-import type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, UpstreamDocument } from './documents.ts';
+import type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, PricingDocument, UpstreamDocument } from './documents.ts';
 import type { ResourceDefinition } from './resource-repository.ts';
 
 const always = { name: 'name', created_at: 'created_at', updated_at: 'updated_at' } as const;
@@ -25,6 +25,14 @@ export const loadBalancerDefinition: ResourceDefinition<LoadBalancerDocument> = 
   sortable: always,
   searched: ['name'],
   toColumns: (document) => ({ columns: {}, json: document }),
+  fromColumns: (json) => json,
+};
+
+export const pricingDefinition: ResourceDefinition<PricingDocument> = {
+  table: 'model_pricing',
+  sortable: { ...always, model: 'model' },
+  searched: ['name', 'model'],
+  toColumns: (document) => ({ columns: { model: document.model }, json: document }),
   fromColumns: (json) => json,
 };
 

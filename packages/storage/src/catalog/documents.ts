@@ -1,10 +1,11 @@
 /** What each table of configuration resources stores: the resource as saved, secrets sealed. */
-import type { Budget, KeyGroup, KeyRateLimit, LoadBalancer, Model, UpstreamRecord } from '@model-gateway/contracts';
+import type { Budget, KeyGroup, KeyRateLimit, LoadBalancer, Model, Pricing, UpstreamRecord } from '@model-gateway/contracts';
 
 export type UpstreamDocument = Omit<UpstreamRecord, 'id'>;
 export type ModelDocument = Omit<Model, 'created_at'>;
 export type LoadBalancerDocument = Omit<LoadBalancer, 'created_at'>;
 export type KeyGroupDocument = KeyGroup;
+export type PricingDocument = Pricing;
 
 export interface AccessKeyDocument {
   name: string;

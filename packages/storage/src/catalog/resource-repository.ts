@@ -1,7 +1,7 @@
 /** Reads and writes one table of configuration resources; the tables differ only in their definition. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
-import type { AccessKeyColumns, Database, ModelColumns, ResourceColumns } from '../schema.ts';
+import type { AccessKeyColumns, Database, ModelColumns, PricingColumns, ResourceColumns } from '../schema.ts';
 import type { StoredResource } from './documents.ts';
 
 export interface ListQuery {
@@ -20,11 +20,11 @@ export interface ListPage<D> {
 }
 
 /** Columns that only some tables have. */
-type OwnColumns = Partial<Pick<ModelColumns, 'upstream'> & Pick<AccessKeyColumns, 'group_name' | 'hash' | 'sealed'>>;
+type OwnColumns = Partial<Pick<ModelColumns, 'upstream'> & Pick<PricingColumns, 'model'> & Pick<AccessKeyColumns, 'group_name' | 'hash' | 'sealed'>>;
 type AnyColumns = ResourceColumns & OwnColumns;
 
 export interface ResourceDefinition<D extends { name: string }> {
-  table: 'upstreams' | 'models' | 'load_balancers' | 'key_groups' | 'access_keys';
+  table: 'upstreams' | 'models' | 'load_balancers' | 'key_groups' | 'access_keys' | 'model_pricing';
   /** Names that a list may be sorted by → column. */
   sortable: Readonly<Record<string, keyof AnyColumns>>;
   searched: readonly (keyof AnyColumns)[];

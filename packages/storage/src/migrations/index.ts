@@ -7,6 +7,7 @@ import { loadBalancerTables } from './0003-load-balancers.ts';
 import { spendTables } from './0004-limits.ts';
 import { consoleUserTables } from './0005-console-users.ts';
 import { auditTable } from './0006-audit.ts';
+import { pricingTable } from './0006-pricing.ts';
 
 const migrations: Record<string, (types: StorageDialect['types']) => Migration> = {
   '0001-catalog': catalogTables,
@@ -15,6 +16,7 @@ const migrations: Record<string, (types: StorageDialect['types']) => Migration> 
   '0004-limits': spendTables,
   '0005-console-users': consoleUserTables,
   '0006-audit': auditTable,
+  '0006-pricing': pricingTable,
 };
 
 export const createMigrationProvider = (types: StorageDialect['types']): MigrationProvider => ({

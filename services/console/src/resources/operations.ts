@@ -48,6 +48,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
     if (!stored) throw new Problem('not_found', `There is no ${resource.noun} of this name.`);
     return stored;
   };
+  const fill = (fields: Record<string, unknown>) => resource.fill?.(fields) ?? fields;
   const dropMasks = (fields: Record<string, unknown>) => resource.dropMasks?.(fields) ?? fields;
   const parse = (body: Body, prefix: string): I => {
     const input = readInput(resource.schema, body, prefix);
@@ -69,7 +70,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
     read: async (reader, name) => toReply(await findOrThrow(reader, name)),
     async create(writer, body) {
       const { fields } = readBody(resource.path, body, '');
-      const input = parse(withoutNulls(fields), '');
+      const input = parse(fill(withoutNulls(fields)), '');
       if (await resource.writer(writer).find(input.name)) throw taken(resource.noun);
       const id = randomUUID();
       const { document, shown } = await resource.build(input, { id, existing: null, writer, room, mayReplaceKey: true, prefix: '' });

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Detail } from '../problem.ts';
 import type { Room } from '../room.ts';
 
-export type ResourcePath = 'upstreams' | 'models' | 'load-balancers' | 'key-groups' | 'access-keys';
+export type ResourcePath = 'upstreams' | 'models' | 'load-balancers' | 'key-groups' | 'access-keys' | 'pricing';
 
 /** How a resource is given out: `etag` goes into the header, and into the body of lists. */
 export interface Reply {
@@ -47,6 +47,8 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   dropMasks?(fields: Record<string, unknown>): Record<string, unknown>;
   /** As it is shown: secrets masked. */
   toReply(document: D): Record<string, unknown>;
+  /** Fills what a body may leave out because the rest of it tells. */
+  fill?(fields: Record<string, unknown>): Record<string, unknown>;
   /** Faults that the schema cannot find and no other row decides. */
   check(input: I, room: Room): Detail[];
   /** Checks what depends on other rows, seals secrets. `shown` is added to the reply of a creation, once. */

@@ -19,6 +19,7 @@ export const importSchema = z.strictObject({
   version: z.literal(formatVersion).optional(),
   upstreams: entries,
   models: entries,
+  pricing: entries,
   load_balancers: entries,
   key_groups: entries,
   access_keys: entries,

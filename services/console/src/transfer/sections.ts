@@ -4,6 +4,7 @@ import type { ResourcePath } from '../resources/resource.ts';
 export const sections = {
   upstreams: 'upstreams',
   models: 'models',
+  pricing: 'pricing',
   load_balancers: 'load-balancers',
   key_groups: 'key-groups',
   access_keys: 'access-keys',

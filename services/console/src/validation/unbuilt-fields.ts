@@ -28,6 +28,7 @@ const unbuilt: Record<ResourcePath, Record<string, Neutral>> = {
     store_bodies: [{ enabled: false }],
   },
   'access-keys': {},
+  pricing: {},
 };
 
 export const unbuiltFieldNames = (path: ResourcePath): string[] => Object.keys(unbuilt[path]);

@@ -1,0 +1,24 @@
+/** Prices of models, in whole millionths. A record is named after its model unless the admin names it. */
+import { type Pricing, pricingSchema } from '@model-gateway/contracts';
+import type { PricingDocument } from '@model-gateway/storage';
+import { z } from 'zod';
+import type { Resource } from './resource.ts';
+
+export const pricing: Resource<PricingDocument, Pricing> = {
+  path: 'pricing',
+  noun: 'price',
+  sortable: ['name', 'created_at', 'updated_at', 'model'],
+  schema: pricingSchema,
+  // A refined schema cannot be made partial; its fields can.
+  partial: z.strictObject(pricingSchema.shape).partial(),
+  reader: (reader) => reader.pricing,
+  writer: (writer) => writer.pricing,
+  toInput: (document) => ({ ...document }),
+  toReply: (document) => ({ ...document }),
+  fill: (fields) => ({ ...fields, name: fields['name'] ?? fields['model'] }),
+  check: ({ model }) =>
+    /[\p{Cc}\p{Cs}]/u.test(model) || model.trim() !== model ? [{ field: 'model', message: 'must have no control characters and no space at either end' }] : [],
+  build: async (input) => ({ document: input }),
+  checkRemoval: async () => undefined,
+  toExport: ({ document }) => ({ ...document }),
+};
