@@ -5,7 +5,7 @@ import { parse as parseYaml } from 'yaml';
 import { type Engine, engines } from '../../../packages/storage/test/engines.ts';
 import { api, type Harness, seed, startConsole } from './harness.ts';
 
-const none = { upstreams: [], models: [], pricing: [], load_balancers: [], pricing: [], key_groups: [], access_keys: [], load_balancer_pins: [] };
+const none = { upstreams: [], models: [], load_balancers: [], pricing: [], key_groups: [], access_keys: [], load_balancer_pins: [] };
 
 describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine]))('export and import on %s', (_name, engine) => {
   let storage: Storage;
