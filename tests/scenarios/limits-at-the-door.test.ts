@@ -25,8 +25,11 @@ describe.each(arrangements('limits at the door'))('%s', (arrangement) => {
         { name: 'm', upstream: 'fake', upstream_model_id: 'text:2' },
         { name: 'endless', upstream: 'fake', upstream_model_id: 'pump+slow:20' },
         { name: priced, upstream: 'fake', upstream_model_id: 'text:100' },
+        { name: 'first', upstream: 'fake', upstream_model_id: 'text:2', rate_limit: { rpm: 3, wait_timeout_secs: 30 } },
+        { name: 'second', upstream: 'fake', upstream_model_id: 'text:2', rate_limit: { rpm: 2, wait_timeout_secs: 30 } },
         { name: 'limited', upstream: 'fake', upstream_model_id: 'text:2', rate_limit: { rpm: 2, wait_timeout_secs: 0 } },
       ],
+      load_balancers: [{ name: 'either', entries: [{ model: 'first' }, { model: 'second' }] }],
       key_groups: [
         { name: 'slow', models: ['*'], rate_limit: { rpm: 3, window_secs: 60 } },
         { name: 'thrifty', models: ['*'], budget: { limit: 0.002, period: 'month' } },
@@ -114,6 +117,19 @@ describe.each(arrangements('limits at the door'))('%s', (arrangement) => {
     const refused = replies.find(({ status }) => status === 429)!;
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(29);
     expect(refused.headers.get('content-type')).toContain('json');
+  });
+
+  test('a load balancer: a node at its limit is passed over at once; all of them: 429 with the soonest Retry-After', async () => {
+    const began = performance.now();
+    const replies = await many(10, () => ask(gateway.key, { model: 'either' }));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(5);
+    const refused = replies.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(5);
+    for (const { headers } of refused) {
+      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(19);
+      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(20);
+    }
+    expect(performance.now() - began).toBeLessThan(5000);
   });
 
   test('streams and requests at once: 503 at once, and places come back', async () => {

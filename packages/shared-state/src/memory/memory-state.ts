@@ -31,6 +31,7 @@ export interface MemoryStateOptions {
   maxWindows?: number;
 }
 
+const mostBudgets = 100_000;
 /** A process does not outlive itself: its own leases need no end. */
 const noEnd = Number.MAX_SAFE_INTEGER / 4;
 
@@ -98,11 +99,6 @@ export class MemoryState implements SharedState {
     return { backend: 'memory', degraded: false, degradedSince: null };
   }
 
-  /** Forgets budgets of periods that are over. */
-  forgetBudget(scope: string): void {
-    this.#budgets.delete(scope);
-  }
-
   async start(): Promise<void> {}
 
   async close(): Promise<void> {}
@@ -115,6 +111,8 @@ export class MemoryState implements SharedState {
 
   #budget(scope: string): BudgetState {
     const state = this.#budgets.get(scope) ?? openBudget();
+    // Periods end, and their scopes are never asked for again.
+    if (!this.#budgets.has(scope) && this.#budgets.size >= mostBudgets) this.#budgets.delete(this.#budgets.keys().next().value!);
     this.#budgets.set(scope, state);
     return state;
   }
