@@ -1,4 +1,5 @@
 /** One output item of our own stream: the events that open it, carry it and close it. */
+import { GrowingText } from '../kit/growing-text.ts';
 import type { JsonObject } from '../kit/read.ts';
 import { readShellArguments } from './local-shell.ts';
 import type { OutputTextPart, RefusalContentPart } from './wire.ts';
@@ -31,7 +32,7 @@ export class MessageItem implements OutputItem {
   readonly #kind: 'text' | 'refusal';
   readonly #phase: string | undefined;
   readonly #annotations: unknown[] = [];
-  #text = '';
+  readonly #text = new GrowingText();
 
   constructor(place: Place, kind: 'text' | 'refusal', phase: string | undefined) {
     this.id = place.id;
@@ -49,7 +50,7 @@ export class MessageItem implements OutputItem {
   }
 
   delta(print: Print, text: string): string {
-    this.#text += text;
+    this.#text.add(text);
     if (this.#kind === 'refusal') return print('response.refusal.delta', { ...at(this), content_index: 0, delta: text });
     return print('response.output_text.delta', { ...at(this), content_index: 0, delta: text, logprobs: [] });
   }
@@ -64,8 +65,8 @@ export class MessageItem implements OutputItem {
     const item = this.#item(statusOf(cut), [part]);
     const done =
       this.#kind === 'refusal'
-        ? print('response.refusal.done', { ...at(this), content_index: 0, refusal: this.#text })
-        : print('response.output_text.done', { ...at(this), content_index: 0, text: this.#text, logprobs: [] });
+        ? print('response.refusal.done', { ...at(this), content_index: 0, refusal: `${this.#text}` })
+        : print('response.output_text.done', { ...at(this), content_index: 0, text: `${this.#text}`, logprobs: [] });
     const text =
       done +
       print('response.content_part.done', { ...at(this), content_index: 0, part }) +
@@ -74,8 +75,8 @@ export class MessageItem implements OutputItem {
   }
 
   #part(): OutputTextPart | RefusalContentPart {
-    if (this.#kind === 'refusal') return { type: 'refusal', refusal: this.#text };
-    return { type: 'output_text', annotations: [...this.#annotations], logprobs: [], text: this.#text };
+    if (this.#kind === 'refusal') return { type: 'refusal', refusal: `${this.#text}` };
+    return { type: 'output_text', annotations: [...this.#annotations], logprobs: [], text: `${this.#text}` };
   }
 
   #item(status: string, content: unknown[]): JsonObject {
@@ -88,7 +89,7 @@ export class ReasoningItem implements OutputItem {
   readonly outputIndex: number;
   /** Sealed and marked; what the caller sends back. */
   encrypted: string | undefined;
-  #text = '';
+  readonly #text = new GrowingText();
 
   constructor(place: Place, encrypted?: string) {
     this.id = place.id;
@@ -102,19 +103,21 @@ export class ReasoningItem implements OutputItem {
 
   delta(print: Print, text: string): string {
     const opened =
-      this.#text === '' ? print('response.reasoning_summary_part.added', { ...at(this), summary_index: 0, part: { type: 'summary_text', text: '' } }) : '';
-    this.#text += text;
+      this.#text.length === 0
+        ? print('response.reasoning_summary_part.added', { ...at(this), summary_index: 0, part: { type: 'summary_text', text: '' } })
+        : '';
+    this.#text.add(text);
     return opened + print('response.reasoning_summary_text.delta', { ...at(this), summary_index: 0, delta: text });
   }
 
   close(print: Print, cut: boolean): { text: string; item: JsonObject } {
-    const part = { type: 'summary_text', text: this.#text };
-    const summary = this.#text === '' ? [] : [part];
+    const part = { type: 'summary_text', text: `${this.#text}` };
+    const summary = this.#text.length === 0 ? [] : [part];
     const item: JsonObject = { id: this.id, type: 'reasoning', summary };
     if (this.encrypted !== undefined) item['encrypted_content'] = this.encrypted;
     if (cut) item['status'] = 'incomplete';
     const done = summary.length
-      ? print('response.reasoning_summary_text.done', { ...at(this), summary_index: 0, text: this.#text }) +
+      ? print('response.reasoning_summary_text.done', { ...at(this), summary_index: 0, text: `${this.#text}` }) +
         print('response.reasoning_summary_part.done', { ...at(this), summary_index: 0, part })
       : '';
     return { text: done + print('response.output_item.done', { output_index: this.outputIndex, item }), item };

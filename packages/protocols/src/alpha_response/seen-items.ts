@@ -1,11 +1,12 @@
 /** The output items a caller has seen so far: finished ones as they are, open ones as far as their deltas go. */
+import { GrowingText } from '../kit/growing-text.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 
 interface SeenPart {
   value: JsonObject;
   /** Where its text stands: `text` or `refusal`. */
   field: 'text' | 'refusal';
-  text: string;
+  text: GrowingText;
   /** Own copy: the part came out of one event and is extended by many. */
   annotations: unknown[] | undefined;
   textDone: boolean;
@@ -118,18 +119,25 @@ export class SeenItem {
     const value = asObject(own(event, 'part')) ?? {};
     const field = own(value, 'type') === 'refusal' ? 'refusal' : 'text';
     const annotations = asArray(own(value, 'annotations'))?.slice();
-    this.#parts[list].set(indexIn(list, event), { value, field, text: asString(own(value, field)) ?? '', annotations, textDone: false, done: false });
+    this.#parts[list].set(indexIn(list, event), {
+      value,
+      field,
+      text: new GrowingText(asString(own(value, field))),
+      annotations,
+      textDone: false,
+      done: false,
+    });
   }
 
   extendPart(list: PartWords['list'], event: JsonObject): void {
     const part = this.#parts[list].get(indexIn(list, event));
-    if (part) part.text += asString(own(event, 'delta')) ?? '';
+    part?.text.add(asString(own(event, 'delta')) ?? '');
   }
 
   endText(list: PartWords['list'], event: JsonObject): void {
     const part = this.#parts[list].get(indexIn(list, event));
     if (!part) return;
-    part.text = asString(own(event, part.field)) ?? part.text;
+    replaceText(part, own(event, part.field));
     part.textDone = true;
   }
 
@@ -140,7 +148,7 @@ export class SeenItem {
     part.done = true;
     if (!value) return;
     part.value = value;
-    part.text = asString(own(value, part.field)) ?? part.text;
+    replaceText(part, own(value, part.field));
     part.annotations = undefined;
   }
 
@@ -164,7 +172,7 @@ export class SeenItem {
         const words = list === 'summary' ? summaryWords : contentWords(asString(own(part.value, 'type')) ?? '');
         const place = { item_id: own(this.value, 'id') ?? '', output_index: this.outputIndex, [words.index]: index };
         const logprobs = words.textDone === 'response.output_text.done' ? { logprobs: [] } : {};
-        if (!part.textDone && !part.done) events.push({ type: words.textDone, fields: { ...place, [part.field]: part.text, ...logprobs } });
+        if (!part.textDone && !part.done) events.push({ type: words.textDone, fields: { ...place, [part.field]: `${part.text}`, ...logprobs } });
         if (!part.done) events.push({ type: words.partDone, fields: { ...place, part: finished(part) } });
       }
     }
@@ -185,6 +193,12 @@ export class SeenItem {
   }
 }
 
-const finished = (part: SeenPart): JsonObject => ({ ...part.value, [part.field]: part.text, ...(part.annotations && { annotations: part.annotations }) });
+/** The finished text, where the event brings it. */
+function replaceText(part: SeenPart, value: unknown): void {
+  const text = asString(value);
+  if (text !== undefined) part.text = new GrowingText(text);
+}
+
+const finished = (part: SeenPart): JsonObject => ({ ...part.value, [part.field]: `${part.text}`, ...(part.annotations && { annotations: part.annotations }) });
 
 const indexIn = (list: PartWords['list'], event: JsonObject): number => asNumber(own(event, list === 'summary' ? 'summary_index' : 'content_index')) ?? 0;

@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { GrowingText } from './growing-text.ts';
+
+test('is the sum of its pieces', () => {
+  fc.assert(
+    fc.property(
+      fc.string(),
+      fc.array(
+        fc.oneof(
+          fc.string(),
+          fc.integer({ min: 1, max: 9000 }).map((length) => 'x'.repeat(length)),
+        ),
+      ),
+      (start, pieces) => {
+        const text = new GrowingText(start);
+        for (const piece of pieces) text.add(piece);
+        const whole = start + pieces.join('');
+        expect(`${text}`).toBe(whole);
+        expect(text.length).toBe(whole.length);
+      },
+    ),
+  );
+});
+
+test('holds little more than the text', () => {
+  const growing = Array.from({ length: 20 }, () => new GrowingText());
+  const before = process.memoryUsage().heapUsed;
+  for (let round = 0; round < 40_000; round++) for (const text of growing) text.add(`${round % 7} `);
+  const grown = process.memoryUsage().heapUsed - before;
+  const letters = growing.reduce((sum, text) => sum + text.length, 0);
+  // A tree of these pieces takes 30 bytes a letter; what garbage stands about is small beside that.
+  expect(grown / letters).toBeLessThan(15);
+});
