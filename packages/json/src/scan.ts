@@ -43,6 +43,9 @@ export type ScanResult<Key extends string> = ScanSuccess<Key> | ScanFault;
 const fault = (code: ScanFault['code'], message: string, param?: string): ScanFault => ({ ok: false, code, message, ...(param !== undefined && { param }) });
 const malformed = (offset: number): ScanFault => fault('invalid_json', `The request body is not valid JSON (at byte ${offset}).`);
 
+/** For the walk of one body at a time: a scan never waits. */
+const shared = new Uint8Array(257);
+
 function skipBlanks(bytes: Buffer, start: number): number {
   let position = start;
   while (position < bytes.length && isBlank(bytes[position]!)) position += 1;
@@ -83,7 +86,7 @@ export function scanBody<const Key extends string>(source: Uint8Array, options: 
   const matchKey = keyMatcher(options.keys);
   const values = Object.create(null) as Partial<Record<Key, ScannedValue>>;
   /** 1 where the container at that depth is an object. */
-  const objectAt = new Uint8Array(maxDepth + 1);
+  const objectAt = maxDepth < shared.length ? shared : new Uint8Array(maxDepth + 1);
   let position = skipBlanks(bytes, 0);
   const startFault = judgeStart(bytes, position);
   if (startFault) return startFault;

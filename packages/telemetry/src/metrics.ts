@@ -22,9 +22,13 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Counter {
   /** Adds to the series of these labels; a negative amount is ignored. */
   add(amount: number, labels?: Labels): void;
+  /** One series, for those who add often. */
+  of(labels: Labels): { add(amount: number): void };
 }
 export interface Histogram {
   record(value: number, labels?: Labels): void;
+  /** One series, for those who record often. */
+  of(labels: Labels): { record(value: number): void };
 }
 
 export interface Metrics {
@@ -150,9 +154,14 @@ export function createMetrics({ service }: { service: string }): Metrics {
     counter: (name, help) =>
       define('counter', name, () => {
         const series = createSeries(constant, () => ({ sum: 0 }));
+        const addTo = (one: { sum: number }, amount: number): void => {
+          if (amount >= 0) one.sum += amount;
+        };
         const instrument: Counter = {
-          add(amount, labels = none) {
-            if (amount >= 0) series.find(labels).sum += amount;
+          add: (amount, labels = none) => addTo(series.find(labels), amount),
+          of(labels) {
+            const one = series.find(labels);
+            return { add: (amount) => addTo(one, amount) };
           },
         };
         return { instrument, collect: () => sums(name, help, series) };
@@ -161,12 +170,16 @@ export function createMetrics({ service }: { service: string }): Metrics {
       define('histogram', name, () => {
         const boundaries = [...buckets];
         const series = createSeries(constant, () => ({ sum: 0, count: 0, counts: new Array<number>(boundaries.length + 1).fill(0) }));
+        const recordIn = (one: ReturnType<typeof series.find>, value: number): void => {
+          one.sum += value;
+          one.count++;
+          (one.counts[bucketOf(boundaries, value)] as number)++;
+        };
         const instrument: Histogram = {
-          record(value, labels = none) {
+          record: (value, labels = none) => recordIn(series.find(labels), value),
+          of(labels) {
             const one = series.find(labels);
-            one.sum += value;
-            one.count++;
-            (one.counts[bucketOf(boundaries, value)] as number)++;
+            return { record: (value) => recordIn(one, value) };
           },
         };
         const collect = (): MetricData => ({

@@ -16,11 +16,27 @@ export function createMeters(metrics: Metrics, gauges: { requests(): number; str
   metrics.gauge('gateway_streams_active', 'Streams under way.', gauges.streams);
   metrics.gauge('gateway_request_body_bytes', 'Bytes of request bodies held.', gauges.bodyBytes);
   metrics.gauge('gateway_rows_lost', 'Rows that could not be told to statistics.', gauges.lostRows);
+  /** The series of each protocol's usual ending, looked up once. */
+  const usual = new Map<
+    string,
+    { served: ReturnType<typeof requests.of>; seconds: ReturnType<typeof seconds.of>; firstByte: ReturnType<typeof firstByte.of> }
+  >();
+  const usualOf = (protocol: string) => {
+    let one = usual.get(protocol);
+    if (!one) {
+      one = { served: requests.of({ protocol, status: '200', error: '' }), seconds: seconds.of({ protocol }), firstByte: firstByte.of({ protocol }) };
+      usual.set(protocol, one);
+    }
+    return one;
+  };
   return {
     finished(row) {
-      requests.add(1, { protocol: row.client_protocol ?? '', status: String(row.status), error: row.error_code ?? '' });
-      seconds.record(row.duration_ms / 1000, { protocol: row.client_protocol ?? '' });
-      if (row.first_content_ms !== null) firstByte.record(row.first_content_ms / 1000, { protocol: row.client_protocol ?? '' });
+      const protocol = row.client_protocol ?? '';
+      const one = usualOf(protocol);
+      if (row.status === 200 && row.error_code === null) one.served.add(1);
+      else requests.add(1, { protocol, status: String(row.status), error: row.error_code ?? '' });
+      one.seconds.record(row.duration_ms / 1000);
+      if (row.first_content_ms !== null) one.firstByte.record(row.first_content_ms / 1000);
     },
   };
 }

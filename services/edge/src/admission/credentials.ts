@@ -18,8 +18,7 @@ export const credentialHeaders: ReadonlySet<string> = new Set([...carriers, 'pro
 /** 401 for no, unknown, disabled, expired, repeated or conflicting credentials; one sentence for all, so that nothing is learnt by trying. */
 export function authenticate(request: IncomingMessage, query: URLSearchParams, snapshot: Snapshot, now: number): Principal {
   const values = collect(request, query);
-  const ours = values.filter(isAccessKeyFormat);
-  const found = lookUp(ours.length > 0 ? ours : values, snapshot);
+  const found = values.length === 1 ? find(values[0]!, snapshot) : lookUp(values, snapshot);
   if (!found?.enabled || (found.expires_at !== null && found.expires_at <= now)) throw new GatewayError('unauthorized');
   const group = snapshot.keyGroups.get(found.group);
   if (!group?.enabled) throw new GatewayError('unauthorized');
@@ -28,21 +27,21 @@ export function authenticate(request: IncomingMessage, query: URLSearchParams, s
 
 /** The distinct values sent. Values of our own format must agree; a header sent twice is refused whatever it holds. */
 function collect(request: IncomingMessage, query: URLSearchParams): string[] {
-  const seen = new Set<string>();
-  const values = new Set<string>();
+  const seen: string[] = [];
+  const values: string[] = [];
   const { rawHeaders } = request;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase();
     if (!carrierNames.has(name)) continue;
-    if (seen.has(name)) throw new GatewayError('unauthorized', { message: `The header ${name} was sent twice.` });
-    seen.add(name);
+    if (seen.includes(name)) throw new GatewayError('unauthorized', { message: `The header ${name} was sent twice.` });
+    seen.push(name);
     const value = credentialOf(name, rawHeaders[at + 1]!);
-    if (value !== '') values.add(value);
+    if (value !== '' && !values.includes(value)) values.push(value);
   }
   const inQuery = query.getAll('key');
   if (inQuery.length > 1) throw new GatewayError('unauthorized', { message: 'The query parameter key was sent twice.' });
-  if (inQuery[0]) values.add(inQuery[0]);
-  return [...values];
+  if (inQuery[0] && !values.includes(inQuery[0])) values.push(inQuery[0]);
+  return values;
 }
 
 function credentialOf(name: string, value: string): string {
@@ -51,12 +50,17 @@ function credentialOf(name: string, value: string): string {
   return /^bearer /i.test(text) ? text.slice(7).trim() : '';
 }
 
-/** One value, or several of which exactly one is known. */
-function lookUp(values: readonly string[], snapshot: Snapshot): AccessKeyRecord | undefined {
-  if (values.length > 1 && values.every(isAccessKeyFormat)) throw new GatewayError('unauthorized', { message: 'Two different access keys were sent.' });
+const find = (value: string, snapshot: Snapshot): AccessKeyRecord | undefined =>
+  value.length <= 512 ? snapshot.accessKeys.get(hashAccessKey(value)) : undefined;
+
+/** Several values: those of our own format count before others, and only one key may be meant. */
+function lookUp(all: readonly string[], snapshot: Snapshot): AccessKeyRecord | undefined {
+  const ours = all.filter(isAccessKeyFormat);
+  const values = ours.length > 0 ? ours : all;
+  if (ours.length > 1) throw new GatewayError('unauthorized', { message: 'Two different access keys were sent.' });
   const found = new Set<AccessKeyRecord>();
   for (const value of values) {
-    const record = value.length <= 512 ? snapshot.accessKeys.get(hashAccessKey(value)) : undefined;
+    const record = find(value, snapshot);
     if (record) found.add(record);
   }
   if (found.size > 1) throw new GatewayError('unauthorized', { message: 'Two different access keys were sent.' });
