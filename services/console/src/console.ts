@@ -14,6 +14,7 @@ import { accessKeyRoutes } from './api/access-key-routes.ts';
 import { limitRoutes } from './api/limit-routes.ts';
 import { logRoutes } from './api/log-routes.ts';
 import { metaRoutes } from './api/meta-routes.ts';
+import { oidcRoutes } from './api/oidc-routes.ts';
 import { pinRoutes } from './api/pin-routes.ts';
 import { probeRoutes } from './api/probe-routes.ts';
 import { resourceRoutes } from './api/resource-routes.ts';
@@ -35,6 +36,8 @@ import { pricing } from './resources/pricing.ts';
 import { upstreams } from './resources/upstreams.ts';
 import type { Room, UpstreamProtocol } from './room.ts';
 import { firstUserName, prepareFirstUser } from './sign-in/first-user.ts';
+import { createOidc } from './sign-in/oidc.ts';
+import type { OidcConfig } from './sign-in/oidc-identity.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 
 export interface ConsoleDeps {
@@ -91,7 +94,7 @@ export function createConsole({
   const { secretKey } = config;
   const signIn = createSignIn({ bus, store: storage.console, attempts, audit, config, logger, now, sleep });
   const { sessions, guard: attemptGuard } = signIn;
-  const routes = [...createRoutes(room, now), ...createSignInRoutes(signIn)];
+  const routes = [...createRoutes(room, now), ...createSignInRoutes(signIn, config.oidc, room)];
   const handle = createApp([...routes, ...metaRoutes(routes)], { webRoot, secretKey, sessions, guard: attemptGuard }, room);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });
@@ -175,7 +178,15 @@ function createRoutes(room: Room, now: () => number): Route[] {
   ];
 }
 
-const createSignInRoutes = (signIn: SignIn): Route[] => [...signInRoutes(signIn, { label: null }), ...sessionRoutes(signIn), ...userRoutes(signIn)];
+function createSignInRoutes(signIn: SignIn, settings: OidcConfig, { keyring, logger }: Room): Route[] {
+  const oidc = createOidc(settings, keyring, signIn.now);
+  return [
+    ...signInRoutes(signIn, { label: oidc?.label ?? null }),
+    ...sessionRoutes(signIn),
+    ...userRoutes(signIn),
+    ...(oidc ? oidcRoutes(signIn, { oidc, settings, logger }) : []),
+  ];
+}
 
 /** Never listens. An opener that has sent its whole request says so by ending its half: that must not cut off the answer. */
 function createQuietServer(handle: RequestListener): Server {

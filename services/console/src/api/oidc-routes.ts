@@ -1,0 +1,153 @@
+/** The way to an OpenID provider and back. The session's token never stands in an address: a code that works once, in the browser that began, is exchanged for it. */
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { ConsoleUser } from '@model-gateway/storage';
+import type { Logger } from '@model-gateway/telemetry';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import type { AuditRecord } from '../audit/audit.ts';
+import { auditOf } from '../audit/audit-of.ts';
+import { Problem } from '../problem.ts';
+import { visitorOf } from '../sign-in/actor.ts';
+import { keptMs, type Oidc } from '../sign-in/oidc.ts';
+import { type Claims, identityOf, type OidcConfig, OidcRefusal } from '../sign-in/oidc-identity.ts';
+import type { SignIn } from '../sign-in/sign-in.ts';
+import { readInput } from '../validation/read-input.ts';
+import { base, type Route } from './route.ts';
+
+const tag = 'session';
+const cookieName = 'gateway_sign_in';
+const cookiePath = `${base}/oidc`;
+const codeMs = 60_000;
+const exchangeBody = z.strictObject({ code: z.string().max(100) });
+
+interface Deps {
+  oidc: Oidc;
+  settings: OidcConfig;
+  logger: Logger;
+}
+
+interface Admitted {
+  user: ConsoleUser;
+  /** What the sign-in changed of the user. */
+  change: Pick<AuditRecord, 'action' | 'diff'> | null;
+}
+
+export function oidcRoutes(signIn: SignIn, { oidc, settings, logger }: Deps): Route[] {
+  const { store, sessions, audit, now } = signIn;
+
+  /** Every fault ends on the sign-in page, by a word that the page knows. */
+  const tellFaults = async (response: Response, work: () => Promise<void>) => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof OidcRefusal)) throw error;
+      logger.warn({ fault: error.fault, reason: error.message }, 'a sign-in at the OpenID provider failed');
+      response.redirect(303, `/console/#sign_in_fault=${error.fault}`);
+    }
+  };
+  const keep = (response: Response, value: string, { secure, ms }: { secure: boolean; ms: number }) =>
+    response.cookie(cookieName, value, { httpOnly: true, sameSite: 'lax', secure, path: cookiePath, maxAge: ms });
+
+  const start = (request: Request, response: Response) =>
+    tellFaults(response, async () => {
+      const { url, kept, secure } = await oidc.start(request.get('host') ?? '');
+      keep(response, kept, { secure, ms: keptMs });
+      response.redirect(303, url);
+    });
+
+  const callback = (request: Request, response: Response) =>
+    tellFaults(response, async () => {
+      const query = request.originalUrl.split('?')[1] ?? '';
+      const { issuer, subject, claims } = await oidc.finish(query, readCookie(request));
+      const { user, change } = await admit({ issuer, subject }, claims).catch(async (error: unknown) => {
+        const name = `${issuer} ${subject}`.slice(0, 128);
+        await audit({ ...auditOf(request, name), action: 'login.failure', entity_type: 'console_user', entity_id: name });
+        throw error;
+      });
+      if (change) await audit({ ...auditOf(request, user.username), ...change, entity_type: 'console_user', entity_id: user.username });
+      const [code, binding] = [randomBytes(32).toString('base64url'), randomBytes(32).toString('base64url')];
+      await store.sessions.insertCode({ codeHash: hashOf(code, binding), userId: user.id, expiresAt: now() + codeMs });
+      // Of this browser: a code that is slipped to somebody else opens nothing.
+      keep(response, binding, { secure: settings.redirectUrl?.startsWith('https:') ?? false, ms: codeMs });
+      // What follows # is not sent to any server, so no log holds it.
+      response.redirect(303, `/console/#sign_in_code=${code}`);
+    });
+
+  /** The user who belongs to this identity, made on the first sign-in; the role follows the provider where roles are mapped. */
+  const admit = (identity: { issuer: string; subject: string }, claims: Claims): Promise<Admitted> => {
+    const { username, role } = identityOf(claims, settings);
+    const isMapped = settings.adminRoles.length + settings.monitorRoles.length > 0;
+    return store.changeUsers(async (writer) => {
+      const known = await writer.findByIdentity(identity.issuer, identity.subject);
+      if (!known) {
+        // Names are the provider's to give: one that is taken here could be somebody else's.
+        if (await writer.find(username)) throw new OidcRefusal('taken', 'a user of this name exists who does not sign in this way');
+        const user = await writer.insert({ id: randomUUID(), username, role, enabled: true, passwordHash: null, identity });
+        return { user, change: { action: 'create', diff: { role, identity: identity.issuer } } };
+      }
+      if (!known.enabled) throw new OidcRefusal('disabled', 'the user is disabled');
+      if (!isMapped || known.role === role) return { user: known, change: null };
+      if (role !== 'admin' && (await writer.countOtherAdmins(known.id)) === 0) {
+        logger.warn({ username: known.username }, 'the last admin keeps the role, against what the OpenID provider says');
+        return { user: known, change: null };
+      }
+      await writer.endSessions(known.id);
+      return { user: await writer.update(known, { role }), change: { action: 'update', diff: { role: { from: known.role, to: role } } } };
+    });
+  };
+
+  const exchange = async (request: Request, response: Response) => {
+    const { code } = readInput(exchangeBody, request.body);
+    const visitor = visitorOf(request);
+    const user = await store.sessions.takeCode(hashOf(code, readCookie(request) ?? ''), now());
+    const opened = user && (await sessions.open(user, visitor));
+    response.clearCookie(cookieName, { path: cookiePath });
+    if (!user || !opened) throw new Problem('login_failed', 'This sign-in has expired: begin again.');
+    sessions.announce(user.id);
+    await store.users.touch(user.id, { lastLoginAt: now() });
+    await audit({ ...auditOf(request, user.username), action: 'login.success', entity_type: 'console_user', entity_id: user.username });
+    const { token, session } = opened;
+    response.json({ token, expires_at: new Date(session.expiresAt).toISOString(), user: { username: user.username, role: user.role } });
+  };
+
+  return [
+    {
+      method: 'get',
+      path: `${base}/oidc/start`,
+      operationId: 'start_oidc',
+      summary: 'Go to the OpenID provider (for browsers)',
+      tag,
+      status: 303,
+      handle: start,
+    },
+    {
+      method: 'get',
+      path: `${base}/oidc/callback`,
+      operationId: 'finish_oidc',
+      summary: 'Come back from it (for browsers)',
+      tag,
+      status: 303,
+      handle: callback,
+    },
+    {
+      method: 'post',
+      path: `${base}/oidc/exchange`,
+      operationId: 'exchange_oidc_code',
+      summary: 'The code that stands behind # after coming back, for a session',
+      tag,
+      body: exchangeBody,
+      status: 200,
+      handle: exchange,
+    },
+  ];
+}
+
+const hashOf = (code: string, binding: string): string => createHash('sha256').update(`${code}.${binding}`, 'utf8').digest('hex');
+
+function readCookie(request: Request): string | undefined {
+  for (const part of (request.get('cookie') ?? '').split(';')) {
+    const [name, value] = part.trim().split('=', 2);
+    if (name === cookieName && value !== undefined) return decodeURIComponent(value);
+  }
+  return undefined;
+}
