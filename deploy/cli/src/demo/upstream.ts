@@ -41,6 +41,12 @@ export async function startDemoUpstream(): Promise<DemoUpstream> {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, door: ClientDoor, mintId: (prefix: string) => string): Promise<void> {
+  if (request.method === 'GET') {
+    // The list of models, for whoever tries the console's question.
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(door.writeModels([{ name: 'demo', createdAt: 0, ownedBy: 'model-gateway' }])));
+    return;
+  }
   const body: unknown = JSON.parse((await readAll(request)).toString('utf8'));
   const stream = typeof body === 'object' && body !== null && 'stream' in body && body.stream === true;
   const form = stream ? 'sse' : 'whole';

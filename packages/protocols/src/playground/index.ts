@@ -6,5 +6,6 @@ import { playground as gamma } from '../gamma/playground.ts';
 import type { PlaygroundDialect } from './dialect.ts';
 
 export type { PlaygroundDialect, PlaygroundImage, PlaygroundPiece, PlaygroundRequest, PlaygroundTool, PlaygroundTurn } from './dialect.ts';
+export { type ProviderPreset, providerPresets } from './providers.ts';
 
 export const playgroundDialects: readonly PlaygroundDialect[] = [alpha, alphaResponse, beta, gamma];

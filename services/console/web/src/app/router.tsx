@@ -14,6 +14,12 @@ const pages = [
   ['/key-groups', () => import('../pages/key-groups/key-groups-page.tsx'), 'KeyGroupsPage'],
   ['/access-keys', () => import('../pages/access-keys/access-keys-page.tsx'), 'AccessKeysPage'],
   ['/upstreams', () => import('../pages/upstreams/upstreams-page.tsx'), 'UpstreamsPage'],
+  ['/clients', () => import('../pages/clients/clients-page.tsx'), 'ClientsPage'],
+  ['/playground', () => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'],
+  ['/start', () => import('../pages/start/start-page.tsx'), 'StartPage'],
+  ['/explain', () => import('../pages/explain/explain-page.tsx'), 'ExplainPage'],
+  ['/model-monitor', () => import('../pages/model-monitor/model-monitor-page.tsx'), 'ModelMonitorPage'],
+  ['/settings/appearance', () => import('../pages/appearance/appearance-page.tsx'), 'AppearancePage'],
 ] as const;
 
 const routes = pages.map(([path, load, name]) =>

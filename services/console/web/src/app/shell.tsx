@@ -22,6 +22,7 @@ import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { queryClient } from '../api/query-client.ts';
 import { chooseLanguage, type Language, languages } from '../i18n/i18n.ts';
+import { useFirstSteps } from '../pages/start/first-steps.ts';
 import { SignInPage } from '../session/sign-in-page.tsx';
 import { forgetToken } from '../session/token.ts';
 import { useMe, useToken } from '../session/use-me.ts';
@@ -44,6 +45,7 @@ export function Shell() {
 function SignedIn() {
   const { t } = useTranslation();
   const [opened, { toggle, close }] = useDisclosure();
+  useFirstSteps();
   return (
     <AppShell header={{ height: 52 }} navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="lg">
       <a className="skip-link" href="#content">

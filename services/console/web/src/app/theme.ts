@@ -12,6 +12,7 @@ export const theme = createTheme({
   components: {
     Table: { defaultProps: { highlightOnHover: true, verticalSpacing: 'xs' } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 250 } },
+    Accordion: { styles: { label: { fontSize: 'var(--mantine-font-size-sm)', paddingBlock: 10 } } },
     ActionIcon: { defaultProps: { variant: 'subtle' } },
   },
 });

@@ -102,7 +102,9 @@ export function AccessKeysPage() {
       title: t('key'),
       cell: ({ name, key, anonymous }) => (
         <Group gap={4} wrap="nowrap" onClick={(event) => event.stopPropagation()}>
-          <Text className="mono">{key}</Text>
+          <Text size="sm" className="mono">
+            {key}
+          </Text>
           {isAdmin && !anonymous && <CopyButton text={() => reveal(name)} label={t('copy', { name })} />}
           {anonymous && <Badge variant="default">{t('anonymous')}</Badge>}
         </Group>

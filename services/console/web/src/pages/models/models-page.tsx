@@ -83,7 +83,16 @@ export function ModelsPage() {
   const { t } = useTranslation('models');
   const columns: Column<Model>[] = [
     { id: 'upstream', title: t('upstream'), sort: 'upstream', cell: ({ upstream }) => upstream },
-    { id: 'id', title: t('upstreamModelId'), wide: true, cell: ({ upstream_model_id }) => <Text className="mono">{upstream_model_id}</Text> },
+    {
+      id: 'id',
+      title: t('upstreamModelId'),
+      wide: true,
+      cell: ({ upstream_model_id }) => (
+        <Text size="sm" className="mono">
+          {upstream_model_id}
+        </Text>
+      ),
+    },
     { id: 'aliases', title: t('aliases'), wide: true, cell: ({ aliases, hide_name }) => <Names aliases={aliases} hidden={hide_name} /> },
     { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
   ];

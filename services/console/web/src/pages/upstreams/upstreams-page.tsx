@@ -12,7 +12,16 @@ export function UpstreamsPage() {
   const { t } = useTranslation('upstreams');
   const columns: Column<Upstream>[] = [
     { id: 'protocol', title: t('protocol'), cell: ({ protocol }) => <Badge variant="default">{protocol}</Badge> },
-    { id: 'address', title: t('address'), wide: true, cell: ({ base_url }) => <Text className="mono">{base_url}</Text> },
+    {
+      id: 'address',
+      title: t('address'),
+      wide: true,
+      cell: ({ base_url }) => (
+        <Text size="sm" className="mono">
+          {base_url}
+        </Text>
+      ),
+    },
     { id: 'keys', title: t('keys'), numeric: true, cell: ({ api_keys }) => api_keys.length },
     { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
   ];

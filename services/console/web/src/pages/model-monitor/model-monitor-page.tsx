@@ -1,0 +1,125 @@
+/** Which upstream key each access key is bound to, or would be; read again every three seconds. */
+import { Alert, Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { IconChecklist } from '@tabler/icons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import type { Page as ListPage } from '../../api/resources.ts';
+import { type Column, DataTable, firstPage } from '../../components/data-table.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { NameSelect } from '../../components/name-select.tsx';
+import { Page } from '../../components/page.tsx';
+
+interface MonitoredKey {
+  upstream: string;
+  /** -1: the upstream has no key with a weight. */
+  key_index: number;
+  key_id: string | null;
+  weight: number | null;
+  source: 'binding' | 'prediction';
+  stale: boolean;
+  idle_seconds: number | null;
+  process: string | null;
+}
+
+interface Monitored {
+  access_key: string;
+  key_group: string;
+  enabled: boolean;
+  keys: MonitoredKey[];
+}
+
+type Monitor = ListPage<Monitored> & { processes: { answered: string[]; missing: string[] } };
+
+const refreshMs = 3000;
+
+export function ModelMonitorPage() {
+  const { t } = useTranslation('model-monitor');
+  const [state, setState] = useState(firstPage);
+  const [upstream, setUpstream] = useState<string | null>(null);
+  const monitor = useQuery({
+    queryKey: ['model-monitor', state, upstream],
+    queryFn: ({ signal }) => call<Monitor>('model-monitor', { query: { ...state, page_size: 25, upstream }, signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: refreshMs,
+  });
+  const missing = monitor.data?.processes.missing ?? [];
+  const columns: Column<Monitored>[] = [
+    {
+      id: 'name',
+      title: t('accessKey'),
+      sort: 'name',
+      cell: ({ access_key, enabled }) => (
+        <Text size="sm" className="anywhere" c={enabled ? undefined : 'dimmed'}>
+          {access_key}
+        </Text>
+      ),
+    },
+    { id: 'group', title: t('group'), sort: 'group', wide: true, cell: ({ key_group }) => <span className="anywhere">{key_group}</span> },
+    {
+      id: 'keys',
+      title: t('keys'),
+      cell: ({ keys }) =>
+        keys.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            {t('none')}
+          </Text>
+        ) : (
+          <Stack gap={4}>
+            {keys.map((key) => (
+              <Bound key={key.upstream} bound={key} />
+            ))}
+          </Stack>
+        ),
+    },
+  ];
+  return (
+    <Page title={t('title')} hint={t('hint')}>
+      {missing.length > 0 && (
+        <Alert color="orange" role="status">
+          {t('missing', { names: missing.join(', ') })}
+        </Alert>
+      )}
+      <DataTable
+        caption={t('title')}
+        query={monitor}
+        columns={columns}
+        rowKey={({ access_key }) => access_key}
+        state={state}
+        onState={setState}
+        filters={
+          <NameSelect resource="upstreams" aria-label={t('upstream')} placeholder={t('allUpstreams')} clearable value={upstream} onChange={setUpstream} />
+        }
+        empty={<EmptyState icon={IconChecklist} title={t('emptyTitle')} hint={t('emptyHint')} />}
+      />
+    </Page>
+  );
+}
+
+function Bound({ bound }: { bound: MonitoredKey }) {
+  const { t } = useTranslation('model-monitor');
+  const idle = bound.idle_seconds === null ? '' : ` · ${t('idle', { seconds: bound.idle_seconds })}`;
+  return (
+    <Group gap="xs">
+      <Text size="sm" className="anywhere">
+        {bound.upstream}
+      </Text>
+      <Text size="sm" c="dimmed">
+        {bound.key_index < 0 ? t('noKey') : t('key', { index: bound.key_index + 1, weight: bound.weight ?? 0 })}
+      </Text>
+      <Tooltip label={`${t(`sources.${bound.source}Hint`)}${idle}${bound.process ? ` · ${bound.process}` : ''}`} multiline maw={320}>
+        <Badge size="sm" variant="light" color={bound.source === 'binding' ? 'green' : 'gray'}>
+          {t(`sources.${bound.source}`)}
+        </Badge>
+      </Tooltip>
+      {bound.stale && (
+        <Tooltip label={t('staleHint')}>
+          <Badge size="sm" variant="light" color="orange">
+            {t('stale')}
+          </Badge>
+        </Tooltip>
+      )}
+    </Group>
+  );
+}

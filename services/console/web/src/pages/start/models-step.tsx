@@ -1,0 +1,78 @@
+/** Which of the provider's models callers may use: the provider is asked, which also tells whether address and key are right. */
+import { Alert, Button, Checkbox, Group, Loader, ScrollArea, Stack, Text, TextInput } from '@mantine/core';
+import { IconCircleCheck } from '@tabler/icons-react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useAddModels } from '../../api/add-models.ts';
+import { call, path } from '../../api/client.ts';
+import { FaultNotice } from '../../components/fault-notice.tsx';
+
+const shown = 200;
+
+export function ModelsStep({ upstream, onDone }: { upstream: string; onDone: (models: string[]) => void }) {
+  const { t } = useTranslation('start');
+  const [filter, setFilter] = useState('');
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [typed, setTyped] = useState('');
+  const found = useQuery({
+    queryKey: ['fetch-models', upstream],
+    queryFn: ({ signal }) => call<{ models: string[] }>(path('upstreams', upstream, 'fetch-models'), { method: 'POST', signal }),
+    enabled: upstream !== '',
+    retry: false,
+    refetchOnWindowFocus: false,
+  });
+  const add = useAddModels(upstream);
+  const wanted = [...chosen, ...(typed.trim() ? [typed.trim()] : [])];
+  const save = useMutation({ mutationFn: () => add(wanted), onSuccess: (names) => onDone(names) });
+  const matching = (found.data?.models ?? []).filter((name) => name.toLowerCase().includes(filter.toLowerCase()));
+  return (
+    <Stack mt="md">
+      <Text>{t('models.hint')}</Text>
+      {found.isPending && (
+        <Group gap="xs" role="status">
+          <Loader size="xs" />
+          <Text size="sm">{t('models.asking', { upstream })}</Text>
+        </Group>
+      )}
+      {found.error && <FaultNotice error={found.error} title={t('models.failed')} onRetry={() => found.refetch()} />}
+      {found.data && (
+        <>
+          <Alert color="green" variant="light" icon={<IconCircleCheck aria-hidden />} role="status">
+            {t('models.found', { count: found.data.models.length })}
+          </Alert>
+          {found.data.models.length > 8 && (
+            <TextInput
+              type="search"
+              aria-label={t('models.filter')}
+              placeholder={t('models.filter')}
+              value={filter}
+              onChange={(event) => setFilter(event.currentTarget.value)}
+            />
+          )}
+          <ScrollArea.Autosize mah={280} type="auto">
+            <Checkbox.Group value={[...chosen]} onChange={setChosen} aria-label={t('models.label')}>
+              <Stack gap={6} p={2}>
+                {matching.slice(0, shown).map((name) => (
+                  <Checkbox key={name} value={name} label={name} className="anywhere" />
+                ))}
+              </Stack>
+            </Checkbox.Group>
+            {matching.length > shown && (
+              <Text size="sm" c="dimmed">
+                {t('models.more', { count: matching.length - shown })}
+              </Text>
+            )}
+          </ScrollArea.Autosize>
+        </>
+      )}
+      <TextInput label={t('models.other')} description={t('models.otherHint')} value={typed} onChange={(event) => setTyped(event.currentTarget.value)} />
+      {save.error && <FaultNotice error={save.error} title={t('notSaved')} />}
+      <Group justify="flex-end">
+        <Button disabled={wanted.length === 0} loading={save.isPending} onClick={() => save.mutate()}>
+          {t('models.next', { count: wanted.length })}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,55 @@
+/** First steps: from nothing to a client that gets an answer. */
+import { Card, Stepper } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Page } from '../../components/page.tsx';
+import { dismissFirstSteps } from './first-steps.ts';
+import { KeyStep } from './key-step.tsx';
+import { ModelsStep } from './models-step.tsx';
+import { ReadyStep } from './ready-step.tsx';
+import { TryStep } from './try-step.tsx';
+import { emptyProvider, type Provider, UpstreamStep } from './upstream-step.tsx';
+
+/** What earlier steps made. */
+interface Made {
+  upstream: string;
+  /** What was typed for it: whoever comes back changes it. */
+  provider: Provider;
+  models: string[];
+  key: string;
+}
+
+export function StartPage() {
+  const { t } = useTranslation('start');
+  const [step, setStep] = useState(0);
+  const [made, setMade] = useState<Made>({ upstream: '', provider: emptyProvider, models: [], key: '' });
+  // Who has seen it is not sent here again.
+  useEffect(dismissFirstSteps, []);
+  const proceed = (change: Partial<Made>) => {
+    setMade((known) => ({ ...known, ...change }));
+    setStep((known) => known + 1);
+  };
+  return (
+    <Page title={t('title')} hint={t('hint')}>
+      <Card withBorder maw={860}>
+        <Stepper active={step} onStepClick={setStep} allowNextStepsSelect={false} size="sm" iconSize={30}>
+          <Stepper.Step label={t('upstream.label')}>
+            <UpstreamStep made={made.upstream} initial={made.provider} onDone={(upstream, provider) => proceed({ upstream, ...(provider && { provider }) })} />
+          </Stepper.Step>
+          <Stepper.Step label={t('models.label')}>
+            <ModelsStep key={made.upstream} upstream={made.upstream} onDone={(models) => proceed({ models })} />
+          </Stepper.Step>
+          <Stepper.Step label={t('try.label')}>
+            <TryStep key={made.models[0] ?? ''} model={made.models[0] ?? ''} onDone={() => proceed({})} />
+          </Stepper.Step>
+          <Stepper.Step label={t('key.label')}>
+            <KeyStep onDone={(key) => proceed({ key })} />
+          </Stepper.Step>
+          <Stepper.Step label={t('ready.label')}>
+            <ReadyStep accessKey={made.key} model={made.models[0] ?? ''} />
+          </Stepper.Step>
+        </Stepper>
+      </Card>
+    </Page>
+  );
+}

@@ -1,0 +1,109 @@
+/** The provider: chosen from the well-known ones, or one that is there already. */
+import { Button, Chip, Group, PasswordInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { type ProviderPreset, providerPresets } from '@model-gateway/protocols/playground';
+import { useTranslation } from 'react-i18next';
+import { useList, useSave } from '../../api/resources.ts';
+import { useProtocols } from '../../api/use-protocols.ts';
+import { FaultNotice } from '../../components/fault-notice.tsx';
+import { faultsByField } from '../../components/form-faults.ts';
+
+const first = providerPresets[0]!;
+
+export interface Provider {
+  preset: string;
+  name: string;
+  protocol: string;
+  base_url: string;
+  key: string;
+}
+
+const fromPreset = ({ id, protocol, baseUrl }: ProviderPreset) => ({ preset: id, name: id, protocol: protocol as string, base_url: baseUrl ?? '' });
+export const emptyProvider: Provider = { ...fromPreset(first), key: '' };
+
+interface Props {
+  /** Upstream that this step made before; '' when none. */
+  made: string;
+  initial: Provider;
+  /** Without a provider when one was chosen that is there. */
+  onDone: (upstream: string, provider?: Provider) => void;
+}
+
+export function UpstreamStep({ made, initial, onDone }: Props) {
+  const { t } = useTranslation('start');
+  const protocols = useProtocols();
+  const present = useList<{ name: string }>('upstreams', { page: 1, page_size: 50, sort: 'name' }).data?.items ?? [];
+  const save = useSave<{ name: string }>('upstreams');
+  const form = useForm({ initialValues: initial });
+  const preset = providerPresets.find(({ id }) => id === form.values.preset) ?? first;
+  const choose = (id: string | string[]) => {
+    const chosen = providerPresets.find((one) => one.id === id) ?? first;
+    form.setValues(fromPreset(chosen));
+    form.clearErrors();
+  };
+  const submit = (provider: Provider) => {
+    const { name, protocol, base_url, key } = provider;
+    save.mutate(
+      {
+        name: name.trim() === made ? made : null,
+        body: { name: name.trim(), protocol, base_url: base_url.trim(), api_keys: key.trim() ? [{ key: key.trim() }] : [] },
+      },
+      {
+        onSuccess: (stored) => onDone(stored.name, provider),
+        onError: (error) => form.setErrors(faultsByField(error, { api_keys: 'key' })),
+      },
+    );
+  };
+  return (
+    <form onSubmit={form.onSubmit(submit)} noValidate>
+      <Stack mt="md">
+        <Text>{t('upstream.hint')}</Text>
+        <Chip.Group value={preset.id} onChange={choose}>
+          <Group gap="xs" role="group" aria-label={t('upstream.provider')}>
+            {providerPresets.map(({ id, name }) => (
+              <Chip key={id} value={id}>
+                {name}
+              </Chip>
+            ))}
+          </Group>
+        </Chip.Group>
+        <TextInput label={t('upstream.name')} required {...form.getInputProps('name')} />
+        <Group grow align="flex-start" preventGrowOverflow={false}>
+          <TextInput
+            label={t('upstream.address')}
+            type="url"
+            required
+            placeholder="https://api.example.com/v1"
+            style={{ flexBasis: 300 }}
+            {...form.getInputProps('base_url')}
+          />
+          <Select label={t('upstream.protocol')} allowDeselect={false} data={protocols} style={{ flexBasis: 180 }} {...form.getInputProps('protocol')} />
+        </Group>
+        <PasswordInput
+          label={t('upstream.key')}
+          description={t('upstream.keyHint')}
+          placeholder={preset.keyHint}
+          autoComplete="off"
+          {...form.getInputProps('key')}
+        />
+        {save.error && <FaultNotice error={save.error} title={t('notSaved')} />}
+        <Group justify="space-between">
+          {present.length > 0 ? (
+            <Select
+              aria-label={t('upstream.present')}
+              placeholder={t('upstream.present')}
+              data={present.map(({ name }) => name)}
+              value={null}
+              onChange={(name) => name && onDone(name)}
+            />
+          ) : (
+            <span />
+          )}
+          <Button type="submit" loading={save.isPending}>
+            {t('upstream.next')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
