@@ -10,9 +10,21 @@ const layers: Record<string, number> = {
   contracts: 0,
   errors: 0,
   ...Object.fromEntries(
-    ['protocols', 'routing', 'rewrite', 'limits', 'signatures', 'model-families', 'framing', 'json', 'secrets', 'roster', 'client-setup', 'header-rules'].map(
-      (name) => [name, 1],
-    ),
+    [
+      'protocols',
+      'routing',
+      'rewrite',
+      'limits',
+      'pricing',
+      'signatures',
+      'model-families',
+      'framing',
+      'json',
+      'secrets',
+      'roster',
+      'client-setup',
+      'header-rules',
+    ].map((name) => [name, 1]),
   ),
   ...Object.fromEntries(['bus', 'storage', 'catalog', 'shared-state', 'outbound', 'config', 'telemetry', 'service'].map((name) => [name, 2])),
 };
@@ -21,6 +33,7 @@ const sameLayer: Record<string, readonly string[]> = {
   errors: ['contracts'],
   protocols: ['framing', 'json', 'model-families'],
   routing: ['model-families'],
+  pricing: ['model-families'],
   rewrite: ['json'],
   catalog: ['storage', 'bus'],
   storage: [],

@@ -18,8 +18,8 @@ import {
   upstreamSchema,
 } from '@model-gateway/contracts';
 import { createEdge, type Edge } from '@model-gateway/edge';
-import type { PriceOf } from '@model-gateway/limits';
 import { createOutbound, type Outbound } from '@model-gateway/outbound';
+import type { PriceOf } from '@model-gateway/pricing';
 import { createRouter } from '@model-gateway/router';
 import { createKeyring, generateMasterKey, hashAccessKey, type Keyring, mintAccessKey } from '@model-gateway/secrets';
 import { compose } from '@model-gateway/service';

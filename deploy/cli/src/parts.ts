@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type Bus, connectNatsBus, createGatherer, createMemoryBus } from '@model-gateway/bus';
 import { type CatalogWatcher, createCatalogWatcher } from '@model-gateway/catalog';
 import type { Config } from '@model-gateway/config';
-import type { PriceOf } from '@model-gateway/limits';
 import { createOutbound, type Outbound } from '@model-gateway/outbound';
+import type { PriceOf } from '@model-gateway/pricing';
 import { createKeyring, type Keyring } from '@model-gateway/secrets';
 import { type Attempts, MemoryAttempts, MemoryState, RedisAttempts, RedisState, type SharedState } from '@model-gateway/shared-state';
 import { openStorage, type Storage } from '@model-gateway/storage';
@@ -85,7 +85,7 @@ export async function createParts(config: Config, name: string, announce: (text:
     clientUrls: () => (config.translator.fetchClientUrls ? clientUrls.get() : null),
     storage: storage.get,
     state: state.get,
-    priceOf: createPriceOf(),
+    priceOf: createPriceOf(catalog.get),
     attempts: attempts.get,
     announcePassword(username, password) {
       redactor.add(password);

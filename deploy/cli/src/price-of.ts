@@ -1,19 +1,18 @@
-/** What a model costs by what is known of its family; remembered, since a look-up walks the whole table. */
-import type { Price, PriceOf } from '@model-gateway/limits';
-import { findFamily } from '@model-gateway/model-families';
+/** What models cost by the newest configuration: an admin's prices, else what is known of their families. */
+import type { CatalogWatcher } from '@model-gateway/catalog';
+import type { Snapshot } from '@model-gateway/contracts';
+import { createPriceBook, type PriceBook, type PriceOf } from '@model-gateway/pricing';
 
-const mostRemembered = 10_000;
-
-export function createPriceOf(): PriceOf {
-  const known = new Map<string, Price | null>();
-  return ({ name, upstreamModelId }) => {
-    const id = `${upstreamModelId}\u0000${name}`;
-    let price = known.get(id);
-    if (price === undefined) {
-      price = findFamily(upstreamModelId, name).prices;
-      if (known.size >= mostRemembered) known.clear();
-      known.set(id, price);
+/** A book is made when prices were edited; snapshots share the index where they were not. */
+export function createPriceOf(catalog: () => CatalogWatcher): PriceOf {
+  let book: PriceBook = createPriceBook([]);
+  let source: Snapshot['pricing'] | undefined;
+  return (model, at = Date.now()) => {
+    const pricing = catalog().current()?.pricing;
+    if (pricing !== undefined && pricing !== source) {
+      source = pricing;
+      book = createPriceBook(pricing.values());
     }
-    return price;
+    return book.find(model, at);
   };
 }

@@ -12,6 +12,7 @@ type Values<T> = T extends Variable<infer V> ? V : { readonly [K in keyof T]: Va
 export type Config = Values<typeof variables> & { readonly warnings: readonly string[] };
 export type ProcessConfig = Config['process'];
 export type StorageConfig = Config['storage'];
+export type StatsConfig = Config['stats'];
 export type EdgeConfig = Config['edge'];
 export type RouterConfig = Config['router'];
 export type TranslatorConfig = Config['translator'];

@@ -60,6 +60,23 @@ export const variables = {
       says: 'PostgreSQL, needed when `STORAGE_MODE=postgresql`.',
     }),
   },
+  stats: {
+    rowDays: variable(wholeNumber(0, 36_500), {
+      env: 'STATS_ROW_DAYS',
+      fallback: 30,
+      says: 'Days for which rows of requests and sessions are kept; 0 = for ever. Statistics outlive them.',
+    }),
+    hourDays: variable(wholeNumber(0, 36_500), {
+      toml: 'stats.hourly_days',
+      fallback: 90,
+      says: 'Days for which sums of each hour are kept; 0 = for ever.',
+    }),
+    dayDays: variable(wholeNumber(0, 36_500), {
+      toml: 'stats.daily_days',
+      fallback: 1095,
+      says: 'Days for which sums of each day are kept; 0 = for ever.',
+    }),
+  },
   edge: {
     port: variable(wholeNumber(0, 65535), { env: 'PORT', fallback: 7890, says: 'Public port of the gateway; 0 asks for any free one.' }),
     host: variable(hostAddress, { env: 'HOST', fallback: '0.0.0.0', says: 'Address to listen on, for the public port and for the probes.' }),

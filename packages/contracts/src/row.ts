@@ -37,6 +37,8 @@ export interface RequestRow {
   output_tokens: number;
   cache_read_tokens: number;
   cache_write_tokens: number;
+  /** Those of `cache_write_tokens` that are kept for an hour, which cost more. */
+  cache_write_1h_tokens: number;
   reasoning_tokens: number;
   usage_source: UsageSource | null;
   cost_micros: number | null;

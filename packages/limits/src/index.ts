@@ -27,5 +27,4 @@ export {
   takePermits,
   toGateLimits,
 } from './gate.ts';
-export { costOf, type Price, type PriceOf, reservationOf } from './price.ts';
 export { fitsWindow, type Hit, hitWindow, longestLog, openWindow, type WindowLimit, type WindowState } from './window.ts';

@@ -28,7 +28,7 @@ export function findFamily(upstreamModelId: string, canonicalName?: string): Mod
 function match(id: string): ModelFamily | null {
   const bare = bareId(id);
   let found: ModelFamily | null = null;
-  for (const { pattern, pieces, row } of compiled) if (matches(pieces, bare)) found = lay(found ?? unknownFamily, row, pattern);
+  for (const { pattern, pieces, row } of compiled) if (matchPieces(pieces, bare)) found = lay(found ?? unknownFamily, row, pattern);
   return found && freeze(found);
 }
 
@@ -42,8 +42,8 @@ export function bareId(id: string): string {
   );
 }
 
-/** The pieces between the stars, in order: the first at the start, the last at the end. Linear, and no expression is built from data. */
-function matches(pieces: readonly string[], id: string): boolean {
+/** Whether an id fits a pattern that was split at its stars: the pieces in order: the first at the start, the last at the end. Linear, and no expression is built from data. */
+export function matchPieces(pieces: readonly string[], id: string): boolean {
   const [first = '', ...rest] = pieces;
   if (!id.startsWith(first)) return false;
   if (rest.length === 0) return id.length === first.length;

@@ -1,3 +1,3 @@
 /** What is known of a model by its id. */
 export * from './family.ts';
-export { findFamily } from './find.ts';
+export { bareId, findFamily, matchPieces } from './find.ts';

@@ -18,4 +18,8 @@ export type { ConsoleSession, NewConsoleSession, Sessions, SignInCode } from './
 export type { ConsoleRole, ConsoleUser, ConsoleUserChange, NewConsoleUser, UserReader, UserWriter } from './console/users.ts';
 export { type OpenOptions, openStorage, type Storage, type StorageLogger, type StorageTarget } from './open-storage.ts';
 export type { RequestFilters, RequestPage, RequestQuery, RequestStats } from './requests/request-stats.ts';
+export { type Dimension, dimensions, type Grain, grainMs, startOf } from './stats/dimensions.ts';
+export type { Keep } from './stats/prune.ts';
+export type { SessionQuery, SessionSums } from './stats/read-sessions.ts';
+export type { Latencies, StatsFilters, StatsGroup, StatsOrder, StatsQuery } from './stats/read-stats.ts';
 export { type GuardOptions, guardStorage, type StorageGuard } from './storage-guard.ts';

@@ -48,9 +48,9 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now }: O
   return {
     mode: target.mode,
     catalog: createCatalogStore(db, dialect, now),
-    requests: createRequestStats(db, dialect),
     audit: createAuditLogs(db, dialect),
     console: createConsoleStore(db, dialect, now),
+    requests: createRequestStats(db, dialect, now),
     migrate: () => migrate(db, dialect, logger),
     async ping() {
       try {
@@ -67,7 +67,7 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now }: O
 const migrationTries = 3;
 
 async function migrate(db: Kysely<Database>, dialect: StorageDialect, logger: StorageLogger): Promise<void> {
-  const migrator = new Migrator({ db, provider: createMigrationProvider(dialect.types) });
+  const migrator = new Migrator({ db, provider: createMigrationProvider(dialect) });
   for (let tries = 1; ; tries++) {
     const { error, results } = await migrator.migrateToLatest();
     for (const { migrationName, status } of results ?? [])

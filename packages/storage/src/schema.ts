@@ -1,5 +1,6 @@
 /** The tables as Kysely sees them. Booleans and JSON are in the dialect's own form here; repositories convert them. */
 import type { RequestRow } from '@model-gateway/contracts';
+import type { Generated } from 'kysely';
 
 /** Columns that every table of configuration resources has. `document` is JSON text; `etag` is the catalog revision that last wrote the row. */
 export interface ResourceColumns {
@@ -117,6 +118,59 @@ export interface AuditColumns {
   request_id: string | null;
 }
 
+/** What is added up, in the order of the columns. `errors`: without callers who left. */
+export const measureNames = [
+  'requests',
+  'errors',
+  'estimated',
+  'unpriced',
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'reasoning',
+  'cost_micros',
+  'duration_ms',
+] as const;
+export type Measures = Record<(typeof measureNames)[number], number>;
+
+/** One combination of what rows are told apart by. */
+export interface SeriesColumns {
+  id: Generated<number>;
+  key: string;
+  /** `all`, the one dimension that counts, or `full`. */
+  scope: string;
+  access_key: string;
+  key_group: string;
+  model: string;
+  upstream: string;
+  client_protocol: string;
+  upstream_protocol: string;
+  error: string;
+  currency: string;
+}
+
+interface RollupPlace {
+  series: number;
+  /** 0 minute, 1 hour, 2 day. */
+  grain: number;
+  start: number;
+}
+export type SumColumns = RollupPlace & Measures;
+export interface LatencyColumns extends RollupPlace {
+  /** 0 whole duration, 1 first content. */
+  kind: number;
+  bucket: number;
+  count: number;
+}
+export interface SessionColumns extends Measures {
+  session_id: string;
+  access_key: string;
+  currency: string;
+  first_at: number;
+  last_at: number;
+}
+
 export interface Database {
   upstreams: ResourceColumns;
   models: ModelColumns;
@@ -132,9 +186,12 @@ export interface Database {
   request_stats: RequestColumns;
   spend_days: SpendColumns;
   audit_logs: AuditColumns;
-  spend_turn: { id: number; turn: number };
   console_users: ConsoleUserColumns;
   console_sessions: ConsoleSessionColumns;
   console_sign_in_codes: SignInCodeColumns;
   console_state: ConsoleStateColumns;
+  stat_series: SeriesColumns;
+  stat_sums: SumColumns;
+  stat_latencies: LatencyColumns;
+  stat_sessions: SessionColumns;
 }

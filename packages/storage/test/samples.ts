@@ -81,6 +81,7 @@ export const sampleRow = (over: Partial<RequestRow> = {}): RequestRow => ({
   output_tokens: 20,
   cache_read_tokens: 0,
   cache_write_tokens: 0,
+  cache_write_1h_tokens: 0,
   reasoning_tokens: 3,
   usage_source: 'upstream',
   cost_micros: null,

@@ -157,6 +157,7 @@ export class Exchange {
       output_tokens: 0,
       cache_read_tokens: 0,
       cache_write_tokens: 0,
+      cache_write_1h_tokens: 0,
       reasoning_tokens: 0,
       usage_source: null,
       cost_micros: null,

@@ -3,7 +3,7 @@ import { answerGathers, type Bus, type Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { EdgeConfig } from '@model-gateway/config';
 import { GatewayError } from '@model-gateway/errors';
-import type { PriceOf } from '@model-gateway/limits';
+import type { PriceOf } from '@model-gateway/pricing';
 import { Roster } from '@model-gateway/roster';
 import { createMinter, type Health, listen, type Service } from '@model-gateway/service';
 import type { SharedState } from '@model-gateway/shared-state';

@@ -1,11 +1,14 @@
 /** Keeps one row per finished request: durable news in, committed batches out. */
 import type { Bus, Disposable } from '@model-gateway/bus';
-import type { PriceOf } from '@model-gateway/limits';
+import type { CatalogWatcher } from '@model-gateway/catalog';
+import type { StatsConfig } from '@model-gateway/config';
+import type { PriceOf } from '@model-gateway/pricing';
 import type { Service } from '@model-gateway/service';
 import { guardStorage, type Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
 import { keepAudit } from './audit/keep-audit.ts';
 import { priceRow } from './price-row.ts';
+import { createUpkeep } from './upkeep.ts';
 import { writeBatch } from './write-batch.ts';
 
 export interface StatsDeps {
@@ -14,55 +17,81 @@ export interface StatsDeps {
   logger: Logger;
   /** What models cost, for rows that come without. */
   priceOf: PriceOf;
+  /** Where prices come from: rows wait until there is a configuration to price them by. Absent: `priceOf` needs none. */
+  catalog?: Pick<CatalogWatcher, 'start' | 'stop' | 'ready' | 'onChange'>;
+  keep: StatsConfig;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
 }
 
-/** A batch waits this long for company; its rows are then in the log. It is small, because SQLite writes on this thread: 64 rows are half a millisecond. */
-const batching = { maxBatch: 64, maxWaitMs: 100 };
+/** A batch waits this long for company; its rows are then in the log. SQLite writes on this thread, so that its batches are small: 64 rows are two milliseconds. */
+const batching = { sqlite: { maxBatch: 64, maxWaitMs: 100 }, postgresql: { maxBatch: 500, maxWaitMs: 100 } } as const;
 
 /** Stopping leaves the storage open: who opened it closes it. */
-export function createStats({ bus, storage, logger, priceOf }: StatsDeps): Service {
+export function createStats({ bus, storage, logger, priceOf, catalog, keep, now = Date.now }: StatsDeps): Service {
   const guard = guardStorage({ storage, logger });
+  const upkeep = createUpkeep({ storage, logger, keep, now });
   let door: Disposable | undefined;
   let answers: Disposable | undefined;
   let audit: Disposable | undefined;
   let stopping = false;
   let failing = false;
+  const open = (): void => {
+    if (stopping) return;
+    door = bus.listenDurably(
+      'stats.request',
+      async (batch) => {
+        try {
+          await writeBatch(
+            batch.map(({ news }) => priceRow(news, priceOf)),
+            storage.requests,
+            logger,
+          );
+          failing = false;
+        } catch (error) {
+          if (!failing) logger.error({ error, rows: batch.length }, 'rows of requests cannot be stored, they are delivered again');
+          failing = true;
+          throw error;
+        }
+      },
+      batching[storage.mode],
+    );
+  };
+  const whenPriced = (callback: () => void): void => {
+    if (!catalog || catalog.ready) return callback();
+    const forget = catalog.onChange(() => {
+      forget();
+      callback();
+    });
+  };
   return {
     name: 'stats',
     async start() {
       await guard.start();
-      // News waits on the bus until the table is there.
+      await catalog?.start();
+      // News waits on the bus until the table is there, and what it is priced by.
       guard.whenMigrated(() => {
         if (stopping) return;
         audit = keepAudit({ bus, storage, logger });
+        upkeep.start();
         answers = bus.serve({ ask: { 'stats.spent': async ({ owners }) => ({ micros: await storage.requests.spent(owners) }) } });
-        door = bus.listenDurably(
-          'stats.request',
-          async (batch) => {
-            try {
-              await writeBatch(
-                batch.map(({ news }) => priceRow(news, priceOf)),
-                storage.requests,
-                logger,
-              );
-              failing = false;
-            } catch (error) {
-              if (!failing) logger.error({ error, rows: batch.length }, 'rows of requests cannot be stored, they are delivered again');
-              failing = true;
-              throw error;
-            }
-          },
-          batching,
-        );
+        whenPriced(open);
       });
     },
     async stop() {
       stopping = true;
       guard.stop();
+      upkeep.stop();
       await Promise.all([door?.dispose(), answers?.dispose(), audit?.dispose()]);
+      await catalog?.stop();
     },
     health() {
-      const reasons = [...(bus.connected ? [] : ['bus']), ...(guard.up && !failing ? [] : ['storage']), ...(stopping ? ['draining'] : [])];
+      const reasons = [
+        ...(bus.connected ? [] : ['bus']),
+        ...(guard.up && !failing ? [] : ['storage']),
+        ...(!catalog || catalog.ready ? [] : ['catalog']),
+        ...(stopping ? ['draining'] : []),
+      ];
       return { ready: reasons.length === 0, reasons };
     },
   };

@@ -1,11 +1,10 @@
-/** Puts the price on a row that came without one. */
+/** Puts the price on a row that came without one. What a row costs is decided here, once: a later change of prices changes no row. */
 import type { RequestRow } from '@model-gateway/contracts';
-import { costOf, type PriceOf } from '@model-gateway/limits';
+import { costOfRow, type PriceOf } from '@model-gateway/pricing';
 
 export function priceRow(row: RequestRow, priceOf: PriceOf): RequestRow {
   if (row.cost_micros !== null || row.usage_source === null || row.model === null) return row;
-  const price = priceOf({ name: row.model, upstreamModelId: row.upstream_model_id ?? row.model });
-  if (!price) return row;
-  const { input_tokens: input, output_tokens: output, cache_read_tokens: cacheRead, cache_write_tokens: cacheWrite, reasoning_tokens: reasoning } = row;
-  return { ...row, cost_micros: costOf(price, { input, output, cacheRead, cacheWrite, reasoning }), currency: price.currency };
+  const price = priceOf({ name: row.model, upstreamModelId: row.upstream_model_id ?? row.model }, row.started_at);
+  const cost = price && costOfRow(price, row);
+  return price && cost !== null ? { ...row, cost_micros: cost, currency: price.currency } : row;
 }

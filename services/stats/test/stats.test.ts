@@ -8,6 +8,7 @@ import { sampleRow } from '../../../packages/storage/test/samples.ts';
 import { createStats } from '../src/index.ts';
 
 const lines: string[] = [];
+const keep = { rowDays: 0, hourDays: 0, dayDays: 0 };
 const logger = createLogger({ level: 'info', name: 'test', destination: { write: (line) => void lines.push(line) } });
 
 const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
@@ -34,7 +35,7 @@ describe('stats', () => {
   });
 
   test('a row told is a row stored when the telling resolves', async () => {
-    stats = createStats({ bus, storage, logger, priceOf: () => null });
+    stats = createStats({ bus, storage, logger, priceOf: () => null, keep });
     await stats.start();
     expect(stats.health()).toEqual({ ready: true, reasons: [] });
     await Promise.all([1, 2, 3].map((index) => bus.tellDurably('stats.request', `r${index}`, sampleRow({ id: `r${index}`, started_at: index }))));
@@ -42,7 +43,7 @@ describe('stats', () => {
   });
 
   test('told twice it is one row, and the translator has the last word', async () => {
-    stats = createStats({ bus, storage, logger, priceOf: () => null });
+    stats = createStats({ bus, storage, logger, priceOf: () => null, keep });
     await stats.start();
     await bus.tellDurably('stats.request', 'a', sampleRow({ authority: 1, status: 503 }));
     await bus.tellDurably('stats.request', 'b', sampleRow({ authority: 2, status: 200 }));
@@ -62,7 +63,7 @@ describe('stats', () => {
         },
       },
     };
-    stats = createStats({ bus, storage: flaky, logger, priceOf: () => null });
+    stats = createStats({ bus, storage: flaky, logger, priceOf: () => null, keep });
     await stats.start();
     const told = bus.tellDurably('stats.request', 'a', sampleRow());
     await until(() => stats.health().reasons.includes('storage'));
@@ -74,7 +75,7 @@ describe('stats', () => {
   });
 
   test('a row that the database refuses does not hold up the others', async () => {
-    stats = createStats({ bus, storage, logger, priceOf: () => null });
+    stats = createStats({ bus, storage, logger, priceOf: () => null, keep });
     await stats.start();
     const bad = sampleRow({ id: 'bad', status: null as unknown as number });
     const rows = [...Array.from({ length: 9 }, (_, index) => sampleRow({ id: `good-${index}` })), bad];
@@ -92,7 +93,7 @@ describe('stats', () => {
         await storage.migrate();
       },
     };
-    stats = createStats({ bus, storage: late, logger, priceOf: () => null });
+    stats = createStats({ bus, storage: late, logger, priceOf: () => null, keep });
     await stats.start();
     expect(stats.health()).toEqual({ ready: false, reasons: ['storage'] });
     const told = bus.tellDurably('stats.request', 'a', sampleRow());

@@ -223,6 +223,7 @@ export class Call {
       output_tokens: usage.tokens.output,
       cache_read_tokens: usage.tokens.cacheRead,
       cache_write_tokens: usage.tokens.cacheWrite5m + usage.tokens.cacheWrite1h,
+      cache_write_1h_tokens: usage.tokens.cacheWrite1h,
       reasoning_tokens: usage.tokens.reasoning,
       usage_source: usage.source,
       cost_micros: null,

@@ -17,7 +17,7 @@ export interface CatalogWatcherDeps {
 }
 
 export interface CatalogWatcher {
-  /** Resolves after the first attempt; `ready` tells whether it succeeded. Goes on trying. */
+  /** Resolves after the first attempt; `ready` tells whether it succeeded. Goes on trying. Services that share it all start it. */
   start(): Promise<void>;
   stop(): Promise<void>;
   /** null before the first snapshot. Stays what it was while console or database are away. */
@@ -46,6 +46,7 @@ export function createCatalogWatcher({ bus, logger, pollMs = 2_000, now = () => 
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let news: Disposable | undefined;
+  let starting: Promise<void> | undefined;
 
   const adopt = (snapshot: Snapshot) => {
     current = snapshot;
@@ -104,14 +105,19 @@ export function createCatalogWatcher({ bus, logger, pollMs = 2_000, now = () => 
     timer.unref();
   };
 
+  const begin = async (): Promise<void> => {
+    news = bus.listen('catalog.changed', ({ revision }) => void refresh(() => current !== null && current.revision >= revision));
+    bus.onConnection((connected) => {
+      if (connected && !stopped) void poll();
+    });
+    await poll();
+    schedule();
+  };
+
   return {
-    async start() {
-      news = bus.listen('catalog.changed', ({ revision }) => void refresh(() => current !== null && current.revision >= revision));
-      bus.onConnection((connected) => {
-        if (connected && !stopped) void poll();
-      });
-      await poll();
-      schedule();
+    start: () => {
+      starting ??= begin();
+      return starting;
     },
     async stop() {
       stopped = true;

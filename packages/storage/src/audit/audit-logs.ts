@@ -2,8 +2,8 @@
 import type { AuditRow } from '@model-gateway/contracts';
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
+import { cleanText } from '../requests/clean-text.ts';
 import { readCursor, writeCursor } from '../requests/cursor.ts';
-import { cleanText } from '../requests/row-codec.ts';
 import type { AuditColumns, Database } from '../schema.ts';
 
 export interface AuditFilters {

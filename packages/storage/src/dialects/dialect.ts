@@ -9,14 +9,23 @@ export interface StorageDialect {
   maxParameters: number;
   /** Column types that differ. Text compares by bytes on both, so that sorting and paging agree. */
   types: { text: string; integer: string; boolean: string; json: string };
+  /** Column definition of a number that the database counts up. */
+  identity: string;
+  /** What follows the definition of a table of whole numbers that is only read by its key. */
+  compactTable: string;
+  /** Rows of requests lie in partitions of a day each. */
+  partitionsByDay: boolean;
+  /** The smaller and the larger of two values. */
+  leastOf: string;
+  greatestOf: string;
   encodeBoolean(value: boolean): unknown;
   /** Case-insensitive (ASCII) search for a literal text: no pattern characters. */
   contains(column: Expression<unknown>, text: string): Expression<SqlBool>;
   /**
    * Runs one statement for many parameter lists, compiled once, inside the transaction that the caller holds. Absent where a statement with
-   * many rows is the cheaper way (a round trip each would be dear).
+   * many rows is the cheaper way (a round trip each would be dear). Gives the number of rows that each changed.
    */
-  runEach?(statement: string, parameters: readonly (readonly unknown[])[]): void;
+  runEach?(statement: string, parameters: readonly (readonly unknown[])[]): number[];
   /** Isolation under which several reads see one state; absent where every transaction gives it. */
   snapshotIsolation?: 'repeatable read';
   /** A driver's error as a GatewayError (`service_unavailable`, `conflict`, `in_use`, `validation_failed`) with the original as cause; others as they are. */

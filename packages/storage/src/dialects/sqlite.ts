@@ -30,10 +30,16 @@ export function createSqliteDialect(file: string): StorageDialect {
         one = database.prepare(statement);
         compiled.set(statement, one);
       }
-      for (const values of parameters) one.run(values);
+      const statementOf = one;
+      return parameters.map((values) => statementOf.run(values).changes);
     },
     maxParameters: 32_766,
     types: { text: 'text', integer: 'integer', boolean: 'integer', json: 'text' },
+    identity: 'integer not null primary key',
+    compactTable: 'without rowid',
+    partitionsByDay: false,
+    leastOf: 'min',
+    greatestOf: 'max',
     encodeBoolean: (value) => (value ? 1 : 0),
     contains: (column, text) => sql<boolean>`instr(lower(${column}), lower(${text})) > 0`,
     translateError: createErrorTranslator([

@@ -8,8 +8,9 @@ import { spendTables } from './0004-limits.ts';
 import { consoleUserTables } from './0005-console-users.ts';
 import { auditTable } from './0006-audit.ts';
 import { pricingTable } from './0006-pricing.ts';
+import { statTables } from './0008-stats.ts';
 
-const migrations: Record<string, (types: StorageDialect['types']) => Migration> = {
+const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
   '0002-request-stats': requestTable,
   '0003-load-balancers': loadBalancerTables,
@@ -17,8 +18,9 @@ const migrations: Record<string, (types: StorageDialect['types']) => Migration> 
   '0005-console-users': consoleUserTables,
   '0006-audit': auditTable,
   '0006-pricing': pricingTable,
+  '0008-stats': (_types, dialect) => statTables(dialect),
 };
 
-export const createMigrationProvider = (types: StorageDialect['types']): MigrationProvider => ({
-  getMigrations: async () => Object.fromEntries(Object.entries(migrations).map(([name, create]) => [name, create(types)])),
+export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({
+  getMigrations: async () => Object.fromEntries(Object.entries(migrations).map(([name, create]) => [name, create(dialect.types, dialect)])),
 });

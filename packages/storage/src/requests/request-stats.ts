@@ -2,10 +2,19 @@
 import type { RequestRow, SpendOwner } from '@model-gateway/contracts';
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
-import type { Database, RequestColumns } from '../schema.ts';
+import type { Database } from '../schema.ts';
+import { type Keep, prune } from '../stats/prune.ts';
+import { readSessions, type SessionQuery, type SessionSums } from '../stats/read-sessions.ts';
+import { readStats, type StatsGroup, type StatsQuery } from '../stats/read-stats.ts';
+import { addRollups } from '../stats/rollups.ts';
+import { SeriesBook } from '../stats/series-book.ts';
+import { addSessions } from '../stats/sessions.ts';
 import { readCursor, writeCursor } from './cursor.ts';
-import { columnNames, decodeRow, encodeRow, encodeValues } from './row-codec.ts';
-import { costsMoney, followSpend, readSpent } from './spend.ts';
+import { DayPartitions } from './day-partitions.ts';
+import { dayMs, dayOf } from './days.ts';
+import { decodeRow } from './row-codec.ts';
+import { addSpend, readSpent } from './spend.ts';
+import { createRowWriter } from './write-rows.ts';
 
 export interface RequestFilters {
   /** The minted id or the caller's own. */
@@ -17,6 +26,13 @@ export interface RequestFilters {
   status?: number;
   errorCode?: string;
   stream?: boolean;
+  clientProtocol?: string;
+  upstreamProtocol?: string;
+  sessionId?: string;
+  /** Those that went wrong, or those that did not. */
+  failed?: boolean;
+  /** At least so long, in ms. */
+  minDurationMs?: number;
   /** Milliseconds since the epoch: from inclusive, to exclusive. */
   from?: number;
   to?: number;
@@ -34,15 +50,24 @@ export interface RequestPage {
 }
 
 export interface RequestStats {
-  /** Safe to repeat: a row stands until one of higher authority comes. One transaction. */
+  /**
+   * Safe to repeat: a row stands until one of higher authority comes. One transaction with the sums of statistics, sessions and money: each row is
+   * in them once.
+   */
   insertRows(rows: readonly RequestRow[]): Promise<void>;
+  /** Makes room for rows of this time (PostgreSQL: the partition of its UTC day). Idempotent. */
+  prepareDay(time: number): Promise<void>;
+  /** One row by its minted id. `startedAt`, when known, spares a search of all days. */
+  findRow(id: string, startedAt?: number): Promise<RequestRow | null>;
   listRows(query: RequestQuery): Promise<RequestPage>;
+  /** Sums, costs and latencies. `from` and `to` lie at the begin of a grain. */
+  readStats(query: StatsQuery): Promise<StatsGroup[]>;
+  readSessions(query: SessionQuery): Promise<SessionSums[]>;
+  /** Forgets what is too old. Resolves with what is gone. */
+  prune(keep: Keep, stopped?: () => boolean): Promise<{ rows: number; partitions: number }>;
   /** Millionths, one figure for each owner. */
   spent(owners: readonly SpendOwner[]): Promise<number[]>;
 }
-
-const keyColumns: ReadonlySet<string> = new Set(['id', 'started_at']);
-const replaced = columnNames.filter((name) => !keyColumns.has(name));
 
 type Builder = ExpressionBuilder<Database, 'request_stats'>;
 
@@ -56,47 +81,66 @@ const conditions: { [F in keyof RequestFilters]-?: (eb: Builder, value: NonNulla
   status: (eb, value) => eb('status', '=', value),
   errorCode: (eb, value) => eb('error_code', '=', value),
   stream: (eb, value, dialect) => eb('stream', '=', dialect.encodeBoolean(value)),
+  clientProtocol: (eb, value) => eb('client_protocol', '=', value),
+  upstreamProtocol: (eb, value) => eb('upstream_protocol', '=', value),
+  sessionId: (eb, value) => eb('session_id', '=', value),
+  // The same words as the partial index.
+  failed: (eb, value) => eb('error_code', value ? 'is not' : 'is', null),
+  minDurationMs: (eb, value) => eb('duration_ms', '>=', value),
   from: (eb, value) => eb('started_at', '>=', value),
   to: (eb, value) => eb('started_at', '<', value),
 };
 
-export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect): RequestStats {
-  const rowsPerStatement = Math.min(500, Math.floor(dialect.maxParameters / columnNames.length));
-  /** The statement for one row; its parameters are the columns in their order. */
-  let oneRow: string | undefined;
-  const statementOf = (row: RequestRow): string => (oneRow ??= upsert(db, [encodeRow(row, dialect)]).compile().sql);
+/** Rows of days further away than this are no news: they get no day of their own. */
+const lateDays = 8;
 
-  async function insertEach(rows: readonly RequestRow[], runEach: NonNullable<StorageDialect['runEach']>): Promise<void> {
-    const [first] = rows;
-    if (!first) return;
-    const statement = statementOf(first);
-    const parameters = rows.map((row) => encodeValues(row, dialect));
-    const write = async () => runEach(statement, parameters);
-    await db.transaction().execute((transaction) => (rows.some(costsMoney) ? followSpend(transaction, rows, write) : write()));
-  }
+export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect, now: () => number): RequestStats {
+  const writeRows = createRowWriter(dialect);
+  const series = new SeriesBook();
+  const days = dialect.partitionsByDay ? new DayPartitions(db) : null;
 
-  async function insertTogether(rows: readonly RequestRow[]): Promise<void> {
-    const columns = uniqueByKey(rows).map((row) => encodeRow(row, dialect));
-    if (columns.length === 0) return;
-    const priced = rows.some(costsMoney);
-    if (!priced && columns.length <= rowsPerStatement) return void (await upsert(db, columns).execute());
-    await db.transaction().execute((transaction) => {
-      const write = async () => {
-        for (let start = 0; start < columns.length; start += rowsPerStatement)
-          await upsert(transaction, columns.slice(start, start + rowsPerStatement)).execute();
-      };
-      return priced ? followSpend(transaction, rows, write) : write();
-    });
+  /** The days of the rows that may still come in numbers; others go to the rest. */
+  async function prepareDays(rows: readonly RequestRow[]): Promise<void> {
+    if (!days) return;
+    for (const day of new Set(rows.map((row) => dayOf(row.started_at)))) if (!days.has(day) && Math.abs(day - now()) < lateDays * dayMs) await days.make(day);
   }
 
   return {
     async insertRows(rows) {
       try {
-        await (dialect.runEach ? insertEach(rows, dialect.runEach) : insertTogether(rows));
+        await prepareDays(rows);
+        const fresh = await db.transaction().execute(async (transaction) => {
+          const changes = await writeRows(transaction, rows);
+          const found = await addRollups(transaction, dialect, series, changes);
+          await addSessions(transaction, dialect, changes);
+          await addSpend(transaction, dialect, changes);
+          return found;
+        });
+        series.remember(fresh);
       } catch (error) {
         throw dialect.translateError(error);
       }
     },
+    async prepareDay(time) {
+      try {
+        await days?.make(time);
+      } catch (error) {
+        throw dialect.translateError(error);
+      }
+    },
+    async findRow(id, startedAt) {
+      try {
+        let query = db.selectFrom('request_stats').selectAll().where('id', '=', id);
+        if (startedAt !== undefined) query = query.where('started_at', '=', startedAt);
+        const columns = await query.executeTakeFirst();
+        return columns ? decodeRow(columns) : null;
+      } catch (error) {
+        throw dialect.translateError(error);
+      }
+    },
+    readStats: (query) => readStats(db, dialect, query),
+    readSessions: (query) => readSessions(db, dialect, query),
+    prune: (keep, stopped = () => false) => prune(db, dialect, days, keep, stopped),
     async spent(owners) {
       try {
         return await Promise.all(owners.map((owner) => readSpent(db, owner)));
@@ -128,26 +172,4 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
       }
     },
   };
-}
-
-const upsert = (db: Kysely<Database>, columns: RequestColumns[]) =>
-  db
-    .insertInto('request_stats')
-    .values(columns)
-    .onConflict((conflict) =>
-      conflict
-        .columns(['started_at', 'id'])
-        .doUpdateSet((eb) => Object.fromEntries(replaced.map((name) => [name, eb.ref(`excluded.${name}`)])))
-        .where((eb) => eb(eb.ref('excluded.authority'), '>', eb.ref('request_stats.authority'))),
-    );
-
-/** One statement may not touch a row twice, and statements that lock rows in one order cannot block each other. */
-function uniqueByKey(rows: readonly RequestRow[]): RequestRow[] {
-  const best = new Map<string, RequestRow>();
-  for (const row of rows) {
-    const key = `${row.started_at}:${row.id}`;
-    const known = best.get(key);
-    if (!known || row.authority > known.authority) best.set(key, row);
-  }
-  return [...best.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }

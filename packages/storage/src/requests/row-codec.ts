@@ -2,6 +2,7 @@
 import type { RequestRow } from '@model-gateway/contracts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { RequestColumns } from '../schema.ts';
+import { cleanText } from './clean-text.ts';
 
 type Kind = 'text' | 'integer' | 'boolean' | 'json';
 
@@ -27,6 +28,7 @@ export const columnKinds = {
   output_tokens: 'integer',
   cache_read_tokens: 'integer',
   cache_write_tokens: 'integer',
+  cache_write_1h_tokens: 'integer',
   reasoning_tokens: 'integer',
   usage_source: 'text',
   cost_micros: 'integer',
@@ -45,9 +47,6 @@ export const columnKinds = {
 
 export const columnNames = Object.keys(columnKinds) as (keyof RequestRow)[];
 
-/** A field of a row is never longer than this, whatever a caller sent. */
-const maxText = 2_048;
-
 type Codec = { encode(value: unknown, dialect: StorageDialect): unknown; decode(value: unknown): unknown };
 
 const codecs: Record<Kind, Codec> = {
@@ -56,13 +55,6 @@ const codecs: Record<Kind, Codec> = {
   boolean: { encode: (value, dialect) => dialect.encodeBoolean(value === true), decode: Boolean },
   json: { encode: (value) => cleanText(JSON.stringify(value ?? []), Number.POSITIVE_INFINITY), decode: (value) => JSON.parse(String(value)) },
 };
-
-/** PostgreSQL refuses NUL, and a lone surrogate has no UTF-8. */
-export function cleanText(text: string, limit = maxText): string {
-  const cut = text.length > limit ? text.slice(0, limit) : text;
-  if (cut.isWellFormed() && !cut.includes('\0')) return cut;
-  return cut.toWellFormed().replaceAll('\0', '\u{fffd}');
-}
 
 const clampInteger = (value: number): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
 

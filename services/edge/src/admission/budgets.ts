@@ -2,7 +2,8 @@
 import type { Bus } from '@model-gateway/bus';
 import type { Budget, BudgetPart, RequestRow, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
-import { costOf, type Price, type PriceOf, periodEnd, periodStart, reservationOf, toMicros } from '@model-gateway/limits';
+import { periodEnd, periodStart, toMicros } from '@model-gateway/limits';
+import { costOfRow, type Price, type PriceOf, reservationOf } from '@model-gateway/pricing';
 import { resolveName } from '@model-gateway/routing';
 import { Purse, type SharedState } from '@model-gateway/shared-state';
 import type { Logger } from '@model-gateway/telemetry';
@@ -183,9 +184,7 @@ export class BudgetDesk {
   #costOf(row: RequestRow, currency: string): number {
     if (row.cost_micros !== null) return row.currency === currency ? row.cost_micros : 0;
     if (row.model === null || row.usage_source === null) return 0;
-    const price = this.#deps.priceOf({ name: row.model, upstreamModelId: row.upstream_model_id ?? row.model });
-    if (!price || price.currency !== currency) return 0;
-    const { input_tokens: input, output_tokens: output, cache_read_tokens: cacheRead, cache_write_tokens: cacheWrite, reasoning_tokens: reasoning } = row;
-    return costOf(price, { input, output, cacheRead, cacheWrite, reasoning });
+    const price = this.#deps.priceOf({ name: row.model, upstreamModelId: row.upstream_model_id ?? row.model }, row.started_at);
+    return price && price.currency === currency ? (costOfRow(price, row) ?? 0) : 0;
   }
 }

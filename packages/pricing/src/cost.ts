@@ -1,0 +1,70 @@
+/** From counts and a price to money. */
+import type { PricingMode, RequestRow } from '@model-gateway/contracts';
+import type { Price, TokenPrices, UnitCounts } from './price.ts';
+
+/** Which count a mode goes by; undefined where nobody counted it. */
+const units: Readonly<Record<Exclude<PricingMode, 'per_token'>, (counts: UnitCounts) => number | undefined>> = {
+  per_request: () => 1,
+  per_second: (counts) => counts.seconds,
+  per_image: (counts) => counts.images,
+  per_character: (counts) => counts.characters,
+};
+
+/** In millionths, rounded up once: a budget never gains by rounding. null: the price goes by a figure that is not known. */
+export function costOf(price: Price, counts: UnitCounts): number | null {
+  if (price.mode === 'per_token') return toMicros(tokensCost(pricesFor(price, counts), counts));
+  const count = units[price.mode](counts);
+  return count === undefined ? null : toMicros(times(count, price.unit));
+}
+
+function tokensCost(prices: TokenPrices, counts: UnitCounts): bigint {
+  // Audio tokens are told inside input and output: only what is left of those is text.
+  const audioInput = Math.min(counts.audioInput ?? 0, counts.input);
+  const audioOutput = Math.min(counts.audioOutput ?? 0, counts.output);
+  return (
+    times(counts.input - audioInput, prices.input) +
+    times(audioInput, prices.audioInput) +
+    times(counts.output - audioOutput, prices.output) +
+    times(audioOutput, prices.audioOutput) +
+    times(counts.reasoning, prices.reasoning) +
+    times(counts.cacheRead, prices.cacheRead) +
+    times(counts.cacheWrite5m, prices.cacheWrite5m) +
+    times(counts.cacheWrite1h, prices.cacheWrite1h)
+  );
+}
+
+function pricesFor(price: Price, { input, cacheRead, cacheWrite5m, cacheWrite1h }: UnitCounts): TokenPrices {
+  if (price.tiers.length === 0) return price;
+  const read = input + cacheRead + cacheWrite5m + cacheWrite1h;
+  return price.tiers.find(({ aboveTokens }) => read > aboveTokens)?.prices ?? price;
+}
+
+/** Counts come from upstreams: one that is no whole number must not break a bill. */
+const times = (count: number, price: number): bigint => (count > 0 && Number.isFinite(count) ? BigInt(Math.ceil(count)) * BigInt(Math.round(price)) : 0n);
+
+/** Beyond what a row can hold exactly, the largest number that it can. */
+const toMicros = (sum: bigint): number => Math.min(Number((sum + 999_999n) / 1_000_000n), Number.MAX_SAFE_INTEGER);
+
+/** What a finished request cost; null when it used nothing that anybody counted, or the price goes by what rows do not hold. */
+export function costOfRow(price: Price, row: RequestRow): number | null {
+  if (row.usage_source === null) return null;
+  // Rows of earlier versions do not tell.
+  const cacheWrite1h = row.cache_write_1h_tokens ?? 0;
+  return costOf(price, {
+    input: row.input_tokens,
+    output: row.output_tokens,
+    reasoning: row.reasoning_tokens,
+    cacheRead: row.cache_read_tokens,
+    cacheWrite5m: row.cache_write_tokens - cacheWrite1h,
+    cacheWrite1h,
+  });
+}
+
+/** Tokens of a reply nobody has seen yet. */
+const expectedOutput = 4096;
+/** Bytes of a request to a token. */
+const bytesPerToken = 4;
+
+/** What a request may cost before anything of its reply is known; 0 where the price goes by what only the reply tells. */
+export const reservationOf = (price: Price, requestBytes: number): number =>
+  costOf(price, { input: Math.ceil(requestBytes / bytesPerToken), output: expectedOutput, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, reasoning: 0 }) ?? 0;

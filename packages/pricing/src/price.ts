@@ -1,0 +1,112 @@
+/** A price ready for use: every gap filled, tiers in order. */
+import type { Pricing, PricingMode, Usage } from '@model-gateway/contracts';
+import type { ReferencePrices } from '@model-gateway/model-families';
+
+/** Millionths of the currency for a million tokens of each kind. */
+export interface TokenPrices {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite5m: number;
+  cacheWrite1h: number;
+  reasoning: number;
+  audioInput: number;
+  audioOutput: number;
+}
+
+export interface Tier {
+  /** Holds when more than so many tokens were read. */
+  aboveTokens: number;
+  prices: TokenPrices;
+}
+
+export interface Price extends TokenPrices {
+  /** Name of the admin's record; null: the reference price of the family. */
+  record: string | null;
+  currency: string;
+  mode: PricingMode;
+  /** Millionths for a million requests, seconds, images or characters; 0 for `per_token`. */
+  unit: number;
+  /** Dearest threshold first. */
+  tiers: readonly Tier[];
+}
+
+export interface PricedModel {
+  /** Canonical. */
+  name: string;
+  upstreamModelId: string;
+}
+
+/** What a model costs at a time (ms since the epoch; default now). null: not known, which reserves and costs nothing. */
+export type PriceOf = (model: PricedModel, at?: number) => Price | null;
+
+/** What may have been counted beside text tokens. Audio tokens are part of `input` and `output`. */
+export interface UnitCounts extends Usage {
+  audioInput?: number;
+  audioOutput?: number;
+  seconds?: number;
+  images?: number;
+  characters?: number;
+}
+
+type RecordPrices = Pick<Pricing, 'input' | 'output' | 'cache_read' | 'cache_write_5m' | 'cache_write_1h' | 'reasoning' | 'audio_input' | 'audio_output'>;
+
+/** What a record leaves out falls back to what it is a kind of. */
+function fill(prices: RecordPrices): TokenPrices {
+  const input = prices.input ?? 0;
+  const output = prices.output ?? 0;
+  const cacheWrite5m = prices.cache_write_5m ?? input;
+  return {
+    input,
+    output,
+    cacheRead: prices.cache_read ?? input,
+    cacheWrite5m,
+    cacheWrite1h: prices.cache_write_1h ?? cacheWrite5m,
+    reasoning: prices.reasoning ?? output,
+    audioInput: prices.audio_input ?? input,
+    audioOutput: prices.audio_output ?? output,
+  };
+}
+
+/** A tier says only what differs from the record. */
+const over = (base: RecordPrices, tier: RecordPrices): RecordPrices => ({
+  input: tier.input ?? base.input,
+  output: tier.output ?? base.output,
+  cache_read: tier.cache_read ?? base.cache_read,
+  cache_write_5m: tier.cache_write_5m ?? base.cache_write_5m,
+  cache_write_1h: tier.cache_write_1h ?? base.cache_write_1h,
+  reasoning: tier.reasoning ?? base.reasoning,
+  audio_input: tier.audio_input ?? base.audio_input,
+  audio_output: tier.audio_output ?? base.audio_output,
+});
+
+export const fromRecord = (record: Pricing): Price =>
+  Object.freeze({
+    ...fill(record),
+    record: record.name,
+    currency: record.currency,
+    mode: record.mode,
+    unit: record.unit ?? 0,
+    tiers: record.tiers
+      .map((tier) => ({ aboveTokens: tier.above_tokens, prices: fill(over(record, tier)) }))
+      .sort((one, other) => other.aboveTokens - one.aboveTokens),
+  });
+
+export const fromReference = ({ currency, input, output, cacheRead, cacheWrite5m, cacheWrite1h }: ReferencePrices): Price =>
+  Object.freeze({
+    ...fill({
+      input,
+      output,
+      cache_read: cacheRead ?? null,
+      cache_write_5m: cacheWrite5m ?? null,
+      cache_write_1h: cacheWrite1h ?? null,
+      reasoning: null,
+      audio_input: null,
+      audio_output: null,
+    }),
+    record: null,
+    currency,
+    mode: 'per_token',
+    unit: 0,
+    tiers: [],
+  });

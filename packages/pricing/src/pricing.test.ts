@@ -1,0 +1,120 @@
+import { describe, expect, test } from '@jest/globals';
+import { noUsage, type Pricing, type PricingInput, pricingSchema, type RequestRow } from '@model-gateway/contracts';
+import { costOf, costOfRow, createPriceBook, fromRecord, reservationOf } from './index.ts';
+
+const record = (input: Partial<PricingInput>): Pricing => pricingSchema.parse({ name: 'p', model: 'm', input: 3_000_000, output: 15_000_000, ...input });
+const price = (input: Partial<PricingInput>) => fromRecord(record(input));
+const counts = (over: object) => ({ ...noUsage, ...over });
+
+describe('cost', () => {
+  test('is rounded up once, and no odd count breaks it', () => {
+    const own = price({ cache_read: 300_000 });
+    expect(costOf(own, counts({ input: 1 }))).toBe(3);
+    expect(costOf(own, counts({ cacheRead: 1 }))).toBe(1);
+    expect(costOf(own, counts({ input: 1, cacheRead: 1, output: 1 }))).toBe(19);
+    expect(costOf(own, counts({ input: 1e9, output: 1e9 }))).toBe(18_000_000_000);
+    expect(costOf(own, counts({ input: Number.NaN, output: -5, cacheRead: 0.5 }))).toBe(1);
+    expect(costOf(price({ input: 1e15, output: 1e15 }), counts({ input: 1e15 }))).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  test.each([
+    [
+      'caches and audio read as input, reasoning and audio written as output',
+      {},
+      { input: 0, cacheRead: 1e6, cacheWrite5m: 1e6, cacheWrite1h: 1e6, reasoning: 1e6 },
+      24_000_000,
+    ],
+    ['an hour of cache as five minutes of it', { cache_write_5m: 4_000_000 }, { cacheWrite1h: 1e6 }, 4_000_000],
+    [
+      'audio is a part of what was read and written',
+      { audio_input: 10_000_000, audio_output: 20_000_000 },
+      { input: 2e6, audioInput: 1e6, output: 2e6, audioOutput: 1e6 },
+      48_000_000,
+    ],
+    ['more audio than there is text', { audio_input: 10_000_000 }, { input: 1e6, audioInput: 5e6 }, 10_000_000],
+  ])('%s', (_what, prices, used, micros) => expect(costOf(price(prices), counts(used))).toBe(micros));
+
+  test('the highest tier that was passed holds for the whole request, by all that was read', () => {
+    const tiered = price({
+      tiers: [
+        { above_tokens: 200_000, input: 6_000_000 },
+        { above_tokens: 500_000, input: 9_000_000, output: 30_000_000 },
+      ],
+    });
+    expect(costOf(tiered, counts({ input: 200_000 }))).toBe(600_000);
+    expect(costOf(tiered, counts({ input: 1, cacheRead: 200_000, output: 1_000 }))).toBe(1_200_006 + 15_000);
+    expect(costOf(tiered, counts({ input: 600_000, output: 1_000 }))).toBe(5_400_000 + 30_000);
+  });
+
+  test.each([
+    ['per_request', {}, 20_000],
+    ['per_second', { seconds: 90 }, 1_800_000],
+    ['per_image', { images: 3 }, 60_000],
+    ['per_character', { characters: 1_000 }, 20_000_000],
+    ['per_image', {}, null],
+  ] as const)('%s %j', (mode, used, micros) => {
+    const one = price({ mode, unit: 20_000_000_000, input: null, output: null });
+    expect(costOf(one, counts(used))).toBe(micros);
+  });
+
+  test('a row costs what its caches were kept for; without usage nothing is known', () => {
+    const row = {
+      input_tokens: 0,
+      output_tokens: 0,
+      reasoning_tokens: 0,
+      cache_read_tokens: 0,
+      cache_write_tokens: 3_000_000,
+      cache_write_1h_tokens: 1_000_000,
+      usage_source: 'upstream',
+    } as RequestRow;
+    const own = price({ cache_write_5m: 1_000_000, cache_write_1h: 2_000_000 });
+    expect(costOfRow(own, row)).toBe(4_000_000);
+    expect(costOfRow(own, { ...row, usage_source: null })).toBeNull();
+    const { cache_write_1h_tokens: _unknown, ...older } = row;
+    expect(costOfRow(own, older as RequestRow)).toBe(3_000_000);
+    expect(reservationOf(own, 4_000)).toBe(3_000 + 61_440);
+  });
+});
+
+describe('price book', () => {
+  const at = Date.UTC(2026, 5, 1);
+  const book = (...inputs: Partial<PricingInput>[]) => createPriceBook(inputs.map((input, index) => record({ name: `r${index}`, ...input })));
+  const found = (own: ReturnType<typeof book>, name: string, upstreamModelId: string, when = at) => own.find({ name, upstreamModelId }, when)?.record;
+
+  test('the most specific wins: a whole name, then the most literal characters; of equals the own name, then the latest', () => {
+    const own = book({ model: '*' }, { model: 'claude-*' }, { model: 'claude-opus-*' }, { model: 'Fast' }, { model: 'gpt-4o' });
+    expect(found(own, 'claude-opus-4', 'x')).toBe('r2');
+    expect(found(own, 'house', 'us.anthropic.claude-opus-4-v1:0')).toBe('r2');
+    expect(found(own, 'house', 'other')).toBe('r0');
+    expect(found(own, 'fast', 'gpt-4o')).toBe('r3');
+    expect(found(own, 'other', 'gpt-4o')).toBe('r4');
+  });
+
+  test('a record holds from its date; before it the next one does, and then the family', () => {
+    const own = book({ model: 'gpt-4o', valid_from: '2026-07-01T00:00:00Z' }, { model: 'gpt-4o', valid_from: '2026-05-01T00:00:00Z' });
+    expect(found(own, 'gpt-4o', 'gpt-4o')).toBe('r1');
+    expect(found(own, 'gpt-4o', 'gpt-4o', Date.UTC(2026, 6, 1))).toBe('r0');
+    const early = own.find({ name: 'gpt-4o', upstreamModelId: 'gpt-4o' }, 0);
+    expect(early).toMatchObject({ record: null, currency: 'USD', mode: 'per_token' });
+  });
+
+  test('what is disabled or unknown costs nothing that anybody knows', () => {
+    expect(found(book({ model: 'own', enabled: false }), 'own', 'own')).toBeUndefined();
+    expect(createPriceBook([]).find({ name: '__proto__', upstreamModelId: '' }, at)).toBeNull();
+  });
+});
+
+describe('what may be saved', () => {
+  test.each([
+    [{ input: null }, 'input'],
+    [{ unit: 5 }, 'unit'],
+    [{ mode: 'per_image' }, 'unit'],
+    [{ mode: 'per_image', unit: 5, tiers: [{ above_tokens: 5 }] }, 'tiers'],
+    [{ tiers: [{ above_tokens: 5 }, { above_tokens: 5 }] }, 'tiers'],
+    [{ input: 0.5 }, 'input'],
+    [{ currency: 'usd' }, 'currency'],
+  ] as const)('%j names %s', (input, field) => {
+    const answer = pricingSchema.safeParse({ name: 'p', model: 'm', input: 1, output: 1, ...input });
+    expect(answer.error?.issues[0]?.path[0]).toBe(field);
+  });
+});

@@ -1,0 +1,60 @@
+/** Partitions of a day each: made ahead of their rows, dropped whole when they are too old. */
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema.ts';
+import { dayMs, dayOf, dayOfPartition, otherPartition, partitionOf } from './days.ts';
+
+/** Any number that no other lock of this database has. */
+const lockId = 7_239_104_551;
+
+export class DayPartitions {
+  readonly #db: Kysely<Database>;
+  /** Days that are known to be there. */
+  readonly #known = new Set<number>();
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  has(day: number): boolean {
+    return this.#known.has(day);
+  }
+
+  /** Idempotent. Rows of the day that came before it are moved into it. Several processes may do so at once. */
+  async make(time: number): Promise<void> {
+    const day = dayOf(time);
+    if (day < 0 || this.#known.has(day)) return;
+    const name = sql.table(partitionOf(day));
+    const other = sql.table(otherPartition);
+    const [from, to] = [sql.lit(day), sql.lit(day + dayMs)];
+    await this.#db.transaction().execute(async (transaction) => {
+      await sql`select pg_advisory_xact_lock(${sql.lit(lockId)})`.execute(transaction);
+      const { rows } = await sql<{ found: boolean }>`select to_regclass(${partitionOf(day)}) is not null as found`.execute(transaction);
+      if (rows[0]?.found) return;
+      await sql`create table ${name} (like request_stats including defaults)`.execute(transaction);
+      // Nobody adds to the rest meanwhile; attaching would wait for the same lock.
+      await sql`lock table ${other} in access exclusive mode`.execute(transaction);
+      await sql`with moved as (delete from ${other} where started_at >= ${from} and started_at < ${to} returning *) insert into ${name} select * from moved`.execute(
+        transaction,
+      );
+      await sql`alter table request_stats attach partition ${name} for values from (${from}) to (${to})`.execute(transaction);
+    });
+    if (this.#known.size > 1_000) this.#known.clear();
+    this.#known.add(day);
+  }
+
+  /** Drops the days that ended by `before`. Resolves with their number. */
+  async dropBefore(before: number): Promise<number> {
+    const { rows } = await sql<{ name: string }>`select relid::regclass::text as name from pg_partition_tree('request_stats') where level = 1`.execute(
+      this.#db,
+    );
+    let dropped = 0;
+    for (const { name } of rows) {
+      const day = dayOfPartition(name);
+      if (day === null || day + dayMs > before) continue;
+      await sql`drop table if exists ${sql.table(name)}`.execute(this.#db);
+      this.#known.delete(day);
+      dropped++;
+    }
+    return dropped;
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * Latencies as counts of logarithmic buckets: histograms of any two hours add up to that of both. Each bucket is 2^(1/4) wide, so that a quantile is
+ * at most 9 % off (half a bucket, about its geometric middle).
+ */
+const perOctave = 4;
+/** 2^22 ms is more than an hour. */
+export const lastBucket = 22 * perOctave;
+
+/** 0 holds all below one millisecond. */
+export const bucketOf = (ms: number): number => (ms < 1 ? 0 : Math.min(lastBucket, 1 + Math.floor(Math.log2(ms) * perOctave)));
+
+const middleOf = (bucket: number): number => (bucket === 0 ? 0 : 2 ** ((bucket - 0.5) / perOctave));
+
+/** Bucket → count. */
+export type Histogram = Map<number, number>;
+
+export const addTo = (histogram: Histogram, bucket: number, count: number): void => void histogram.set(bucket, (histogram.get(bucket) ?? 0) + count);
+
+/** In whole milliseconds; null of nothing. `share` between 0 and 1. */
+export function quantile(histogram: Histogram, share: number): number | null {
+  let total = 0;
+  for (const count of histogram.values()) total += Math.max(0, count);
+  if (total === 0) return null;
+  let left = Math.max(1, Math.ceil(total * share));
+  const buckets = [...histogram.keys()].sort((one, other) => one - other);
+  for (const bucket of buckets) {
+    left -= Math.max(0, histogram.get(bucket) ?? 0);
+    if (left <= 0) return Math.round(middleOf(bucket));
+  }
+  return null;
+}

@@ -1,0 +1,172 @@
+/** Reads the sums: of all, by one dimension, over time, within what filters leave. No row of a request is touched. */
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { StorageDialect } from '../dialects/dialect.ts';
+import { type Database, type Measures, measureNames } from '../schema.ts';
+import { type Dimension, dimensions, type Grain, grains, type Scope } from './dimensions.ts';
+import { addTo, type Histogram, quantile } from './histogram.ts';
+import { noMeasures } from './rollups.ts';
+
+export interface StatsRange {
+  /** Milliseconds since the epoch, both at the begin of a grain: from inclusive, to exclusive. */
+  from: number;
+  to: number;
+  grain: Grain;
+}
+
+export type StatsFilters = Partial<Record<Dimension, string>>;
+export type StatsOrder = 'requests' | 'errors' | 'tokens' | 'cost_micros' | 'duration_ms';
+
+export interface StatsQuery extends StatsRange {
+  /** '' stands for none. */
+  filters: StatsFilters;
+  /** Told apart by this; only the `limit` first of `order` are given. Minutes know no dimension. */
+  by?: { dimension: Dimension; order: StatsOrder; limit: number };
+  /** One group for each start that has any. */
+  overTime: boolean;
+}
+
+export interface Latencies {
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+}
+
+export interface StatsGroup {
+  start: number | null;
+  /** null without `by`; '' for none. */
+  value: string | null;
+  measures: Omit<Measures, 'cost_micros'>;
+  /** By currency, of what has a price. */
+  cost: { currency: string; cost_micros: number }[];
+  /** In ms; at most 9 % off. */
+  duration: Latencies;
+  firstContent: Latencies;
+}
+
+const orders: Record<StatsOrder, RawBuilder<unknown>> = {
+  requests: sql`sum(s.requests)`,
+  errors: sql`sum(s.errors)`,
+  tokens: sql`sum(s.input + s.output + s.cache_read + s.cache_write + s.reasoning)`,
+  // Currencies are not exchanged: with several of them the order is rough.
+  cost_micros: sql`sum(s.cost_micros)`,
+  duration_ms: sql`sum(s.duration_ms)`,
+};
+
+/** Of one dimension alone there are sums of their own, far fewer than the combinations. */
+function scopeOf({ filters, by }: StatsQuery): Scope {
+  const used = new Set(dimensions.filter((name) => filters[name] !== undefined || by?.dimension === name));
+  const [only] = used;
+  return only === undefined ? 'all' : used.size === 1 ? only : 'full';
+}
+
+/** Oldest first, or by `order`. */
+export async function readStats(db: Kysely<Database>, dialect: StorageDialect, query: StatsQuery): Promise<StatsGroup[]> {
+  try {
+    const values = query.by ? await firstValues(db, query, query.by) : null;
+    if (values?.length === 0) return [];
+    const parts = { db, query, values };
+    const [sums, latencies] = await Promise.all([readSums(parts), readLatencies(parts)]);
+    return gather(query, values, sums, latencies);
+  } catch (error) {
+    throw dialect.translateError(error);
+  }
+}
+
+interface Parts {
+  db: Kysely<Database>;
+  query: StatsQuery;
+  values: readonly string[] | null;
+}
+
+/** What both tables are read by. The order of the join is said: from the few series to their rows by key. */
+function source(table: 'stat_sums' | 'stat_latencies', query: StatsQuery, values: readonly string[] | null): RawBuilder<unknown> {
+  const conditions = [sql`d.scope = ${scopeOf(query)}`];
+  for (const name of dimensions) if (query.filters[name] !== undefined) conditions.push(sql`${sql.ref(`d.${name}`)} = ${query.filters[name]}`);
+  if (query.by && values) conditions.push(sql`${sql.ref(`d.${query.by.dimension}`)} in (${sql.join(values)})`);
+  return sql`from stat_series d cross join ${sql.table(table)} s where ${sql.join(conditions, sql` and `)} and s.series = d.id
+    and s.grain = ${grains[query.grain]} and s.start >= ${query.from} and s.start < ${query.to}`;
+}
+
+const columnOf = ({ by }: StatsQuery): RawBuilder<unknown> => (by ? sql.ref(`d.${by.dimension}`) : sql`''`);
+
+async function firstValues(db: Kysely<Database>, query: StatsQuery, { dimension, order, limit }: NonNullable<StatsQuery['by']>): Promise<string[]> {
+  const column = sql.ref(`d.${dimension}`);
+  const { rows } = await sql<{ value: string }>`select ${column} as value ${source('stat_sums', query, null)}
+    group by ${column} having sum(s.requests) > 0 order by ${orders[order]} desc, ${column} limit ${limit}`.execute(db);
+  return rows.map(({ value }) => value);
+}
+
+type SumRow = { value: string; start: number | null; currency: string } & Record<keyof Measures, number | string>;
+interface BucketRow {
+  value: string;
+  start: number | null;
+  kind: number;
+  bucket: number;
+  count: number | string;
+}
+
+const startOf = ({ overTime }: StatsQuery): RawBuilder<unknown> => (overTime ? sql`s.start` : sql`null`);
+const grouping = (query: StatsQuery, ...more: RawBuilder<unknown>[]): RawBuilder<unknown> => {
+  const columns = [...(query.by ? [columnOf(query)] : []), ...(query.overTime ? [sql`s.start`] : []), ...more];
+  return sql`group by ${sql.join(columns)}`;
+};
+
+async function readSums({ db, query, values }: Parts): Promise<SumRow[]> {
+  const sums = sql.join(measureNames.map((name) => sql`sum(${sql.ref(`s.${name}`)}) as ${sql.ref(name)}`));
+  const { rows } = await sql<SumRow>`select ${columnOf(query)} as value, ${startOf(query)} as start, d.currency as currency, ${sums}
+    ${source('stat_sums', query, values)} ${grouping(query, sql`d.currency`)}`.execute(db);
+  return rows;
+}
+
+async function readLatencies({ db, query, values }: Parts): Promise<BucketRow[]> {
+  const { rows } =
+    await sql<BucketRow>`select ${columnOf(query)} as value, ${startOf(query)} as start, s.kind as kind, s.bucket as bucket, sum(s.count) as count
+    ${source('stat_latencies', query, values)} ${grouping(query, sql`s.kind`, sql`s.bucket`)}`.execute(db);
+  return rows;
+}
+
+interface Gathered {
+  start: number | null;
+  value: string;
+  sums: Measures;
+  cost: Map<string, number>;
+  histograms: readonly [Histogram, Histogram];
+}
+
+function gather(query: StatsQuery, values: readonly string[] | null, sums: readonly SumRow[], buckets: readonly BucketRow[]): StatsGroup[] {
+  const groups = new Map<string, Gathered>();
+  const group = ({ value, start }: { value: string; start: number | null }): Gathered => {
+    const id = `${start ?? ''}\u0001${value}`;
+    let one = groups.get(id);
+    if (!one) {
+      one = { start: start === null ? null : Number(start), value, sums: noMeasures(), cost: new Map(), histograms: [new Map(), new Map()] };
+      groups.set(id, one);
+    }
+    return one;
+  };
+  for (const row of sums) {
+    const one = group(row);
+    for (const name of measureNames) one.sums[name] += Number(row[name]);
+    if (row.currency !== '') one.cost.set(row.currency, (one.cost.get(row.currency) ?? 0) + Number(row.cost_micros));
+  }
+  for (const row of buckets) addTo(group(row).histograms[Number(row.kind) === 0 ? 0 : 1], Number(row.bucket), Number(row.count));
+  const place = new Map(values?.map((value, at) => [value, at]));
+  return [...groups.values()]
+    .filter((one) => one.sums.requests > 0)
+    .sort((one, other) => (one.start ?? 0) - (other.start ?? 0) || (place.get(one.value) ?? 0) - (place.get(other.value) ?? 0))
+    .map((one) => finish(one, query.by !== undefined));
+}
+
+function finish({ start, value, sums, cost, histograms }: Gathered, named: boolean): StatsGroup {
+  const { cost_micros: _mixed, ...measures } = sums;
+  return {
+    start,
+    value: named ? value : null,
+    measures,
+    cost: [...cost].filter(([, micros]) => micros !== 0).map(([currency, cost_micros]) => ({ currency, cost_micros })),
+    duration: latenciesOf(histograms[0]),
+    firstContent: latenciesOf(histograms[1]),
+  };
+}
+
+const latenciesOf = (histogram: Histogram): Latencies => ({ p50: quantile(histogram, 0.5), p95: quantile(histogram, 0.95), p99: quantile(histogram, 0.99) });

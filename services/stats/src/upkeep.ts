@@ -1,0 +1,53 @@
+/** Keeps room for rows to come, and forgets those that are too old: at the start and once an hour. */
+import type { StatsConfig } from '@model-gateway/config';
+import type { Keep, Storage } from '@model-gateway/storage';
+import type { Logger } from '@model-gateway/telemetry';
+
+export interface Upkeep {
+  start(): void;
+  stop(): void;
+}
+
+interface UpkeepDeps {
+  storage: Storage;
+  logger: Logger;
+  keep: StatsConfig;
+  now: () => number;
+  everyMs?: number;
+}
+
+const dayMs = 86_400_000;
+/** Days that have their room before their first row comes. */
+const daysAhead = 2;
+/** Minutes are for the live view alone. */
+const minutesKeptMs = 36 * 3_600_000;
+
+export function createUpkeep({ storage, logger, keep, now, everyMs = 3_600_000 }: UpkeepDeps): Upkeep {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const run = async (): Promise<void> => {
+    try {
+      for (let ahead = 0; ahead <= daysAhead; ahead++) await storage.requests.prepareDay(now() + ahead * dayMs);
+      const gone = await storage.requests.prune(toKeep(keep, now()), () => stopped);
+      if (gone.rows > 0 || gone.partitions > 0) logger.info(gone, 'old rows of requests were forgotten');
+    } catch (error) {
+      // Rows still find a place, and what is too old waits for the next hour.
+      logger.warn({ error }, 'the upkeep of statistics failed and is tried again');
+    }
+    if (stopped) return;
+    timer = setTimeout(() => void run(), everyMs);
+    timer.unref();
+  };
+  return {
+    start: () => void run(),
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+const toKeep = ({ rowDays, hourDays, dayDays }: StatsConfig, now: number): Keep => {
+  const before = (days: number): number | null => (days === 0 ? null : now - days * dayMs);
+  return { rows: before(rowDays), sessions: before(rowDays), sums: { minute: now - minutesKeptMs, hour: before(hourDays), day: before(dayDays) } };
+};
