@@ -96,6 +96,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
         state,
         leaveMs: 500,
         retryBudget: { share: 1, floor: 100 },
+        maxHops: 5,
       }),
       edge,
     ],

@@ -37,6 +37,7 @@ export const serviceFactories = {
       state: state(),
       leaveMs: edge.lameDuckMs + edge.drainMs,
       retryBudget: { share: translator.retryBudgetPercent / 100, floor: translator.retryBudgetFloor },
+      maxHops: translator.maxHops,
     }),
   edge: ({ bus, catalog, config, logger, metrics, state, priceOf }: Parts): Edge =>
     createEdge({ bus, catalog: catalog(), config: config.edge, logger, metrics, state: state(), priceOf }),

@@ -172,6 +172,11 @@ export const variables = {
       fallback: 10,
       says: 'As above: so many a second are always allowed, by process.',
     }),
+    maxHops: variable(wholeNumber(1, 16), {
+      toml: 'routing.max_hops',
+      fallback: 5,
+      says: 'How often `switch-route` rules and scripts may send one request on to another model; once more is answered 502 `route_loop`.',
+    }),
     outboundPrivate: variable(oneOf('allow', 'deny'), {
       env: 'OUTBOUND_PRIVATE',
       fallback: 'allow',

@@ -1,6 +1,7 @@
 /** Types and constant tables that rooms share. No behaviour. */
 export * from './audit.ts';
 export * from './entities/access-key.ts';
+export * from './entities/body-rule.ts';
 export * from './entities/key-group.ts';
 export * from './entities/limits.ts';
 export * from './entities/load-balancer.ts';

@@ -53,4 +53,8 @@ export interface RequestRow {
   user_agent: string | null;
   session_id: string | null;
   losses: Loss[];
+  /** Steps of the request's preparation that changed something or sent it elsewhere, in order. */
+  pipeline: string[];
+  /** Where the request went on to another model: canonical names, from what was asked for to what served. Else empty. */
+  routes: string[];
 }

@@ -57,10 +57,18 @@ interface Members {
   commaAt: number;
   /** Start of a removed member before which nothing is kept: its end is the next member's start, which also drops the comma between. */
   openCut: number;
+  /** New elements stand at the front, and the comma behind them is still to be written. */
+  owesComma: boolean;
 }
 
+const newMembers = (): Members => ({ kept: 0, commaAt: -1, openCut: -1, owesComma: false });
+
 function removeMember(walk: Walk, members: Members, start: number, end: number): void {
-  if (members.kept > 0) cut(walk, members.commaAt, end, '');
+  if (members.owesComma) {
+    // What is owed is the comma that follows this member.
+    cut(walk, start, end, '');
+    members.owesComma = false;
+  } else if (members.kept > 0) cut(walk, members.commaAt, end, '');
   else if (members.openCut < 0) members.openCut = start;
 }
 
@@ -70,7 +78,31 @@ function keepMember(walk: Walk, members: Members, start: number): void {
     cut(walk, members.openCut, start, '');
     members.openCut = -1;
   }
+  if (members.owesComma) {
+    cut(walk, start, start, ',');
+    members.owesComma = false;
+  }
   members.kept += 1;
+}
+
+/** New elements before the member that begins at `start`. */
+function insertBefore(walk: Walk, members: Members, start: number, printed: readonly string[]): void {
+  const text = printed.join(',');
+  if (members.kept > 0) cut(walk, members.commaAt, members.commaAt, `,${text}`);
+  else {
+    cut(walk, members.openCut >= 0 ? members.openCut : start, start, text);
+    members.openCut = -1;
+    members.owesComma = true;
+  }
+  members.kept += printed.length;
+}
+
+/** New elements behind the last member, which ends at `end`. */
+function insertAtEnd(walk: Walk, members: Members, end: number, inserts: EditNode['inserts'], count: number): void {
+  if (!inserts) return;
+  const late = [...inserts].filter(([place]) => place >= count).sort(([a], [b]) => a - b);
+  const text = late.flatMap(([, printed]) => printed).join(',');
+  if (text !== '') cut(walk, end, end, members.kept > 0 ? `,${text}` : text);
 }
 
 function endMembers(walk: Walk, members: Members, lastEnd: number): void {
@@ -85,7 +117,7 @@ function walkValue(walk: Walk, start: number, node: EditNode): number {
   }
   const unit = start < walk.text.length ? walk.text.charCodeAt(start) : 0;
   if (node.keys && unit === braceOpen) return walkObject(walk, start, node, node.keys);
-  if (node.elements && unit === bracketOpen) return walkArray(walk, start, node.elements);
+  if ((node.elements || node.inserts) && unit === bracketOpen) return walkArray(walk, start, node);
   return skipValueText(walk.text, start);
 }
 
@@ -112,7 +144,7 @@ function addMissing(walk: Walk, keys: Map<string, EditNode>, found: Set<EditNode
 
 function walkObject(walk: Walk, start: number, node: EditNode, keys: Map<string, EditNode>): number {
   const { text } = walk;
-  const members: Members = { kept: 0, commaAt: -1, openCut: -1 };
+  const members = newMembers();
   const found = node.adds ? new Set<EditNode>() : null;
   let position = skipBlankText(text, start + 1);
   let lastEnd = start + 1;
@@ -142,18 +174,24 @@ function walkObject(walk: Walk, start: number, node: EditNode, keys: Map<string,
   return position + 1;
 }
 
-function walkArray(walk: Walk, start: number, elements: Map<number, EditNode>): number {
+function walkArray(walk: Walk, start: number, { elements, inserts }: EditNode): number {
   const { text } = walk;
-  const members: Members = { kept: 0, commaAt: -1, openCut: -1 };
+  const members = newMembers();
   let position = skipBlankText(text, start + 1);
-  if (text.charCodeAt(position) === bracketClose) return position + 1;
+  if (text.charCodeAt(position) === bracketClose) {
+    insertAtEnd(walk, members, start + 1, inserts, 0);
+    return position + 1;
+  }
   for (let index = 0; ; index += 1) {
-    const end = walkMember(walk, members, position, position, elements.get(index));
+    const fresh = inserts?.get(index);
+    if (fresh) insertBefore(walk, members, position, fresh);
+    const end = walkMember(walk, members, position, position, elements?.get(index));
     if (end < 0) return -1;
     position = skipBlankText(text, end);
     const unit = text.charCodeAt(position);
     if (unit === bracketClose) {
       endMembers(walk, members, end);
+      insertAtEnd(walk, members, end, inserts, index + 1);
       return position + 1;
     }
     if (unit !== comma) return -1;

@@ -10,11 +10,13 @@ export interface EditNode {
   key: string;
   keys: Map<string, EditNode> | null;
   elements: Map<number, EditNode> | null;
+  /** New elements, as JSON, by the place of the one before which they come. */
+  inserts: Map<number, string[]> | null;
   /** Whether some child is to be added when missing. */
   adds: boolean;
 }
 
-const newNode = (key: string): EditNode => ({ replacement: undefined, add: false, key, keys: null, elements: null, adds: false });
+const newNode = (key: string): EditNode => ({ replacement: undefined, add: false, key, keys: null, elements: null, inserts: null, adds: false });
 
 function childAt(parent: EditNode, segment: string | number, spell: (key: string) => string): EditNode {
   if (typeof segment === 'number') {
@@ -36,12 +38,28 @@ function childAt(parent: EditNode, segment: string | number, spell: (key: string
   return member;
 }
 
+function addInsert(root: EditNode, { path, value }: Edit, spell: (text: string) => string): void {
+  const place = path.at(-1);
+  const printed = JSON.stringify(value) as string | undefined;
+  if (typeof place !== 'number' || printed === undefined) return;
+  let holder = root;
+  for (const segment of path.slice(0, -1)) holder = childAt(holder, segment, spell);
+  holder.inserts ??= new Map();
+  const there = holder.inserts.get(place);
+  if (there) there.push(spell(printed));
+  else holder.inserts.set(place, [spell(printed)]);
+}
+
 /**
  * Of two edits of one path the later counts; an edit above another hides it. `spell` gives keys and values in the units of the walked text.
  */
 export function buildEditTree(edits: readonly Edit[], spell: (text: string) => string): EditNode {
   const root = newNode('');
   for (const edit of edits) {
+    if (edit.insert) {
+      addInsert(root, edit, spell);
+      continue;
+    }
     let parent = root;
     let node = root;
     for (const segment of edit.path) {

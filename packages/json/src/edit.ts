@@ -4,4 +4,6 @@ export interface Edit {
   value: unknown;
   /** Add the key to its object when it is not there (object parents only). */
   add?: boolean;
+  /** The value is a new element before the one at the end of `path` (array parents only); behind the last one where there is none at that place. */
+  insert?: true;
 }

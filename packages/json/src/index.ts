@@ -1,6 +1,9 @@
 /** Scan and splice JSON bytes without re-printing them. */
 export * from './apply-edits.ts';
+export * from './document.ts';
 export * from './edit.ts';
+export * from './equal.ts';
+export * from './find-paths.ts';
 export type { ScanFault, ScannedValue, ScanOptions, ScanResult, ScanSuccess, ValueKind } from './scan.ts';
 export { scanBody } from './scan.ts';
 export * from './splice.ts';

@@ -52,6 +52,13 @@ export interface BalancerPinColumns {
   model: string;
 }
 
+export interface SwitchTargetColumns {
+  owner_kind: 'upstream' | 'model';
+  /** Row id. */
+  owner: string;
+  target: string;
+}
+
 export interface RevisionColumns {
   id: number;
   revision: number;
@@ -182,6 +189,7 @@ export interface Database {
   load_balancer_names: BalancerNameColumns;
   load_balancer_entries: BalancerEntryColumns;
   load_balancer_pins: BalancerPinColumns;
+  switch_targets: SwitchTargetColumns;
   catalog_revision: RevisionColumns;
   request_stats: RequestColumns;
   spend_days: SpendColumns;

@@ -96,5 +96,7 @@ export const sampleRow = (over: Partial<RequestRow> = {}): RequestRow => ({
   user_agent: 'test',
   session_id: null,
   losses: [{ field: 'tools.0.strict', action: 'dropped', detail: 'not known there' }],
+  pipeline: ['translate', 'body-rules'],
+  routes: ['asked', 'served'],
   ...over,
 });

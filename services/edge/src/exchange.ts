@@ -172,6 +172,8 @@ export class Exchange {
       user_agent: this.request.headers['user-agent']?.slice(0, 512) ?? null,
       session_id: null,
       losses: [],
+      pipeline: [],
+      routes: [],
     };
   }
 }

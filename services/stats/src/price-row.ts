@@ -4,7 +4,9 @@ import { costOfRow, type PriceOf } from '@model-gateway/pricing';
 
 export function priceRow(row: RequestRow, priceOf: PriceOf): RequestRow {
   if (row.cost_micros !== null || row.usage_source === null || row.model === null) return row;
-  const price = priceOf({ name: row.model, upstreamModelId: row.upstream_model_id ?? row.model }, row.started_at);
+  // What served is paid for, whatever was asked for. Rows of an earlier version have no routes.
+  const name = row.routes?.at(-1) ?? row.model;
+  const price = priceOf({ name, upstreamModelId: row.upstream_model_id ?? name }, row.started_at);
   const cost = price && costOfRow(price, row);
   return price && cost !== null ? { ...row, cost_micros: cost, currency: price.currency } : row;
 }

@@ -8,6 +8,7 @@ import type { FetchedFile } from './media/fetch-url.ts';
 import { Meter } from './meter.ts';
 
 const maxLosses = 64;
+const noRoutes: string[] = [];
 
 const isMarked = (holder: object): boolean => 'cache' in holder && holder.cache !== undefined;
 const own = (value: unknown, key: string): unknown =>
@@ -31,6 +32,9 @@ export class Call {
   readonly losses: Loss[] = [];
   #readLosses: readonly Loss[] = [];
   readonly attempts: AttemptRecord[] = [];
+  /** Names of the steps that did something: those that sent the request on, then those of the current node. */
+  readonly pipeline: string[] = [];
+  #stepsOfHops = 0;
   readonly #arrived = performance.now();
   #parsed: { value: unknown } | undefined;
   #request: ReadRequest | undefined;
@@ -85,8 +89,20 @@ export class Call {
     this.#readLosses = [];
   }
 
+  /** Another node's turn: nothing that steps did for the one before counts any more. */
+  startNode(): void {
+    this.useBody(null);
+    this.pipeline.length = this.#stepsOfHops;
+  }
+
+  /** A step changed something. */
+  did(step: string): void {
+    if (!this.pipeline.includes(step, this.#stepsOfHops)) this.pipeline.push(step);
+  }
+
   /** The request is sent on as it is now. */
   sendOn(plan: Plan): void {
+    this.#stepsOfHops = this.pipeline.length;
     this.#base = { body: this.body, places: this.places };
     this.plan = plan;
     this.model = plan.model;
@@ -209,7 +225,8 @@ export class Call {
       authority: 2,
       access_key: job.accessKey,
       key_group: job.keyGroup,
-      model: this.model,
+      // Whoever serves it in the end, the request was for this one.
+      model: this.routes.length > 1 ? (this.routes[0] ?? this.model) : this.model,
       requested_model: job.requestedModel,
       upstream: this.upstream,
       upstream_model_id: this.upstreamModelId,
@@ -238,6 +255,8 @@ export class Call {
       user_agent: job.headers['user-agent'] ?? null,
       session_id: null,
       losses: this.losses,
+      pipeline: this.pipeline,
+      routes: this.routes.length > 1 ? [...this.routes.slice(0, -1), this.model] : noRoutes,
     };
   }
 }

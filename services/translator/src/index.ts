@@ -34,6 +34,8 @@ export interface TranslatorDeps {
   leaveMs: number;
   /** How many requests may go on to another node: this share of them, and `floor` a second in any case. */
   retryBudget: RetryBudgetOptions;
+  /** How often rules and scripts may send one request on to another model. */
+  maxHops: number;
 }
 
 const mebibyte = 1024 * 1024;

@@ -40,6 +40,8 @@ export interface Room {
   maxReplyBytes: number;
   /** Cap of one upstream stream event, in bytes. */
   maxEventBytes: number;
+  /** A request that was sent on to another model more often goes in circles. */
+  maxHops: number;
   /** Cap of reading on after the caller left, where an upstream asks for `drain`, in ms. */
   drainMs: number;
 }

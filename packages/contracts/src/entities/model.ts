@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { protocolIds } from '../protocol-id.ts';
+import { bodyRulesSchema } from './body-rule.ts';
 import { inheritableRateLimit } from './limits.ts';
 import { modelName, resourceName, type WithLater } from './name.ts';
 import { httpUrl } from './upstream.ts';
@@ -21,7 +22,9 @@ export const modelSchema = z.strictObject({
   rate_limit: inheritableRateLimit,
   token_counting: z.enum(['inherit', 'upstreamApi', 'tiktoken']).default('inherit'),
   extra_config: z.record(z.string(), z.json()).nullable().default(null),
+  /** Come after those of the upstream. */
+  request_body_rules: bodyRulesSchema.default([]),
   enabled: z.boolean().default(true),
 });
 export type ModelInput = z.input<typeof modelSchema>;
-export type Model = WithLater<z.output<typeof modelSchema>, 'rate_limit'> & { created_at?: number };
+export type Model = WithLater<z.output<typeof modelSchema>, 'rate_limit' | 'request_body_rules'> & { created_at?: number };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { protocolIds } from '../protocol-id.ts';
+import { bodyRulesSchema } from './body-rule.ts';
 import { rateLimitSchema } from './limits.ts';
 import { resourceName, type WithLater } from './name.ts';
 
@@ -82,9 +83,11 @@ export const upstreamSchema = z.strictObject({
   /** Send the credential under its neutral header name (`x-gamma-api-key`) instead of the real provider's. */
   neutral_headers: z.boolean().default(false),
   extra_config: z.record(z.string(), z.json()).nullable().default(null),
+  /** Come before those of the model. */
+  request_body_rules: bodyRulesSchema.default([]),
 });
 export type UpstreamInput = z.input<typeof upstreamSchema>;
-export type Upstream = WithLater<z.output<typeof upstreamSchema>, 'rate_limit'>;
+export type Upstream = WithLater<z.output<typeof upstreamSchema>, 'rate_limit' | 'request_body_rules'>;
 
 /** A stored key: the value is sealed (AES-256-GCM, key id), opened only by the translator's outbound. */
 export interface SealedUpstreamKey {

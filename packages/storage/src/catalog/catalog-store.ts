@@ -8,6 +8,7 @@ import { accessKeyDefinition, keyGroupDefinition, loadBalancerDefinition, modelD
 import type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, PricingDocument, UpstreamDocument } from './documents.ts';
 import { createModelNames, type ModelNames, type ModelNameWriter } from './model-names.ts';
 import { createRepository, createWriter, type ResourceRepository, type ResourceWriter } from './resource-repository.ts';
+import { createSwitchLinks, type SwitchLinks, type SwitchLinkWriter, switchTargets } from './switch-links.ts';
 
 export interface CatalogReader {
   upstreams: ResourceRepository<UpstreamDocument>;
@@ -15,6 +16,7 @@ export interface CatalogReader {
   loadBalancers: ResourceRepository<LoadBalancerDocument>;
   balancerLinks: BalancerLinks;
   pricing: ResourceRepository<PricingDocument>;
+  switchLinks: SwitchLinks;
   keyGroups: ResourceRepository<KeyGroupDocument>;
   accessKeys: ResourceRepository<AccessKeyDocument>;
   modelNames: ModelNames;
@@ -23,13 +25,15 @@ export interface CatalogReader {
 export interface CatalogWriter {
   /** The revision that this transaction makes. */
   revision: number;
+  /** Keeps links in step. */
   upstreams: ResourceWriter<UpstreamDocument>;
-  /** Keeps `model_names` in step. */
+  /** Keeps names and links in step. */
   models: ResourceWriter<ModelDocument>;
   /** Keeps names and links in step. */
   loadBalancers: ResourceWriter<LoadBalancerDocument>;
   balancerLinks: BalancerLinkWriter;
   pricing: ResourceWriter<PricingDocument>;
+  switchLinks: SwitchLinkWriter;
   keyGroups: ResourceWriter<KeyGroupDocument>;
   accessKeys: ResourceWriter<AccessKeyDocument>;
   modelNames: ModelNameWriter;
@@ -117,6 +121,7 @@ function createReader(db: Kysely<Database>, dialect: StorageDialect): CatalogRea
     loadBalancers: createRepository(db, dialect, loadBalancerDefinition),
     balancerLinks: createBalancerLinks(db),
     pricing: createRepository(db, dialect, pricingDefinition),
+    switchLinks: createSwitchLinks(db),
     keyGroups: createRepository(db, dialect, keyGroupDefinition),
     accessKeys: createRepository(db, dialect, accessKeyDefinition),
     modelNames: createModelNames(db),
@@ -127,6 +132,11 @@ function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, revi
   const context = { etag: revision, now };
   const modelNames = createModelNames(db);
   const balancerLinks = createBalancerLinks(db);
+  const switchLinks = createSwitchLinks(db);
+  const linkModel = async (id: string, document: ModelDocument) => {
+    await modelNames.claim('model', id, document);
+    await switchLinks.setTargets('model', id, switchTargets(document.request_body_rules));
+  };
   const linkBalancer = async (id: string, document: LoadBalancerDocument) => {
     await modelNames.claim('load balancer', id, document);
     await balancerLinks.setEntries(
@@ -136,19 +146,29 @@ function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, revi
   };
   return {
     revision,
-    upstreams: createWriter(db, dialect, upstreamDefinition, context),
     pricing: createWriter(db, dialect, pricingDefinition, context),
+    upstreams: withEach(createWriter(db, dialect, upstreamDefinition, context), {
+      keep: (id, { request_body_rules }) => switchLinks.setTargets('upstream', id, switchTargets(request_body_rules)),
+      drop: (id) => switchLinks.setTargets('upstream', id, []),
+    }),
     keyGroups: createWriter(db, dialect, keyGroupDefinition, context),
     accessKeys: createWriter(db, dialect, accessKeyDefinition, context),
     modelNames,
     balancerLinks,
-    models: withEach(createWriter(db, dialect, modelDefinition, context), (id, document) => modelNames.claim('model', id, document)),
-    loadBalancers: withEach(createWriter(db, dialect, loadBalancerDefinition, context), linkBalancer),
+    switchLinks,
+    models: withEach(createWriter(db, dialect, modelDefinition, context), {
+      keep: linkModel,
+      drop: (id) => switchLinks.setTargets('model', id, []),
+    }),
+    loadBalancers: withEach(createWriter(db, dialect, loadBalancerDefinition, context), { keep: linkBalancer }),
   };
 }
 
 /** A writer that also keeps what hangs on its rows. */
-const withEach = <D extends { name: string }>(writer: ResourceWriter<D>, keep: (id: string, document: D) => Promise<void>): ResourceWriter<D> => ({
+const withEach = <D extends { name: string }>(
+  writer: ResourceWriter<D>,
+  { keep, drop }: { keep: (id: string, document: D) => Promise<void>; drop?: (id: string) => Promise<void> },
+): ResourceWriter<D> => ({
   ...writer,
   async insert(id, document) {
     const stored = await writer.insert(id, document);
@@ -159,6 +179,10 @@ const withEach = <D extends { name: string }>(writer: ResourceWriter<D>, keep: (
     const updated = await writer.update(stored, document);
     await keep(stored.id, document);
     return updated;
+  },
+  async remove(id) {
+    await drop?.(id);
+    await writer.remove(id);
   },
 });
 
@@ -182,6 +206,7 @@ function translateReader(reader: CatalogReader, translate: <T>(work: () => Promi
       allPins: () => translate(() => reader.balancerLinks.allPins()),
     },
     pricing: wrap(reader.pricing),
+    switchLinks: { ownersOf: (target, limit) => translate(() => reader.switchLinks.ownersOf(target, limit)) },
     keyGroups: wrap(reader.keyGroups),
     accessKeys: wrap(reader.accessKeys),
     modelNames: { findTaken: (names, except) => translate(() => reader.modelNames.findTaken(names, except)) },

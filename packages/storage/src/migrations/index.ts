@@ -9,6 +9,7 @@ import { consoleUserTables } from './0005-console-users.ts';
 import { auditTable } from './0006-audit.ts';
 import { pricingTable } from './0006-pricing.ts';
 import { statTables } from './0008-stats.ts';
+import { rewritingTables } from './0010-row-pipeline.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -19,6 +20,7 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0006-audit': auditTable,
   '0006-pricing': pricingTable,
   '0008-stats': (_types, dialect) => statTables(dialect),
+  '0010-row-pipeline': rewritingTables,
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

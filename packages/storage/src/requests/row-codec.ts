@@ -43,6 +43,8 @@ export const columnKinds = {
   user_agent: 'text',
   session_id: 'text',
   losses: 'json',
+  pipeline: 'json',
+  routes: 'json',
 } as const satisfies Record<keyof RequestRow, Kind>;
 
 export const columnNames = Object.keys(columnKinds) as (keyof RequestRow)[];

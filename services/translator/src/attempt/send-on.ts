@@ -1,17 +1,15 @@
 /** Sends a request on to another model, as a rule or a script asks: the router plans it anew, and the caller's grants are not asked again. */
 import type { Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
+import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { Room } from '../room.ts';
 
-/** A request that was sent on more often goes in circles. */
-const mostHops = 4;
-
 /** Puts the new plan in the call; resolves with the snapshot that it was made with. Throws `route_loop` for a circle. */
-export async function sendOn(call: Call, model: string, room: Room): Promise<Snapshot> {
+export async function sendOn(call: Call, from: Route, model: string, room: Room): Promise<Snapshot> {
   const { job } = call;
   const hops = call.routes.length;
-  if (hops > mostHops || call.routes.includes(model)) throw new GatewayError('route_loop');
+  if (hops > room.maxHops || call.routes.includes(model)) throw new GatewayError('route_loop');
   const plan = await room.bus.ask('router.plan', {
     requestId: job.id,
     revision: call.plan.revision,
@@ -22,7 +20,7 @@ export async function sendOn(call: Call, model: string, room: Room): Promise<Sna
     operation: job.operation,
     stream: job.stream,
     internal: true,
-    exclude: [...call.routes],
+    exclude: [...call.routes, from.model.name],
     hops,
   });
   // The name may have been an alias of where the request has been.

@@ -32,11 +32,11 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
     const route = resolveTarget(snapshot, planned);
     if (path.node !== chosen) {
       chosen = path.node;
-      call.useBody(null);
+      call.startNode();
       const choosing = chooseRoute({ call, route, snapshot, room });
       const elsewhere = choosing instanceof Promise ? await choosing : choosing;
       if (elsewhere !== undefined) {
-        snapshot = await sendOn(call, elsewhere, room);
+        snapshot = await sendOn(call, route, elsewhere, room);
         path = new AttemptPath(call.plan);
         failures = new Failures(call.plan);
         continue;

@@ -21,15 +21,20 @@ export const routeSteps: readonly RouteStep[] = [];
  */
 export function chooseRoute(choice: RouteChoice, from = 0): undefined | string | Promise<undefined | string> {
   for (let at = from; at < routeSteps.length; at++) {
-    const chosen = routeSteps[at]?.choose(choice);
-    if (typeof chosen === 'string') return elsewhere(choice, chosen);
-    if (chosen) return chosen.then((name) => (name === undefined ? chooseRoute(choice, at + 1) : elsewhere(choice, name)));
+    const step = routeSteps[at] as RouteStep;
+    const chosen = step.choose(choice);
+    if (typeof chosen === 'string') return elsewhere(choice, step, chosen);
+    if (chosen) return chosen.then((name) => (name === undefined ? chooseRoute(choice, at + 1) : elsewhere(choice, step, name)));
   }
   return undefined;
 }
 
 /** Who is sent where he is stays there. */
-const elsewhere = ({ route }: RouteChoice, name: string): string | undefined => (name === route.model.name ? undefined : name);
+function elsewhere({ call, route }: RouteChoice, { name: step }: RouteStep, name: string): string | undefined {
+  if (name === route.model.name || name === call.plan.model) return undefined;
+  call.pipeline.push(step);
+  return name;
+}
 
 /** Runs the steps one after the other; a promise only when one of them has to wait. */
 export function runSteps(draft: Draft, steps: readonly Step[], from = 0): undefined | Promise<undefined> {

@@ -13,6 +13,7 @@ export const cacheInjection: Step = {
     if (verbatim || !upstream.injectCache || call.client.marksCache || call.body.length < fewestBytes) return undefined;
     if (context.operation !== 'generate' || route.target.extraConfig?.['cache_injection'] === 'off') return undefined;
     if (call.hasCacheMarks()) return undefined;
+    call.did('cache-injection');
     upstream.injectCache(body, context);
     return undefined;
   },

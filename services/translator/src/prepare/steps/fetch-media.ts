@@ -18,6 +18,7 @@ async function inline(draft: Draft, urls: readonly string[]): Promise<undefined>
   const outbound = room.clientUrls;
   if (!outbound) return undefined;
   await fetchAll(urls, call.files, outbound, call.leaving());
+  call.did('fetch-media');
   draft.conversation = withFiles(call.readRequest().conversation, call.files, (part) => upstream.opensUrl?.(part, context.target) ?? true);
   return undefined;
 }

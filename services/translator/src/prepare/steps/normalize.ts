@@ -13,6 +13,7 @@ export const normalize: Step = {
     if (!rules) return undefined;
     const { edits, losses } = rules(draft.verbatim ? (key) => draft.call.topLevel(key) : fieldOf(draft), draft.context);
     if (edits.length === 0) return undefined;
+    draft.call.did('normalize');
     draft.call.lose(losses);
     if (draft.verbatim) draft.edits = [...draft.edits, ...edits.filter((edit) => !draft.edits.some((earlier) => isWithin(edit, earlier)))];
     else draft.body = asEdited(draft.body, edits);

@@ -12,6 +12,7 @@ export const translate: Step = {
       call.lose(losses);
       return undefined;
     }
+    call.did('translate');
     const asked = draft.conversation ?? call.readRequest().conversation;
     const repaired = repairCalls(asked);
     if (repaired) call.lose(repaired.losses);

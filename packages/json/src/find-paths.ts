@@ -1,0 +1,196 @@
+/** Finds out which of a few paths JSON bytes hold. Nothing is parsed but what may equal a wanted value: images and files are passed over unread. */
+import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, isBlank, quote, skipStringBytes } from './bytes.ts';
+import { jsonEqual } from './equal.ts';
+
+export interface PathQuestion {
+  /** Keys and places of elements; `*` is every member. */
+  path: readonly string[];
+  /** Wanted value; absent: whatever there is. */
+  equal?: unknown;
+}
+
+interface Node {
+  keys: Map<string, Node> | null;
+  any: Node | null;
+  /** Questions that end here: position → the wanted value, or undefined for anything. */
+  ends: { id: number; wanted: { value: unknown; longest: number } | undefined }[];
+}
+
+const newNode = (): Node => ({ keys: null, any: null, ends: [] });
+
+/** Every character of a string may take six bytes; a number, or the blanks inside a container, are not endless in an honest body. */
+const slack = 4096;
+const longestSpelling = (value: unknown): number => {
+  const printed = Buffer.byteLength(JSON.stringify(value));
+  return typeof value === 'string' ? printed * 6 : printed * 6 + slack;
+};
+
+/** One search: `found` counts answers, and the walk ends when it has what it came for. */
+interface Search {
+  bytes: Buffer;
+  found: Uint8Array;
+  decisive: number;
+  done: boolean;
+}
+
+function skipBlanks(bytes: Buffer, start: number): number {
+  let position = start;
+  while (position < bytes.length && isBlank(bytes[position]!)) position += 1;
+  return position;
+}
+
+/** Offset after the value at `start`, or -1. */
+function skipValue(bytes: Buffer, start: number): number {
+  const first = bytes[start];
+  if (first === quote) return skipStringBytes(bytes, start);
+  let position = start;
+  if (first !== braceOpen && first !== bracketOpen) {
+    for (; position < bytes.length; position += 1) {
+      const byte = bytes[position]!;
+      if (byte === comma || byte === braceClose || byte === bracketClose || isBlank(byte)) break;
+    }
+    return position === start ? -1 : position;
+  }
+  let depth = 0;
+  while (position < bytes.length) {
+    const byte = bytes[position]!;
+    if (byte === quote) {
+      position = skipStringBytes(bytes, position);
+      if (position < 0) return -1;
+      continue;
+    }
+    position += 1;
+    if (byte === braceOpen || byte === bracketOpen) depth += 1;
+    else if (byte === braceClose || byte === bracketClose) {
+      depth -= 1;
+      if (depth === 0) return position;
+    }
+  }
+  return -1;
+}
+
+export class PathFinder {
+  readonly #root = newNode();
+  readonly #count: number;
+  /** In bytes as they may be spelled. */
+  #longestKey = 0;
+
+  constructor(questions: readonly PathQuestion[]) {
+    this.#count = questions.length;
+    for (const [id, { path, equal }] of questions.entries()) {
+      let node = this.#root;
+      for (const step of path) {
+        if (step === '*') node = node.any ??= newNode();
+        else {
+          node.keys ??= new Map();
+          const next = node.keys.get(step) ?? newNode();
+          node.keys.set(step, next);
+          node = next;
+          this.#longestKey = Math.max(this.#longestKey, Buffer.byteLength(step) * 6 + 2);
+        }
+      }
+      node.ends.push({ id, wanted: equal === undefined ? undefined : { value: equal, longest: longestSpelling(equal) } });
+    }
+  }
+
+  /**
+   * For each question 1 where the bytes hold it, else 0. One pass; it ends early once one of the first `decisive` questions is answered by yes.
+   * The bytes are known to be JSON. Of a repeated key every value counts.
+   */
+  search(source: Uint8Array, decisive = 0): Uint8Array {
+    const search: Search = { bytes: asBuffer(source), found: new Uint8Array(this.#count), decisive, done: this.#count === 0 };
+    if (!search.done) this.#value(search, skipBlanks(search.bytes, 0), [this.#root]);
+    return search.found;
+  }
+
+  /** Offset after the value; -1 when the walk is over. */
+  #value(search: Search, start: number, nodes: readonly Node[]): number {
+    const { bytes } = search;
+    let deeper = false;
+    let end = -1;
+    for (const node of nodes) {
+      deeper ||= node.keys !== null || node.any !== null;
+      for (const { id, wanted } of node.ends) {
+        if (search.found[id] === 1) continue;
+        if (wanted) {
+          if (end < 0) end = skipValue(bytes, start);
+          if (end < 0) return -1;
+          if (!isEqual(bytes, start, end, wanted)) continue;
+        }
+        search.found[id] = 1;
+        if (id < search.decisive) search.done = true;
+      }
+    }
+    if (search.done) return -1;
+    if (deeper && bytes[start] === braceOpen) return this.#object(search, start, nodes);
+    if (deeper && bytes[start] === bracketOpen) return this.#array(search, start, nodes);
+    return end < 0 ? skipValue(bytes, start) : end;
+  }
+
+  #object(search: Search, start: number, nodes: readonly Node[]): number {
+    const { bytes } = search;
+    let position = skipBlanks(bytes, start + 1);
+    if (bytes[position] === braceClose) return position + 1;
+    for (;;) {
+      if (bytes[position] !== quote) return -1;
+      const keyEnd = skipStringBytes(bytes, position);
+      if (keyEnd < 0) return -1;
+      const below = this.#below(nodes, keyEnd - position > this.#longestKey ? null : readKey(bytes, position, keyEnd));
+      position = skipBlanks(bytes, keyEnd);
+      if (bytes[position] !== colon) return -1;
+      position = skipBlanks(bytes, position + 1);
+      position = below ? this.#value(search, position, below) : skipValue(bytes, position);
+      if (position < 0) return -1;
+      position = skipBlanks(bytes, position);
+      if (bytes[position] === braceClose) return position + 1;
+      if (bytes[position] !== comma) return -1;
+      position = skipBlanks(bytes, position + 1);
+    }
+  }
+
+  #array(search: Search, start: number, nodes: readonly Node[]): number {
+    const { bytes } = search;
+    let position = skipBlanks(bytes, start + 1);
+    if (bytes[position] === bracketClose) return position + 1;
+    const byPlace = nodes.some(({ keys }) => keys !== null);
+    for (let index = 0; ; index += 1) {
+      const below = this.#below(nodes, byPlace ? String(index) : null);
+      position = below ? this.#value(search, position, below) : skipValue(bytes, position);
+      if (position < 0) return -1;
+      position = skipBlanks(bytes, position);
+      if (bytes[position] === bracketClose) return position + 1;
+      if (bytes[position] !== comma) return -1;
+      position = skipBlanks(bytes, position + 1);
+    }
+  }
+
+  #below(nodes: readonly Node[], key: string | null): Node[] | null {
+    let below: Node[] | null = null;
+    for (const { keys, any } of nodes) {
+      const exact = key === null ? undefined : keys?.get(key);
+      if (exact) below = [...(below ?? []), exact];
+      if (any) below = [...(below ?? []), any];
+    }
+    return below;
+  }
+}
+
+function readKey(bytes: Buffer, start: number, end: number): string | null {
+  const raw = bytes.toString('utf8', start + 1, end - 1);
+  if (!raw.includes('\\')) return raw;
+  try {
+    return JSON.parse(bytes.toString('utf8', start, end)) as string;
+  } catch {
+    // No reader finds a key by a malformed escape.
+    return null;
+  }
+}
+
+function isEqual(bytes: Buffer, start: number, end: number, { value, longest }: { value: unknown; longest: number }): boolean {
+  if (end - start > longest || (typeof value === 'string') !== (bytes[start] === quote)) return false;
+  try {
+    return jsonEqual(value, JSON.parse(bytes.toString('utf8', start, end)));
+  } catch {
+    return false;
+  }
+}
