@@ -1,6 +1,7 @@
 /** The door to upstreams: `send` a request, hear its reply through callbacks, with back-pressure and exactly one ending. */
 import type { Timeouts } from '@model-gateway/contracts';
 import type { AddressPolicy } from './address.ts';
+import { createAddressReader } from './addresses.ts';
 import { Call } from './call.ts';
 import type { Egress } from './egress/egress.ts';
 import { createFault, type OutboundFault } from './fault.ts';
@@ -63,14 +64,6 @@ export interface Outbound {
   stats(): { pools: number; active: number };
 }
 
-const anyHttp = /^https?:$/;
-
-/** Throws nothing on a bad address: it is a fault like others. */
-function parseUrl(url: string | URL): URL | undefined {
-  const parsed = typeof url === 'string' ? URL.parse(url) : url;
-  return parsed === null || !anyHttp.test(parsed.protocol) || parsed.username !== '' || parsed.password !== '' ? undefined : parsed;
-}
-
 function fill(defaults: Required<Timeouts>, own: Timeouts | undefined): Required<Timeouts> {
   if (own === undefined) return defaults;
   return {
@@ -86,6 +79,7 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
   const policy: AddressPolicy = Object.freeze({ allowPrivate });
   const pools = createPools({ policy, resolve, ca });
   const sweeper = createSweeper<Call>();
+  const readAddress = createAddressReader();
   const now = (): number => performance.now();
   let closed = false;
 
@@ -108,7 +102,7 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
 
   return {
     send(request, handlers) {
-      const url = parseUrl(request.url);
+      const url = readAddress(request.url);
       if (closed || url === undefined) {
         const call = begin(request, handlers, () => {});
         call.refuse(
@@ -126,7 +120,7 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
       });
       origin.current = call;
       try {
-        origin.pool.dispatch({ path: url.pathname + url.search, method: request.method as 'POST', headers, body: request.body ?? null }, call);
+        origin.pool.dispatch({ path: url.path, method: request.method as 'POST', headers, body: request.body ?? null }, call);
       } catch (error) {
         call.refuse(createFault('protocol', 'connect', error, 'The request could not be sent.'));
       } finally {

@@ -1,4 +1,5 @@
 /** One direction of bytes under credit: what credit does not cover waits in order, and the sender is told when to go on. */
+import { soon } from './soon.ts';
 
 type Emit = (bytes: Uint8Array, flags: number, attempt: number) => void;
 
@@ -91,7 +92,7 @@ export class CreditedQueue {
   /** One callback; a later one replaces it. Called each time the sender may go on after a `false`. */
   onReady(callback: () => void): void {
     this.wake = callback;
-    if (this.owes && this.sendable) queueMicrotask(() => this.tellReady());
+    if (this.owes && this.sendable) soon(() => this.tellReady());
   }
 
   /** Runs `finish` once all that was pushed is out. */

@@ -19,6 +19,7 @@ import { InFlight } from '../kit/in-flight.ts';
 import { deadlineGraceMs, defaultAskDeadlineMs, newsBatchItems, newsBatchWaitMs, noDeadlineMs, outboxBytesCap, outboxItemsCap } from '../kit/limits.ts';
 import { type BusLogger, plainLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
+import { soon } from '../kit/soon.ts';
 import { MemoryNews } from './memory-news.ts';
 import { MemoryCall, MemoryServed, type MemoryStreamHost } from './memory-stream.ts';
 import { strictBytes, strictCopy } from './strict.ts';
@@ -45,8 +46,6 @@ interface Server {
 }
 
 const empty = new Uint8Array(0);
-/** `queueMicrotask` makes an async resource for each call; a reaction of a settled promise runs in the same place for a tenth of that. */
-const soon = Promise.resolve();
 
 /** Creates the embedded arrangement's bus. */
 export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
@@ -100,7 +99,7 @@ class MemoryBus implements Bus {
     this.calls.enter();
     const handler = server?.open[subject] as ((request: unknown, body: Uint8Array, stream: ServerStream<S>) => unknown) | undefined;
     if (!server || !handler) {
-      void soon.then(() => call.hearBroken(new GatewayError('service_unavailable')));
+      soon(() => call.hearBroken(new GatewayError('service_unavailable')));
       return call;
     }
     const served = new MemoryServed(host, call, options?.deadlineMs ?? noDeadlineMs);
@@ -110,7 +109,7 @@ class MemoryBus implements Bus {
     if (options?.deadlineMs !== undefined) this.deadlines.add(options.deadlineMs + deadlineGraceMs, call);
     const body = options?.body ?? empty;
     // Not in this turn: the opener must hold its end before a handler is called.
-    void soon.then(() => {
+    soon(() => {
       if (call.live)
         this.runOpenHandler(subject, () => handler(this.strict ? strictCopy(request) : request, this.strict ? strictBytes(body) : body, served), served);
     });
@@ -122,7 +121,7 @@ class MemoryBus implements Bus {
     if (!hearers || this.closing) return;
     const sent = (this.strict ? strictCopy(news) : news) as never;
     // Later, as over a real bus: the teller must not run the listeners' code inside its own.
-    void soon.then(() => {
+    soon(() => {
       for (const hear of hearers) this.guard(() => hear(sent), 'a listener threw');
     });
   }

@@ -4,6 +4,7 @@ import { GatewayError } from '@model-gateway/errors';
 import type { OpenSubject, ServerStream } from '../bus.ts';
 import { CreditedQueue } from '../kit/credited-queue.ts';
 import { replyWindow, requestWindow, settleMs } from '../kit/limits.ts';
+import { soon } from '../kit/soon.ts';
 import { asBuffer, type Frame, frameMark, jsonBytes, u32, writeFrame } from './frame.ts';
 import type { Peer, SharedStream } from './peers.ts';
 import type { StreamBooks, StreamHost } from './stream-host.ts';
@@ -102,7 +103,7 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
     this.headSent = true;
     this.waitingHead = jsonBytes(head);
     // Data and tail of the same turn travel with it; later ones do not wait for each other.
-    queueMicrotask(() => this.flushHead());
+    soon(() => this.flushHead());
   }
 
   data(bytes: Uint8Array, flags = frameFlag.messageEnd as number): boolean {

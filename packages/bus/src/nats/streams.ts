@@ -4,6 +4,7 @@ import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../bus.ts';
 import { InFlight } from '../kit/in-flight.ts';
 import { deadlineGraceMs, noDeadlineMs } from '../kit/limits.ts';
+import { soon } from '../kit/soon.ts';
 import { Call } from './call.ts';
 import { tickMs } from './clock.ts';
 import { asBuffer, type Frame, frameMark, jsonBytes, readFrame, readJson, u32, writeFrame } from './frame.ts';
@@ -61,7 +62,7 @@ export class Streams {
     const header = { kind: frameKind.open, flags: 0, marks, attempt: 0, number: call.number, salt: call.salt, seq: 0 };
     const parts = [u32(deadlineMs, json.length, body.length), inlineRequest ? json : none, inlineBody ? body : none];
     const sent = !this.refusing && host.publish(subject, writeFrame(header, host.inboxBytes, parts), answerSubject(host.inbox, call.key));
-    if (!sent) queueMicrotask(() => call.hearBroken(new GatewayError('service_unavailable')));
+    if (!sent) soon(() => call.hearBroken(new GatewayError('service_unavailable')));
     else if (!inlineRequest) call.sendBody(Buffer.concat([json, body]));
     else if (!inlineBody) call.sendBody(body);
     return call;

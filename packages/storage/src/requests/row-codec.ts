@@ -61,8 +61,13 @@ const codecs: Record<Kind, Codec> = {
 const clampInteger = (value: number): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
 
 /** In the order of the columns. */
-export const encodeValues = (row: RequestRow, dialect: StorageDialect): unknown[] =>
-  columnNames.map((name) => codecs[columnKinds[name]].encode(row[name], dialect));
+const encoders = columnNames.map((name) => ({ name, encode: codecs[columnKinds[name]].encode }));
+
+export function encodeValues(row: RequestRow, dialect: StorageDialect): unknown[] {
+  const values: unknown[] = [];
+  for (const { name, encode } of encoders) values.push(encode(row[name], dialect));
+  return values;
+}
 
 export function encodeRow(row: RequestRow, dialect: StorageDialect): RequestColumns {
   const columns: Record<string, unknown> = {};

@@ -25,7 +25,7 @@ const prefixes = entries.filter(({ route }) => route.path.endsWith('/')).sort((a
 
 /** `path` is still percent-encoded and has no query. */
 export function findDoor(method: string, path: string, query: URLSearchParams, headers: Headers): DoorAnswer {
-  const methods = new Set<string>();
+  let methods: Set<string> | undefined;
   let other: Door | undefined;
   const candidates = exact.get(path) ?? [];
   for (const entry of candidates.length > 0 ? candidates : prefixes) {
@@ -35,9 +35,10 @@ export function findDoor(method: string, path: string, query: URLSearchParams, h
     if (!match) continue;
     if (route.methods.includes(method)) return { found: { door, route, match } };
     other ??= door;
+    methods ??= new Set();
     for (const allowed of route.methods) methods.add(allowed);
   }
-  return other ? { door: other, methods: [...methods] } : { door: doorOfPrefix(path) };
+  return other ? { door: other, methods: [...(methods ?? [])] } : { door: doorOfPrefix(path) };
 }
 
 /** The protocol in whose shape an unknown path is refused: the one whose own path the asked one begins with, else whose first segment it shares. */

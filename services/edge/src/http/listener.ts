@@ -10,6 +10,9 @@ import { type Door, findDoor, type Headers } from './doors.ts';
 /** Paths under these belong to callers of models; the rest is everyday. */
 const dataPlane = /^\/v\d+[a-z]*(?:\/|$)/;
 
+/** Shared: what is taken out of a query is not in this one. */
+const noQuery = new URLSearchParams();
+
 export function createListener(room: Room, everyday: RequestListener): RequestListener {
   return (request, response) => {
     const target = request.url ?? '/';
@@ -19,7 +22,7 @@ export function createListener(room: Room, everyday: RequestListener): RequestLi
     if (path.length > 4096) return refuse(request, response, findDoorFor(path), new GatewayError('not_found'), room);
     if (isAmbiguous(request))
       return refuse(request, response, findDoorFor(path), new GatewayError('invalid_request', { headers: { connection: 'close' } }), room);
-    const query = new URLSearchParams(cut < 0 ? '' : target.slice(cut + 1));
+    const query = cut < 0 ? noQuery : new URLSearchParams(target.slice(cut + 1));
     const answer = findDoor(request.method ?? 'GET', path, query, request.headers as Headers);
     if ('found' in answer) return void call(request, response, answer.found, query, room);
     const error =

@@ -1,0 +1,34 @@
+/** Addresses of upstreams, taken apart once: the same few are called again and again. */
+
+/** What of an address a call needs. */
+export interface CallAddress {
+  origin: string;
+  /** Path and query. */
+  path: string;
+}
+
+const mostKept = 256;
+/** A caller's query makes many addresses; those are not worth keeping. */
+const longestKept = 512;
+const anyHttp = /^https?:$/;
+
+function take(url: string | URL): CallAddress | undefined {
+  const parsed = typeof url === 'string' ? URL.parse(url) : url;
+  if (parsed === null || !anyHttp.test(parsed.protocol) || parsed.username !== '' || parsed.password !== '') return undefined;
+  return { origin: parsed.origin, path: parsed.pathname + parsed.search };
+}
+
+/** undefined for what is no http(s) address, or has credentials in it. Throws nothing. */
+export function createAddressReader(): (url: string | URL) => CallAddress | undefined {
+  let kept = new Map<string, CallAddress>();
+  return (url) => {
+    if (typeof url !== 'string' || url.length > longestKept) return take(url);
+    const known = kept.get(url);
+    if (known) return known;
+    const address = take(url);
+    if (!address) return undefined;
+    if (kept.size >= mostKept) kept = new Map();
+    kept.set(url, address);
+    return address;
+  };
+}
