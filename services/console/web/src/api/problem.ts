@@ -10,6 +10,8 @@ export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
   readonly details: readonly FieldFault[];
+  /** Seconds after which trying again can help; null: it was not said. */
+  retryAfter: number | null = null;
   constructor(status: number, code: string, message: string, details: readonly FieldFault[] = []) {
     super(message);
     this.name = 'ApiProblem';
@@ -24,7 +26,15 @@ export async function readProblem(response: Response): Promise<ApiProblem> {
   const text = await response.text().catch(() => '');
   try {
     const { error } = JSON.parse(text) as { error: { code?: string; message?: string; details?: FieldFault[] } };
-    return new ApiProblem(response.status, error.code ?? 'unknown', error.message ?? response.statusText, Array.isArray(error.details) ? error.details : []);
+    const problem = new ApiProblem(
+      response.status,
+      error.code ?? 'unknown',
+      error.message ?? response.statusText,
+      Array.isArray(error.details) ? error.details : [],
+    );
+    const seconds = Number(response.headers.get('retry-after') ?? 'none');
+    problem.retryAfter = Number.isFinite(seconds) ? seconds : null;
+    return problem;
   } catch {
     return new ApiProblem(response.status, 'unknown', text.slice(0, 300) || `HTTP ${response.status}`);
   }

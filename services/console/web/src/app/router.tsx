@@ -20,6 +20,8 @@ const pages = [
   ['/explain', () => import('../pages/explain/explain-page.tsx'), 'ExplainPage'],
   ['/model-monitor', () => import('../pages/model-monitor/model-monitor-page.tsx'), 'ModelMonitorPage'],
   ['/settings/appearance', () => import('../pages/appearance/appearance-page.tsx'), 'AppearancePage'],
+  ['/settings/account', () => import('../pages/account/account-page.tsx'), 'AccountPage'],
+  ['/settings/users', () => import('../pages/users/users-page.tsx'), 'UsersPage'],
 ] as const;
 
 const routes = pages.map(([path, load, name]) =>

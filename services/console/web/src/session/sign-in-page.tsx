@@ -1,11 +1,13 @@
-/** Sign-in by user name and password, or with the console's secret key. */
-import { Alert, Button, Card, Center, PasswordInput, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
+/** Sign-in by user name and password, with the console's secret key, or at another service. */
+import { Alert, Button, Card, Center, Divider, PasswordInput, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
+import { arrival, exchangeCode, startAddress, useSignInOptions } from './elsewhere.ts';
+import { SignInFault } from './sign-in-fault.tsx';
 import { rememberToken } from './token.ts';
 
 type Way = 'password' | 'secretKey';
@@ -24,6 +26,13 @@ export function SignInPage() {
     },
     onSuccess: rememberToken,
   });
+  const { data: options } = useSignInOptions();
+  const finish = useMutation({ mutationFn: exchangeCode, onSuccess: rememberToken });
+  const { mutate: finishElsewhere } = finish;
+  useEffect(() => {
+    if (arrival.code !== null) finishElsewhere(arrival.code);
+  }, [finishElsewhere]);
+  const fault = signIn.error ?? finish.error;
   return (
     <Center component="main" h="100%" p="md">
       <Card withBorder shadow="sm" w="100%" maw={400} p="xl">
@@ -53,14 +62,23 @@ export function SignInPage() {
             ) : (
               <PasswordInput label={t('key')} description={t('keyHint')} autoComplete="off" required {...form.getInputProps('key')} />
             )}
-            {signIn.error && (
+            {fault && <SignInFault error={fault} />}
+            {!fault && arrival.fault && (
               <Alert color="red" role="alert">
-                {signIn.error.message}
+                {t(`faults.${arrival.fault}`)}
               </Alert>
             )}
             <Button type="submit" loading={signIn.isPending}>
               {t('signIn')}
             </Button>
+            {options?.oidc && (
+              <>
+                <Divider label={t('or')} />
+                <Button component="a" href={startAddress} variant="default" loading={finish.isPending}>
+                  {t('with', { label: options.oidc.label })}
+                </Button>
+              </>
+            )}
           </Stack>
         </form>
       </Card>

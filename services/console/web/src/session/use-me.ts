@@ -8,6 +8,8 @@ export interface Me {
   actor: string;
   username: string | null;
   role: 'admin' | 'monitor';
+  /** Absent for the secret key. */
+  session?: { id: string; expires_at: string; ends_at: string };
 }
 
 export const useToken = (): string | null => useSyncExternalStore(onTokenChange, readToken);

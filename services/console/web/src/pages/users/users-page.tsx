@@ -1,0 +1,158 @@
+/** Who may use the console. */
+import { Badge, Button, PasswordInput, Select, Switch, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconPlus, IconUsers } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { useList } from '../../api/resources.ts';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { EnabledBadge } from '../../components/enabled-badge.tsx';
+import { formatTime } from '../../components/format.ts';
+import { Page } from '../../components/page.tsx';
+import { ResourceDrawer } from '../../components/resource-drawer.tsx';
+import { useIsAdmin } from '../../session/use-me.ts';
+
+interface User {
+  username: string;
+  role: 'admin' | 'monitor';
+  enabled: boolean;
+  has_password: boolean;
+  identity: string | null;
+  last_login_at: string | null;
+}
+
+interface UserForm extends Record<string, unknown> {
+  username: string;
+  role: string;
+  enabled: boolean;
+  password: string;
+}
+
+const empty: UserForm = { username: '', role: 'monitor', enabled: true, password: '' };
+const toForm = ({ username, role, enabled }: User): UserForm => ({ username, role, enabled, password: '' });
+const toBody = ({ username, password, ...form }: UserForm) => ({ username: username.trim(), ...form, ...(password !== '' && { password }) });
+
+export function UsersPage() {
+  const { t } = useTranslation('users');
+  const isAdmin = useIsAdmin();
+  const [state, setState] = useState({ page: 1, q: '', sort: 'username' });
+  const [open, setOpen] = useState<{ username: string | null } | null>(null);
+  const list = useList<User>('users', { page: state.page, q: state.q, sort: state.sort }, isAdmin);
+  const create = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setOpen({ username: null })}>
+      {t('create')}
+    </Button>
+  );
+  const columns: Column<User>[] = [
+    {
+      id: 'username',
+      title: t('username'),
+      sort: 'username',
+      cell: ({ username }) => (
+        <Button
+          variant="transparent"
+          p={0}
+          h="auto"
+          ta="left"
+          styles={{ label: { whiteSpace: 'normal', overflowWrap: 'anywhere' } }}
+          onClick={() => setOpen({ username })}
+        >
+          {username}
+        </Button>
+      ),
+    },
+    { id: 'role', title: t('role'), sort: 'role', cell: ({ role }) => <RoleBadge role={role} /> },
+    { id: 'state', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
+    { id: 'signsIn', title: t('signsIn'), wide: true, cell: ({ identity }) => (identity === null ? t('byPassword') : t('elsewhere', { issuer: identity })) },
+    {
+      id: 'lastLogin',
+      title: t('lastLogin'),
+      sort: 'last_login_at',
+      wide: true,
+      cell: ({ last_login_at }) => (last_login_at ? formatTime(last_login_at) : '–'),
+    },
+  ];
+  return (
+    <Page title={t('title')} hint={t('hint')} actions={create}>
+      <DataTable
+        caption={t('title')}
+        query={list}
+        columns={columns}
+        rowKey={({ username }) => username}
+        onOpen={({ username }) => setOpen({ username })}
+        state={state}
+        onState={setState}
+        empty={<EmptyState icon={IconUsers} title={t('emptyTitle')} hint={t('emptyHint')} action={create} />}
+      />
+      {open && <UserDrawer key={open.username ?? ''} username={open.username} onClose={() => setOpen(null)} />}
+    </Page>
+  );
+}
+
+function RoleBadge({ role }: Pick<User, 'role'>) {
+  const { t } = useTranslation();
+  return (
+    <Badge variant="light" color={role === 'admin' ? 'indigo' : 'gray'} tt="none">
+      {t(`roles.${role}`)}
+    </Badge>
+  );
+}
+
+function UserDrawer({ username, onClose }: { username: string | null; onClose: () => void }) {
+  const { t } = useTranslation('users');
+  const { t: common } = useTranslation();
+  const endSessions = async (name: string) => {
+    try {
+      await call('sessions', { method: 'DELETE', query: { username: name } });
+      notifications.show({ message: t('sessionsEnded', { name }), color: 'green' });
+    } catch (error) {
+      notifications.show({ message: error instanceof Error ? error.message : String(error), color: 'red' });
+    }
+  };
+  const isNew = username === null;
+  return (
+    <ResourceDrawer<User, UserForm>
+      resource="users"
+      name={username}
+      createTitle={t('create')}
+      empty={empty}
+      toForm={toForm}
+      toBody={toBody}
+      onClose={onClose}
+      actions={(stored) => (
+        <Button variant="subtle" onClick={() => endSessions(stored.username)}>
+          {t('endSessions')}
+        </Button>
+      )}
+    >
+      {(form, stored) => (
+        <>
+          <TextInput
+            label={t('username')}
+            description={isNew && t('usernameHint')}
+            required
+            disabled={!isNew}
+            autoComplete="off"
+            {...form.getInputProps('username')}
+          />
+          <Select
+            label={t('role')}
+            allowDeselect={false}
+            data={(['admin', 'monitor'] as const).map((value) => ({ value, label: common(`roles.${value}`) }))}
+            {...form.getInputProps('role')}
+          />
+          <Switch label={t('enabled')} description={t('enabledHint')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
+          <PasswordInput
+            label={isNew ? t('password') : t('newPassword')}
+            description={stored ? `${t('passwordHint')} ${t('keepPassword')}` : t('passwordHint')}
+            required={isNew}
+            autoComplete="new-password"
+            {...form.getInputProps('password')}
+          />
+        </>
+      )}
+    </ResourceDrawer>
+  );
+}
