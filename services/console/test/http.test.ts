@@ -1,5 +1,8 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Bus } from '@model-gateway/bus';
@@ -75,6 +78,36 @@ describe('answers', () => {
       expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
       expect(headers.get('x-powered-by')).toBeNull();
     }
+  });
+
+  test('of the application carry its policy, also when nothing has changed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-web-'));
+    mkdirSync(join(folder, 'assets'));
+    writeFileSync(join(folder, 'index.html'), '<!doctype html>');
+    writeFileSync(join(folder, 'assets', 'a-1.js'), '1');
+    await harness.close();
+    harness = await startConsole(storage, { deps: { webRoot: folder } });
+    const read = async (path: string, headers = {}) => {
+      const reply = await fetch(harness.url + path, { headers });
+      await reply.text();
+      return reply;
+    };
+    for (const [path, kept] of [
+      ['/console/', 'no-cache'],
+      ['/console/settings/users', 'no-cache'],
+      ['/console/assets/a-1.js', 'public, max-age=31536000, immutable'],
+    ] as const) {
+      const first = await read(path);
+      const again = await read(path, { 'if-none-match': first.headers.get('etag') });
+      expect([path, first.status, again.status]).toEqual([path, 200, 304]);
+      for (const { headers } of [first, again]) {
+        expect(headers.get('content-security-policy')).toMatch(/script-src 'self';/);
+        expect([headers.get('cache-control'), headers.get('x-frame-options')]).toEqual([kept, 'DENY']);
+      }
+    }
+    const missing = await read('/console/assets/b-2.js');
+    expect([missing.status, missing.headers.get('cache-control')]).toEqual([404, 'no-store']);
+    rmSync(folder, { recursive: true });
   });
 
   test('tell a wrong method, type, shape or size apart', async () => {

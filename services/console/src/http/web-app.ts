@@ -41,16 +41,15 @@ export function webApp(folder: string | null): RequestHandler {
     gzip: true,
     etag: true,
     single: true,
-    setHeaders(response, path) {
-      response.setHeader('Content-Security-Policy', pagePolicy);
-      // Built names change with their content; the page itself is asked for each time.
-      response.setHeader('Cache-Control', path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache');
-    },
   });
   router.use('/console', (request, response, next) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return next();
+    // Before the file is looked for: a 304 carries them too, and what it says replaces what the browser has kept.
+    response.set('Content-Security-Policy', pagePolicy);
+    // Built names change with their content; the page itself is asked for each time.
+    response.set('Cache-Control', request.path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache');
     // A file that was replaced by a newer build is missing, not the page: the browser would take that for a script.
-    files(request, response, () => void response.status(404).type('text').send('Not found'));
+    files(request, response, () => void response.status(404).set('Cache-Control', 'no-store').type('text').send('Not found'));
   });
   return router;
 }
