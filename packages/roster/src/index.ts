@@ -1,1 +1,2 @@
+export * from './directory.ts';
 export * from './roster.ts';

@@ -1,6 +1,7 @@
 /** Questions over our own inbox: one map and one shared tick instead of a subscription, a timer and a look-up per question. */
 import { frameKind } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { Directory } from '@model-gateway/roster';
 import { InFlight } from '../kit/in-flight.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { tickMs } from './clock.ts';
@@ -20,6 +21,7 @@ export interface AsksHost {
 }
 
 interface Asked {
+  key: number;
   expiresAt: number;
   resolve: (reply: never) => void;
   reject: (error: GatewayError) => void;
@@ -33,7 +35,7 @@ export class Asks {
   /** Questions of ours that wait, and questions of others being answered. */
   readonly inFlight = new InFlight();
   private readonly host: AsksHost;
-  private readonly asked = new Map<number, Asked>();
+  private readonly asked = new Directory<Asked>();
 
   constructor(host: AsksHost) {
     this.host = host;
@@ -49,7 +51,7 @@ export class Asks {
     const frame = writeFrame(header, host.inboxBytes, [u32(deadlineMs), json]);
     return new Promise((resolve, reject) => {
       // The clock may be a tick behind, and a question must not expire early.
-      this.asked.set(key, { expiresAt: host.now + deadlineMs + tickMs, resolve, reject, units: new UnitReader(), next: 0 });
+      this.asked.set(key, { key, expiresAt: host.now + deadlineMs + tickMs, resolve, reject, units: new UnitReader(), next: 0 });
       this.inFlight.enter();
       if (!host.publish(subject, frame, answerSubject(host.inbox, key))) this.fail(key, new GatewayError('service_unavailable'));
     });
@@ -77,11 +79,11 @@ export class Asks {
   }
 
   tick(): void {
-    for (const [key, asked] of this.asked) if (asked.expiresAt <= this.host.now) this.fail(key, new GatewayError('timeout'));
+    for (const { key, expiresAt } of this.asked.values()) if (expiresAt <= this.host.now) this.fail(key, new GatewayError('timeout'));
   }
 
   loseAll(): void {
-    for (const key of [...this.asked.keys()]) this.fail(key, new GatewayError('service_lost'));
+    for (const { key } of this.asked.values()) this.fail(key, new GatewayError('service_lost'));
   }
 
   /** Serves one question; the answer goes to the asker's inbox. */

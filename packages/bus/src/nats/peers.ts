@@ -1,5 +1,6 @@
 /** Who we share streams with: pulses between processes (not streams), batched acknowledgements, and the news that a peer died. */
 import { frameKind } from '@model-gateway/contracts';
+import { Directory } from '@model-gateway/roster';
 import { asBuffer, type Frame, frameMark, u32, writeFrame } from './frame.ts';
 import { streamKey } from './stream-id.ts';
 import { frameSubject, isInbox } from './subjects.ts';
@@ -39,10 +40,10 @@ export interface UnsettledStream extends SharedStream {
 export class Peer {
   readonly inbox: string;
   readonly subject: string;
-  readonly calls = new Map<number, SharedStream>();
-  readonly served = new Map<number, SharedStream>();
+  readonly calls = new Directory<SharedStream>();
+  readonly served = new Directory<SharedStream>();
   /** Streams whose tail waits for its acknowledgement. */
-  readonly unsettled = new Map<number, UnsettledStream>();
+  readonly unsettled = new Directory<UnsettledStream>();
   heardAt: number;
   pulsedAt: number;
   wantedUntil = 0;
@@ -190,7 +191,7 @@ function settleOverdue(peer: Peer, now: number): void {
   }
 }
 
-function listStreams(streams: Map<number, SharedStream>): Buffer {
+function listStreams(streams: Directory<SharedStream>): Buffer {
   const bytes = Buffer.allocUnsafe(streams.size * 12);
   let offset = 0;
   for (const stream of streams.values()) {
@@ -202,13 +203,13 @@ function listStreams(streams: Map<number, SharedStream>): Buffer {
   return bytes;
 }
 
-function compare(ours: Map<number, SharedStream>, payload: Buffer, start: number, end: number, notSince: number): void {
+function compare(ours: Directory<SharedStream>, payload: Buffer, start: number, end: number, notSince: number): void {
   if (ours.size === 0) return;
   const theirs = new Map<number, number>();
   for (let offset = start; offset + 12 <= end; offset += 12) {
     theirs.set(streamKey(payload.readUInt32LE(offset), payload.readUInt32LE(offset + 4)), payload.readUInt32LE(offset + 8));
   }
-  for (const stream of [...ours.values()]) {
+  for (const stream of ours.values()) {
     const sent = theirs.get(stream.key);
     if (sent === undefined) {
       if (stream.since < notSince) stream.lost('the other side no longer has the stream');
@@ -218,7 +219,7 @@ function compare(ours: Map<number, SharedStream>, payload: Buffer, start: number
 
 function loseStreams(peer: Peer, reason: string): void {
   for (const streams of [peer.calls, peer.served, peer.unsettled]) {
-    for (const stream of [...streams.values()]) stream.lost(reason);
+    for (const stream of streams.values()) stream.lost(reason);
     streams.clear();
   }
 }

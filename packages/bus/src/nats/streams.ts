@@ -1,6 +1,7 @@
 /** All streams of a process: opens them, accepts them, and hands each frame to the end it belongs to. */
 import { frameKind } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { Directory } from '@model-gateway/roster';
 import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../bus.ts';
 import { InFlight } from '../kit/in-flight.ts';
 import { deadlineGraceMs, noDeadlineMs } from '../kit/limits.ts';
@@ -34,8 +35,8 @@ export class Streams {
   private readonly host: StreamsHost;
   private readonly callBooks: StreamBooks;
   private readonly servedBooks = new WeakMap<InFlight, StreamBooks>();
-  private readonly callsByKey = new Map<number, Call<OpenSubject>>();
-  private readonly servedByKey = new Map<number, Served<OpenSubject>>();
+  private readonly callsByKey = new Directory<Call<OpenSubject>>();
+  private readonly servedByKey = new Directory<Served<OpenSubject>>();
 
   constructor(host: StreamsHost) {
     this.host = host;
@@ -111,8 +112,8 @@ export class Streams {
 
   /** The connection is gone, or the bus closes: every stream ends now. */
   loseAll(reason: string): void {
-    for (const call of [...this.callsByKey.values()]) call.lost(reason);
-    for (const stream of [...this.servedByKey.values()]) stream.cancelled(reason);
+    for (const call of this.callsByKey.values()) call.lost(reason);
+    for (const stream of this.servedByKey.values()) stream.cancelled(reason);
   }
 
   /** The request and body, at once or when their parcels are here. */
