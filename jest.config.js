@@ -1,7 +1,8 @@
 /** One runner for the whole workspace. TypeScript is only stripped here; `tsc` checks it. */
 export default {
   testMatch: ['<rootDir>/{packages,services,deploy,tests}/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/'],
+  // The agents' suite installs programs from the registry: it runs when it is asked for.
+  testPathIgnorePatterns: ['/node_modules/', ...(process.env.AGENTS === '1' ? [] : ['<rootDir>/tests/agents/'])],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { module: { type: 'es6' }, jsc: { target: 'es2024', parser: { syntax: 'typescript' } } }] },
   testEnvironment: 'node',

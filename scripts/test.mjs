@@ -17,6 +17,7 @@ const args = [
   `--outputFile=${report}`,
   ...process.argv.slice(2),
 ];
+if (process.env.AGENTS !== '1') process.stderr.write('tests/agents did not run: AGENTS=1 runs it (it installs command-line agents from the registry)\n');
 const run = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
 let result;
 try {

@@ -41,7 +41,26 @@ function chunksOf(script: Script, text: string, toolResult: string | null): stri
   return pieces(toolResult === null ? text || 'ok' : `result: ${toolResult}`);
 }
 
-function turnOf(asking: Asking, body: Record<string, unknown>, script: Script): Turn {
+/** What a model that a test wrote says to a request: a text, or one call of a tool. */
+export type Play = (body: Record<string, unknown>) => { text: string } | { call: string; args: Record<string, unknown> | string };
+
+function playedTurn(asking: Asking, body: Record<string, unknown>, play: Play): Turn {
+  const said = play(body);
+  const { text } = asking.protocol.read(body);
+  const tool = 'call' in said ? { id: callId(), name: said.call, args: typeof said.args === 'string' ? said.args : JSON.stringify(said.args) } : null;
+  return {
+    model: asking.model,
+    chunks: 'text' in said ? pieces(said.text) : [],
+    tool,
+    inputTokens: countTokens(text),
+    outputTokens: 8,
+    includeUsage: (body['stream_options'] as { include_usage?: unknown } | undefined)?.include_usage === true,
+    cumulative: false,
+  };
+}
+
+function turnOf(asking: Asking, body: Record<string, unknown>, script: Script, play: Play | undefined): Turn {
+  if (play && script.flags.has('play')) return playedTurn(asking, body, play);
   const { text, tools, toolResult } = asking.protocol.read(body);
   const usesTool = tools.length > 0 && toolResult === null && script.chunks === 0 && script.big === 0;
   const chunks = chunksOf(script, text, toolResult);
@@ -106,7 +125,7 @@ function streamed(asking: Asking, turn: Turn, script: Script): Reply {
 }
 
 /** The reply to a generation, a count or a listing; null: never answer. */
-export function createReply(asking: Asking, body: Record<string, unknown>, script: Script): Reply | null {
+export function createReply(asking: Asking, body: Record<string, unknown>, script: Script, play?: Play): Reply | null {
   const { protocol } = asking;
   if (script.flags.has('hang')) return null;
   if (script.flags.has('redir')) return { status: 302, headers: { location: '/v1/elsewhere' }, pieces: [] };
@@ -130,7 +149,7 @@ export function createReply(asking: Asking, body: Record<string, unknown>, scrip
       pieces: ['data: {"not json\n\n<html>\u0000\n\ndata: [[[\n\n'],
     };
   if (asking.operation === 'count') return json(200, protocol.countTokens(countTokens(protocol.read(body).text)));
-  const turn = turnOf(asking, body, script);
+  const turn = turnOf(asking, body, script, play);
   return asking.stream ? streamed(asking, turn, script) : json(200, protocol.whole(turn));
 }
 

@@ -15,7 +15,7 @@ export interface Script {
   flags: ReadonlySet<string>;
 }
 
-const flagNames = new Set(['hang', 'midstream-error', 'garbage', 'split1', 'pump', 'redir', 'gzip', 'cumulative']);
+const flagNames = new Set(['hang', 'midstream-error', 'garbage', 'split1', 'pump', 'redir', 'gzip', 'cumulative', 'play']);
 const whole = (text: string | undefined): number => Number.parseInt(text ?? '0', 10) || 0;
 
 /** Each pattern gives its part of the script. */
@@ -38,7 +38,9 @@ export function readScript(model: string): Script | null {
   const flags = new Set<string>();
   const script: Script = { chunks: 0, args: '{}', big: 0, fault: null, error: null, slowMs: 0, fixture: null, flags };
   // Only before a known word: arguments of a tool may hold a plus sign.
-  for (const part of model.split(/\+(?=(?:ok|text|big|slow|cut|eof|stall|err|fixture|hang|midstream-error|garbage|split1|pump|redir|gzip|cumulative)\b)/)) {
+  for (const part of model.split(
+    /\+(?=(?:ok|text|big|slow|cut|eof|stall|err|fixture|hang|midstream-error|garbage|split1|pump|redir|gzip|cumulative|play)\b)/,
+  )) {
     if (flagNames.has(part)) {
       flags.add(part);
       continue;

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { type Delivery, deliver, type Reply } from './deliver.ts';
 import { alpha } from './protocols/alpha.ts';
-import { createReply, failure, listReply } from './reply.ts';
+import { createReply, failure, listReply, type Play } from './reply.ts';
 import { readRoute } from './routes.ts';
 import { readScript, type Script } from './script.ts';
 
@@ -46,14 +46,14 @@ function parse(body: Buffer): Record<string, unknown> {
   }
 }
 
-function replyTo(request: HeardRequest): { reply: Reply | null; script: Script } {
+function replyTo(request: HeardRequest, play: Play | undefined): { reply: Reply | null; script: Script } {
   const plain = readScript('ok') as Script;
   const asking = readRoute(request.method, new URL(request.path, 'http://fake'), request.headers, request.json);
   if (asking === null) return { reply: failure(alpha, 404, 'not_found', `No such page: ${request.method} ${request.path}`), script: plain };
   if (asking.operation === 'list') return { reply: listReply(asking.protocol, listed), script: plain };
   const script = readScript(asking.model);
   if (script === null) return { reply: failure(asking.protocol, 404, 'error', `No such model: ${asking.model}`), script: plain };
-  return { reply: createReply(asking, request.json, script), script };
+  return { reply: createReply(asking, request.json, script, play), script };
 }
 
 function hear(incoming: IncomingMessage, response: ServerResponse, body: Buffer, delivery: Delivery): HeardRequest {
@@ -80,8 +80,8 @@ function hear(incoming: IncomingMessage, response: ServerResponse, body: Buffer,
   return heard;
 }
 
-/** Starts it; port 0 (the default) takes any free one on 127.0.0.1. */
-export async function startFakeUpstream({ port = 0, host = '127.0.0.1' }: { port?: number; host?: string } = {}): Promise<FakeUpstream> {
+/** Starts it; port 0 (the default) takes any free one on 127.0.0.1. `play` answers for the model `play`. */
+export async function startFakeUpstream({ port = 0, host = '127.0.0.1', play }: { port?: number; host?: string; play?: Play } = {}): Promise<FakeUpstream> {
   const requests: HeardRequest[] = [];
   let connections = 0;
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, response) => {
@@ -91,7 +91,7 @@ export async function startFakeUpstream({ port = 0, host = '127.0.0.1' }: { port
       const delivery: Delivery = { bytes: 0, cut: false };
       const heard = hear(incoming, response, Buffer.concat(parts), delivery);
       requests.push(heard);
-      const { reply, script } = replyTo(heard);
+      const { reply, script } = replyTo(heard, play);
       // A reply that cannot be written is a defect of this server: breaking the connection makes the test see it.
       if (reply !== null) deliver(response, reply, script, delivery).catch((error) => response.destroy(error as Error));
     });
