@@ -92,7 +92,6 @@ describe('loadConfig', () => {
     [{ CONSOLE_SECRET_KEY: 'short' }, 'CONSOLE_SECRET_KEY is shorter than 16 characters'],
     [{ CONSOLE_SECRET_KEY: 'please-change-me-now' }, 'CONSOLE_SECRET_KEY is a sample value'],
     [{ CONSOLE_SECRET_KEY: 'aaaaaaaaaaaaaaaaaaaa' }, 'CONSOLE_SECRET_KEY is a sample value'],
-    [{ CONSOLE_PASSWORD: '' }, 'CONSOLE_PASSWORD is empty'],
     [{ CONSOLE_PASSWORD: 'seven77' }, 'CONSOLE_PASSWORD is shorter than 8 characters'],
     [{ CONSOLE_PASSWORD: 'please change me' }, 'CONSOLE_PASSWORD is a sample value'],
     [{ CONSOLE_MAX_FAILURES: '0' }, 'CONSOLE_MAX_FAILURES "0" is out of range'],

@@ -211,7 +211,6 @@ export const variables = {
       env: 'CONSOLE_PASSWORD',
       fallback: null,
       secret: true,
-      refuseEmpty: true,
       says: 'Password of the console user `admin`: made at the first start, and set again at a start that finds another value here than the last one applied.',
     }),
     maxFailures: variable(wholeNumber(1, 1000), {

@@ -1,0 +1,50 @@
+/** Signing in to the console through the whole gateway, in both arrangements. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+
+const password = 'correct horse battery';
+
+describe.each(arrangements('console sign-in'))('%s', (arrangement) => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway({
+      arrangement,
+      env: { CONSOLE_PASSWORD: password, CONSOLE_MAX_FAILURES: '3', CONSOLE_BAN_DURATION: '2', TRUSTED_PROXIES: '127.0.0.1' },
+    });
+  }, 60_000);
+  afterAll(() => gateway.stop());
+  const login = (username: string, word: string, from = '192.0.2.1') =>
+    gateway.console('POST', '/login', { username, password: word }, { authorization: '', 'x-forwarded-for': from });
+  const as = (token: string) => ({ authorization: `Bearer ${token}` });
+
+  test('the password of the environment lets admin in, with the address that the proxy tells', async () => {
+    const { status, body } = await login('admin', password);
+    expect([status, body.user]).toEqual([200, { username: 'admin', role: 'admin' }]);
+    const sessions = await gateway.console('GET', '/sessions', undefined, as(body.token));
+    expect(sessions.body.items[0]).toMatchObject({ username: 'admin', ip_address: '192.0.2.1', current: true });
+  });
+
+  test('a monitor reads and does no more; disabled, the token is worth nothing within a second', async () => {
+    expect((await gateway.console('POST', '/users', { username: 'eve', role: 'monitor', password })).status).toBe(201);
+    const { token } = (await login('eve', password)).body;
+    const status = async (method: string, path: string, body?: unknown) => (await gateway.console(method, path, body, as(token))).status;
+    expect(await status('GET', '/models')).toBe(200);
+    expect(await status('POST', '/key-groups', { name: 'mine' })).toBe(403);
+    expect(await status('GET', '/access-keys/caller/api-key')).toBe(403);
+    const bare = await fetch(`${gateway.url}/access-keys/caller/api-key`, { headers: as(token) });
+    expect(bare.status).toBe(403);
+    expect((await gateway.console('PATCH', '/users/eve', { enabled: false })).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await status('GET', '/models')).toBe(401);
+  });
+
+  test('an address is banned alone, and let go by itself', async () => {
+    const banned = '2001:db8::7';
+    for (let count = 0; count < 3; count++) expect((await login('admin', 'wrong password', banned)).status).toBe(401);
+    const refused = await login('admin', password, '2001:db8::8');
+    expect([refused.status, refused.body.error.code, refused.headers.get('retry-after')]).toEqual([429, 'login_banned', '2']);
+    expect((await login('admin', password, '192.0.2.2')).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 2_050));
+    expect((await login('admin', password, banned)).status).toBe(200);
+  });
+});
