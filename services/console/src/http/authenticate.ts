@@ -1,5 +1,6 @@
 /** Lets in who holds the console's secret key or a session's token, and tells the routes who it is. */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { ConsoleRole, ConsoleSession } from '@model-gateway/storage';
 import type { NextFunction, Request, Response } from 'express';
 import { Problem } from '../problem.ts';
 import { type Actor, keyActor, visitorOf } from '../sign-in/actor.ts';
@@ -26,6 +27,23 @@ export function authenticate({ secretKey, sessions, guard }: AuthenticateDeps): 
     await guard.countUnknownToken(visitor.ipAddress);
     return null;
   };
+  /** An answer that goes on (a live log) ends when the session does, or when its user has another role. */
+  const endWithSession = (response: Response, token: string, session: ConsoleSession, role: ConsoleRole) => {
+    const look = async () => {
+      // One that has not begun is the answer to the very call that ended the session, or is short.
+      if (!response.headersSent || response.writableEnded) return;
+      try {
+        const known = await sessions.peek(token);
+        if (known?.user.role !== role) response.destroy();
+      } catch {
+        // The database is away: looked at again in a moment.
+      }
+    };
+    response.once(
+      'close',
+      sessions.watch(session, () => void look()),
+    );
+  };
   return async (request, response, next) => {
     const token = readBearer(request);
     const actor = token === null ? null : await find(token, request);
@@ -34,6 +52,7 @@ export function authenticate({ secretKey, sessions, guard }: AuthenticateDeps): 
       throw new Problem('unauthorized', 'A valid console token is required.');
     }
     response.locals['actor'] = actor;
+    if (actor.session && token !== null) endWithSession(response, token, actor.session, actor.role);
     next();
   };
 }

@@ -22,8 +22,10 @@ export interface SessionKeeper {
   check(token: string, visitor: Visitor): Promise<Known | null>;
   /** Tells every replica that sessions of this user ended or that the user changed. */
   announce(userId: string): void;
-  /** Runs `callback` once when the session ends or its user changes; gives what stops that. For answers that go on for long. */
-  whenChanged(session: ConsoleSession, callback: () => void): () => void;
+  /** As `check`, but no use of the session: its end stays where it is. */
+  peek(token: string): Promise<Known | null>;
+  /** Runs `callback` whenever the session may have ended; gives what stops that. For answers that go on for long. */
+  watch(session: ConsoleSession, callback: () => void): () => void;
   start(): void;
   stop(): Promise<void>;
 }
@@ -43,6 +45,8 @@ const slideMs = 60_000;
 const memoryMs = 800;
 const mostRemembered = 10_000;
 const sweepMs = 600_000;
+/** Also without news, answers that go on are looked at so often. */
+const watchMs = 5_000;
 
 const tokenForm = /^gs-[A-Za-z0-9_-]{43}$/;
 export const isSessionToken = (text: string): boolean => tokenForm.test(text);
@@ -53,16 +57,15 @@ const clip = (text: string, most: number): string => text.slice(0, most);
 
 export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: KeeperOptions): SessionKeeper {
   const remembered = new Map<string, { known: Known; at: number }>();
-  const watchers = new Map<string, Set<() => void>>();
+  const watchers = new Set<{ userId: string; callback: () => void }>();
   const slid = new Map<string, number>();
   let news: Disposable | undefined;
   let sweep: NodeJS.Timeout | undefined;
+  let patrol: NodeJS.Timeout | undefined;
 
   const forget = (userId: string) => {
     for (const [hash, { known }] of remembered) if (known.user.id === userId) remembered.delete(hash);
-    const waiting = watchers.get(userId);
-    watchers.delete(userId);
-    for (const callback of waiting ?? []) callback();
+    for (const watcher of watchers) if (watcher.userId === userId) watcher.callback();
   };
   const look = async (hash: string): Promise<Known | null> => {
     const entry = remembered.get(hash);
@@ -74,6 +77,11 @@ export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: K
     if (remembered.size >= mostRemembered && oldest !== undefined) remembered.delete(oldest);
     remembered.set(hash, { known: found, at: now() });
     return found;
+  };
+  const peek = async (token: string): Promise<Known | null> => {
+    if (!isSessionToken(token)) return null;
+    const known = await look(hashToken(token));
+    return known !== null && known.session.expiresAt > now() && known.session.endsAt > now() ? known : null;
   };
   const slide = ({ session }: Known, { ipAddress, userAgent }: Visitor) => {
     const last = Math.max(session.lastSeenAt, slid.get(session.id) ?? 0);
@@ -100,32 +108,32 @@ export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: K
       });
     },
     async check(token, visitor) {
-      if (!isSessionToken(token)) return null;
-      const known = await look(hashToken(token));
-      if (known === null || known.session.expiresAt <= now() || known.session.endsAt <= now()) return null;
-      slide(known, visitor);
+      const known = await peek(token);
+      if (known) slide(known, visitor);
       return known;
     },
+    peek,
     announce(userId) {
       forget(userId);
       bus.tell('console.user-changed', { userId });
     },
-    whenChanged({ userId }, callback) {
-      const waiting = watchers.get(userId) ?? new Set();
-      watchers.set(userId, waiting.add(callback));
-      return () => {
-        waiting.delete(callback);
-        if (waiting.size === 0 && watchers.get(userId) === waiting) watchers.delete(userId);
-      };
+    watch({ userId }, callback) {
+      const watcher = { userId, callback };
+      watchers.add(watcher);
+      return () => void watchers.delete(watcher);
     },
     start() {
       news = bus.listen('console.user-changed', ({ userId }) => forget(userId));
       sweep = setInterval(() => {
         store.sessions.removeExpired(now()).catch((error: unknown) => logger.warn({ error }, 'ended console sessions could not be removed'));
       }, sweepMs).unref();
+      patrol = setInterval(() => {
+        for (const { callback } of watchers) callback();
+      }, watchMs).unref();
     },
     async stop() {
       clearInterval(sweep);
+      clearInterval(patrol);
       await news?.dispose();
     },
   };
