@@ -22,6 +22,7 @@ const pages = [
   ['/settings/appearance', () => import('../pages/appearance/appearance-page.tsx'), 'AppearancePage'],
   ['/settings/account', () => import('../pages/account/account-page.tsx'), 'AccountPage'],
   ['/settings/users', () => import('../pages/users/users-page.tsx'), 'UsersPage'],
+  ['/rate-limits', () => import('../pages/rate-limits/rate-limits-page.tsx'), 'RateLimitsPage'],
 ] as const;
 
 const routes = pages.map(([path, load, name]) =>

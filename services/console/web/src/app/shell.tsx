@@ -16,7 +16,7 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconLanguage, IconLogout, IconMoon, IconSun, IconUserCircle } from '@tabler/icons-react';
+import { IconLanguage, IconLogout, IconMoon, IconSearch, IconSun, IconUserCircle } from '@tabler/icons-react';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
@@ -27,6 +27,7 @@ import { SignInPage } from '../session/sign-in-page.tsx';
 import { forgetToken } from '../session/token.ts';
 import { useMe, useToken } from '../session/use-me.ts';
 import { navigation } from './navigation.ts';
+import { openPalette, Palette } from './palette.tsx';
 
 export function Shell() {
   const token = useToken();
@@ -63,6 +64,7 @@ function SignedIn() {
           <HeaderActions />
         </Group>
       </AppShell.Header>
+      <Palette />
       <AppShell.Navbar aria-label={t('menu')}>
         <ScrollArea type="scroll" p="xs">
           <Sections onNavigate={close} />
@@ -117,6 +119,11 @@ function HeaderActions() {
   };
   return (
     <Group gap={4} wrap="nowrap">
+      <Tooltip label={`${t('palette.label')} (Ctrl+K)`}>
+        <ActionIcon size="lg" color="gray" aria-label={t('palette.label')} onClick={openPalette}>
+          <IconSearch size={20} stroke={1.6} />
+        </ActionIcon>
+      </Tooltip>
       <Menu position="bottom-end">
         <Menu.Target>
           <Tooltip label={t('language')}>

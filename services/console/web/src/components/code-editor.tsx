@@ -1,6 +1,7 @@
 /** An editor for JSON and JavaScript, loaded when it is first shown. */
 import { Input, Loader } from '@mantine/core';
 import { lazy, type ReactNode, Suspense, useId } from 'react';
+import { useReadOnlyForm } from './editable.tsx';
 
 export interface CodeEditorProps {
   value: string;
@@ -18,10 +19,11 @@ const Editor = lazy(() => import('./code-editor-core.tsx'));
 
 export function CodeEditor(props: CodeEditorProps) {
   const id = useId();
+  const readOnlyForm = useReadOnlyForm();
   return (
     <Input.Wrapper label={props.label} description={props.description} error={props.error} labelElement="div" labelProps={{ id }}>
       <Suspense fallback={<Loader size="sm" />}>
-        <Editor {...props} labelledBy={id} />
+        <Editor {...props} readOnly={props.readOnly || readOnlyForm} labelledBy={id} />
       </Suspense>
     </Input.Wrapper>
   );

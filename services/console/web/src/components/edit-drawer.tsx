@@ -3,10 +3,12 @@ import { Alert, Box, Button, Drawer, Group, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { modals } from '@mantine/modals';
 import { notifications } from '@mantine/notifications';
-import { type ReactNode, useState } from 'react';
+import { useBlocker } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiProblem, type FieldFault } from '../api/problem.ts';
 import { useIsAdmin } from '../session/use-me.ts';
+import { ReadOnlyForm } from './editable.tsx';
 
 interface Props<V> {
   title: string;
@@ -39,6 +41,19 @@ export function EditDrawer<V extends Record<string, unknown>>({
   const [busy, setBusy] = useState(false);
   const [others, setOthers] = useState<{ message: string; details: readonly FieldFault[] } | null>(null);
 
+  const fields = useRef<HTMLDivElement>(null);
+  // Leaving by the address bar, the back button or a link asks as well.
+  useBlocker({
+    shouldBlockFn: () => form.isDirty() && !confirm(`${t('unsaved.title')} ${t('unsaved.hint')}`),
+    enableBeforeUnload: () => form.isDirty(),
+  });
+  // The first fault is brought into view, also one in a section that opens for it.
+  useEffect(() => {
+    if (Object.keys(form.errors).length === 0) return;
+    const timer = setTimeout(() => fields.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), 250);
+    return () => clearTimeout(timer);
+  }, [form.errors]);
+
   const leave = () => {
     if (!form.isDirty()) return onClose();
     modals.openConfirmModal({
@@ -69,9 +84,9 @@ export function EditDrawer<V extends Record<string, unknown>>({
   return (
     <Drawer opened={opened} onClose={leave} position="right" size={size} title={title} closeButtonProps={{ 'aria-label': t('actions.close') }}>
       <form onSubmit={form.onSubmit(submit)} noValidate>
-        <Stack pb={72}>
+        <Stack pb={72} ref={fields}>
           {!isAdmin && <Alert color="gray">{t('readOnly')}</Alert>}
-          {children}
+          <ReadOnlyForm value={!isAdmin}>{children}</ReadOnlyForm>
           {others && (
             <Alert color="red" role="alert">
               <Text size="sm">{others.message}</Text>
@@ -108,12 +123,13 @@ function placeFaults<V extends Record<string, unknown>>(form: UseFormReturnType<
   const known = new Set(Object.keys(form.getValues()));
   const placed = error.details.filter(({ field }) => known.has(field.split('.')[0] ?? ''));
   form.setErrors(
-    Object.fromEntries(
-      placed.flatMap(({ field, message: fault }) => [
-        [field, fault],
-        [field.split('.')[0] ?? field, field.includes('.') ? `${field}: ${fault}` : fault],
-      ]),
-    ),
+    Object.fromEntries(placed.flatMap(({ field, message: fault }) => [...above(field).map((place) => [place, `${field}: ${fault}`]), [field, fault]])),
   );
   return { message, details: error.details.filter((detail) => !placed.includes(detail)) };
 }
+
+/** `dns` and `dns.servers` of `dns.servers.0`: whichever of them the form shows. */
+const above = (field: string): string[] => {
+  const parts = field.split('.');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('.'));
+};

@@ -1,14 +1,17 @@
 /** Keys that callers use. A key's value is shown once when it is made, and copied by whoever may. */
-import { Badge, Button, Group, Modal, Stack, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
+import { Badge, Button, Group, PasswordInput, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { IconKey, IconRefresh } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { revealKey } from '../../api/access-key-value.ts';
 import { call, path } from '../../api/client.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import type { Column } from '../../components/data-table.tsx';
+import { Editable } from '../../components/editable.tsx';
 import { EnabledBadge } from '../../components/enabled-badge.tsx';
+import { FormSections } from '../../components/form-sections.tsx';
 import { formatTime } from '../../components/format.ts';
 import {
   BudgetFields,
@@ -24,8 +27,9 @@ import { NameSelect } from '../../components/name-select.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
 import { useIsAdmin } from '../../session/use-me.ts';
+import { NewKey } from './new-key.tsx';
 
-interface AccessKey {
+export interface AccessKey {
   name: string;
   /** First and last four characters; the whole value in the answer to a creation or a rotation. */
   key: string;
@@ -41,6 +45,8 @@ interface AccessKey {
 
 interface KeyForm extends Record<string, unknown> {
   name: string;
+  /** At creation alone: a value that clients have already. */
+  key: string;
   group: string;
   enabled: boolean;
   expires_at: string;
@@ -53,6 +59,7 @@ interface KeyForm extends Record<string, unknown> {
 
 const empty: KeyForm = {
   name: '',
+  key: '',
   group: '',
   enabled: true,
   expires_at: '',
@@ -72,6 +79,7 @@ function toLocalInput(instant: string | null): string {
 
 const toForm = (key: AccessKey): KeyForm => ({
   name: key.name,
+  key: '',
   group: key.group,
   enabled: key.enabled,
   expires_at: toLocalInput(key.expires_at),
@@ -82,15 +90,14 @@ const toForm = (key: AccessKey): KeyForm => ({
   anonymous: key.anonymous,
 });
 
-const toBody = (form: KeyForm) => ({
+const toBody = ({ key, ...form }: KeyForm) => ({
   ...form,
+  ...(key.trim() && { key: key.trim() }),
   name: form.name.trim(),
   expires_at: form.expires_at ? new Date(form.expires_at).toISOString() : null,
   rate_limit: keyLimitBody(form.rate_limit),
   budget: budgetBody(form.budget),
 });
-
-const reveal = async (name: string): Promise<string> => (await call<{ api_key: string }>(path('access-keys', name, 'api-key'))).api_key;
 
 export function AccessKeysPage() {
   const { t } = useTranslation('access-keys');
@@ -105,13 +112,13 @@ export function AccessKeysPage() {
           <Text size="sm" className="mono">
             {key}
           </Text>
-          {isAdmin && !anonymous && <CopyButton text={() => reveal(name)} label={t('copy', { name })} />}
+          {isAdmin && !anonymous && <CopyButton text={() => revealKey(name)} label={t('copy', { name })} />}
           {anonymous && <Badge variant="default">{t('anonymous')}</Badge>}
         </Group>
       ),
     },
-    { id: 'group', title: t('group'), sort: 'group', cell: ({ group }) => group },
-    { id: 'expires', title: t('expires'), wide: true, cell: ({ expires_at }) => (expires_at ? formatTime(expires_at) : t('never')) },
+    { id: 'group', title: t('group'), sort: 'group', cell: ({ group }) => <span className="anywhere">{group}</span> },
+    { id: 'expires', title: t('expires'), wide: true, cell: ({ expires_at }) => <Expiry at={expires_at} /> },
     { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
   ];
   return (
@@ -122,8 +129,21 @@ export function AccessKeysPage() {
       columns={columns}
       drawer={(name, close) => <KeyDrawer name={name} onClose={close} onShow={setShown} />}
     >
-      <ShownOnce shown={shown} onClose={() => setShown(null)} />
+      {shown && <NewKey shown={shown} onClose={() => setShown(null)} />}
     </ResourcePage>
+  );
+}
+
+function Expiry({ at }: { at: string | null }) {
+  const { t } = useTranslation('access-keys');
+  if (at === null) return t('never');
+  const isPast = new Date(at).getTime() < Date.now();
+  return isPast ? (
+    <Badge color="red" variant="light">
+      {t('expired')}
+    </Badge>
+  ) : (
+    formatTime(at)
   );
 }
 
@@ -143,22 +163,52 @@ function KeyDrawer({ name, onClose, onShow }: { name: string | null; onClose: ()
     >
       {(form) => (
         <>
-          <TextInput label={t('name')} required disabled={name !== null} {...form.getInputProps('name')} />
-          <NameSelect
-            resource="key-groups"
-            label={t('group')}
-            description={t('groupHint')}
-            required
-            {...form.getInputProps('group')}
-            onChange={(value) => form.setFieldValue('group', value ?? '')}
+          <Editable>
+            <TextInput label={t('name')} required disabled={name !== null} {...form.getInputProps('name')} />
+            <NameSelect
+              resource="key-groups"
+              label={t('group')}
+              description={t('groupHint')}
+              required
+              {...form.getInputProps('group')}
+              onChange={(value) => form.setFieldValue('group', value ?? '')}
+            />
+            <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
+            <TextInput label={t('expires')} description={t('expiresHint')} type="datetime-local" {...form.getInputProps('expires_at')} />
+            <Textarea label={t('description')} autosize minRows={1} {...form.getInputProps('description')} />
+            <TagsInput label={t('tags')} description={t('tagsHint')} {...form.getInputProps('tags')} />
+          </Editable>
+          <FormSections
+            errors={form.errors}
+            sections={[
+              {
+                id: 'limits',
+                title: t('limits'),
+                fields: ['rate_limit', 'budget'],
+                content: (
+                  <>
+                    <KeyLimitFields form={form} field="rate_limit" />
+                    <BudgetFields form={form} field="budget" />
+                  </>
+                ),
+              },
+              ...(name === null
+                ? [
+                    {
+                      id: 'value',
+                      title: t('value'),
+                      fields: ['key', 'anonymous'],
+                      content: (
+                        <>
+                          <PasswordInput label={t('ownValue')} description={t('ownValueHint')} autoComplete="off" {...form.getInputProps('key')} />
+                          <Switch label={t('anonymous')} description={t('anonymousHint')} {...form.getInputProps('anonymous', { type: 'checkbox' })} />
+                        </>
+                      ),
+                    },
+                  ]
+                : []),
+            ]}
           />
-          <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
-          <TextInput label={t('expires')} description={t('expiresHint')} type="datetime-local" {...form.getInputProps('expires_at')} />
-          <Textarea label={t('description')} autosize minRows={1} {...form.getInputProps('description')} />
-          <TagsInput label={t('tags')} {...form.getInputProps('tags')} />
-          <KeyLimitFields form={form} field="rate_limit" />
-          <BudgetFields form={form} field="budget" />
-          {name === null && <Switch label={t('anonymous')} description={t('anonymousHint')} {...form.getInputProps('anonymous', { type: 'checkbox' })} />}
         </>
       )}
     </ResourceDrawer>
@@ -187,25 +237,5 @@ function RotateButton({ name, onRotated }: { name: string; onRotated: (key: Acce
     <Button variant="subtle" leftSection={<IconRefresh size={16} aria-hidden />} loading={rotate.isPending} onClick={ask}>
       {t('rotate')}
     </Button>
-  );
-}
-
-function ShownOnce({ shown, onClose }: { shown: AccessKey | null; onClose: () => void }) {
-  const { t } = useTranslation('access-keys');
-  return (
-    <Modal opened={shown !== null} onClose={onClose} title={t('shownTitle', { name: shown?.name })} size="lg" closeOnClickOutside={false}>
-      <Stack>
-        <Text size="sm">{shown?.anonymous ? t('shownOnce') : t('shownHint')}</Text>
-        <Group wrap="nowrap" gap="xs">
-          <Text className="mono" style={{ overflowWrap: 'anywhere' }}>
-            {shown?.key}
-          </Text>
-          <CopyButton text={shown?.key ?? ''} />
-        </Group>
-        <Group justify="flex-end">
-          <Button onClick={onClose}>{t('done')}</Button>
-        </Group>
-      </Stack>
-    </Modal>
   );
 }

@@ -7,6 +7,8 @@ import { NodeCard } from '../../components/node-card.tsx';
 import type { ExplainAnswer } from './explanation.ts';
 
 const size = 16;
+/** Budgets are millionths of their currency. */
+const amountOf = (layer: string, value: number): string => formatNumber(layer.startsWith('budget') ? value / 1_000_000 : value);
 
 export function ExplanationView({ answer }: { answer: ExplainAnswer }) {
   const { t } = useTranslation('explain');
@@ -57,7 +59,7 @@ export function ExplanationView({ answer }: { answer: ExplainAnswer }) {
             <Stack gap={2}>
               {limits.map(({ layer, name, limit, left }) => (
                 <Text key={`${layer} ${name}`} size="sm" className="anywhere">
-                  {layer} {name}: {t('left', { left: formatNumber(left), limit: formatNumber(limit) })}
+                  {t(`layers.${layer}`, { defaultValue: layer })} · {name}: {t('left', { left: amountOf(layer, left), limit: amountOf(layer, limit) })}
                 </Text>
               ))}
             </Stack>

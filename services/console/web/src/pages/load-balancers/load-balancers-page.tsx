@@ -4,10 +4,13 @@ import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus, IconScale, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../../components/data-table.tsx';
+import { Editable } from '../../components/editable.tsx';
 import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { NameSelect } from '../../components/name-select.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
+import { Nodes } from './nodes.tsx';
+import { Pins } from './pins.tsx';
 
 interface LoadBalancer extends Record<string, unknown> {
   name: string;
@@ -42,7 +45,12 @@ export function LoadBalancersPage() {
   const { t } = useTranslation('load-balancers');
   const columns: Column<LoadBalancer>[] = [
     { id: 'strategy', title: t('strategy'), cell: ({ strategy }) => t(`strategies.${strategy}`) },
-    { id: 'entries', title: t('entries'), wide: true, cell: ({ entries }) => entries.map(({ model, weight }) => `${model} × ${weight}`).join(', ') || '–' },
+    {
+      id: 'entries',
+      title: t('entries'),
+      wide: true,
+      cell: ({ entries }) => <span className="anywhere">{entries.map(({ model, weight }) => `${model} × ${weight}`).join(', ') || '–'}</span>,
+    },
     { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
   ];
   return (
@@ -62,19 +70,23 @@ function BalancerDrawer({ name, onClose }: { name: string | null; onClose: () =>
       toBody={toBody}
       onClose={onClose}
     >
-      {(form) => (
+      {(form, stored) => (
         <>
-          <TextInput label={t('name')} description={t('nameHint')} required disabled={name !== null} {...form.getInputProps('name')} />
-          <TagsInput label={t('aliases')} {...form.getInputProps('aliases')} />
-          <Select
-            label={t('strategy')}
-            allowDeselect={false}
-            data={strategies.map((value) => ({ value, label: t(`strategies.${value}`) }))}
-            {...form.getInputProps('strategy')}
-          />
-          <Entries form={form} />
-          <Switch label={t('staticBinding')} {...form.getInputProps('static_binding', { type: 'checkbox' })} />
-          <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
+          <Editable>
+            <TextInput label={t('name')} description={t('nameHint')} required disabled={name !== null} {...form.getInputProps('name')} />
+            <TagsInput label={t('aliases')} description={t('aliasesHint')} {...form.getInputProps('aliases')} />
+            <Select
+              label={t('strategy')}
+              allowDeselect={false}
+              data={strategies.map((value) => ({ value, label: t(`strategies.${value}`) }))}
+              {...form.getInputProps('strategy')}
+            />
+            <Entries form={form} />
+            <Switch label={t('staticBinding')} {...form.getInputProps('static_binding', { type: 'checkbox' })} />
+            <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
+          </Editable>
+          {stored && <Nodes name={stored.name} />}
+          {stored && <Pins name={stored.name} models={stored.entries.map(({ model }) => model)} />}
         </>
       )}
     </ResourceDrawer>
@@ -88,9 +100,9 @@ function Entries({ form }: { form: UseFormReturnType<LoadBalancer> }) {
       <Stack gap="xs">
         {form.values.entries.map((entry, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the order is the entries' only identity
-          <Group key={index} align="flex-end" gap="xs" wrap="nowrap">
+          <Group key={index} align="flex-end" gap="xs">
             <NameSelect
-              flex={1}
+              flex="1 1 180px"
               resource="models"
               label={t('model')}
               {...form.getInputProps(`entries.${index}.model`)}

@@ -1,13 +1,17 @@
 /** Names that callers use, and what stands behind each. */
-import { Accordion, Group, Select, SimpleGrid, Switch, TagsInput, Text, TextInput } from '@mantine/core';
-import { IconBox } from '@tabler/icons-react';
+import { Button, Group, Select, SimpleGrid, Switch, TagsInput, Text, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { IconBox, IconMessages } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useProtocols } from '../../api/use-protocols.ts';
 import { CodeEditor } from '../../components/code-editor.tsx';
 import type { Column } from '../../components/data-table.tsx';
+import { Editable } from '../../components/editable.tsx';
 import { EnabledBadge } from '../../components/enabled-badge.tsx';
+import { FormSections } from '../../components/form-sections.tsx';
 import { jsonFaults, parseOrNull, printOrEmpty } from '../../components/json-text.ts';
 import { NameSelect } from '../../components/name-select.tsx';
+import { emptyRateLimit, RateLimitFields, type RateLimitForm, rateLimitBody, rateLimitForm } from '../../components/rate-limit-fields.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
 
@@ -24,6 +28,7 @@ interface Model {
   kind: string | null;
   inference_profile: string | null;
   token_counting: string;
+  rate_limit: unknown;
   extra_config: Record<string, unknown> | null;
   enabled: boolean;
 }
@@ -41,6 +46,7 @@ interface ModelForm extends Record<string, unknown> {
   kind: string;
   inference_profile: string;
   token_counting: string;
+  rate_limit: RateLimitForm;
   extra_config: string;
   enabled: boolean;
 }
@@ -58,6 +64,7 @@ const empty: ModelForm = {
   kind: '',
   inference_profile: '',
   token_counting: 'inherit',
+  rate_limit: emptyRateLimit,
   extra_config: '',
   enabled: true,
 };
@@ -68,7 +75,7 @@ const optional = ['protocol', 'base_url', 'kind', 'inference_profile'] as const;
 function toForm(model: Model): ModelForm {
   const texts = Object.fromEntries(optional.map((field) => [field, model[field] ?? '']));
   const known = Object.fromEntries(Object.keys(empty).map((field) => [field, (model as unknown as Record<string, unknown>)[field]]));
-  return { ...(known as ModelForm), ...texts, extra_config: printOrEmpty(model.extra_config) };
+  return { ...(known as ModelForm), ...texts, rate_limit: rateLimitForm(model.rate_limit), extra_config: printOrEmpty(model.extra_config) };
 }
 
 const toBody = (form: ModelForm) => ({
@@ -76,6 +83,7 @@ const toBody = (form: ModelForm) => ({
   name: form.name.trim(),
   upstream_model_id: form.upstream_model_id.trim() || form.name.trim(),
   ...Object.fromEntries(optional.map((field) => [field, form[field].trim() || null])),
+  rate_limit: rateLimitBody(form.rate_limit, 'inherit'),
   extra_config: parseOrNull(form.extra_config),
 });
 
@@ -115,7 +123,6 @@ function Names({ aliases, hidden }: { aliases: string[]; hidden: boolean }) {
 
 function ModelDrawer({ name, onClose }: { name: string | null; onClose: () => void }) {
   const { t } = useTranslation('models');
-  const protocols = useProtocols();
   return (
     <ResourceDrawer<Model, ModelForm>
       resource="models"
@@ -126,63 +133,102 @@ function ModelDrawer({ name, onClose }: { name: string | null; onClose: () => vo
       toBody={toBody}
       validate={({ extra_config }) => jsonFaults({ extra_config }, t('notJson'))}
       onClose={onClose}
+      actions={(stored) => <TryButton model={stored.hide_name ? (stored.aliases[0] ?? stored.name) : stored.name} />}
     >
       {(form) => (
         <>
-          <TextInput label={t('name')} description={t('nameHint')} required disabled={name !== null} {...form.getInputProps('name')} />
-          <NameSelect
-            resource="upstreams"
-            label={t('upstream')}
-            required
-            {...form.getInputProps('upstream')}
-            onChange={(value) => form.setFieldValue('upstream', value ?? '')}
+          <Editable>
+            <TextInput label={t('name')} description={t('nameHint')} required disabled={name !== null} {...form.getInputProps('name')} />
+            <NameSelect
+              resource="upstreams"
+              label={t('upstream')}
+              required
+              {...form.getInputProps('upstream')}
+              onChange={(value) => form.setFieldValue('upstream', value ?? '')}
+            />
+            <TextInput
+              label={t('upstreamModelId')}
+              description={t('upstreamModelIdHint')}
+              placeholder={form.values.name}
+              {...form.getInputProps('upstream_model_id')}
+            />
+            <TagsInput label={t('aliases')} description={t('aliasesHint')} {...form.getInputProps('aliases')} />
+            <SimpleGrid cols={{ base: 1, xs: 2 }}>
+              <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
+              <Switch label={t('hideName')} {...form.getInputProps('hide_name', { type: 'checkbox' })} />
+            </SimpleGrid>
+          </Editable>
+          <FormSections
+            errors={form.errors}
+            sections={[
+              { id: 'overrides', title: t('overrides'), fields: overrideFields, content: <Overrides form={form} /> },
+              {
+                id: 'limits',
+                title: t('limits'),
+                fields: ['rate_limit'],
+                content: (
+                  <>
+                    <Text size="sm" c="dimmed">
+                      {t('limitsHint')}
+                    </Text>
+                    <RateLimitFields form={form} field="rate_limit" />
+                  </>
+                ),
+              },
+            ]}
           />
-          <TextInput
-            label={t('upstreamModelId')}
-            description={t('upstreamModelIdHint')}
-            placeholder={form.values.name}
-            {...form.getInputProps('upstream_model_id')}
-          />
-          <TagsInput label={t('aliases')} description={t('aliasesHint')} {...form.getInputProps('aliases')} />
-          <SimpleGrid cols={{ base: 1, xs: 2 }}>
-            <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
-            <Switch label={t('hideName')} {...form.getInputProps('hide_name', { type: 'checkbox' })} />
-          </SimpleGrid>
-          <Accordion variant="separated">
-            <Accordion.Item value="overrides">
-              <Accordion.Control>{t('overrides')}</Accordion.Control>
-              <Accordion.Panel>
-                <SimpleGrid cols={{ base: 1, xs: 2 }}>
-                  <Select
-                    label={t('protocol')}
-                    placeholder={t('inherit')}
-                    clearable
-                    searchable
-                    data={protocols}
-                    {...form.getInputProps('protocol')}
-                    onChange={(value) => form.setFieldValue('protocol', value ?? '')}
-                  />
-                  <TextInput label={t('kind')} {...form.getInputProps('kind')} />
-                  <TextInput label={t('baseUrl')} placeholder={t('inherit')} {...form.getInputProps('base_url')} />
-                  <TextInput label={t('inferenceProfile')} {...form.getInputProps('inference_profile')} />
-                  <Select label={t('tokenCounting')} data={['inherit', 'upstreamApi', 'tiktoken']} {...form.getInputProps('token_counting')} />
-                  <div>
-                    <Switch mt="xs" label={t('directPath')} {...form.getInputProps('direct_path', { type: 'checkbox' })} />
-                    <Switch mt="xs" label={t('signaturePassthrough')} {...form.getInputProps('signature_passthrough', { type: 'checkbox' })} />
-                  </div>
-                </SimpleGrid>
-                <CodeEditor
-                  language="json"
-                  label="extra_config"
-                  value={form.values.extra_config}
-                  onChange={(text) => form.setFieldValue('extra_config', text)}
-                  error={form.errors['extra_config']}
-                />
-              </Accordion.Panel>
-            </Accordion.Item>
-          </Accordion>
         </>
       )}
     </ResourceDrawer>
+  );
+}
+
+function TryButton({ model }: { model: string }) {
+  const { t } = useTranslation('models');
+  return (
+    <Button component="a" variant="subtle" href={`/console/playground?model=${encodeURIComponent(model)}`} leftSection={<IconMessages size={16} aria-hidden />}>
+      {t('try')}
+    </Button>
+  );
+}
+
+const overrideFields = ['protocol', 'kind', 'base_url', 'inference_profile', 'token_counting', 'direct_path', 'signature_passthrough', 'extra_config'];
+
+function Overrides({ form }: { form: UseFormReturnType<ModelForm> }) {
+  const { t } = useTranslation('models');
+  const protocols = useProtocols();
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <Select
+          label={t('protocol')}
+          placeholder={t('inherit')}
+          clearable
+          searchable
+          data={protocols}
+          {...form.getInputProps('protocol')}
+          onChange={(value) => form.setFieldValue('protocol', value ?? '')}
+        />
+        <TextInput label={t('baseUrl')} placeholder={t('inherit')} type="url" {...form.getInputProps('base_url')} />
+        <Select
+          label={t('tokenCounting')}
+          allowDeselect={false}
+          data={['inherit', 'upstreamApi', 'tiktoken'].map((value) => ({ value, label: t(`counters.${value}`) }))}
+          {...form.getInputProps('token_counting')}
+        />
+        <TextInput label={t('kind')} placeholder={t('kindNone')} {...form.getInputProps('kind')} />
+        <TextInput label={t('inferenceProfile')} {...form.getInputProps('inference_profile')} />
+      </SimpleGrid>
+      <Switch label={t('directPath')} {...form.getInputProps('direct_path', { type: 'checkbox' })} />
+      <Switch label={t('signaturePassthrough')} {...form.getInputProps('signature_passthrough', { type: 'checkbox' })} />
+      <CodeEditor
+        language="json"
+        label={t('extraConfig')}
+        minHeight="64px"
+        value={form.values.extra_config}
+        onChange={(text) => form.setFieldValue('extra_config', text)}
+        error={form.errors['extra_config']}
+      />
+    </>
   );
 }

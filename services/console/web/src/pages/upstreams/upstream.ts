@@ -1,5 +1,7 @@
 /** An upstream as the API gives it, and as the form holds it. */
+import { providerPresets } from '@model-gateway/protocols/playground';
 import { parseOrNull, printOrEmpty } from '../../components/json-text.ts';
+import { emptyRateLimit, type RateLimitForm, rateLimitBody, rateLimitForm } from '../../components/rate-limit-fields.tsx';
 
 export interface UpstreamKey {
   id?: string;
@@ -7,6 +9,14 @@ export interface UpstreamKey {
   key?: string;
   weight: number;
   account?: string;
+}
+
+interface Tls {
+  ca: string | null;
+  client_cert: string | null;
+  client_key: string | null;
+  min_version: string | null;
+  server_name: string | null;
 }
 
 export interface Upstream {
@@ -18,13 +28,14 @@ export interface Upstream {
   custom_headers: Record<string, string>;
   user_agent: string | null;
   proxy: string | null;
-  dns: { servers: string[]; ttl_secs?: number } | null;
+  dns: { servers: string[]; ttl_secs: number | null } | null;
+  tls: Tls | null;
   token_counting: 'upstreamApi' | 'tiktoken';
   timeouts: Record<string, number>;
-  rate_limit: Record<string, number | null> | null;
+  rate_limit: unknown;
   on_client_abort: 'cancel' | 'drain';
+  neutral_headers: boolean;
   extra_config: Record<string, unknown> | null;
-  updated_at: number;
 }
 
 export interface UpstreamForm extends Record<string, unknown> {
@@ -35,25 +46,37 @@ export interface UpstreamForm extends Record<string, unknown> {
   api_keys: { id?: string; key: string; shown: string; weight: number; account: string }[];
   custom_headers: { name: string; value: string }[];
   user_agent: string;
+  proxy: string;
+  dns: { servers: string[]; ttl_secs: number | '' };
+  tls: Record<keyof Tls, string>;
   token_counting: string;
   on_client_abort: string;
+  neutral_headers: boolean;
   timeouts: Record<string, number | ''>;
+  rate_limit: RateLimitForm;
   extra_config: string;
 }
 
 export const timeoutNames = ['connect_ms', 'first_byte_ms', 'idle_ms', 'total_ms'] as const;
+export const newKey = { key: '', shown: '', weight: 1, account: '' };
+const noTls: UpstreamForm['tls'] = { ca: '', client_cert: '', client_key: '', min_version: '', server_name: '' };
 
 export const emptyUpstream: UpstreamForm = {
   name: '',
-  protocol: 'alpha',
+  protocol: providerPresets[0]!.protocol,
   base_url: '',
   enabled: true,
-  api_keys: [{ key: '', shown: '', weight: 1, account: '' }],
+  api_keys: [newKey],
   custom_headers: [],
   user_agent: '',
+  proxy: '',
+  dns: { servers: [], ttl_secs: '' },
+  tls: noTls,
   token_counting: 'upstreamApi',
   on_client_abort: 'cancel',
+  neutral_headers: false,
   timeouts: {},
+  rate_limit: emptyRateLimit,
   extra_config: '',
 };
 
@@ -66,12 +89,18 @@ export const toForm = (upstream: Upstream): UpstreamForm => ({
   api_keys: upstream.api_keys.map(({ id, key, weight, account }) => ({ ...(id && { id }), key: '', shown: key ?? '', weight, account: account ?? '' })),
   custom_headers: Object.entries(upstream.custom_headers).map(([name, value]) => ({ name, value })),
   user_agent: upstream.user_agent ?? '',
+  proxy: upstream.proxy ?? '',
+  dns: { servers: upstream.dns?.servers ?? [], ttl_secs: upstream.dns?.ttl_secs ?? '' },
+  tls: Object.fromEntries(Object.keys(noTls).map((field) => [field, upstream.tls?.[field as keyof Tls] ?? ''])) as UpstreamForm['tls'],
   token_counting: upstream.token_counting,
   on_client_abort: upstream.on_client_abort,
+  neutral_headers: upstream.neutral_headers,
   timeouts: upstream.timeouts,
+  rate_limit: rateLimitForm(upstream.rate_limit),
   extra_config: printOrEmpty(upstream.extra_config),
 });
 
+/** Masks of proxy and client key go back as they came: the API keeps what it has. */
 export const toBody = (form: UpstreamForm) => ({
   name: form.name.trim(),
   protocol: form.protocol,
@@ -82,8 +111,18 @@ export const toBody = (form: UpstreamForm) => ({
     .map(({ id, key, weight, account }) => ({ ...(id && { id }), ...(key && { key }), weight, ...(account && { account }) })),
   custom_headers: Object.fromEntries(form.custom_headers.filter(({ name }) => name !== '').map(({ name, value }) => [name, value])),
   user_agent: form.user_agent || null,
+  proxy: form.proxy.trim() || null,
+  dns:
+    form.dns.servers.length === 0 && form.dns.ttl_secs === ''
+      ? null
+      : { servers: form.dns.servers, ttl_secs: form.dns.ttl_secs === '' ? null : form.dns.ttl_secs },
+  tls: Object.values(form.tls).every((value) => value === '')
+    ? null
+    : Object.fromEntries(Object.entries(form.tls).map(([field, value]) => [field, value || null])),
   token_counting: form.token_counting,
   on_client_abort: form.on_client_abort,
+  neutral_headers: form.neutral_headers,
   timeouts: Object.fromEntries(Object.entries(form.timeouts).filter(([, value]) => value !== '')),
+  rate_limit: rateLimitBody(form.rate_limit, null),
   extra_config: parseOrNull(form.extra_config),
 });

@@ -1,0 +1,33 @@
+/** A bar with its figures in words: how much of a limit is used. */
+import { Group, Progress, Text } from '@mantine/core';
+import { formatNumber } from './format.ts';
+
+const color = (share: number): string => (share >= 1 ? 'red' : share >= 0.8 ? 'orange' : 'indigo');
+
+interface Props {
+  label: string;
+  used: number;
+  limit: number;
+  /** Instead of the plain numbers. */
+  format?: (value: number) => string;
+  hint?: string;
+}
+
+export function Meter({ label, used, limit, format = formatNumber, hint }: Props) {
+  const share = limit > 0 ? used / limit : 1;
+  return (
+    <div>
+      <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-end">
+        <Text size="sm" className="anywhere">
+          {label}
+        </Text>
+        <Text size="sm" c="dimmed" ta="right" style={{ fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' }}>
+          {format(used)} / {format(limit)} {hint}
+        </Text>
+      </Group>
+      <Progress.Root size="md" mt={4}>
+        <Progress.Section value={Math.min(100, share * 100)} color={color(share)} aria-label={label} />
+      </Progress.Root>
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+/** A key group as the API gives it, and as the form holds it. */
+import type { HeaderRule } from '@model-gateway/contracts';
+import { type BudgetForm, budgetBody, budgetForm, type KeyLimitForm, keyLimitBody, keyLimitForm } from '../../components/limit-fields.tsx';
+
+export interface KeyGroup {
+  name: string;
+  models: string[];
+  header_acl: HeaderRule[];
+  rate_limit?: unknown;
+  budget?: unknown;
+  strict_translation?: boolean;
+  enabled: boolean;
+  description: string;
+}
+
+interface RuleForm {
+  header: string;
+  match: HeaderRule['match'];
+  value: string;
+  action: HeaderRule['action'];
+}
+
+export interface GroupForm extends Record<string, unknown> {
+  name: string;
+  models: string[];
+  header_acl: RuleForm[];
+  rate_limit: KeyLimitForm;
+  budget: BudgetForm;
+  strict_translation: boolean;
+  enabled: boolean;
+  description: string;
+}
+
+export const emptyGroup: GroupForm = {
+  name: '',
+  models: [],
+  header_acl: [],
+  rate_limit: keyLimitForm(undefined),
+  budget: budgetForm(undefined),
+  strict_translation: false,
+  enabled: true,
+  description: '',
+};
+
+export const toForm = (group: KeyGroup): GroupForm => ({
+  name: group.name,
+  models: group.models,
+  header_acl: group.header_acl.map((rule) => ({ ...rule, value: rule.value ?? '' })),
+  rate_limit: keyLimitForm(group.rate_limit),
+  budget: budgetForm(group.budget),
+  strict_translation: group.strict_translation ?? false,
+  enabled: group.enabled,
+  description: group.description,
+});
+
+/** Those that look only whether a header is there have no value. */
+export const headerRules = (rules: readonly RuleForm[]): HeaderRule[] =>
+  rules.map(({ value, ...rule }) => ({ ...rule, ...(rule.match !== 'exists' && rule.match !== 'absent' && { value }) }));
+
+export const toBody = (form: GroupForm) => ({
+  ...form,
+  name: form.name.trim(),
+  header_acl: headerRules(form.header_acl),
+  rate_limit: keyLimitBody(form.rate_limit),
+  budget: budgetBody(form.budget),
+});
