@@ -42,7 +42,7 @@ let account: Account;
 let consoleUrl: string;
 beforeAll(async () => {
   // It warns of its development settings, which is what it is used for here.
-  jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+  for (const word of ['warn', 'info'] as const) jest.spyOn(console, word).mockImplementation(() => undefined);
   provider = createServer();
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
