@@ -347,6 +347,32 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     });
   });
 
+  test('what is done stands in the audit log, without any password', async () => {
+    await login('admin', 'wrong password');
+    const token = await tokenOf('admin');
+    await makeUser('eve', 'monitor');
+    await harness.call('PATCH', `${api}/users/eve`, { role: 'admin', password: 'another password' }, bearer(token));
+    await harness.call('POST', `${api}/users/eve/password`, { password: 'another password' }, bearer(token));
+    await harness.call('POST', `${api}/me/password`, { current_password: password, new_password: 'a new password' }, bearer(token));
+    await harness.call('DELETE', `${api}/sessions?username=eve`, undefined, { ...bearer(token), 'z-request-id': 'req-7' });
+    await harness.call('DELETE', `${api}/users/eve`, undefined, bearer(token));
+    await harness.call('POST', `${api}/logout`, undefined, bearer(token));
+    const { items } = await storage.audit.listRows({ filters: { from: 0, to: now + hour }, limit: 50 });
+    expect(items.reverse().map(({ actor, action, entity_type, entity_id }) => [actor, action, entity_type, entity_id])).toEqual([
+      ['admin', 'login.failure', 'console_user', 'admin'],
+      ['admin', 'login.success', 'console_user', 'admin'],
+      ['secret_key', 'create', 'console_user', 'eve'],
+      ['admin', 'update', 'console_user', 'eve'],
+      ['admin', 'admin_change_password', 'console_user', 'eve'],
+      ['admin', 'change_password', 'console_user', 'admin'],
+      ['admin', 'sessions.revoke_all', 'console_session', 'eve'],
+      ['admin', 'delete', 'console_user', 'eve'],
+      ['admin', 'logout', 'console_session', expect.any(String)],
+    ]);
+    expect(items[3]?.diff).toEqual({ role: { from: 'monitor', to: 'admin' }, password: '****' });
+    expect(items[6]).toMatchObject({ ip_address: '127.0.0.1', request_id: 'req-7' });
+  });
+
   describe('the first user', () => {
     const found = () => storage.console.users.find('admin');
 
