@@ -43,7 +43,7 @@ const sameLimits = (a: AccessKeyRecord, b: AccessKeyRecord): boolean =>
   (a.rate_limit === b.rate_limit || isDeepStrictEqual(a.rate_limit, b.rate_limit)) && (a.budget === b.budget || isDeepStrictEqual(a.budget, b.budget));
 
 /** Canonical names win over aliases; the database lets no two meet. */
-function indexNames(models: Snapshot['models'], loadBalancers: Snapshot['loadBalancers']): ReadonlyMap<string, ResolvedName> {
+export function indexNames(models: Snapshot['models'], loadBalancers: Snapshot['loadBalancers']): ReadonlyMap<string, ResolvedName> {
   const names = new Map<string, ResolvedName>();
   const add = (name: string, found: ResolvedName) => {
     if (!names.has(name)) names.set(name, Object.freeze(found));
@@ -65,7 +65,7 @@ function indexPins(pins: readonly BalancerPin[]): Snapshot['pins'] {
   return byBalancer;
 }
 
-function deepFreeze<T extends object>(value: T): T {
+export function deepFreeze<T extends object>(value: T): T {
   const open: object[] = [value];
   for (let next = open.pop(); next; next = open.pop()) {
     Object.freeze(next);

@@ -30,6 +30,22 @@ export interface Snapshot {
   accessKeys: ReadonlyMap<string, AccessKeyRecord>;
 }
 
+/** What one commit changed, so that nobody has to load everything for it. `gone` comes before `put`. */
+export interface SectionDelta<Row, Key = string> {
+  put: Row[];
+  gone: Key[];
+}
+export interface CatalogDelta {
+  upstreams?: SectionDelta<UpstreamRecord>;
+  models?: SectionDelta<Model>;
+  load_balancers?: SectionDelta<LoadBalancer>;
+  load_balancer_pins?: SectionDelta<BalancerPin, Pick<BalancerPin, 'load_balancer' | 'access_key'>>;
+  pricing?: SectionDelta<Pricing>;
+  key_groups?: SectionDelta<KeyGroup>;
+  /** `gone` holds hashes. */
+  access_keys?: SectionDelta<AccessKeyRecord>;
+}
+
 /** The same, as it crosses the bus and as storage reads it. */
 export interface CatalogRows {
   revision: number;

@@ -1,6 +1,7 @@
 /** The database of the gateway: one schema and the same repositories on SQLite and PostgreSQL. */
 export type { AuditFilters, AuditLogs, AuditPage, AuditQuery } from './audit/audit-logs.ts';
 export type { BalancerLinks, PinPage } from './catalog/balancer-links.ts';
+export { toDelta } from './catalog/catalog-rows.ts';
 export type { CatalogChange, CatalogReader, CatalogStore, CatalogWriter, ChangeOptions } from './catalog/catalog-store.ts';
 export type {
   AccessKeyDocument,
@@ -14,9 +15,11 @@ export type {
 export type { ModelNames, NameOwner, TakenName } from './catalog/model-names.ts';
 export type { ListPage, ListQuery, ResourceRepository } from './catalog/resource-repository.ts';
 export type { SwitchLinks, SwitchOwner } from './catalog/switch-links.ts';
+export { type CatalogSection, catalogSections, type RowChange, type RowImage } from './catalog/row-change.ts';
 export type { ConsoleStore } from './console/console-store.ts';
 export type { ConsoleSession, NewConsoleSession, Sessions, SignInCode } from './console/sessions.ts';
 export type { ConsoleRole, ConsoleUser, ConsoleUserChange, NewConsoleUser, UserReader, UserWriter } from './console/users.ts';
+export type { CatalogHistory, Commit, CommitAuthor, CommitPage } from './history/history.ts';
 export { type OpenOptions, openStorage, type Storage, type StorageLogger, type StorageTarget } from './open-storage.ts';
 export type { RequestFilters, RequestPage, RequestQuery, RequestStats } from './requests/request-stats.ts';
 export { type Dimension, dimensions, type Grain, grainMs, startOf } from './stats/dimensions.ts';

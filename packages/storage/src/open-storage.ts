@@ -8,6 +8,7 @@ import { type ConsoleStore, createConsoleStore } from './console/console-store.t
 import type { StorageDialect } from './dialects/dialect.ts';
 import { createPostgresDialect } from './dialects/postgres.ts';
 import { createSqliteDialect } from './dialects/sqlite.ts';
+import { type CatalogHistory, createHistory } from './history/history.ts';
 import { createMigrationProvider } from './migrations/index.ts';
 import { createRequestStats, type RequestStats } from './requests/request-stats.ts';
 import type { Database } from './schema.ts';
@@ -25,6 +26,8 @@ export interface OpenOptions {
   logger: StorageLogger;
   /** Milliseconds since the epoch. */
   now?: () => number;
+  /** Commits of the configuration that are remembered. Default: 1,000. */
+  historyRevisions?: number;
 }
 
 export interface Storage {
@@ -32,6 +35,7 @@ export interface Storage {
   readonly catalog: CatalogStore;
   readonly requests: RequestStats;
   readonly audit: AuditLogs;
+  readonly history: CatalogHistory;
   /** Console users and their sessions. */
   readonly console: ConsoleStore;
   /** Brings the schema up to date. Several processes may do so at once. Rejects `service_unavailable` when the database is away. */
@@ -42,13 +46,14 @@ export interface Storage {
 }
 
 /** Connects on first use: opening never fails because the database is away. */
-export function openStorage(target: StorageTarget, { logger, now = Date.now }: OpenOptions): Storage {
+export function openStorage(target: StorageTarget, { logger, now = Date.now, historyRevisions = 1_000 }: OpenOptions): Storage {
   const dialect = target.mode === 'sqlite' ? createSqliteDialect(target.file) : createPostgresDialect(target.url, logger);
   const db = new Kysely<Database>({ dialect: dialect.kysely });
   return {
     mode: target.mode,
-    catalog: createCatalogStore(db, dialect, now),
+    catalog: createCatalogStore(db, dialect, { now, historyRevisions }),
     audit: createAuditLogs(db, dialect),
+    history: createHistory(db, dialect),
     console: createConsoleStore(db, dialect, now),
     requests: createRequestStats(db, dialect, now),
     migrate: () => migrate(db, dialect, logger),

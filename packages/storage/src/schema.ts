@@ -178,6 +178,28 @@ export interface SessionColumns extends Measures {
   last_at: number;
 }
 
+export interface HistoryColumns {
+  revision: number;
+  occurred_at: number;
+  actor: string;
+  action: string;
+  entity_type: string;
+  entity_id: string;
+  ip_address: string | null;
+  request_id: string | null;
+  changes: number;
+}
+
+export interface HistoryRowColumns {
+  revision: number;
+  position: number;
+  section: string;
+  name: string;
+  /** A `RowImage` as JSON. */
+  row_before: string | null;
+  row_after: string | null;
+}
+
 export interface Database {
   upstreams: ResourceColumns;
   models: ModelColumns;
@@ -194,6 +216,8 @@ export interface Database {
   request_stats: RequestColumns;
   spend_days: SpendColumns;
   audit_logs: AuditColumns;
+  catalog_history: HistoryColumns;
+  catalog_history_rows: HistoryRowColumns;
   console_users: ConsoleUserColumns;
   console_sessions: ConsoleSessionColumns;
   console_sign_in_codes: SignInCodeColumns;

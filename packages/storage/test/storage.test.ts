@@ -35,7 +35,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     const { revision } = await seed(storage);
     expect(revision).toBe(before + 1);
     expect(await storage.catalog.revision()).toBe(revision);
-    expect(heard).toEqual([{ revision, previous: before }]);
+    expect(heard).toMatchObject([{ revision, previous: before, changes: [{ section: 'upstreams', name: 'main', before: null }] }]);
     expect((await storage.catalog.upstreams.find('main'))?.etag).toBe(revision);
   });
 
@@ -73,8 +73,12 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     const change = storage.catalog.change;
     await expect(change((writer) => writer.upstreams.insert('u2', sampleUpstream()))).rejects.toMatchObject({ code: 'conflict' });
     await expect(change((writer) => writer.accessKeys.insert('a2', sampleKey({ name: 'other' })))).rejects.toMatchObject({ code: 'conflict' });
-    await expect(change((writer) => writer.upstreams.remove('u1'))).rejects.toMatchObject({ code: 'in_use' });
-    await expect(change((writer) => writer.keyGroups.remove('g1'))).rejects.toMatchObject({ code: 'in_use' });
+    await expect(change((writer) => writer.upstreams.find('main').then((stored) => writer.upstreams.remove(stored!)))).rejects.toMatchObject({
+      code: 'in_use',
+    });
+    await expect(change((writer) => writer.keyGroups.find('team').then((stored) => writer.keyGroups.remove(stored!)))).rejects.toMatchObject({
+      code: 'in_use',
+    });
     await expect(change((writer) => writer.models.insert('m2', sampleModel({ name: 'x', upstream: 'nobody' })))).rejects.toMatchObject({ code: 'in_use' });
   });
 
@@ -90,7 +94,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       ]),
     );
     expect(await storage.catalog.modelNames.findTaken(['quick'], 'm1')).toEqual([]);
-    await change((writer) => writer.models.remove('m1'));
+    await change((writer) => writer.models.find('fast').then((stored) => writer.models.remove(stored!)));
     await change((writer) => writer.models.insert('m2', sampleModel({ name: 'quick', aliases: ['fast'] })));
     expect((await storage.catalog.models.find('quick'))?.id).toBe('m2');
   });

@@ -350,7 +350,7 @@ describe('over the bus', () => {
     const revision = await storage.catalog.revision();
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(heard).toHaveLength(4);
-    expect(heard.at(-1)).toEqual({ revision, previous: revision - 1 });
+    expect(heard.at(-1)).toMatchObject({ revision, previous: revision - 1, delta: { access_keys: { gone: [], put: [{ name: 'ada' }] } } });
     expect(await harness.bus.ask('catalog.revision', {})).toEqual({ revision });
   });
 });

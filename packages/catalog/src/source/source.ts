@@ -1,7 +1,8 @@
 /** The console's side of the catalog: answers for the revision, sends the configuration, and tells of every commit. */
 import type { Bus, Disposable, ServerStream } from '@model-gateway/bus';
+import type { NewsSubjects } from '@model-gateway/contracts';
 import { toGatewayError } from '@model-gateway/errors';
-import type { Storage } from '@model-gateway/storage';
+import { type CatalogChange, type Storage, toDelta } from '@model-gateway/storage';
 import type { CatalogLogger } from '../logger.ts';
 import { createEncodedCatalog, type EncodedCatalog } from './encoded.ts';
 
@@ -24,7 +25,7 @@ export function createCatalogSource({ storage, bus, logger }: CatalogSourceDeps)
   let silence: (() => void) | undefined;
   return {
     start() {
-      silence = storage.catalog.onChange((change) => bus.tell('catalog.changed', change));
+      silence = storage.catalog.onChange((change) => bus.tell('catalog.changed', newsOf(change)));
       doors = bus.serve({
         ask: { 'catalog.revision': async () => ({ revision: await storage.catalog.revision() }) },
         open: {
@@ -42,6 +43,16 @@ export function createCatalogSource({ storage, bus, logger }: CatalogSourceDeps)
       await doors?.dispose();
     },
   };
+}
+
+/** Above this, loading once is cheaper than telling everybody, and no message of the bus may be long. */
+const deltaRows = 500;
+const deltaBytes = 256 * 1024;
+
+function newsOf({ revision, previous, changes }: CatalogChange): NewsSubjects['catalog.changed'] {
+  if (changes.length > deltaRows) return { revision, previous };
+  const delta = toDelta(changes);
+  return JSON.stringify(delta).length > deltaBytes ? { revision, previous } : { revision, previous, delta };
 }
 
 async function sendCatalog(catalog: EncodedCatalog, wanted: number | undefined, stream: ServerStream<'catalog.load'>): Promise<void> {

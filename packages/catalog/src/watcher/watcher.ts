@@ -1,7 +1,8 @@
 /** What every service knows of the configuration: the newest snapshot it could get, and those that its requests are pinned to. */
 import type { Bus, Disposable } from '@model-gateway/bus';
-import type { Snapshot } from '@model-gateway/contracts';
+import type { NewsSubjects, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
+import { applyDelta } from '../apply-delta.ts';
 import type { CatalogLogger } from '../logger.ts';
 import { buildSnapshot } from '../snapshot.ts';
 import { createHistory } from './history.ts';
@@ -90,6 +91,15 @@ export function createCatalogWatcher({ bus, logger, pollMs = 2_000, now = () => 
     }
   };
 
+  const hear = ({ revision, previous, delta }: NewsSubjects['catalog.changed']): void => {
+    // What follows on what we have is taken as it is told; anything else is loaded.
+    if (delta && current?.revision === previous && !history.get(revision)) {
+      const snapshot = applyDelta(current, revision, delta);
+      history.add(snapshot);
+      adopt(snapshot);
+    } else void refresh(() => current !== null && current.revision >= revision);
+  };
+
   const poll = async (): Promise<void> => {
     try {
       const { revision } = await bus.ask('catalog.revision', {}, { deadlineMs: askMs });
@@ -106,7 +116,7 @@ export function createCatalogWatcher({ bus, logger, pollMs = 2_000, now = () => 
   };
 
   const begin = async (): Promise<void> => {
-    news = bus.listen('catalog.changed', ({ revision }) => void refresh(() => current !== null && current.revision >= revision));
+    news = bus.listen('catalog.changed', hear);
     bus.onConnection((connected) => {
       if (connected && !stopped) void poll();
     });

@@ -3,7 +3,7 @@ import type { Job, ReplyHead, ReplyTail } from '../job.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Plan, PlanRequest } from '../plan.ts';
 import type { RequestRow } from '../row.ts';
-import type { CatalogRows } from '../snapshot.ts';
+import type { CatalogDelta, CatalogRows } from '../snapshot.ts';
 import type { ExplainedNode, ExplainRequest, Explanation } from './explain.ts';
 import type { GatherTopic } from './gather.ts';
 
@@ -39,7 +39,8 @@ export interface OpenSubjects {
 
 /** News: fire and forget, or durable (committed before acknowledged, de-duplicated by id). */
 export interface NewsSubjects {
-  'catalog.changed': { revision: number; previous: number };
+  /** `delta`: what changed since `previous`; absent when it is long. */
+  'catalog.changed': { revision: number; previous: number; delta?: CatalogDelta };
   'stats.request': RequestRow;
   'audit.record': AuditRow;
   /** Sessions of a console user ended, or what the user may do changed: replicas forget what they remember of them. */

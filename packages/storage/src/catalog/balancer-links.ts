@@ -2,6 +2,7 @@
 import type { BalancerPin } from '@model-gateway/contracts';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema.ts';
+import { type ChangeRecorder, pinImage, pinName } from './row-change.ts';
 
 export interface PinPage {
   items: BalancerPin[];
@@ -25,14 +26,23 @@ export interface BalancerLinkWriter extends BalancerLinks {
   setPin(balancerId: string, accessKey: string, model: string): Promise<void>;
   /** false when there was none. */
   removePin(balancerId: string, accessKey: string): Promise<boolean>;
+  /** All of an access key, or of a load balancer (by id). */
+  removePins(of: { accessKey: string } | { balancerId: string }): Promise<void>;
 }
 
-export function createBalancerLinks(db: Kysely<Database>): BalancerLinkWriter {
+/** `recorder`: told of pins that are set and removed; readers have none. */
+export function createBalancerLinks(db: Kysely<Database>, recorder?: ChangeRecorder): BalancerLinkWriter {
   const pins = () =>
     db
       .selectFrom('load_balancer_pins')
       .innerJoin('load_balancers', 'load_balancers.id', 'load_balancer_pins.balancer_id')
       .select(['load_balancers.name as load_balancer', 'load_balancer_pins.access_key', 'load_balancer_pins.model as entry']);
+  const findPin = async (balancerId: string, accessKey: string): Promise<BalancerPin | null> =>
+    (await pins().where('balancer_id', '=', balancerId).where('access_key', '=', accessKey).executeTakeFirst()) ?? null;
+  const record = (before: BalancerPin | null, after: BalancerPin | null) => {
+    const pin = after ?? before;
+    if (pin) recorder?.record('load_balancer_pins', pinName(pin), before && pinImage(before), after && pinImage(after));
+  };
   return {
     async balancersOf(model, limit) {
       const rows = await db
@@ -46,10 +56,7 @@ export function createBalancerLinks(db: Kysely<Database>): BalancerLinkWriter {
       return rows.map(({ name }) => name);
     },
     pinsOn: (model, limit) => pins().where('load_balancer_pins.model', '=', model).orderBy('load_balancer_pins.access_key').limit(limit).execute(),
-    async findPin(balancerId, accessKey) {
-      const row = await pins().where('balancer_id', '=', balancerId).where('access_key', '=', accessKey).executeTakeFirst();
-      return row ?? null;
-    },
+    findPin,
     async listPins(balancerId, { page, pageSize }) {
       const { total } = await db
         .selectFrom('load_balancer_pins')
@@ -74,15 +81,25 @@ export function createBalancerLinks(db: Kysely<Database>): BalancerLinkWriter {
         .execute();
     },
     async setPin(balancerId, accessKey, model) {
+      const before = await findPin(balancerId, accessKey);
       await db
         .insertInto('load_balancer_pins')
         .values({ balancer_id: balancerId, access_key: accessKey, model })
         .onConflict((conflict) => conflict.columns(['balancer_id', 'access_key']).doUpdateSet({ model }))
         .execute();
+      record(before, await findPin(balancerId, accessKey));
     },
     async removePin(balancerId, accessKey) {
-      const [result] = await db.deleteFrom('load_balancer_pins').where('balancer_id', '=', balancerId).where('access_key', '=', accessKey).execute();
-      return Number(result?.numDeletedRows ?? 0) > 0;
+      const before = await findPin(balancerId, accessKey);
+      if (!before) return false;
+      await db.deleteFrom('load_balancer_pins').where('balancer_id', '=', balancerId).where('access_key', '=', accessKey).execute();
+      record(before, null);
+      return true;
+    },
+    async removePins(of) {
+      const [column, value] = 'accessKey' in of ? (['access_key', of.accessKey] as const) : (['balancer_id', of.balancerId] as const);
+      for (const pin of await pins().where(column, '=', value).execute()) record(pin, null);
+      await db.deleteFrom('load_balancer_pins').where(column, '=', value).execute();
     },
   };
 }

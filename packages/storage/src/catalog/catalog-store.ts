@@ -2,12 +2,23 @@
 import type { CatalogRows } from '@model-gateway/contracts';
 import { type Kysely, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
+import { type CommitAuthor, changesBetween, writeCommit } from '../history/history.ts';
 import type { Database } from '../schema.ts';
 import { type BalancerLinks, type BalancerLinkWriter, createBalancerLinks } from './balancer-links.ts';
+import { balancerRow, groupRow, keyRow, modelRow, pricingRow, upstreamRow } from './catalog-rows.ts';
 import { accessKeyDefinition, keyGroupDefinition, loadBalancerDefinition, modelDefinition, pricingDefinition, upstreamDefinition } from './definitions.ts';
-import type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, PricingDocument, UpstreamDocument } from './documents.ts';
+import type {
+  AccessKeyDocument,
+  KeyGroupDocument,
+  LoadBalancerDocument,
+  ModelDocument,
+  PricingDocument,
+  StoredResource,
+  UpstreamDocument,
+} from './documents.ts';
 import { createModelNames, type ModelNames, type ModelNameWriter } from './model-names.ts';
-import { createRepository, createWriter, type ResourceRepository, type ResourceWriter } from './resource-repository.ts';
+import { createRepository, createWriter, type ResourceRepository, type ResourceWriter, type WriteContext } from './resource-repository.ts';
+import { createRecorder, type RowChange } from './row-change.ts';
 import { createSwitchLinks, type SwitchLinks, type SwitchLinkWriter, switchTargets } from './switch-links.ts';
 
 export interface CatalogReader {
@@ -37,16 +48,32 @@ export interface CatalogWriter {
   keyGroups: ResourceWriter<KeyGroupDocument>;
   accessKeys: ResourceWriter<AccessKeyDocument>;
   modelNames: ModelNameWriter;
+  /** What this transaction did so far. */
+  changes(): RowChange[];
+  /** As `CatalogHistory.between`, up to the present state, seen from inside. */
+  changesSince(revision: number): Promise<RowChange[] | null>;
 }
 
 export interface CatalogChange {
   revision: number;
   previous: number;
+  changes: readonly RowChange[];
 }
 
 export interface ChangeOptions<T> {
   /** Looks at the result: false rolls everything back (dry runs, nothing changed). */
-  keep?: (result: T) => boolean;
+  keep?: (result: T, changes: readonly RowChange[]) => boolean;
+  /** Who does it, for the history. */
+  author?: CommitAuthor | ((result: T) => CommitAuthor);
+}
+
+export interface ChangeResult<T> {
+  value: T;
+  /** The new one, or the present one when nothing was kept. */
+  revision: number;
+  changed: boolean;
+  /** What `work` did, kept or not. */
+  changes: RowChange[];
 }
 
 export interface CatalogStore extends CatalogReader {
@@ -56,7 +83,7 @@ export interface CatalogStore extends CatalogReader {
   /** Several reads of one state. */
   read<T>(work: (reader: CatalogReader) => Promise<T>): Promise<T>;
   /** One transaction: all of `work` or nothing. Writers of all processes take turns, so what `work` checked stays true until it ends. */
-  change<T>(work: (writer: CatalogWriter) => Promise<T>, options?: ChangeOptions<T>): Promise<{ value: T; revision: number; changed: boolean }>;
+  change<T>(work: (writer: CatalogWriter) => Promise<T>, options?: ChangeOptions<T>): Promise<ChangeResult<T>>;
   /** Told after each commit of this process. Returns how to stop listening. */
   onChange(callback: (change: CatalogChange) => void): () => void;
 }
@@ -70,7 +97,11 @@ class Abandoned<T> extends Error {
   }
 }
 
-export function createCatalogStore(db: Kysely<Database>, dialect: StorageDialect, now: () => number): CatalogStore {
+export function createCatalogStore(
+  db: Kysely<Database>,
+  dialect: StorageDialect,
+  { now, historyRevisions }: { now: () => number; historyRevisions: number },
+): CatalogStore {
   const listeners = new Set<(change: CatalogChange) => void>();
   const translate = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -92,18 +123,24 @@ export function createCatalogStore(db: Kysely<Database>, dialect: StorageDialect
     read: (work) => read((transaction) => work(createReader(transaction, dialect))),
     async change(work, options = {}) {
       let revision = 0;
+      const recorder = createRecorder();
       const run = db.transaction().execute(async (transaction) => {
         revision = await moveRevision(transaction);
-        const value = await work(createCatalogWriter(transaction, dialect, revision, now()));
-        if (options.keep && !options.keep(value)) throw new Abandoned(value);
+        const at = now();
+        const value = await work(createCatalogWriter(transaction, dialect, { etag: revision, now: at, recorder }));
+        const changes = recorder.changes();
+        if (options.keep && !options.keep(value, changes)) throw new Abandoned(value);
+        const author = typeof options.author === 'function' ? options.author(value) : options.author;
+        await writeCommit(transaction, { revision, at, author, changes, keep: historyRevisions });
         return value;
       });
       try {
         const value = await run;
-        for (const listener of listeners) listener({ revision, previous: revision - 1 });
-        return { value, revision, changed: true };
+        const changes = recorder.changes();
+        for (const listener of listeners) listener({ revision, previous: revision - 1, changes });
+        return { value, revision, changed: true, changes };
       } catch (error) {
-        if (error instanceof Abandoned) return { value: error.value, revision: revision - 1, changed: false };
+        if (error instanceof Abandoned) return { value: error.value, revision: revision - 1, changed: false, changes: recorder.changes() };
         throw dialect.translateError(error);
       }
     },
@@ -128,10 +165,10 @@ function createReader(db: Kysely<Database>, dialect: StorageDialect): CatalogRea
   };
 }
 
-function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, revision: number, now: number): CatalogWriter {
-  const context = { etag: revision, now };
+function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, context: WriteContext): CatalogWriter {
+  const revision = context.etag;
   const modelNames = createModelNames(db);
-  const balancerLinks = createBalancerLinks(db);
+  const balancerLinks = createBalancerLinks(db, context.recorder);
   const switchLinks = createSwitchLinks(db);
   const linkModel = async (id: string, document: ModelDocument) => {
     await modelNames.claim('model', id, document);
@@ -144,31 +181,46 @@ function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, revi
       document.entries.map(({ model }) => model),
     );
   };
+  const unlinkBalancer = async ({ id }: { id: string }) => {
+    await balancerLinks.removePins({ balancerId: id });
+    await modelNames.release([id]);
+    await balancerLinks.setEntries(id, []);
+  };
   return {
     revision,
     pricing: createWriter(db, dialect, pricingDefinition, context),
     upstreams: withEach(createWriter(db, dialect, upstreamDefinition, context), {
       keep: (id, { request_body_rules }) => switchLinks.setTargets('upstream', id, switchTargets(request_body_rules)),
-      drop: (id) => switchLinks.setTargets('upstream', id, []),
+      drop: ({ id }) => switchLinks.setTargets('upstream', id, []),
     }),
     keyGroups: createWriter(db, dialect, keyGroupDefinition, context),
-    accessKeys: createWriter(db, dialect, accessKeyDefinition, context),
+    accessKeys: withEach(createWriter(db, dialect, accessKeyDefinition, context), {
+      drop: ({ document }) => balancerLinks.removePins({ accessKey: document.name }),
+    }),
     modelNames,
     balancerLinks,
     switchLinks,
+    changes: () => context.recorder.changes(),
+    changesSince: (from) => changesBetween(db, from, revision - 1),
     models: withEach(createWriter(db, dialect, modelDefinition, context), {
       keep: linkModel,
-      drop: (id) => switchLinks.setTargets('model', id, []),
+      async drop({ id }) {
+        await switchLinks.setTargets('model', id, []);
+        await modelNames.release([id]);
+      },
     }),
-    loadBalancers: withEach(createWriter(db, dialect, loadBalancerDefinition, context), { keep: linkBalancer }),
+    loadBalancers: withEach(createWriter(db, dialect, loadBalancerDefinition, context), { keep: linkBalancer, drop: unlinkBalancer }),
   };
 }
 
+/** What hangs on a row: made anew with it, and gone before it. */
+interface Hanging<D> {
+  keep?: (id: string, document: D) => Promise<void>;
+  drop: (stored: StoredResource<D>) => Promise<void>;
+}
+
 /** A writer that also keeps what hangs on its rows. */
-const withEach = <D extends { name: string }>(
-  writer: ResourceWriter<D>,
-  { keep, drop }: { keep: (id: string, document: D) => Promise<void>; drop?: (id: string) => Promise<void> },
-): ResourceWriter<D> => ({
+const withEach = <D extends { name: string }>(writer: ResourceWriter<D>, { keep = async () => undefined, drop }: Hanging<D>): ResourceWriter<D> => ({
   ...writer,
   async insert(id, document) {
     const stored = await writer.insert(id, document);
@@ -180,9 +232,17 @@ const withEach = <D extends { name: string }>(
     await keep(stored.id, document);
     return updated;
   },
-  async remove(id) {
-    await drop?.(id);
-    await writer.remove(id);
+  async restore(row) {
+    const known = await writer.find(row.document.name);
+    // What hangs on an id stands in the way of another.
+    if (known && known.id !== row.id) await drop(known);
+    const stored = await writer.restore(row);
+    await keep(row.id, row.document);
+    return stored;
+  },
+  async remove(stored) {
+    await drop(stored);
+    await writer.remove(stored);
   },
 });
 
@@ -240,21 +300,12 @@ async function loadRows(db: Kysely<Database>, dialect: StorageDialect): Promise<
   const accessKeys = await reader.accessKeys.all();
   return {
     revision,
-    upstreams: upstreams.map(({ id, document }) => ({ id, ...document })),
-    models: models.map(({ document, createdAt }) => ({ ...document, created_at: createdAt })),
-    load_balancers: loadBalancers.map(({ document, createdAt }) => ({ ...document, created_at: createdAt })),
+    upstreams: upstreams.map(upstreamRow),
+    models: models.map(modelRow),
+    load_balancers: loadBalancers.map(balancerRow),
     load_balancer_pins: pins,
-    pricing: pricing.map(({ document }) => document),
-    key_groups: keyGroups.map(({ document }) => document),
-    access_keys: accessKeys.map(({ document: { name, group, enabled, expires_at, hash, rate_limit, budget } }) => ({
-      name,
-      group,
-      enabled,
-      expires_at: expires_at === null ? null : Date.parse(expires_at),
-      hash,
-      // Left out where they say nothing: a catalog holds tens of thousands of keys.
-      ...(rate_limit !== undefined && rate_limit !== 'inherit' && { rate_limit }),
-      ...(budget && { budget }),
-    })),
+    pricing: pricing.map(pricingRow),
+    key_groups: keyGroups.map(groupRow),
+    access_keys: accessKeys.map(keyRow),
   };
 }

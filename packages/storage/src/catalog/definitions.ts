@@ -6,6 +6,7 @@ const always = { name: 'name', created_at: 'created_at', updated_at: 'updated_at
 
 export const upstreamDefinition: ResourceDefinition<UpstreamDocument> = {
   table: 'upstreams',
+  section: 'upstreams',
   sortable: always,
   searched: ['name'],
   toColumns: (document) => ({ columns: {}, json: document }),
@@ -14,6 +15,7 @@ export const upstreamDefinition: ResourceDefinition<UpstreamDocument> = {
 
 export const modelDefinition: ResourceDefinition<ModelDocument> = {
   table: 'models',
+  section: 'models',
   sortable: { ...always, upstream: 'upstream' },
   searched: ['name', 'upstream'],
   toColumns: (document) => ({ columns: { upstream: document.upstream }, json: document }),
@@ -22,6 +24,7 @@ export const modelDefinition: ResourceDefinition<ModelDocument> = {
 
 export const loadBalancerDefinition: ResourceDefinition<LoadBalancerDocument> = {
   table: 'load_balancers',
+  section: 'load_balancers',
   sortable: always,
   searched: ['name'],
   toColumns: (document) => ({ columns: {}, json: document }),
@@ -30,6 +33,7 @@ export const loadBalancerDefinition: ResourceDefinition<LoadBalancerDocument> = 
 
 export const pricingDefinition: ResourceDefinition<PricingDocument> = {
   table: 'model_pricing',
+  section: 'pricing',
   sortable: { ...always, model: 'model' },
   searched: ['name', 'model'],
   toColumns: (document) => ({ columns: { model: document.model }, json: document }),
@@ -38,6 +42,7 @@ export const pricingDefinition: ResourceDefinition<PricingDocument> = {
 
 export const keyGroupDefinition: ResourceDefinition<KeyGroupDocument> = {
   table: 'key_groups',
+  section: 'key_groups',
   sortable: always,
   searched: ['name'],
   toColumns: (document) => ({ columns: {}, json: document }),
@@ -46,6 +51,7 @@ export const keyGroupDefinition: ResourceDefinition<KeyGroupDocument> = {
 
 export const accessKeyDefinition: ResourceDefinition<AccessKeyDocument> = {
   table: 'access_keys',
+  section: 'access_keys',
   sortable: { ...always, group: 'group_name' },
   searched: ['name', 'group_name'],
   // Hash and sealed value stand in their columns alone: a copy inside the JSON could go stale.

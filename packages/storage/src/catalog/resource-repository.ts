@@ -3,6 +3,7 @@ import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { AccessKeyColumns, Database, ModelColumns, PricingColumns, ResourceColumns } from '../schema.ts';
 import type { StoredResource } from './documents.ts';
+import { type CatalogSection, type ChangeRecorder, imageOf } from './row-change.ts';
 
 export interface ListQuery {
   /** From 1. */
@@ -25,6 +26,7 @@ type AnyColumns = ResourceColumns & OwnColumns;
 
 export interface ResourceDefinition<D extends { name: string }> {
   table: 'upstreams' | 'models' | 'load_balancers' | 'key_groups' | 'access_keys' | 'model_pricing';
+  section: Exclude<CatalogSection, 'load_balancer_pins'>;
   /** Names that a list may be sorted by → column. */
   sortable: Readonly<Record<string, keyof AnyColumns>>;
   searched: readonly (keyof AnyColumns)[];
@@ -46,13 +48,16 @@ export interface ResourceWriter<D extends { name: string }> extends ResourceRepo
   /** Throws `conflict` when the name (or a unique column) is taken. */
   insert(id: string, document: D): Promise<StoredResource<D>>;
   update(stored: StoredResource<D>, document: D): Promise<StoredResource<D>>;
+  /** Puts a row back as it once was, over the one that has its name now. Its secrets are bound to the id, which comes back too. */
+  restore(row: { id: string; createdAt: number; document: D }): Promise<StoredResource<D>>;
   /** Throws `in_use` when another table refers to it. */
-  remove(id: string): Promise<void>;
+  remove(stored: StoredResource<D>): Promise<void>;
 }
 
 export interface WriteContext {
   etag: number;
   now: number;
+  recorder: ChangeRecorder;
 }
 
 type ResourceDatabase = Kysely<{ upstreams: AnyColumns }>;
@@ -98,11 +103,13 @@ export function createWriter<D extends { name: string }>(
   db: Kysely<Database>,
   dialect: StorageDialect,
   definition: ResourceDefinition<D>,
-  { etag, now }: WriteContext,
+  { etag, now, recorder }: WriteContext,
 ): ResourceWriter<D> {
   const { writable, table } = bind(db, definition);
+  const reader = createRepository(db, dialect, definition);
+  const section = definition.section;
   return {
-    ...createRepository(db, dialect, definition),
+    ...reader,
     async insert(id, document) {
       const { columns, json } = definition.toColumns(document);
       const common = { id, name: document.name, etag, document: JSON.stringify(json), created_at: now, updated_at: now };
@@ -110,16 +117,32 @@ export function createWriter<D extends { name: string }>(
         .insertInto(table)
         .values({ ...common, ...columns })
         .execute();
-      return { id, etag, document, createdAt: now, updatedAt: now };
+      const stored = { id, etag, document, createdAt: now, updatedAt: now };
+      recorder.record(section, document.name, null, imageOf(stored));
+      return stored;
     },
     async update(stored, document) {
       const { columns, json } = definition.toColumns(document);
       const changed = { name: document.name, etag, document: JSON.stringify(json), updated_at: now, ...columns };
       await writable.updateTable(table).set(changed).where('id', '=', stored.id).execute();
-      return { ...stored, etag, document, updatedAt: now };
+      const updated = { ...stored, etag, document, updatedAt: now };
+      recorder.record(section, document.name, imageOf(stored), imageOf(updated));
+      return updated;
     },
-    async remove(id) {
-      await writable.deleteFrom(table).where('id', '=', id).execute();
+    async restore({ id, createdAt, document }) {
+      const { columns, json } = definition.toColumns(document);
+      const { name } = document;
+      const known = await reader.find(name);
+      const row = { id, name, etag, document: JSON.stringify(json), created_at: createdAt, updated_at: now, ...columns };
+      if (known) await writable.updateTable(table).set(row).where('name', '=', name).execute();
+      else await writable.insertInto(table).values(row).execute();
+      const stored = { id, etag, document, createdAt, updatedAt: now };
+      recorder.record(section, name, known && imageOf(known), imageOf(stored));
+      return stored;
+    },
+    async remove(stored) {
+      await writable.deleteFrom(table).where('id', '=', stored.id).execute();
+      recorder.record(section, stored.document.name, imageOf(stored), null);
     },
   };
 }

@@ -8,6 +8,7 @@ import { spendTables } from './0004-limits.ts';
 import { consoleUserTables } from './0005-console-users.ts';
 import { auditTable } from './0006-audit.ts';
 import { pricingTable } from './0006-pricing.ts';
+import { historyTables } from './0007-history.ts';
 import { statTables } from './0008-stats.ts';
 import { rewritingTables } from './0010-row-pipeline.ts';
 
@@ -19,6 +20,7 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0005-console-users': consoleUserTables,
   '0006-audit': auditTable,
   '0006-pricing': pricingTable,
+  '0007-history': historyTables,
   '0008-stats': (_types, dialect) => statTables(dialect),
   '0010-row-pipeline': rewritingTables,
 };

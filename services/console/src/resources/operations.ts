@@ -91,7 +91,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
       const stored = await findOrThrow(writer, name);
       etagMatches(stored.etag, precondition);
       await resource.checkRemoval(stored, writer);
-      await resource.writer(writer).remove(stored.id);
+      await resource.writer(writer).remove(stored);
     },
     async put(writer, body, prefix) {
       const { fields } = readBody(resource.path, body, prefix);

@@ -27,7 +27,7 @@ export interface BuildContext<D> {
 export interface ResourceWriterOf<D extends { name: string }> extends ResourceRepository<D> {
   insert(id: string, document: D): Promise<StoredResource<D>>;
   update(stored: StoredResource<D>, document: D): Promise<StoredResource<D>>;
-  remove(id: string): Promise<void>;
+  remove(stored: StoredResource<D>): Promise<void>;
 }
 
 /** `D` is stored, `I` is what the schema gives. */

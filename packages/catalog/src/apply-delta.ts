@@ -1,0 +1,52 @@
+/** A snapshot and what one commit changed → the next snapshot. Twenty thousand keys are copied as references, not read and printed again. */
+import type { CatalogDelta, SectionDelta, Snapshot } from '@model-gateway/contracts';
+import { deepFreeze, indexNames } from './snapshot.ts';
+
+export function applyDelta(previous: Snapshot, revision: number, delta: CatalogDelta): Snapshot {
+  const upstreams = apply(previous.upstreams, delta.upstreams, nameOf, sorted);
+  const models = apply(previous.models, delta.models, nameOf, sorted);
+  const loadBalancers = apply(previous.loadBalancers, delta.load_balancers, nameOf, sorted);
+  const pricing = apply(previous.pricing, delta.pricing, nameOf, sorted);
+  const keyGroups = apply(previous.keyGroups, delta.key_groups, nameOf, sorted);
+  const accessKeys = apply(previous.accessKeys, delta.access_keys, ({ hash }) => hash);
+  const pins = applyPins(previous.pins, delta.load_balancer_pins);
+  const sameNames = models === previous.models && loadBalancers === previous.loadBalancers;
+  const names = sameNames ? previous.names : indexNames(models, loadBalancers);
+  return Object.freeze({ revision, upstreams, models, loadBalancers, pins, names, keyGroups, pricing, accessKeys });
+}
+
+const nameOf = ({ name }: { name: string }): string => name;
+
+function apply<T extends object>(
+  previous: ReadonlyMap<string, T>,
+  delta: SectionDelta<T> | undefined,
+  keyOf: (row: T) => string,
+  order: (rows: Map<string, T>) => Map<string, T> = (rows) => rows,
+): ReadonlyMap<string, T> {
+  if (!delta || delta.gone.length + delta.put.length === 0) return previous;
+  const next = new Map(previous);
+  for (const key of delta.gone) next.delete(key);
+  const size = next.size;
+  for (const row of delta.put) next.set(keyOf(row), deepFreeze(row));
+  return next.size > size ? order(next) : next;
+}
+
+/** As the whole configuration comes: lists that callers see keep their order whichever way a row arrived. */
+const sorted = <T>(rows: Map<string, T>): Map<string, T> => new Map([...rows].sort(([a], [b]) => (a < b ? -1 : 1)));
+
+function applyPins(previous: Snapshot['pins'], delta: CatalogDelta['load_balancer_pins']): Snapshot['pins'] {
+  if (!delta || delta.gone.length + delta.put.length === 0) return previous;
+  const next = new Map(previous);
+  const own = (balancer: string): Map<string, string> => {
+    const copy = new Map(next.get(balancer));
+    next.set(balancer, copy);
+    return copy;
+  };
+  for (const { load_balancer, access_key } of delta.gone) {
+    const left = own(load_balancer);
+    left.delete(access_key);
+    if (left.size === 0) next.delete(load_balancer);
+  }
+  for (const { load_balancer, access_key, entry } of delta.put) own(load_balancer).set(access_key, entry);
+  return next;
+}

@@ -1,0 +1,56 @@
+/** From stored resources to what snapshots carry: the whole configuration, or what one commit changed of it. */
+import type { AccessKeyRecord, BalancerPin, CatalogDelta, KeyGroup, LoadBalancer, Model, Pricing, UpstreamRecord } from '@model-gateway/contracts';
+import type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, PricingDocument, UpstreamDocument } from './documents.ts';
+import type { CatalogSection, RowChange, RowImage } from './row-change.ts';
+
+type Row<D> = { id: string; createdAt: number; document: D };
+
+export const upstreamRow = ({ id, document }: Row<UpstreamDocument>): UpstreamRecord => ({ id, ...document });
+export const modelRow = ({ document, createdAt }: Row<ModelDocument>): Model => ({ ...document, created_at: createdAt });
+export const balancerRow = ({ document, createdAt }: Row<LoadBalancerDocument>): LoadBalancer => ({ ...document, created_at: createdAt });
+export const pricingRow = ({ document }: Row<PricingDocument>): Pricing => document;
+export const groupRow = ({ document }: Row<KeyGroupDocument>): KeyGroup => document;
+export const keyRow = ({ document: { name, group, enabled, expires_at, hash, rate_limit, budget } }: Row<AccessKeyDocument>): AccessKeyRecord => ({
+  name,
+  group,
+  enabled,
+  expires_at: expires_at === null ? null : Date.parse(expires_at),
+  hash,
+  // Left out where they say nothing: a catalog holds tens of thousands of keys.
+  ...(rate_limit !== undefined && rate_limit !== 'inherit' && { rate_limit }),
+  ...(budget && { budget }),
+});
+
+/** How the rows of a section stand in snapshots, and what they are found by there. */
+const shapes: { readonly [S in Exclude<CatalogSection, 'load_balancer_pins'>]: { toRow(image: RowImage): object; keyOf(image: RowImage): string } } = {
+  upstreams: { toRow: (image) => upstreamRow(image as never), keyOf: nameOf },
+  models: { toRow: (image) => modelRow(image as never), keyOf: nameOf },
+  load_balancers: { toRow: (image) => balancerRow(image as never), keyOf: nameOf },
+  pricing: { toRow: (image) => pricingRow(image as never), keyOf: nameOf },
+  key_groups: { toRow: (image) => groupRow(image as never), keyOf: nameOf },
+  access_keys: { toRow: (image) => keyRow(image as never), keyOf: ({ document }) => String(document['hash']) },
+};
+
+function nameOf({ document }: RowImage): string {
+  return String(document['name']);
+}
+
+/** Rows are copies: who hears of them freezes them. */
+export function toDelta(changes: readonly RowChange[]): CatalogDelta {
+  const delta: Record<string, { put: object[]; gone: unknown[] }> = {};
+  for (const { section, before, after } of changes) {
+    const part = delta[section] ?? { put: [], gone: [] };
+    delta[section] = part;
+    if (section === 'load_balancer_pins') {
+      if (after) part.put.push({ ...after.document });
+      else if (before) part.gone.push(pinKey(before.document as unknown as BalancerPin));
+      continue;
+    }
+    const { toRow, keyOf } = shapes[section];
+    if (before && (!after || keyOf(before) !== keyOf(after))) part.gone.push(keyOf(before));
+    if (after) part.put.push(structuredClone(toRow(after)));
+  }
+  return delta as CatalogDelta;
+}
+
+const pinKey = ({ load_balancer, access_key }: BalancerPin) => ({ load_balancer, access_key });
