@@ -2,7 +2,7 @@
 export type { AuditFilters, AuditLogs, AuditPage, AuditQuery } from './audit/audit-logs.ts';
 export type { BalancerLinks, PinPage } from './catalog/balancer-links.ts';
 export { toDelta } from './catalog/catalog-rows.ts';
-export type { CatalogChange, CatalogReader, CatalogStore, CatalogWriter, ChangeOptions } from './catalog/catalog-store.ts';
+export type { CatalogChange, CatalogReader, CatalogStore, CatalogWriter, ChangeOptions, ChangeResult } from './catalog/catalog-store.ts';
 export type {
   AccessKeyDocument,
   KeyGroupDocument,

@@ -11,6 +11,9 @@ import { type Attempts, MemoryAttempts } from '@model-gateway/shared-state';
 import { guardStorage, type Storage } from '@model-gateway/storage';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 import { accessKeyRoutes } from './api/access-key-routes.ts';
+import { auditRoutes } from './api/audit-routes.ts';
+import { batchRoutes } from './api/batch-routes.ts';
+import { historyRoutes } from './api/history-routes.ts';
 import { limitRoutes } from './api/limit-routes.ts';
 import { logRoutes } from './api/log-routes.ts';
 import { metaRoutes } from './api/meta-routes.ts';
@@ -175,6 +178,9 @@ function createRoutes(room: Room, now: () => number): Route[] {
     ...limitRoutes(room),
     ...logRoutes(room, now),
     ...transferRoutes(resources, room),
+    ...batchRoutes(resources, room),
+    ...historyRoutes(room),
+    ...auditRoutes(room, now),
   ];
 }
 

@@ -3,6 +3,8 @@ import { sealedAs } from '@model-gateway/contracts';
 import { mintAccessKey } from '@model-gateway/secrets';
 import type { AccessKeyDocument, CatalogReader, StoredResource } from '@model-gateway/storage';
 import type { Request, Response } from 'express';
+import { actorNameOf, auditOf } from '../audit/audit-of.ts';
+import { commit } from '../history/commit.ts';
 import { Problem } from '../problem.ts';
 import { sealValue } from '../resources/access-keys.ts';
 import { etagMatches, formatEtag } from '../resources/etag.ts';
@@ -11,7 +13,7 @@ import type { Room } from '../room.ts';
 import { base, parameter, type Route } from './route.ts';
 
 export function accessKeyRoutes(accessKeys: ResourceOperations, room: Room): Route[] {
-  const { storage, keyring, logger } = room;
+  const { storage, keyring, audit } = room;
   const find = async (reader: CatalogReader, name: string): Promise<StoredResource<AccessKeyDocument>> => {
     const stored = await reader.accessKeys.find(name);
     if (!stored) throw new Problem('not_found', 'There is no access key of this name.');
@@ -20,8 +22,9 @@ export function accessKeyRoutes(accessKeys: ResourceOperations, room: Room): Rou
   const reveal = async (request: Request, response: Response) => {
     const { id, document } = await find(storage.catalog, parameter(request, 'name'));
     if (document.sealed === null) throw new Problem('conflict', 'An anonymous key is stored as a hash only: its value cannot be shown again.');
-    logger.info({ action: 'reveal', entity: 'access key', name: document.name, client_ip: request.socket.remoteAddress }, 'an access key was copied');
-    response.json({ name: document.name, api_key: keyring.open(document.sealed, sealedAs.accessKey(id)) });
+    const value = keyring.open(document.sealed, sealedAs.accessKey(id));
+    await audit({ ...auditOf(request, actorNameOf(response)), action: 'reveal', entity_type: 'access_key', entity_id: document.name });
+    response.json({ name: document.name, api_key: value });
   };
   const copy = {
     method: 'get',
@@ -48,13 +51,13 @@ export function accessKeyRoutes(accessKeys: ResourceOperations, room: Room): Rou
       async handle(request, response) {
         const name = parameter(request, 'name');
         const key = mintAccessKey();
-        const { value, revision } = await storage.catalog.change(async (writer) => {
+        const purpose = { action: 'rotate', entity_type: 'access_key', entity_id: name } as const;
+        const { value } = await commit(room, { request, response }, purpose, async (writer) => {
           const stored = await find(writer, name);
           etagMatches(stored.etag, request.get('if-match'));
           await writer.accessKeys.update(stored, { ...stored.document, ...sealValue(key, stored.document.anonymous, stored.id, { room }) });
           return accessKeys.read(writer, name);
         });
-        logger.info({ action: 'rotate', entity: 'access key', name, revision, client_ip: request.socket.remoteAddress }, 'configuration changed');
         response.set('ETag', formatEtag(value.etag)).json({ ...value.body, key });
       },
     },

@@ -4,21 +4,11 @@ import { z } from 'zod';
 import { invalidField } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
+import { instant } from './instant.ts';
 import { base, type Route } from './route.ts';
 
 const dayMs = 24 * 3_600_000;
 const text = z.string().min(1).max(512).optional();
-
-/** ISO 8601, or milliseconds since the epoch. */
-const instant = z
-  .string()
-  .max(40)
-  .transform((value, context) => {
-    const time = /^\d{1,15}$/.test(value) ? Number(value) : z.iso.datetime({ offset: true }).safeParse(value).success ? Date.parse(value) : Number.NaN;
-    if (Number.isNaN(time)) context.addIssue({ code: 'custom', message: 'must be an ISO 8601 instant or milliseconds since the epoch' });
-    return time;
-  })
-  .optional();
 
 export const logQuery = z.object({
   /** The minted id, or the caller's own `z-request-id`. */

@@ -2,8 +2,9 @@
 import { modelName, resourceName } from '@model-gateway/contracts';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import { commit } from '../history/commit.ts';
 import { Problem } from '../problem.ts';
-import { findBalancer, putPin } from '../resources/pins.ts';
+import { findBalancer, type Outcome, putPin } from '../resources/pins.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { base, parameter, type Route } from './route.ts';
@@ -15,27 +16,21 @@ const listQuery = z.object({
 const pinSchema = z.strictObject({ access_key: resourceName, entry: modelName });
 const entrySchema = z.strictObject({ entry: modelName });
 
-export function pinRoutes({ storage, logger }: Room): Route[] {
-  const { catalog } = storage;
+export function pinRoutes(room: Room): Route[] {
+  const { catalog } = room.storage;
   const all = `${base}/load-balancers/{name}/pins`;
   const one = `${all}/{access_key}`;
   const tag = 'load-balancers';
-  const record = (action: string, request: Request, accessKey: string, revision: number) =>
-    logger.info(
-      { action, entity: 'pin', name: `${parameter(request, 'name')}/${accessKey}`, revision, client_ip: request.socket.remoteAddress },
-      'configuration changed',
-    );
+  const entityOf = (request: Request, accessKey: string) =>
+    ({ entity_type: 'lb_static_binding_pin', entity_id: `${parameter(request, 'name')}/${accessKey}` }) as const;
   const put = async (request: Request, response: Response, accessKey: string, entry: string) => {
     const load_balancer = parameter(request, 'name');
     const pin = { load_balancer, access_key: accessKey, entry };
-    const { value, revision } = await catalog.change(
-      async (writer) => {
-        await findBalancer(writer, load_balancer);
-        return putPin(writer, pin);
-      },
-      { keep: (outcome) => outcome !== 'unchanged' },
-    );
-    if (value !== 'unchanged') record(value === 'created' ? 'create' : 'update', request, accessKey, revision);
+    const action = (outcome: Outcome) => (outcome === 'created' ? 'create' : 'update');
+    await commit(room, { request, response }, { action, ...entityOf(request, accessKey) }, async (writer) => {
+      await findBalancer(writer, load_balancer);
+      return putPin(writer, pin);
+    });
     response.json({ access_key: accessKey, entry });
   };
 
@@ -109,11 +104,10 @@ export function pinRoutes({ storage, logger }: Room): Route[] {
       failures: [404],
       async handle(request, response) {
         const accessKey = parameter(request, 'access_key');
-        const { revision } = await catalog.change(async (writer) => {
+        await commit(room, { request, response }, { action: 'delete', ...entityOf(request, accessKey) }, async (writer) => {
           const { id } = await findBalancer(writer, parameter(request, 'name'));
           if (!(await writer.balancerLinks.removePin(id, accessKey))) throw new Problem('not_found', 'This access key is not pinned.');
         });
-        record('delete', request, accessKey, revision);
         response.status(204).end();
       },
     },

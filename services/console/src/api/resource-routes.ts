@@ -1,5 +1,7 @@
 /** The six routes that every kind of resource has. */
+import type { CatalogWriter } from '@model-gateway/storage';
 import type { Request, Response } from 'express';
+import { type Call, commit, type Purpose } from '../history/commit.ts';
 import { formatEtag } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import type { Reply } from '../resources/resource.ts';
@@ -8,21 +10,20 @@ import { readInput } from '../validation/read-input.ts';
 import { listQuery, toListQuery } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
-export function resourceRoutes(resource: ResourceOperations, { storage, logger }: Room): Route[] {
-  const { path, noun } = resource;
+export function resourceRoutes(resource: ResourceOperations, room: Room): Route[] {
+  const { path, entityType } = resource;
   const all = `${base}/${path}`;
   const one = `${all}/{name}`;
-  const { catalog } = storage;
+  const { catalog } = room.storage;
   const id = path.replaceAll('-', '_');
   const tag = path;
 
   const answer = (response: Response, status: number, { body, etag }: Reply) => response.status(status).set('ETag', formatEtag(etag)).json(body);
-  const record = (action: string, name: unknown, revision: number, request: Request) =>
-    logger.info({ action, entity: noun, name, revision, client_ip: request.socket.remoteAddress }, 'configuration changed');
+  const change = <T>(call: Call, action: 'create' | 'update' | 'delete', entity_id: Purpose<T>['entity_id'], work: (writer: CatalogWriter) => Promise<T>) =>
+    commit(room, call, { action, entity_type: entityType, entity_id }, work);
   const update = async (request: Request, response: Response) => {
     const name = parameter(request, 'name');
-    const { value, revision } = await catalog.change((writer) => resource.update(writer, name, request.body, request.get('if-match')));
-    record('update', name, revision, request);
+    const { value } = await change({ request, response }, 'update', name, (writer) => resource.update(writer, name, request.body, request.get('if-match')));
     answer(response, 200, value);
   };
   const merges = 'merge: a field that is not sent stays, null resets it to its default, masked or absent secrets stay';
@@ -52,8 +53,8 @@ export function resourceRoutes(resource: ResourceOperations, { storage, logger }
       status: 201,
       failures: [409],
       async handle(request, response) {
-        const { value, revision } = await catalog.change((writer) => resource.create(writer, request.body));
-        record('create', value.body['name'], revision, request);
+        const nameOf = ({ body }: Reply) => String(body['name']);
+        const { value } = await change({ request, response }, 'create', nameOf, (writer) => resource.create(writer, request.body));
         answer(response, 201, value);
       },
     },
@@ -92,8 +93,7 @@ export function resourceRoutes(resource: ResourceOperations, { storage, logger }
       failures: [404, 412],
       async handle(request, response) {
         const name = parameter(request, 'name');
-        const { revision } = await catalog.change((writer) => resource.remove(writer, name, request.get('if-match')));
-        record('delete', name, revision, request);
+        await change({ request, response }, 'delete', name, (writer) => resource.remove(writer, name, request.get('if-match')));
         response.status(204).end();
       },
     },

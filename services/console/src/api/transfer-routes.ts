@@ -1,11 +1,14 @@
 /** The whole configuration out, and in again: one file, one transaction. */
+import type { RowChange } from '@model-gateway/storage';
 import type { Response } from 'express';
 import { stringify as printYaml } from 'yaml';
 import { z } from 'zod';
+import { commit } from '../history/commit.ts';
+import { describeChanges, summarize } from '../history/describe-change.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import type { Room } from '../room.ts';
 import { exportConfiguration } from '../transfer/export.ts';
-import { importConfiguration, importSchema } from '../transfer/import.ts';
+import { importSchema, prepareImport } from '../transfer/import.ts';
 import { readInput } from '../validation/read-input.ts';
 import { base, type Route } from './route.ts';
 
@@ -42,10 +45,17 @@ export const transferRoutes = (resources: readonly ResourceOperations[], room: R
     failures: [409],
     async handle(request, response) {
       const { dry_run } = readInput(importQuery, request.query);
-      const outcome = await importConfiguration(request.body, { dryRun: dry_run === 'true', resources, room });
-      if (outcome.changed)
-        room.logger.info({ action: 'import', entity: 'config', revision: outcome.revision, client_ip: request.socket.remoteAddress }, 'configuration changed');
-      response.json({ dry_run: dry_run === 'true', ...outcome.diff });
+      const dryRun = dry_run === 'true';
+      const work = prepareImport(request.body, { resources, room });
+      const purpose = {
+        action: 'import',
+        entity_type: 'config',
+        entity_id: 'configuration',
+        dryRun,
+        diff: ({ changes }: { changes: readonly RowChange[] }) => summarize(changes),
+      } as const;
+      const { value, revision, changed, changes } = await commit(room, { request, response }, purpose, work);
+      response.json({ dry_run: dryRun, ...(changed && { revision }), ...value, ...describeChanges(changes) });
     },
   },
 ];

@@ -18,6 +18,7 @@ const ourPrefix = 'gk-';
 export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
   path: 'access-keys',
   noun: 'access key',
+  entityType: 'access_key',
   sortable: ['name', 'created_at', 'updated_at', 'group'],
   schema: accessKeySchema,
   partial: accessKeySchema.partial(),
@@ -26,6 +27,7 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
   toInput: ({ mask: _mask, hash: _hash, sealed: _sealed, ...document }) => document,
   dropMasks: ({ key, ...fields }) => (typeof key === 'string' && isMasked(key) ? fields : { ...fields, ...(key !== undefined && { key }) }),
   toReply: ({ mask, hash: _hash, sealed: _sealed, ...document }) => ({ ...document, key: mask, last_used_at: null }),
+  secrets: ({ hash }) => ({ key: hash }),
   check: checkKey,
   async build({ key, ...input }, context) {
     const { existing, writer, prefix } = context;

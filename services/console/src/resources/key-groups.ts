@@ -10,6 +10,7 @@ const listed = 20;
 export const keyGroups: Resource<KeyGroupDocument, KeyGroup> = {
   path: 'key-groups',
   noun: 'key group',
+  entityType: 'key_group',
   sortable: ['name', 'created_at', 'updated_at'],
   schema: keyGroupSchema,
   partial: keyGroupSchema.partial(),

@@ -12,6 +12,7 @@ const listed = 20;
 export const loadBalancers: Resource<LoadBalancerDocument, LoadBalancer> = {
   path: 'load-balancers',
   noun: 'load balancer',
+  entityType: 'load_balancer',
   sortable: ['name', 'created_at', 'updated_at'],
   schema: loadBalancerSchema,
   partial: loadBalancerSchema.partial(),

@@ -6,6 +6,7 @@ import { checkBaseUrl } from '../validation/base-url.ts';
 import { checkKind, checkKindOfProtocol } from '../validation/kind.ts';
 import { checkProtocol } from '../validation/protocol.ts';
 import { joinPath } from '../validation/read-input.ts';
+import { concealConfig } from './conceal.ts';
 import { refuseReferredModel } from './load-balancers.ts';
 import { checkAliases, refuseTakenNames } from './public-names.ts';
 import type { Resource } from './resource.ts';
@@ -13,6 +14,7 @@ import type { Resource } from './resource.ts';
 export const models: Resource<ModelDocument, Model> = {
   path: 'models',
   noun: 'model',
+  entityType: 'model',
   sortable: ['name', 'created_at', 'updated_at', 'upstream'],
   schema: modelSchema,
   partial: modelSchema.partial(),
@@ -20,6 +22,8 @@ export const models: Resource<ModelDocument, Model> = {
   writer: (writer) => writer.models,
   toInput: (document) => ({ ...document }),
   toReply: (document) => ({ ...document }),
+  conceal: (shown) => ({ ...shown, extra_config: concealConfig(shown['extra_config']) }),
+  secrets: ({ extra_config }) => ({ extra_config }),
   check: (input, room) => [
     ...(input.protocol === null ? [] : checkProtocol('protocol', input.protocol, room.protocols)),
     ...checkBaseUrl('base_url', input.base_url, room.outbound.policy),

@@ -1,6 +1,7 @@
 /** The verbs of a resource, the same for all kinds: each runs inside one transaction that its caller opened. */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import type { AuditEntityType } from '@model-gateway/contracts';
 import type { CatalogReader, CatalogWriter, ListQuery, StoredResource } from '@model-gateway/storage';
 import type { z } from 'zod';
 import { invalid, invalidField, Problem } from '../problem.ts';
@@ -15,6 +16,7 @@ type Body = Readonly<Record<string, unknown>>;
 export interface ResourceOperations {
   path: ResourcePath;
   noun: string;
+  entityType: AuditEntityType;
   sortable: readonly string[];
   schema: z.ZodType;
   partial: z.ZodType;
@@ -60,6 +62,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
   return {
     path: resource.path,
     noun: resource.noun,
+    entityType: resource.entityType,
     sortable: resource.sortable,
     schema: resource.schema,
     partial: resource.partial,
@@ -85,6 +88,8 @@ export function createOperations<D extends { name: string }, I extends { name: s
       if (Object.hasOwn(fields, 'name') && fields['name'] !== name) throw invalidField('name', 'cannot be changed: other rows and clients refer to it');
       const input = parse(withoutNulls({ ...resource.toInput(stored.document), ...dropMasks(fields) }), '');
       const { document } = await resource.build(input, { id: stored.id, existing: stored, writer, room, mayReplaceKey: false, prefix: '' });
+      // What says nothing new leaves no trace: its revision and its tag stay.
+      if (isDeepStrictEqual(document, stored.document)) return toReply(stored);
       return toReply(await resource.writer(writer).update(stored, document));
     },
     async remove(writer, name, precondition) {

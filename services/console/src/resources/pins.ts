@@ -4,6 +4,8 @@ import type { CatalogReader, CatalogWriter, LoadBalancerDocument, StoredResource
 import { invalidField, Problem } from '../problem.ts';
 import { joinPath } from '../validation/read-input.ts';
 
+export type Outcome = 'created' | 'updated' | 'unchanged';
+
 /** Throws 404. */
 export async function findBalancer(reader: CatalogReader, name: string): Promise<StoredResource<LoadBalancerDocument>> {
   const stored = await reader.loadBalancers.find(name);
@@ -12,11 +14,7 @@ export async function findBalancer(reader: CatalogReader, name: string): Promise
 }
 
 /** Creates or moves a pin. Throws 422 that names the field. */
-export async function putPin(
-  writer: CatalogWriter,
-  { load_balancer, access_key, entry }: BalancerPin,
-  prefix = '',
-): Promise<'created' | 'updated' | 'unchanged'> {
+export async function putPin(writer: CatalogWriter, { load_balancer, access_key, entry }: BalancerPin, prefix = ''): Promise<Outcome> {
   const balancer = await writer.loadBalancers.find(load_balancer);
   if (!balancer) throw invalidField(joinPath(prefix, 'load_balancer'), 'there is no load balancer of this name');
   if (!(await writer.accessKeys.find(access_key))) throw invalidField(joinPath(prefix, 'access_key'), 'there is no access key of this name');

@@ -7,6 +7,7 @@ import type { Resource } from './resource.ts';
 export const pricing: Resource<PricingDocument, Pricing> = {
   path: 'pricing',
   noun: 'price',
+  entityType: 'model_pricing',
   sortable: ['name', 'created_at', 'updated_at', 'model'],
   schema: pricingSchema,
   // A refined schema cannot be made partial; its fields can.

@@ -1,4 +1,5 @@
 /** What the kinds of configuration resources have in common, and where they differ. */
+import type { AuditEntityType } from '@model-gateway/contracts';
 import type { CatalogReader, CatalogWriter, ResourceRepository, StoredResource } from '@model-gateway/storage';
 import type { z } from 'zod';
 import type { Detail } from '../problem.ts';
@@ -35,6 +36,8 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   path: ResourcePath;
   /** One of them, in messages. */
   noun: string;
+  /** The same in the audit log. */
+  entityType: AuditEntityType;
   sortable: readonly string[];
   schema: z.ZodType<I>;
   /** The same schema for partial bodies, in the API's document. */
@@ -49,6 +52,10 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   toReply(document: D): Record<string, unknown>;
   /** Fills what a body may leave out because the rest of it tells. */
   fill?(fields: Record<string, unknown>): Record<string, unknown>;
+  /** What stands behind the masks of each field, to tell whether it changed; never shown. */
+  secrets?(document: D): Record<string, unknown>;
+  /** A reply without what records of the past must not keep. */
+  conceal?(shown: Record<string, unknown>): Record<string, unknown>;
   /** Faults that the schema cannot find and no other row decides. */
   check(input: I, room: Room): Detail[];
   /** Checks what depends on other rows, seals secrets. `shown` is added to the reply of a creation, once. */

@@ -5,6 +5,7 @@ import { Problem } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
 import { checkProtocol } from '../validation/protocol.ts';
 import { checkCustomHeaders, checkHeaderTemplate } from '../validation/templates.ts';
+import { concealConfig, concealHeaders } from './conceal.ts';
 import { sealForExport } from './export-seal.ts';
 import type { Resource } from './resource.ts';
 import { checkEgress, exportEgress, sealEgress, showEgress } from './upstream-egress.ts';
@@ -16,6 +17,7 @@ const listed = 20;
 export const upstreams: Resource<UpstreamDocument, Upstream> = {
   path: 'upstreams',
   noun: 'upstream',
+  entityType: 'upstream',
   sortable: ['name', 'created_at', 'updated_at'],
   schema: upstreamSchema,
   partial: upstreamSchema.partial(),
@@ -26,6 +28,14 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
     ...document,
     ...showEgress(document),
     api_keys: api_keys.map(({ sealed: _sealed, ...key }) => ({ ...key, key: upstreamKeyMask })),
+  }),
+  conceal: (shown) => ({ ...shown, custom_headers: concealHeaders(shown['custom_headers']), extra_config: concealConfig(shown['extra_config']) }),
+  secrets: ({ api_keys, proxy, tls, custom_headers, extra_config }) => ({
+    api_keys: api_keys.map(({ id, sealed }) => [id, sealed]),
+    proxy: proxy?.sealed ?? null,
+    tls: tls?.sealed_key ?? null,
+    custom_headers,
+    extra_config,
   }),
   check: (input, room) => [
     ...checkProtocol('protocol', input.protocol, room.protocols),

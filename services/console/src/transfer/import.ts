@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type Detail, invalid } from '../problem.ts';
 import { isSealedForExport, openExported } from '../resources/export-seal.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
-import { putPin } from '../resources/pins.ts';
+import { type Outcome, putPin } from '../resources/pins.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { type DiffSection, formatVersion, pinSection, type Section, sectionNames, sections } from './sections.ts';
@@ -29,46 +29,37 @@ export const importSchema = z.strictObject({
     .nullish(),
 });
 
-type Outcome = 'created' | 'updated' | 'unchanged';
 export type ImportDiff = Record<Outcome, Record<DiffSection, string[]>>;
 
 export interface ImportOptions {
-  dryRun: boolean;
   resources: readonly ResourceOperations[];
   room: Room;
 }
 
 type Entry = Record<string, unknown> & { name: string };
 
-/** Throws 422 or 409 naming the entry and field; then nothing was changed. */
-export async function importConfiguration(
-  body: unknown,
-  { dryRun, resources, room }: ImportOptions,
-): Promise<{ diff: ImportDiff; revision: number; changed: boolean }> {
+/** What is to be done in one transaction. It throws 422 or 409 naming the entry and field. */
+export function prepareImport(body: unknown, { resources, room }: ImportOptions): (writer: CatalogWriter) => Promise<ImportDiff> {
   const file = readInput(importSchema, body);
   const parts = sectionNames.map((section) => ({ section, list: openSecrets(section, (file[section] ?? []) as Entry[], room) }));
   refuseRepeated(parts);
-  const { value, revision, changed } = await room.storage.catalog.change(
-    async (writer) => {
-      const diff = emptyDiff();
-      await releaseNames(parts, writer);
-      for (const { section, list } of parts) {
-        const resource = resources.find(({ path }) => path === sections[section]);
-        for (const [index, entry] of list.entries()) {
-          const outcome = await resource?.put(writer, entry, `${section}.${index}`);
-          if (outcome) diff[outcome][section].push(entry.name);
-          if (outcome === 'unchanged') await reclaimNames(section, entry.name, writer);
-        }
+  return async (writer) => {
+    const diff = emptyDiff();
+    await releaseNames(parts, writer);
+    for (const { section, list } of parts) {
+      const resource = resources.find(({ path }) => path === sections[section]);
+      for (const [index, entry] of list.entries()) {
+        const outcome = await resource?.put(writer, entry, `${section}.${index}`);
+        if (outcome) diff[outcome][section].push(entry.name);
+        if (outcome === 'unchanged') await reclaimNames(section, entry.name, writer);
       }
-      for (const [index, pin] of (file.load_balancer_pins ?? []).entries()) {
-        const outcome = await putPin(writer, pin, `${pinSection}.${index}`);
-        diff[outcome][pinSection].push(`${pin.load_balancer}/${pin.access_key}`);
-      }
-      return diff;
-    },
-    { keep: (diff) => !dryRun && diffSections.some((section) => diff.created[section].length + diff.updated[section].length > 0) },
-  );
-  return { diff: value, revision, changed };
+    }
+    for (const [index, pin] of (file.load_balancer_pins ?? []).entries()) {
+      const outcome = await putPin(writer, pin, `${pinSection}.${index}`);
+      diff[outcome][pinSection].push(`${pin.load_balancer}/${pin.access_key}`);
+    }
+    return diff;
+  };
 }
 
 const diffSections: readonly DiffSection[] = [...sectionNames, pinSection];

@@ -1,0 +1,68 @@
+/** The audit log. Looking at it leaves no record. */
+import { auditActions, auditEntityTypes } from '@model-gateway/contracts';
+import { z } from 'zod';
+import { invalidField } from '../problem.ts';
+import type { Room } from '../room.ts';
+import { readInput } from '../validation/read-input.ts';
+import { instant } from './instant.ts';
+import { base, type Route } from './route.ts';
+
+const dayMs = 24 * 3_600_000;
+/** Free search looks at every record of its window. */
+const widestSearch = 7 * dayMs;
+const text = z.string().min(1).max(512).optional();
+
+/** One of these, or several with commas between. */
+const anyOf = (known: readonly string[]) =>
+  z
+    .string()
+    .max(1_000)
+    .transform((value) => value.split(',').filter((one) => one !== ''))
+    .refine((values) => values.length > 0 && values.every((value) => known.includes(value)), { message: `is not one of ${known.join(', ')}` })
+    .optional();
+
+export const auditQuery = z.object({
+  /** Literal part of the name. */
+  actor: text,
+  action: anyOf(auditActions),
+  entity_type: anyOf(auditEntityTypes),
+  entity_id: text,
+  request_id: text,
+  /** Literal part of actor, entity, address or request id; in a window of at most 7 days. */
+  q: text,
+  from: instant,
+  to: instant,
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  cursor: z.string().min(1).max(4096).optional(),
+});
+
+export const auditRoutes = ({ storage }: Room, now: () => number): Route[] => [
+  {
+    method: 'get',
+    path: `${base}/audit-logs`,
+    operationId: 'list_audit_logs',
+    summary: 'The audit log, newest first: the last 24 hours unless `from` says otherwise',
+    tag: 'audit',
+    query: auditQuery,
+    status: 200,
+    async handle(request, response) {
+      const { actor, action, entity_type, entity_id, request_id, q, limit, cursor, ...window } = readInput(auditQuery, request.query);
+      const to = window.to ?? now() + 60_000;
+      const from = window.from ?? Math.min(to, now()) - dayMs;
+      if (from > to) throw invalidField('from', 'is later than `to`');
+      if (q !== undefined && Math.min(to, now()) - from > widestSearch) throw invalidField('q', 'needs a window of at most 7 days: set `from` and `to`');
+      const filters = {
+        from,
+        to,
+        ...(actor !== undefined && { actor }),
+        ...(action !== undefined && { actions: action }),
+        ...(entity_type !== undefined && { entityTypes: entity_type }),
+        ...(entity_id !== undefined && { entityId: entity_id }),
+        ...(request_id !== undefined && { requestId: request_id }),
+        ...(q !== undefined && { search: q }),
+      };
+      const { items, nextCursor } = await storage.audit.listRows({ filters, limit, ...(cursor !== undefined && { cursor }) });
+      response.json({ items: items.map((row) => ({ ...row, occurred_at: new Date(row.occurred_at).toISOString() })), next_cursor: nextCursor });
+    },
+  },
+];

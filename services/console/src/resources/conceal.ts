@@ -1,0 +1,15 @@
+/** What replies show to those who may change it, but records of the past must not keep: values that may be credentials. */
+
+const mask = '********';
+const telling = /secret|token|passw|credential|api.?key|access.?key|private.?key|authorization|cookie/i;
+
+/** Headers are where credentials are sent: their names are kept, their values are not. */
+export const concealHeaders = (headers: unknown): unknown =>
+  typeof headers === 'object' && headers !== null ? Object.fromEntries(Object.keys(headers).map((name) => [name, mask])) : headers;
+
+/** Free settings: values whose name says that they are secret. */
+export function concealConfig(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(concealConfig);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, telling.test(name) && child !== null ? mask : concealConfig(child)]));
+}
