@@ -14,8 +14,8 @@ export type {
 } from './catalog/documents.ts';
 export type { ModelNames, NameOwner, TakenName } from './catalog/model-names.ts';
 export type { ListPage, ListQuery, ResourceRepository } from './catalog/resource-repository.ts';
-export type { SwitchLinks, SwitchOwner } from './catalog/switch-links.ts';
 export { type CatalogSection, catalogSections, type RowChange, type RowImage } from './catalog/row-change.ts';
+export type { SwitchLinks, SwitchOwner } from './catalog/switch-links.ts';
 export type { ConsoleStore } from './console/console-store.ts';
 export type { ConsoleSession, NewConsoleSession, Sessions, SignInCode } from './console/sessions.ts';
 export type { ConsoleRole, ConsoleUser, ConsoleUserChange, NewConsoleUser, UserReader, UserWriter } from './console/users.ts';

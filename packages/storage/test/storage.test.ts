@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RequestRow } from '@model-gateway/contracts';
-import type { Storage } from '../src/index.ts';
+import type { CatalogChange, Storage } from '../src/index.ts';
 import { type Engine, engines } from './engines.ts';
 import { sampleGroup, sampleKey, sampleModel, sampleRow, sampleUpstream } from './samples.ts';
 
@@ -29,13 +29,14 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
   });
 
   test('every write moves the revision by one and tells it after the commit', async () => {
-    const heard: unknown[] = [];
+    const heard: CatalogChange[] = [];
     const before = await storage.catalog.revision();
     storage.catalog.onChange((change) => heard.push(change));
     const { revision } = await seed(storage);
     expect(revision).toBe(before + 1);
     expect(await storage.catalog.revision()).toBe(revision);
-    expect(heard).toMatchObject([{ revision, previous: before, changes: [{ section: 'upstreams', name: 'main', before: null }] }]);
+    expect(heard).toMatchObject([{ revision, previous: before }]);
+    expect(heard[0]?.changes.find(({ section }) => section === 'upstreams')).toMatchObject({ name: 'main', before: null, after: { id: 'u1' } });
     expect((await storage.catalog.upstreams.find('main'))?.etag).toBe(revision);
   });
 

@@ -37,6 +37,9 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       created: none,
       updated: none,
       unchanged: { ...none, upstreams: ['main'], models: ['fast'], key_groups: ['team'], access_keys: ['ada', 'anon'] },
+      revision: null,
+      total_changes: 0,
+      changes: [],
     });
     expect(await storage.catalog.load()).toEqual(before);
   });
@@ -75,15 +78,17 @@ models: [{name: fast, upstream: spare, upstream_model_id: other}]
 key_groups: [{name: team, models: ['*']}]
 `;
     const dry = await importText(file, '?dry_run=true');
-    expect(dry.body).toEqual({
+    expect(dry.body).toMatchObject({
       dry_run: true,
+      revision: null,
+      total_changes: 2,
       created: { ...none, upstreams: ['spare'] },
       updated: { ...none, models: ['fast'] },
       unchanged: { ...none, key_groups: ['team'] },
     });
     expect(await storage.catalog.load()).toEqual(before);
-    const { dry_run: _dry, ...told } = dry.body;
-    expect((await importText(file)).body).toEqual({ dry_run: false, ...told });
+    const { created, updated, unchanged } = dry.body;
+    expect((await importText(file)).body).toMatchObject({ dry_run: false, revision: expect.any(Number), created, updated, unchanged });
     expect((await call('GET', `${api}/models/fast`)).body).toMatchObject({ upstream: 'spare', aliases: [] });
   });
 

@@ -55,7 +55,7 @@ export const transferRoutes = (resources: readonly ResourceOperations[], room: R
         diff: ({ changes }: { changes: readonly RowChange[] }) => summarize(changes),
       } as const;
       const { value, revision, changed, changes } = await commit(room, { request, response }, purpose, work);
-      response.json({ dry_run: dryRun, ...(changed && { revision }), ...value, ...describeChanges(changes) });
+      response.json({ dry_run: dryRun, revision: changed ? revision : null, ...value, ...describeChanges(changes) });
     },
   },
 ];
