@@ -25,6 +25,7 @@ import type { Route } from './api/route.ts';
 import { routingRoutes } from './api/routing-routes.ts';
 import { sessionRoutes } from './api/session-routes.ts';
 import { signInRoutes } from './api/sign-in-routes.ts';
+import { statsRoutes } from './api/stats-routes.ts';
 import { transferRoutes } from './api/transfer-routes.ts';
 import { userRoutes } from './api/user-routes.ts';
 import { createAudit } from './audit/audit.ts';
@@ -177,6 +178,7 @@ function createRoutes(room: Room, now: () => number): Route[] {
     ...routingRoutes(room),
     ...limitRoutes(room),
     ...logRoutes(room, now),
+    ...statsRoutes(room, now),
     ...transferRoutes(resources, room),
     ...batchRoutes(resources, room),
     ...historyRoutes(room),

@@ -1,6 +1,10 @@
-/** A moment in a query: ISO 8601, or milliseconds since the epoch. */
+/** Times and ranges as query parameters. */
 import { z } from 'zod';
+import { invalidField } from '../problem.ts';
 
+export const dayMs = 24 * 3_600_000;
+
+/** ISO 8601, or milliseconds since the epoch. */
 export const instant = z
   .string()
   .max(40)
@@ -10,3 +14,11 @@ export const instant = z
     return time;
   })
   .optional();
+
+/** The last 24 hours unless something else is asked for. Throws 422 naming `from`. */
+export function toRange(query: { from?: number | undefined; to?: number | undefined }, now: number, slackMs = 0): { from: number; to: number } {
+  const to = query.to ?? now + slackMs;
+  const from = query.from ?? Math.min(to, now) - dayMs;
+  if (from > to) throw invalidField('from', 'is later than `to`');
+  return { from, to };
+}

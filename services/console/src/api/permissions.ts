@@ -68,6 +68,7 @@ const relative: Record<string, Methods> = {
   'stats/summary': { get: everyone },
   'stats/series': { get: everyone },
   'stats/top': { get: everyone },
+  'stats/sessions': { get: everyone },
   'route/explain': { post: everyone },
 
   // Trying: makes calls that cost money, or runs what was sent.

@@ -1,0 +1,184 @@
+/** Statistics: sums of requests, tokens, money, errors and latencies, by what they are told apart by, over time. */
+import { type Dimension, dimensions, type Grain, grainMs, type StatsFilters, type StatsQuery, startOf } from '@model-gateway/storage';
+import type { Response } from 'express';
+import { z } from 'zod';
+import { invalidField } from '../problem.ts';
+import type { Room } from '../room.ts';
+import { csvHeaders } from '../statistics/csv.ts';
+import { figuresTable, sessionFigures, timedFiguresOf } from '../statistics/figures.ts';
+import { readInput } from '../validation/read-input.ts';
+import { dayMs, instant, toRange } from './instant.ts';
+import { base, type Route } from './route.ts';
+
+/** Short words for what people ask by. */
+const aliases = { key: 'access_key', group: 'key_group', protocol: 'client_protocol' } as const;
+const dimension = z.enum([...dimensions, 'key', 'group', 'protocol']).transform((name): Dimension => (name in aliases ? aliases[name as keyof typeof aliases] : (name as Dimension)));
+/** '' asks for those that have none. */
+const value = z.string().max(200).optional();
+const grainNames = ['auto', 'minute', 'hour', 'day'] as const;
+
+const rangeQuery = z.object({
+  from: instant,
+  to: instant,
+  access_key: value,
+  key_group: value,
+  model: value,
+  upstream: value,
+  client_protocol: value,
+  upstream_protocol: value,
+  /** An error code; '' asks for what went well. */
+  error: value,
+  format: z.enum(['json', 'csv']).default('json'),
+});
+export const summaryQuery = rangeQuery.extend({
+  /** Also the range of the same length before it. */
+  compare: z.enum(['true', 'false']).default('false'),
+});
+export const seriesQuery = rangeQuery.extend({
+  granularity: z.enum(grainNames).default('auto'),
+  by: dimension.optional(),
+  /** How many values of `by`, those with the most requests first. */
+  limit: z.coerce.number().int().min(1).max(20).default(8),
+});
+const ordered = z.enum(['requests', 'errors', 'tokens', 'cost', 'duration']).default('requests');
+export const topQuery = rangeQuery.extend({
+  by: z.union([dimension, z.literal('session')]),
+  order: ordered,
+  limit: z.coerce.number().int().min(1).max(1_000).default(20),
+});
+export const sessionsQuery = z.object({
+  from: instant,
+  to: instant,
+  access_key: z.string().max(200).optional(),
+  session_id: z.string().max(512).optional(),
+  order: z.enum(['last', 'cost', 'requests']).default('last'),
+  limit: z.coerce.number().int().min(1).max(1_000).default(50),
+  format: z.enum(['json', 'csv']).default('json'),
+});
+
+const orders = { requests: 'requests', errors: 'errors', tokens: 'tokens', cost: 'cost_micros', duration: 'duration_ms' } as const;
+const sessionOrders = { last: 'last_at', cost: 'cost_micros', requests: 'requests', errors: 'requests', tokens: 'requests', duration: 'last_at' } as const;
+
+/** So many points a chart can still show, and an answer hold. */
+const mostPoints = 2_000;
+
+/** Sums are kept by hours; longer ranges go by days, which begin at midnight UTC. */
+const sumGrain = (ms: number): Grain => (ms <= 8 * dayMs ? 'hour' : 'day');
+
+/** By minutes only where nothing tells them apart: those sums are of all requests, and of the last hours. */
+function seriesGrain(asked: (typeof grainNames)[number], from: number, to: number, plain: boolean, now: number): Grain {
+  const recent = plain && from > now - 36 * 3_600_000;
+  if (asked === 'minute' && !recent) throw invalidField('granularity', 'minutes are kept for 36 hours, and without filters or `by`');
+  if (asked !== 'auto') return asked;
+  if (recent && to - from <= 3 * 3_600_000) return 'minute';
+  return to - from <= 3 * dayMs ? 'hour' : 'day';
+}
+
+const filtersOf = (query: Partial<Record<Dimension, string | undefined>>): StatsFilters =>
+  Object.fromEntries(dimensions.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])));
+
+/** Whole grains: the first and the last may reach beyond what was asked for, as the answer tells. */
+const within = (from: number, to: number, grain: Grain): Pick<StatsQuery, 'from' | 'to' | 'grain'> => ({
+  from: startOf(from, grain),
+  to: startOf(Math.max(from, to - 1), grain) + grainMs[grain],
+  grain,
+});
+const told = ({ from, to, grain }: Pick<StatsQuery, 'from' | 'to' | 'grain'>) => ({ from, to, granularity: grain });
+
+const shown = (text: string): string | null => (text === '' ? null : text);
+const sendTable = (response: Response, name: string, lines: Iterable<string>): void => void response.set(csvHeaders(name)).send([...lines].join(''));
+
+export function statsRoutes({ storage: { requests } }: Room, now: () => number): Route[] {
+  const route = (name: string, summary: string, query: z.ZodObject, handle: Route['handle']): Route => ({
+    method: 'get',
+    path: `${base}/stats/${name}`,
+    operationId: `read_stats_${name}`,
+    summary,
+    tag: 'statistics',
+    query,
+    status: 200,
+    handle,
+  });
+  return [
+    route('summary', 'Requests, tokens, money, errors and latencies of a time range', summaryQuery, async (request, response) => {
+      const query = readInput(summaryQuery, request.query);
+      const { from, to } = toRange(query, now());
+      const filters = filtersOf(query);
+      const read = async (range: Pick<StatsQuery, 'from' | 'to' | 'grain'>) => {
+        const [group] = await requests.readStats({ ...range, filters, overTime: false });
+        return { ...told(range), ...timedFiguresOf(group) };
+      };
+      const range = within(from, to, sumGrain(to - from));
+      const summary = await read(range);
+      if (query.format === 'csv')
+        return sendTable(response, 'summary', figuresTable(['from', 'to'], [summary], (one) => [new Date(one.from).toISOString(), new Date(one.to).toISOString()]));
+      const previous = query.compare === 'true' ? await read({ ...range, from: range.from - (range.to - range.from), to: range.from }) : undefined;
+      response.json({ ...summary, ...(previous && { previous }) });
+    }),
+    route('series', 'The same over time, and by one dimension', seriesQuery, async (request, response) => {
+      const query = readInput(seriesQuery, request.query);
+      const { from, to } = toRange(query, now());
+      const filters = filtersOf(query);
+      const plain = query.by === undefined && Object.keys(filters).length === 0;
+      const range = within(from, to, seriesGrain(query.granularity, from, to, plain, now()));
+      if ((range.to - range.from) / grainMs[range.grain] > mostPoints) throw invalidField('granularity', `gives more than ${mostPoints} points in this range`);
+      const by = query.by === undefined ? undefined : { dimension: query.by, order: 'requests' as const, limit: query.limit };
+      const groups = await requests.readStats({ ...range, filters, overTime: true, ...(by && { by }) });
+      const items = groups.map((group) => ({ start: group.start ?? 0, ...(by && { value: shown(group.value ?? '') }), ...timedFiguresOf(group) }));
+      if (query.format === 'csv')
+        return sendTable(
+          response,
+          'series',
+          figuresTable(['start', ...(query.by ? [query.by] : [])], items, (one) => [new Date(one.start).toISOString(), ...(by ? [one.value ?? null] : [])]),
+        );
+      response.json({ ...told(range), by: query.by ?? null, items });
+    }),
+    route('top', 'Who or what had the most of it', topQuery, async (request, response) => {
+      const query = readInput(topQuery, request.query);
+      const { from, to } = toRange(query, now());
+      if (query.by === 'session') {
+        const sessions = await requests.readSessions({
+          from,
+          to,
+          ...(query.access_key !== undefined && { accessKey: query.access_key }),
+          order: sessionOrders[query.order],
+          limit: query.limit,
+        });
+        const items = sessions.map((one) => ({ value: one.sessionId, ...sessionFigures(one) }));
+        if (query.format === 'csv') return sendTable(response, 'top', figuresTable(['session', 'access_key'], items, (one) => [one.value, one.access_key]));
+        return void response.json({ from, to, by: 'session', items });
+      }
+      const range = within(from, to, sumGrain(to - from));
+      const by = { dimension: query.by, order: orders[query.order], limit: query.limit };
+      const groups = await requests.readStats({ ...range, filters: filtersOf(query), overTime: false, by });
+      const items = groups.map((group) => ({ value: shown(group.value ?? ''), ...timedFiguresOf(group) }));
+      if (query.format === 'csv') return sendTable(response, 'top', figuresTable([query.by], items, (one) => [one.value]));
+      response.json({ ...told(range), by: query.by, items });
+    }),
+    route('sessions', 'Sessions of coding agents, and what they used', sessionsQuery, async (request, response) => {
+      const query = readInput(sessionsQuery, request.query);
+      const { from, to } = toRange(query, now(), 60_000);
+      const sessions = await requests.readSessions({
+        from,
+        to,
+        ...(query.access_key !== undefined && { accessKey: query.access_key }),
+        ...(query.session_id !== undefined && { sessionId: query.session_id }),
+        order: sessionOrders[query.order],
+        limit: query.limit,
+      });
+      const items = sessions.map(sessionFigures);
+      if (query.format === 'csv')
+        return sendTable(
+          response,
+          'sessions',
+          figuresTable(['session_id', 'access_key', 'first_at', 'last_at'], items, (one) => [
+            one.session_id,
+            one.access_key,
+            new Date(one.first_at).toISOString(),
+            new Date(one.last_at).toISOString(),
+          ]),
+        );
+      response.json({ from, to, items });
+    }),
+  ];
+}
