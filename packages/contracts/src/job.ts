@@ -30,6 +30,8 @@ export interface Job {
   /** Request headers that may matter further in: lower case, credentials and hop-by-hop names removed. */
   headers: Record<string, string>;
   clientIp: string | null;
+  /** Of the coding agent or chat that asks; absent when it says nothing. */
+  sessionId?: string;
   plan: Plan;
   /** Time left for the whole request when the message was sent. */
   deadlineMs: number;

@@ -43,6 +43,8 @@ export interface ClientDoor {
   routes: readonly ClientRoute[];
   /** Top-level keys, beside `model`, that the verbatim passage may replace or add: the edge's scan notes where they stand. */
   editedKeys?: readonly string[];
+  /** Top-level key by which a client names its conversation to the vendor's cache. */
+  cacheKey?: string;
   /** Parsed JSON body → canonical request. Throws GatewayError invalid_request naming the field (`param`). Never mutates `body`. */
   readRequest(body: unknown, context: ReadRequestContext): ReadRequest;
   /** Canonical events → text of the caller's stream. */

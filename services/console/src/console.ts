@@ -31,6 +31,7 @@ import { userRoutes } from './api/user-routes.ts';
 import { createAudit } from './audit/audit.ts';
 import { createApp } from './http/app.ts';
 import { BusConnection } from './http/bus-connection.ts';
+import { createLiveLog } from './live-log/live-log.ts';
 import { accessKeys } from './resources/access-keys.ts';
 import { keyGroups } from './resources/key-groups.ts';
 import { loadBalancers } from './resources/load-balancers.ts';
@@ -98,7 +99,12 @@ export function createConsole({
   const { secretKey } = config;
   const signIn = createSignIn({ bus, store: storage.console, attempts, audit, config, logger, now, sleep });
   const { sessions, guard: attemptGuard } = signIn;
-  const routes = [...createRoutes(room, now), ...createSignInRoutes(signIn, config.oidc, room)];
+  const liveLog = createLiveLog(bus);
+  const routes = [
+    ...createRoutes(room, now),
+    ...logRoutes(room, now, { liveLog, whenChanged: sessions.whenChanged }),
+    ...createSignInRoutes(signIn, config.oidc, room),
+  ];
   const handle = createApp([...routes, ...metaRoutes(routes)], { webRoot, secretKey, sessions, guard: attemptGuard }, room);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });
@@ -143,6 +149,7 @@ export function createConsole({
     },
     async stop() {
       stopping = true;
+      await liveLog.stop();
       const giveUp = setTimeout(() => {
         for (const connection of connections) connection.destroy();
       }, graceMs);
@@ -177,7 +184,6 @@ function createRoutes(room: Room, now: () => number): Route[] {
     ...probeRoutes(room),
     ...routingRoutes(room),
     ...limitRoutes(room),
-    ...logRoutes(room, now),
     ...statsRoutes(room, now),
     ...transferRoutes(resources, room),
     ...batchRoutes(resources, room),

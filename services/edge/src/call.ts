@@ -11,6 +11,7 @@ import { lastOwner } from '@model-gateway/signatures';
 import type { Slot } from './admission/capacity.ts';
 import { authenticate, type Principal } from './admission/credentials.ts';
 import { innerHeaders } from './admission/request-headers.ts';
+import { sessionOfCacheKey } from './admission/session.ts';
 import { Exchange } from './exchange.ts';
 import type { DoorMatch, Headers } from './http/doors.ts';
 import { type HeldBody, readBody } from './http/read-body.ts';
@@ -40,6 +41,7 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     exchange.body = body;
     const wanted = readWanted(body.bytes, match, door.client);
     exchange.requestedModel = wanted.model;
+    exchange.sessionId ??= wanted.sessionId;
     exchange.requestBytes = body.bytes.length;
     exchange.stream = wanted.stream !== 'whole';
     const streaming = exchange.stream ? slot.asStream() : undefined;
@@ -72,13 +74,27 @@ interface Wanted {
   model: string;
   stream: 'whole' | 'sse' | 'json-array';
   places: Job['places'];
+  /** By the body. */
+  sessionId: string | null;
 }
 
 const decisive = ['model', 'stream'] as const;
 
+/** What one pass looks for, by client protocol. */
+const wantedKeys = new Map<ClientDoor, readonly string[]>();
+
+function keysOf(client: ClientDoor): readonly string[] {
+  let keys = wantedKeys.get(client);
+  if (!keys) {
+    keys = [...new Set([...decisive, ...(client.editedKeys ?? []), ...(client.cacheKey === undefined ? [] : [client.cacheKey])])];
+    wantedKeys.set(client, keys);
+  }
+  return keys;
+}
+
 /** One pass over the body's bytes: its shape is checked and the names that decide the route are read, once and for all. */
 function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor): Wanted {
-  const keys = client.editedKeys ? [...decisive, ...client.editedKeys] : decisive;
+  const keys = keysOf(client);
   const scan = scanBody<string>(bytes, { keys });
   if (!scan.ok)
     throw new GatewayError(scan.code === 'invalid_json' ? 'invalid_json' : 'invalid_request', {
@@ -86,6 +102,7 @@ function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor): Wante
       ...(scan.param !== undefined && { param: scan.param }),
     });
   const { model, stream } = scan.values;
+  const cacheKey = client.cacheKey === undefined ? undefined : scan.values[client.cacheKey];
   if (match.model === undefined && model?.kind !== 'string')
     throw new GatewayError('invalid_request', { message: model ? 'model must be a string.' : 'model is required.', param: 'model' });
   if (match.stream === null && stream && stream.kind !== 'true' && stream.kind !== 'false' && stream.kind !== 'null')
@@ -94,6 +111,7 @@ function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor): Wante
     model: match.model ?? decodeJsonString(bytes, model!.start, model!.end),
     stream: match.operation === 'count-tokens' ? 'whole' : (match.stream ?? (stream?.kind === 'true' ? 'sse' : 'whole')),
     places: { keys: [...keys], values: scan.values as Job['places']['values'], end: scan.end },
+    sessionId: cacheKey ? sessionOfCacheKey(bytes, cacheKey) : null,
   };
 }
 
@@ -147,6 +165,7 @@ function openTranslator(exchange: Exchange, principal: Principal, wanted: Wanted
         streamForm: wanted.stream,
         headers: innerHeaders(exchange.request),
         clientIp: exchange.clientIp,
+        ...(exchange.sessionId !== null && { sessionId: exchange.sessionId }),
         plan,
         deadlineMs,
         queueMs: exchange.elapsedMs(),

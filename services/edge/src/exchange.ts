@@ -5,7 +5,8 @@ import type { GatewayError } from '@model-gateway/errors';
 import type { Reservation } from './admission/budgets.ts';
 import type { Slot } from './admission/capacity.ts';
 import type { Principal } from './admission/credentials.ts';
-import type { Door } from './http/doors.ts';
+import { sessionOf } from './admission/session.ts';
+import type { Door, Headers } from './http/doors.ts';
 import type { HeldBody } from './http/read-body.ts';
 import type { Room } from './room.ts';
 
@@ -27,6 +28,8 @@ export class Exchange {
   principal: Principal | undefined;
   /** Of the budgets of key and group; settled by the row. */
   reservation: Reservation | undefined;
+  /** Of the coding agent or chat that asks. */
+  sessionId: string | null;
   requestedModel: string | null = null;
   /** Canonical, once the router resolved it. */
   model: string | null = null;
@@ -52,6 +55,7 @@ export class Exchange {
     this.#room = room;
     this.path = (request.url ?? '/').split('?', 1)[0]!;
     this.clientIp = room.clientAddress(request);
+    this.sessionId = sessionOf(request.headers as Headers);
     const given = request.headers['z-request-id'];
     this.clientRequestId = typeof given === 'string' && plainToken.test(given) ? given : null;
     response.on('close', () => this.#closed());
@@ -170,7 +174,7 @@ export class Exchange {
       response_bytes: this.responseBytes,
       client_ip: this.clientIp,
       user_agent: this.request.headers['user-agent']?.slice(0, 512) ?? null,
-      session_id: null,
+      session_id: this.sessionId,
       losses: [],
       pipeline: [],
       routes: [],

@@ -7,6 +7,7 @@ import type { Service } from '@model-gateway/service';
 import { guardStorage, type Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
 import { keepAudit } from './audit/keep-audit.ts';
+import { createRowTeller, type RowTeller } from './live-log/tell-rows.ts';
 import { priceRow } from './price-row.ts';
 import { createUpkeep } from './upkeep.ts';
 import { writeBatch } from './write-batch.ts';
@@ -34,6 +35,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, keep, now 
   let door: Disposable | undefined;
   let answers: Disposable | undefined;
   let audit: Disposable | undefined;
+  let teller: RowTeller | undefined;
   let stopping = false;
   let failing = false;
   const open = (): void => {
@@ -42,11 +44,9 @@ export function createStats({ bus, storage, logger, priceOf, catalog, keep, now 
       'stats.request',
       async (batch) => {
         try {
-          await writeBatch(
-            batch.map(({ news }) => priceRow(news, priceOf)),
-            storage.requests,
-            logger,
-          );
+          const rows = batch.map(({ news }) => priceRow(news, priceOf));
+          await writeBatch(rows, storage.requests, logger);
+          teller?.tell(rows);
           failing = false;
         } catch (error) {
           if (!failing) logger.error({ error, rows: batch.length }, 'rows of requests cannot be stored, they are delivered again');
@@ -74,6 +74,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, keep, now 
         if (stopping) return;
         audit = keepAudit({ bus, storage, logger });
         upkeep.start();
+        teller = createRowTeller(bus);
         answers = bus.serve({ ask: { 'stats.spent': async ({ owners }) => ({ micros: await storage.requests.spent(owners) }) } });
         whenPriced(open);
       });
@@ -82,7 +83,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, keep, now 
       stopping = true;
       guard.stop();
       upkeep.stop();
-      await Promise.all([door?.dispose(), answers?.dispose(), audit?.dispose()]);
+      await Promise.all([door?.dispose(), answers?.dispose(), audit?.dispose(), teller?.dispose()]);
       await catalog?.stop();
     },
     health() {

@@ -253,7 +253,7 @@ export class Call {
       response_bytes: this.responseBytes,
       client_ip: job.clientIp,
       user_agent: job.headers['user-agent'] ?? null,
-      session_id: null,
+      session_id: job.sessionId ?? null,
       losses: this.losses,
       pipeline: this.pipeline,
       routes: this.routes.length > 1 ? [...this.routes.slice(0, -1), this.model] : noRoutes,

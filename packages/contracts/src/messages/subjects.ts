@@ -42,6 +42,10 @@ export interface NewsSubjects {
   /** `delta`: what changed since `previous`; absent when it is long. */
   'catalog.changed': { revision: number; previous: number; delta?: CatalogDelta };
   'stats.request': RequestRow;
+  /** Somebody looks on: what is committed in the next seconds is told as `logs.rows`. */
+  'logs.watch': Record<string, never>;
+  /** Rows that were just committed; `dropped` more were too many to tell. A row that replaced another comes again. */
+  'logs.rows': { rows: RequestRow[]; dropped: number };
   'audit.record': AuditRow;
   /** Sessions of a console user ended, or what the user may do changed: replicas forget what they remember of them. */
   'console.user-changed': { userId: string };

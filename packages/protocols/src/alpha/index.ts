@@ -21,6 +21,7 @@ export const alpha: Protocol = {
   title: 'OpenAI-compatible chat completions',
   client: {
     routes,
+    cacheKey: 'prompt_cache_key',
     editedKeys: ['stream_options', ...normalizedKeys],
     readRequest,
     testCall,

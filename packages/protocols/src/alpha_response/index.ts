@@ -17,6 +17,7 @@ const writeModel = (model: ListedModel): Record<string, unknown> => ({ id: model
 
 const client: ClientDoor = {
   routes,
+  cacheKey: 'prompt_cache_key',
   editedKeys: normalizedKeys,
   readRequest,
   testCall,

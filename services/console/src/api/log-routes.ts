@@ -1,32 +1,83 @@
 /** Finished requests, newest first. */
-import type { RequestFilters } from '@model-gateway/storage';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { RequestFilters, RequestStats } from '@model-gateway/storage';
 import { z } from 'zod';
-import { invalidField } from '../problem.ts';
+import { type StreamDeps, streamRows } from '../live-log/stream-rows.ts';
+import { Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
+import { actorOf } from '../sign-in/actor.ts';
+import type { SessionKeeper } from '../sign-in/session-keeper.ts';
+import { csvHeaders } from '../statistics/csv.ts';
+import { rowTableHead, rowTableLine } from '../statistics/row-table.ts';
 import { readInput } from '../validation/read-input.ts';
-import { instant } from './instant.ts';
-import { base, type Route } from './route.ts';
+import { instant, toRange } from './instant.ts';
+import { base, parameter, type Route } from './route.ts';
 
-const dayMs = 24 * 3_600_000;
 const text = z.string().min(1).max(512).optional();
+const flag = z.enum(['true', 'false']).optional();
 
-export const logQuery = z.object({
+const filterQuery = z.object({
   /** The minted id, or the caller's own `z-request-id`. */
   request_id: text,
   access_key: text,
   key_group: text,
   model: text,
   upstream: text,
+  client_protocol: text,
+  upstream_protocol: text,
+  session_id: text,
   status: z.coerce.number().int().min(100).max(599).optional(),
   error_code: text,
-  stream: z.enum(['true', 'false']).optional(),
+  /** `true`: what went wrong alone; `false`: what went well. */
+  errors_only: flag,
+  stream: flag,
+  min_duration_ms: z.coerce.number().int().min(0).max(1_000_000_000).optional(),
+});
+type Filters = z.output<typeof filterQuery>;
+
+export const logQuery = filterQuery.extend({
   from: instant,
   to: instant,
   limit: z.coerce.number().int().min(1).max(500).default(50),
   cursor: z.string().min(1).max(4096).optional(),
+  /** A table holds all rows of the range, not a page of them. */
+  format: z.enum(['json', 'csv']).default('json'),
 });
 
-export const logRoutes = ({ storage }: Room, now: () => number): Route[] => [
+/** What the query calls a filter → what storage calls it. */
+function toFilters(query: Filters): RequestFilters {
+  return {
+    ...(query.request_id !== undefined && { requestId: query.request_id }),
+    ...(query.access_key !== undefined && { accessKey: query.access_key }),
+    ...(query.key_group !== undefined && { keyGroup: query.key_group }),
+    ...(query.model !== undefined && { model: query.model }),
+    ...(query.upstream !== undefined && { upstream: query.upstream }),
+    ...(query.client_protocol !== undefined && { clientProtocol: query.client_protocol }),
+    ...(query.upstream_protocol !== undefined && { upstreamProtocol: query.upstream_protocol }),
+    ...(query.session_id !== undefined && { sessionId: query.session_id }),
+    ...(query.status !== undefined && { status: query.status }),
+    ...(query.error_code !== undefined && { errorCode: query.error_code }),
+    ...(query.errors_only !== undefined && { failed: query.errors_only === 'true' }),
+    ...(query.stream !== undefined && { stream: query.stream === 'true' }),
+    ...(query.min_duration_ms !== undefined && { minDurationMs: query.min_duration_ms }),
+  };
+}
+
+const rowsPerPiece = 500;
+
+/** All rows in pieces, as fast as they are taken; it ends early when the reader leaves. */
+async function* tableOf(requests: RequestStats, filters: RequestFilters): AsyncGenerator<string> {
+  yield rowTableHead;
+  for (let cursor: string | undefined; ; ) {
+    const { items, nextCursor } = await requests.listRows({ filters, limit: rowsPerPiece, ...(cursor !== undefined && { cursor }) });
+    yield items.map(rowTableLine).join('');
+    if (nextCursor === null) return;
+    cursor = nextCursor;
+  }
+}
+
+export const logRoutes = ({ storage, logger }: Room, now: () => number, streams: Pick<StreamDeps, 'liveLog'> & Pick<SessionKeeper, 'whenChanged'>): Route[] => [
   {
     method: 'get',
     path: `${base}/logs`,
@@ -37,27 +88,54 @@ export const logRoutes = ({ storage }: Room, now: () => number): Route[] => [
     status: 200,
     async handle(request, response) {
       const query = readInput(logQuery, request.query);
-      const to = query.to ?? now() + 60_000;
-      const from = query.from ?? Math.min(to, now()) - dayMs;
-      if (from > to) throw invalidField('from', 'is later than `to`');
-      const filters: RequestFilters = {
-        from,
-        to,
-        ...(query.request_id !== undefined && { requestId: query.request_id }),
-        ...(query.access_key !== undefined && { accessKey: query.access_key }),
-        ...(query.key_group !== undefined && { keyGroup: query.key_group }),
-        ...(query.model !== undefined && { model: query.model }),
-        ...(query.upstream !== undefined && { upstream: query.upstream }),
-        ...(query.status !== undefined && { status: query.status }),
-        ...(query.error_code !== undefined && { errorCode: query.error_code }),
-        ...(query.stream !== undefined && { stream: query.stream === 'true' }),
-      };
+      const filters = { ...toFilters(query), ...toRange(query, now(), 60_000) };
+      if (query.format === 'csv') {
+        response.set(csvHeaders('requests'));
+        return pipeline(Readable.from(tableOf(storage.requests, filters)), response).catch((error: unknown) => {
+          // Half a table was sent: the broken connection is what says so.
+          logger.info({ error }, 'a table of requests ended early');
+          response.destroy();
+        });
+      }
       const { items, nextCursor } = await storage.requests.listRows({
         filters,
         limit: query.limit,
         ...(query.cursor !== undefined && { cursor: query.cursor }),
       });
       response.json({ items, next_cursor: nextCursor });
+    },
+  },
+  {
+    method: 'get',
+    path: `${base}/logs/stream`,
+    operationId: 'stream_logs',
+    summary: 'Requests as they finish, as server-sent events: `row`, `dropped` (how many this reader was too slow for), `end`',
+    tag: 'logs',
+    query: filterQuery,
+    status: 200,
+    failures: [503],
+    handle(request, response) {
+      const filters = toFilters(readInput(filterQuery, request.query));
+      const { session } = actorOf(response);
+      streamRows(response, filters, {
+        liveLog: streams.liveLog,
+        whenSignedOut: (callback) => (session ? streams.whenChanged(session, callback) : () => undefined),
+        ...(session && { leftMs: session.endsAt - now() }),
+      });
+    },
+  },
+  {
+    method: 'get',
+    path: `${base}/logs/{id}`,
+    operationId: 'read_log',
+    summary: 'One finished request by its id',
+    tag: 'logs',
+    status: 200,
+    failures: [404],
+    async handle(request, response) {
+      const row = await storage.requests.findRow(parameter(request, 'id'));
+      if (!row) throw new Problem('not_found', 'There is no request of this id.');
+      response.json(row);
     },
   },
 ];

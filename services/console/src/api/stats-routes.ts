@@ -12,7 +12,9 @@ import { base, type Route } from './route.ts';
 
 /** Short words for what people ask by. */
 const aliases = { key: 'access_key', group: 'key_group', protocol: 'client_protocol' } as const;
-const dimension = z.enum([...dimensions, 'key', 'group', 'protocol']).transform((name): Dimension => (name in aliases ? aliases[name as keyof typeof aliases] : (name as Dimension)));
+const dimension = z
+  .enum([...dimensions, 'key', 'group', 'protocol'])
+  .transform((name): Dimension => (name in aliases ? aliases[name as keyof typeof aliases] : (name as Dimension)));
 /** '' asks for those that have none. */
 const value = z.string().max(200).optional();
 const grainNames = ['auto', 'minute', 'hour', 'day'] as const;
@@ -111,7 +113,11 @@ export function statsRoutes({ storage: { requests } }: Room, now: () => number):
       const range = within(from, to, sumGrain(to - from));
       const summary = await read(range);
       if (query.format === 'csv')
-        return sendTable(response, 'summary', figuresTable(['from', 'to'], [summary], (one) => [new Date(one.from).toISOString(), new Date(one.to).toISOString()]));
+        return sendTable(
+          response,
+          'summary',
+          figuresTable(['from', 'to'], [summary], (one) => [new Date(one.from).toISOString(), new Date(one.to).toISOString()]),
+        );
       const previous = query.compare === 'true' ? await read({ ...range, from: range.from - (range.to - range.from), to: range.from }) : undefined;
       response.json({ ...summary, ...(previous && { previous }) });
     }),
@@ -145,14 +151,24 @@ export function statsRoutes({ storage: { requests } }: Room, now: () => number):
           limit: query.limit,
         });
         const items = sessions.map((one) => ({ value: one.sessionId, ...sessionFigures(one) }));
-        if (query.format === 'csv') return sendTable(response, 'top', figuresTable(['session', 'access_key'], items, (one) => [one.value, one.access_key]));
+        if (query.format === 'csv')
+          return sendTable(
+            response,
+            'top',
+            figuresTable(['session', 'access_key'], items, (one) => [one.value, one.access_key]),
+          );
         return void response.json({ from, to, by: 'session', items });
       }
       const range = within(from, to, sumGrain(to - from));
       const by = { dimension: query.by, order: orders[query.order], limit: query.limit };
       const groups = await requests.readStats({ ...range, filters: filtersOf(query), overTime: false, by });
       const items = groups.map((group) => ({ value: shown(group.value ?? ''), ...timedFiguresOf(group) }));
-      if (query.format === 'csv') return sendTable(response, 'top', figuresTable([query.by], items, (one) => [one.value]));
+      if (query.format === 'csv')
+        return sendTable(
+          response,
+          'top',
+          figuresTable([query.by], items, (one) => [one.value]),
+        );
       response.json({ ...told(range), by: query.by, items });
     }),
     route('sessions', 'Sessions of coding agents, and what they used', sessionsQuery, async (request, response) => {

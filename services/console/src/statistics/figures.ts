@@ -79,14 +79,20 @@ const plain = [
 const quantiles = ['p50', 'p95', 'p99'] as const;
 
 /** A table of figures: what tells the rows apart first, then counts, latencies where there are any, and one column for each currency. */
-export function* figuresTable<T extends Figures & Partial<TimedFigures>>(names: readonly string[], rows: readonly T[], cellsOf: (row: T) => readonly Cell[]): Generator<string> {
+export function* figuresTable<T extends Figures & Partial<TimedFigures>>(
+  names: readonly string[],
+  rows: readonly T[],
+  cellsOf: (row: T) => readonly Cell[],
+): Generator<string> {
   const currencies = [...new Set(rows.flatMap(({ cost }) => cost.map(({ currency }) => currency)))].sort();
   const timed = rows.some(({ duration_ms }) => duration_ms !== undefined);
   const times = timed ? ['duration_ms_average', ...quantiles.map((name) => `duration_ms_${name}`), ...quantiles.map((name) => `first_content_ms_${name}`)] : [];
   yield csvLine([...names, ...plain, ...times, ...currencies.map((currency) => `cost_${currency}`)]);
   for (const row of rows) {
     const { duration_ms, first_content_ms } = row;
-    const latencies = timed ? [duration_ms?.average ?? null, ...quantiles.map((name) => duration_ms?.[name] ?? null), ...quantiles.map((name) => first_content_ms?.[name] ?? null)] : [];
+    const latencies = timed
+      ? [duration_ms?.average ?? null, ...quantiles.map((name) => duration_ms?.[name] ?? null), ...quantiles.map((name) => first_content_ms?.[name] ?? null)]
+      : [];
     const costs = currencies.map((currency) => Number(decimalOf(row.cost.find((one) => one.currency === currency)?.cost_micros ?? 0)));
     yield csvLine([...cellsOf(row), ...plain.map((name) => row[name]), ...latencies, ...costs]);
   }

@@ -1,0 +1,46 @@
+/** Rows of requests as a table. */
+import type { RequestRow } from '@model-gateway/contracts';
+import { csvLine, decimalOf } from './csv.ts';
+
+const columns = [
+  'id',
+  'client_request_id',
+  'access_key',
+  'key_group',
+  'session_id',
+  'model',
+  'requested_model',
+  'upstream',
+  'upstream_model_id',
+  'client_protocol',
+  'upstream_protocol',
+  'stream',
+  'status',
+  'error_code',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'reasoning_tokens',
+  'usage_source',
+  'currency',
+  'queue_ms',
+  'ttfb_ms',
+  'first_content_ms',
+  'duration_ms',
+  'request_bytes',
+  'response_bytes',
+  'client_ip',
+  'user_agent',
+] as const satisfies readonly (keyof RequestRow)[];
+
+export const rowTableHead = csvLine(['started_at', ...columns, 'cost', 'attempts', 'losses']);
+
+export const rowTableLine = (row: RequestRow): string =>
+  csvLine([
+    new Date(row.started_at).toISOString(),
+    ...columns.map((name) => row[name] ?? null),
+    row.cost_micros === null ? null : Number(decimalOf(row.cost_micros)),
+    row.attempts.length,
+    row.losses.length,
+  ]);

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openStorage, type Storage } from '@model-gateway/storage';
+import { sampleRow } from '../../../packages/storage/test/samples.ts';
+import { api, type Harness, secretKey, startConsole } from './harness.ts';
+
+const now = Date.now();
+const evil = '=HYPERLINK("http://evil.example","x"),\r\n"';
+
+describe('statistics and logs', () => {
+  let storage: Storage;
+  let harness: Harness;
+  const get = (path: string, headers = {}) => harness.call('GET', `${api}/${path}`, undefined, headers);
+  beforeAll(async () => {
+    storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: { info: () => undefined, warn: () => undefined } });
+    harness = await startConsole(storage);
+    const priced = { cost_micros: 1_500_000, currency: 'USD', authority: 2 as const };
+    await storage.requests.insertRows([
+      sampleRow({ id: 'a', started_at: now - 60_000, session_id: 'agent-1', ...priced }),
+      sampleRow({ id: 'b', started_at: now - 50_000, session_id: 'agent-1', ...priced, duration_ms: 5_000 }),
+      sampleRow({ id: 'c', started_at: now - 40_000, access_key: evil, user_agent: evil, status: 502, error_code: 'upstream_failed' }),
+      sampleRow({ id: 'd', started_at: now - 30 * 3_600_000, model: 'old', ...priced }),
+    ]);
+  });
+  afterAll(async () => {
+    await harness.close();
+    await storage.close();
+  });
+
+  test('a summary of the last day, compared with the day before', async () => {
+    const { body } = await get('stats/summary?compare=true');
+    expect(body).toMatchObject({
+      granularity: 'hour',
+      requests: 3,
+      errors: 1,
+      input_tokens: 30,
+      unpriced_requests: 1,
+      cost: [{ currency: 'USD', cost_micros: 3_000_000 }],
+    });
+    expect(body.error_rate).toBeCloseTo(1 / 3);
+    expect(body.duration_ms.p99).toBeGreaterThan(4_500);
+    expect(body.duration_ms.average).toBe(Math.round(5_060 / 3));
+    expect(body.previous).toMatchObject({ requests: 1, to: body.from });
+    expect((await get('stats/summary?model=nothing')).body).toMatchObject({
+      requests: 0,
+      error_rate: null,
+      cost: [],
+      duration_ms: { average: null, p50: null },
+    });
+  });
+
+  test('series choose their grain; minutes are for the last hours of all', async () => {
+    const live = (await get(`stats/series?from=${now - 3_600_000}&to=${now}`)).body;
+    expect(live.granularity).toBe('minute');
+    expect(live.items.reduce((sum: number, { requests }: { requests: number }) => sum + requests, 0)).toBe(3);
+    expect((await get(`stats/series?from=${now - 3_600_000}&to=${now}&by=model`)).body).toMatchObject({ granularity: 'hour', by: 'model' });
+    expect((await get(`stats/series?from=${now - 10 * 86_400_000}`)).body.granularity).toBe('day');
+    const refused = await get(`stats/series?granularity=minute&model=fast`);
+    expect([refused.status, refused.body.error.details[0].field]).toEqual([422, 'granularity']);
+    expect((await get(`stats/series?granularity=hour&from=2000-01-01T00:00:00Z`)).status).toBe(422);
+  });
+
+  test('who had the most, also of sessions', async () => {
+    const top = (await get('stats/top?by=error')).body;
+    expect(top.items.map(({ value, requests }: { value: string; requests: number }) => [value, requests])).toEqual([
+      [null, 2],
+      ['upstream_failed', 1],
+    ]);
+    expect((await get('stats/top?by=key&model=fast&order=cost')).body.items[0]).toMatchObject({ value: 'ada', requests: 2 });
+    expect((await get('stats/top?by=session')).body.items).toMatchObject([{ value: 'agent-1', requests: 2, cost: [{ cost_micros: 3_000_000 }] }]);
+    expect((await get('stats/sessions')).body.items).toMatchObject([
+      { session_id: 'agent-1', access_key: 'ada', first_at: now - 60_000, last_at: now - 50_000 },
+    ]);
+    for (const bad of ['stats/top', 'stats/top?by=user', 'stats/summary?from=tomorrow', 'stats/summary?from=2030-01-01T00:00:00Z&to=2029-01-01T00:00:00Z'])
+      expect((await get(bad)).status).toBe(422);
+  });
+
+  test('tables hold text, never formulas', async () => {
+    for (const path of ['stats/top?by=access_key&format=csv', 'logs?format=csv']) {
+      const { status, text, headers } = await get(path);
+      expect(status).toBe(200);
+      expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
+      expect(headers.get('content-disposition')).toMatch(/^attachment/);
+      expect(text).toContain(`"'=HYPERLINK(""http://evil.example""`);
+      expect(text).not.toMatch(/(?:^|[,\n])"?=/);
+    }
+    const lines = (await get('stats/series?by=key&format=csv')).text.trim().split('\r\n');
+    expect(lines[0]).toMatch(/^"start","access_key","requests".*"cost_USD"$/);
+    expect((await get('logs?format=csv')).text).toContain(',1.5,1,1\r\n');
+  });
+
+  test('the log by what went wrong, by session, by duration, and one request', async () => {
+    const ids = async (query: string) => (await get(`logs?${query}`)).body.items.map(({ id }: { id: string }) => id);
+    expect(await ids('errors_only=true')).toEqual(['c']);
+    expect(await ids('errors_only=false')).toEqual(['b', 'a']);
+    expect(await ids('session_id=agent-1&min_duration_ms=1000')).toEqual(['b']);
+    expect(await ids('client_protocol=alpha&upstream_protocol=beta')).toHaveLength(3);
+    expect((await get('logs/d')).body).toMatchObject({ id: 'd', model: 'old', attempts: [{ upstream: 'main' }] });
+    expect((await get('logs/nothing')).status).toBe(404);
+  });
+
+  test('the live tail: rows that match, once somebody looks on; who signs out sees no more', async () => {
+    const watched: unknown[] = [];
+    const hearing = harness.bus.listen('logs.watch', (news) => void watched.push(news));
+    const { body: user } = await harness.call('POST', `${api}/users`, { username: 'mona', role: 'monitor', password: 'correct horse' });
+    expect(user.username).toBe('mona');
+    const { body: signedIn } = await harness.call('POST', `${api}/login`, { username: 'mona', password: 'correct horse' });
+    const open = async (token: string, query = '') => {
+      const response = await fetch(`${harness.url}${api}/logs/stream${query}`, { headers: { authorization: `Bearer ${token}` } });
+      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+      let text = '';
+      return {
+        until: async (part: string) => {
+          while (!text.includes(part)) {
+            const { value, done } = await reader.read();
+            if (done) throw new Error(`ended before ${part}: ${text}`);
+            text += value;
+          }
+          return text;
+        },
+        rest: async () => {
+          for (;;) {
+            const { value, done } = await reader.read();
+            if (done) return text;
+            text += value;
+          }
+        },
+        leave: () => reader.cancel(),
+      };
+    };
+    const monitor = await open(signedIn.token, '?errors_only=true');
+    await monitor.until(': open');
+    const admin = await open(secretKey);
+    await admin.until(': open');
+    expect(watched.length).toBeGreaterThanOrEqual(2);
+    harness.bus.tell('logs.rows', { rows: [sampleRow({ id: 'fine' }), sampleRow({ id: 'broken', error_code: 'upstream_failed' })], dropped: 3 });
+    const seen = await monitor.until('event: dropped');
+    expect(seen).toContain('"id":"broken"');
+    expect(seen).not.toContain('"id":"fine"');
+    expect(seen).toContain('{"count":3}');
+    await admin.until('"id":"fine"');
+    await harness.call('POST', `${api}/logout`, undefined, { authorization: `Bearer ${signedIn.token}` });
+    expect(await monitor.rest()).toContain('event: end\ndata: {"reason":"signed_out"}');
+    await admin.leave();
+    await hearing.dispose();
+    expect((await get('logs/stream?status=9')).status).toBe(422);
+  });
+});
