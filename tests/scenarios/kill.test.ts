@@ -60,6 +60,7 @@ suite('split over NATS', () => {
     await gateway.processes['translator']!.restart();
     expect(await callers.untilServed('gamma ok', 3000)).toBeLessThan(3000);
     await callers.checkRows();
+    await callers.checkSums();
   }, 60_000);
 
   test('kill -9 of the router: streams go on as if nothing were', async () => {
@@ -76,6 +77,7 @@ suite('split over NATS', () => {
       expect(textOf(one)).toBe(words(60));
     }
     await callers.checkRows();
+    await callers.checkSums();
   }, 60_000);
 
   test('SIGSTOP of the translator for 15 s: ends in time, and nothing of the old streams reaches anyone afterwards', async () => {
@@ -103,6 +105,7 @@ suite('split over NATS', () => {
     expect(streams.map((one) => one.bytes)).toEqual(lengths);
     await until(() => upstream.requests.every((heard) => heard.closed !== null), 'the old calls of upstreams to be closed');
     await callers.checkRows();
+    await callers.checkSums();
   }, 90_000);
 
   test('nats-server is killed for 5 s', async () => {
@@ -127,6 +130,7 @@ suite('split over NATS', () => {
     }
     expect(during.length).toBeGreaterThan(10);
     await callers.checkRows();
+    await callers.checkSums();
   }, 60_000);
 
   test('console and statistics are killed: callers notice nothing, and rows arrive afterwards', async () => {
@@ -143,6 +147,7 @@ suite('split over NATS', () => {
     }
     await Promise.all([gateway.processes['console']!.restart(), gateway.processes['stats']!.restart()]);
     await callers.checkRows();
+    await callers.checkSums();
   }, 60_000);
 
   test('kill -9 of the edge: sockets close, upstream calls are cancelled, slots are free again', async () => {
@@ -161,5 +166,6 @@ suite('split over NATS', () => {
     await gateway.processes['edge']!.restart();
     expect(await callers.untilServed('alpha ok', 3000)).toBeLessThan(3000);
     await callers.checkRows();
+    await callers.checkSums();
   }, 60_000);
 });

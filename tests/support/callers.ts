@@ -171,6 +171,15 @@ export class Callers {
     }
   }
 
+  /** The sums say what the rows say: each was counted once. After `checkRows`. */
+  async checkSums(): Promise<void> {
+    const counts = new Map<string, number>();
+    for (const { model } of await this.#gateway.rows()) if (model !== null) counts.set(model, (counts.get(model) ?? 0) + 1);
+    const { body } = await this.#gateway.console('GET', '/stats/top?by=model&limit=1000');
+    const sums = new Map<string, number>(body.items.map(({ value, requests }: { value: string; requests: number }) => [value, requests]));
+    for (const [model, count] of counts) if (sums.get(model) !== count) throw new Error(`${model} has ${count} rows, and ${sums.get(model) ?? 0} in the sums`);
+  }
+
   close(): void {
     for (const one of this.ledger) if (one.endedAt === null) one.leave();
     this.#agent.destroy();

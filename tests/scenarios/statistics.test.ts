@@ -1,0 +1,83 @@
+/** What a request costs and to whom it belongs, from its headers to the console: prices, sessions, statistics, tables and the live tail. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
+import { scriptedModels } from '../support/callers.ts';
+import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+
+const session = '0f8fad5b-d9cb-469f-a165-70867728950e';
+
+describe.each(arrangements('statistics'))('statistics, %s', (arrangement) => {
+  let upstream: FakeUpstream;
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    upstream = await startFakeUpstream();
+    gateway = await startGateway({ arrangement });
+    await gateway.configure(scriptedModels(upstream.url, ['ok', 'status:500']));
+    const priced = await gateway.console('POST', '/pricing', { name: 'house', model: 'alpha ok', input: 1_000_000_000, output: 2_000_000_000 });
+    expect(priced.status).toBe(201);
+    await gateway.settle();
+  }, 120_000);
+  afterAll(async () => {
+    await gateway?.stop();
+    await upstream?.close();
+  }, 60_000);
+
+  const ask = async (model: string, headers: Record<string, string> = {}, more: object = {}) => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], ...more }),
+    });
+    await response.text();
+    return response.headers.get('x-request-id') ?? '';
+  };
+  const stats = async (path: string) => (await gateway.console('GET', `/stats/${path}`)).body;
+
+  test('the live tail shows a request as it ends; its row is priced, and belongs to its session', async () => {
+    const abort = new AbortController();
+    const tail = await fetch(`${gateway.consoleUrl}/logs/stream?model=alpha%20ok`, {
+      headers: { authorization: `Bearer ${gateway.consoleKey}` },
+      signal: abort.signal,
+    });
+    expect(tail.headers.get('content-type')).toContain('text/event-stream');
+    const reader = tail.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let text = (await reader.read()).value ?? '';
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const id = await ask('alpha ok', { 'x-claude-code-session-id': 'agent-7' });
+    const late = setTimeout(() => abort.abort(), 10_000);
+    while (!text.includes(id)) text += (await reader.read()).value ?? '';
+    clearTimeout(late);
+    abort.abort();
+    const row = await gateway.row(id);
+    expect(row).toMatchObject({ session_id: 'agent-7', currency: 'USD', usage_source: 'upstream' });
+    expect(row.cost_micros).toBe(row.input_tokens * 1_000 + (row.output_tokens + row.reasoning_tokens) * 2_000);
+    expect((await gateway.console('GET', `/logs/${id}`)).body).toMatchObject({ id, attempts: [{ status: 200 }] });
+  });
+
+  test('sums agree with the rows, whoever asks how', async () => {
+    const ids = [
+      await ask('alpha ok', {}, { prompt_cache_key: session }),
+      await ask('alpha ok', { session_id: session }),
+      await ask('alpha status:500'),
+      await ask('no such model'),
+    ];
+    for (const id of ids) await gateway.row(id);
+    const rows = (await gateway.rows()).filter(({ model, requested_model }) => model?.startsWith('alpha') || requested_model === 'no such model');
+    const top = await stats('top?by=model&limit=100');
+    for (const model of ['alpha ok', 'alpha status:500']) {
+      const own = rows.filter((row) => row.model === model);
+      const cost = own.reduce((sum, row) => sum + (row.cost_micros ?? 0), 0);
+      const item = top.items.find(({ value }: { value: string }) => value === model);
+      expect(item).toMatchObject({ requests: own.length, errors: own.filter((row) => row.error_code !== null).length });
+      expect(item.cost).toEqual(cost === 0 ? [] : [{ currency: 'USD', cost_micros: cost }]);
+    }
+    expect((await stats('top?by=error&model=alpha%20status%3A500')).items[0]).toMatchObject({ requests: 1, errors: 1 });
+    expect((await stats('sessions')).items).toEqual(
+      expect.arrayContaining([expect.objectContaining({ session_id: session, access_key: 'caller', requests: 2 })]),
+    );
+    expect((await stats(`top?by=protocol&access_key=caller`)).items.length).toBeGreaterThan(0);
+    const table = await gateway.console('GET', '/logs?format=csv');
+    for (const id of ids) expect(table.body).toContain(id);
+  });
+});
