@@ -100,11 +100,7 @@ export function createConsole({
   const signIn = createSignIn({ bus, store: storage.console, attempts, audit, config, logger, now, sleep });
   const { sessions, guard: attemptGuard } = signIn;
   const liveLog = createLiveLog(bus);
-  const routes = [
-    ...createRoutes(room, now),
-    ...logRoutes(room, now, { liveLog, whenChanged: sessions.whenChanged }),
-    ...createSignInRoutes(signIn, config.oidc, room),
-  ];
+  const routes = [...createRoutes(room, now), ...logRoutes(room, now, liveLog), ...createSignInRoutes(signIn, config.oidc, room)];
   const handle = createApp([...routes, ...metaRoutes(routes)], { webRoot, secretKey, sessions, guard: attemptGuard }, room);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });

@@ -3,11 +3,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { RequestFilters, RequestStats } from '@model-gateway/storage';
 import { z } from 'zod';
-import { type StreamDeps, streamRows } from '../live-log/stream-rows.ts';
+import type { LiveLog } from '../live-log/live-log.ts';
+import { streamRows } from '../live-log/stream-rows.ts';
 import { Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
-import { actorOf } from '../sign-in/actor.ts';
-import type { SessionKeeper } from '../sign-in/session-keeper.ts';
 import { csvHeaders } from '../statistics/csv.ts';
 import { rowTableHead, rowTableLine } from '../statistics/row-table.ts';
 import { readInput } from '../validation/read-input.ts';
@@ -77,7 +76,7 @@ async function* tableOf(requests: RequestStats, filters: RequestFilters): AsyncG
   }
 }
 
-export const logRoutes = ({ storage, logger }: Room, now: () => number, streams: Pick<StreamDeps, 'liveLog'> & Pick<SessionKeeper, 'whenChanged'>): Route[] => [
+export const logRoutes = ({ storage, logger }: Room, now: () => number, liveLog: LiveLog): Route[] => [
   {
     method: 'get',
     path: `${base}/logs`,
@@ -115,13 +114,7 @@ export const logRoutes = ({ storage, logger }: Room, now: () => number, streams:
     status: 200,
     failures: [503],
     handle(request, response) {
-      const filters = toFilters(readInput(filterQuery, request.query));
-      const { session } = actorOf(response);
-      streamRows(response, filters, {
-        liveLog: streams.liveLog,
-        whenSignedOut: (callback) => (session ? streams.whenChanged(session, callback) : () => undefined),
-        ...(session && { leftMs: session.endsAt - now() }),
-      });
+      streamRows(response, toFilters(readInput(filterQuery, request.query)), liveLog);
     },
   },
   {

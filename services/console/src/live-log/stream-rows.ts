@@ -10,15 +10,7 @@ const quietMs = 15_000;
 /** Who goes on looking asks again, with a credential that is looked at again. */
 const longestMs = 15 * 60_000;
 
-export interface StreamDeps {
-  liveLog: LiveLog;
-  /** Runs the callback once when the credential no longer holds; gives what stops that. */
-  whenSignedOut(callback: () => void): () => void;
-  /** When the credential ends in any case, in ms from now. */
-  leftMs?: number;
-}
-
-export function streamRows(response: Response, filters: RequestFilters, { liveLog, whenSignedOut, leftMs = longestMs }: StreamDeps): void {
+export function streamRows(response: Response, filters: RequestFilters, liveLog: LiveLog): void {
   const matches = createRowFilter(filters);
   let dropped = 0;
   let over = false;
@@ -48,15 +40,13 @@ export function streamRows(response: Response, filters: RequestFilters, { liveLo
     },
     end: () => finish('draining'),
   });
-  const forget = whenSignedOut(() => finish('signed_out'));
   const beat = setInterval(() => {
     if (!response.writableNeedDrain) response.write(': keep-alive\n\n');
   }, quietMs);
-  const late = setTimeout(() => finish('time'), Math.max(0, Math.min(leftMs, longestMs)));
+  const late = setTimeout(() => finish('time'), longestMs);
   const release = (): void => {
     over = true;
     leave();
-    forget();
     clearInterval(beat);
     clearTimeout(late);
   };
