@@ -27,7 +27,7 @@ let fake: FakeUpstream;
 beforeAll(async () => {
   bin = installAgents();
   // The task changes from test to test; the upstream stays.
-  fake = await startFakeUpstream({ play: (body) => playTask(task)(body) });
+  fake = await startFakeUpstream({ play: (body, path) => playTask(task)(body, path) });
   gateway = await startGateway({ arrangement: 'embedded' });
   await gateway.configure({
     upstreams: upstreams.map((protocol) => ({ name: protocol, protocol, base_url: fake.url, api_keys: [{ key: 'sk-fake' }] })),

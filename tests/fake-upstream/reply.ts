@@ -42,10 +42,14 @@ function chunksOf(script: Script, text: string, toolResult: string | null): stri
 }
 
 /** What a model that a test wrote says to a request: a text, or one call of a tool. */
-export type Play = (body: Record<string, unknown>) => { text: string } | { call: string; args: Record<string, unknown> | string };
+export type Play = (
+  body: Record<string, unknown>,
+  path: string,
+) => ({ text: string } | { call: string; args: Record<string, unknown> | string; also?: { call: string; args: Record<string, unknown> }[] }) & {
+  thinking?: { text: string; proof: string };
+};
 
-function playedTurn(asking: Asking, body: Record<string, unknown>, play: Play): Turn {
-  const said = play(body);
+function playedTurn(asking: Asking, body: Record<string, unknown>, said: ReturnType<Play>): Turn {
   const { text } = asking.protocol.read(body);
   const tool = 'call' in said ? { id: callId(), name: said.call, args: typeof said.args === 'string' ? said.args : JSON.stringify(said.args) } : null;
   return {
@@ -56,11 +60,13 @@ function playedTurn(asking: Asking, body: Record<string, unknown>, play: Play): 
     outputTokens: 8,
     includeUsage: (body['stream_options'] as { include_usage?: unknown } | undefined)?.include_usage === true,
     cumulative: false,
+    ...('call' in said && said.also && { moreCalls: said.also.map(({ call, args }) => ({ id: callId(), name: call, args: JSON.stringify(args) })) }),
+    ...(said.thinking && { thinking: said.thinking }),
   };
 }
 
-function turnOf(asking: Asking, body: Record<string, unknown>, script: Script, play: Play | undefined): Turn {
-  if (play && script.flags.has('play')) return playedTurn(asking, body, play);
+function turnOf(asking: Asking, body: Record<string, unknown>, script: Script, play: (() => ReturnType<Play>) | undefined): Turn {
+  if (play && script.flags.has('play')) return playedTurn(asking, body, play());
   const { text, tools, toolResult } = asking.protocol.read(body);
   const usesTool = tools.length > 0 && toolResult === null && script.chunks === 0 && script.big === 0;
   const chunks = chunksOf(script, text, toolResult);
@@ -125,7 +131,7 @@ function streamed(asking: Asking, turn: Turn, script: Script): Reply {
 }
 
 /** The reply to a generation, a count or a listing; null: never answer. */
-export function createReply(asking: Asking, body: Record<string, unknown>, script: Script, play?: Play): Reply | null {
+export function createReply(asking: Asking, body: Record<string, unknown>, script: Script, play?: () => ReturnType<Play>): Reply | null {
   const { protocol } = asking;
   if (script.flags.has('hang')) return null;
   if (script.flags.has('redir')) return { status: 302, headers: { location: '/v1/elsewhere' }, pieces: [] };

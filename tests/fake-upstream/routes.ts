@@ -44,7 +44,7 @@ const cloudVerbs: Record<string, { protocol: FakeProtocol; operation: 'generate'
 };
 
 function readCloudRoute(path: string, body: Record<string, unknown>): Asking | null {
-  const [, model = '', name = ''] = /^\/model\/([^/]+)\/([a-z-]+)$/.exec(path) ?? [];
+  const [, model = '', name = ''] = /\/model\/([^/]+)\/([a-z-]+)$/.exec(path) ?? [];
   const verb = Object.hasOwn(cloudVerbs, name) ? cloudVerbs[name] : undefined;
   if (verb === undefined) return null;
   const counted = verb.operation === 'count' && Object.hasOwn((body['input'] as object | undefined) ?? {}, 'invokeModel');
@@ -61,7 +61,7 @@ export function readRoute(method: string, url: URL, headers: Record<string, unkn
       return { protocol: headers['anthropic-version'] === undefined ? alpha : beta, operation: 'list', model: '', stream: false, framing: 'sse' };
     return path === '/v1beta/models' ? { protocol: gamma, operation: 'list', model: '', stream: false, framing: 'sse' } : null;
   }
-  if (path.startsWith('/model/')) return readCloudRoute(path, body);
+  if (path.includes('/model/')) return readCloudRoute(path, body);
   const route = Object.hasOwn(exact, path) ? exact[path] : undefined;
   if (route !== undefined)
     return { ...route, model: String(body['model'] ?? ''), stream: body['stream'] === true || headers['x-dashscope-sse'] === 'enable', framing: 'sse' };

@@ -53,7 +53,7 @@ function replyTo(request: HeardRequest, play: Play | undefined): { reply: Reply 
   if (asking.operation === 'list') return { reply: listReply(asking.protocol, listed), script: plain };
   const script = readScript(asking.model);
   if (script === null) return { reply: failure(asking.protocol, 404, 'error', `No such model: ${asking.model}`), script: plain };
-  return { reply: createReply(asking, request.json, script, play), script };
+  return { reply: createReply(asking, request.json, script, play && (() => play(request.json, request.path))), script };
 }
 
 function hear(incoming: IncomingMessage, response: ServerResponse, body: Buffer, delivery: Delivery): HeardRequest {

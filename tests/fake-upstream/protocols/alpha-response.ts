@@ -1,6 +1,6 @@
 /** Responses. */
 import { alpha } from './alpha.ts';
-import { type FakeProtocol, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
+import { type Call, callsOf, type FakeProtocol, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
 
 const usage = (turn: Turn) => ({
   input_tokens: turn.inputTokens,
@@ -10,13 +10,72 @@ const usage = (turn: Turn) => ({
   total_tokens: turn.inputTokens + turn.outputTokens,
 });
 const part = (text: string) => ({ type: 'output_text', annotations: [], logprobs: [], text });
-const itemId = (turn: Turn): string => (turn.tool === null ? 'msg_fake' : 'fc_fake');
+const itemId = 'msg_fake';
 
-const item = (turn: Turn, status: string, content: string) =>
-  turn.tool === null
-    ? { id: itemId(turn), type: 'message', status, content: status === 'completed' ? [part(content)] : [], role: 'assistant' }
-    : { id: itemId(turn), type: 'function_call', status, arguments: content, call_id: turn.tool.id, name: turn.tool.name };
-const full = (turn: Turn): string => turn.tool?.args ?? turn.chunks.join('');
+/** An item of the output: as it is added, the events between, as it is done. */
+interface Item {
+  begun: object;
+  events(event: Numbered, index: number): string[];
+  done: object;
+}
+
+function textItem(turn: Turn): Item {
+  const base = { id: itemId, type: 'message', role: 'assistant' };
+  const text = turn.chunks.join('');
+  return {
+    begun: { ...base, status: 'in_progress', content: [] },
+    events(event, index) {
+      const at = { item_id: itemId, output_index: index, content_index: 0 };
+      return [
+        event('response.content_part.added', { ...at, part: part('') }),
+        ...turn.chunks.map((delta) => event('response.output_text.delta', { ...at, delta, logprobs: [] })),
+        event('response.output_text.done', { ...at, text, logprobs: [] }),
+        event('response.content_part.done', { ...at, part: part(text) }),
+      ];
+    },
+    done: { ...base, status: 'completed', content: [part(text)] },
+  };
+}
+
+function callItem({ id, name, args }: Call, number: number): Item {
+  const base = { id: `fc_fake${number || ''}`, type: 'function_call', call_id: id, name };
+  return {
+    begun: { ...base, status: 'in_progress', arguments: '' },
+    events(event, index) {
+      const at = { item_id: base.id, output_index: index };
+      const half = args.length >> 1;
+      return [
+        event('response.function_call_arguments.delta', { ...at, delta: args.slice(0, half) }),
+        event('response.function_call_arguments.delta', { ...at, delta: args.slice(half) }),
+        event('response.function_call_arguments.done', { ...at, arguments: args }),
+      ];
+    },
+    done: { ...base, status: 'completed', arguments: args },
+  };
+}
+
+function reasoningItem({ text, proof }: { text: string; proof: string }): Item {
+  const base = { id: 'rs_fake', type: 'reasoning' };
+  const summary = { type: 'summary_text', text };
+  return {
+    begun: { ...base, summary: [], encrypted_content: '' },
+    events(event, index) {
+      const at = { item_id: base.id, output_index: index, summary_index: 0 };
+      return [
+        event('response.reasoning_summary_part.added', { ...at, part: { ...summary, text: '' } }),
+        event('response.reasoning_summary_text.delta', { ...at, delta: text }),
+        event('response.reasoning_summary_text.done', { ...at, text }),
+        event('response.reasoning_summary_part.done', { ...at, part: summary }),
+      ];
+    },
+    done: { ...base, summary: [summary], encrypted_content: proof },
+  };
+}
+
+const itemsOf = (turn: Turn): Item[] => [
+  ...(turn.thinking ? [reasoningItem(turn.thinking)] : []),
+  ...(turn.tool === null ? [textItem(turn)] : callsOf(turn).map(callItem)),
+];
 
 const response = (turn: Turn, status: string) => ({
   id: 'resp_fake',
@@ -29,7 +88,7 @@ const response = (turn: Turn, status: string) => ({
   instructions: null,
   max_output_tokens: null,
   model: turn.model,
-  output: status === 'completed' ? [item(turn, 'completed', full(turn))] : [],
+  output: status === 'completed' ? itemsOf(turn).map(({ done }) => done) : [],
   parallel_tool_calls: true,
   previous_response_id: null,
   store: false,
@@ -41,31 +100,11 @@ const response = (turn: Turn, status: string) => ({
   metadata: {},
 });
 
+type Numbered = (type: string, fields: object) => string;
 /** Numbers events as they are written. */
-function numbered(): (type: string, fields: object) => string {
+function numbered(): Numbered {
   let next = 0;
   return (type, fields) => sse({ type, sequence_number: next++, ...fields }, type);
-}
-
-function textEvents(turn: Turn, event: ReturnType<typeof numbered>): string[] {
-  const at = { item_id: itemId(turn), output_index: 0, content_index: 0 };
-  return [
-    event('response.content_part.added', { ...at, part: part('') }),
-    ...turn.chunks.map((delta) => event('response.output_text.delta', { ...at, delta, logprobs: [] })),
-    event('response.output_text.done', { ...at, text: full(turn), logprobs: [] }),
-    event('response.content_part.done', { ...at, part: part(full(turn)) }),
-  ];
-}
-
-function toolEvents(turn: Turn, event: ReturnType<typeof numbered>): string[] {
-  const at = { item_id: itemId(turn), output_index: 0 };
-  const args = full(turn);
-  const half = args.length >> 1;
-  return [
-    event('response.function_call_arguments.delta', { ...at, delta: args.slice(0, half) }),
-    event('response.function_call_arguments.delta', { ...at, delta: args.slice(half) }),
-    event('response.function_call_arguments.done', { ...at, arguments: args }),
-  ];
 }
 
 export const alphaResponse: FakeProtocol = {
@@ -82,15 +121,17 @@ export const alphaResponse: FakeProtocol = {
     return [
       event('response.created', { response: response(turn, 'in_progress') }),
       event('response.in_progress', { response: response(turn, 'in_progress') }),
-      event('response.output_item.added', { output_index: 0, item: item(turn, 'in_progress', '') }),
-      ...(turn.tool === null ? textEvents(turn, event) : toolEvents(turn, event)),
-      event('response.output_item.done', { output_index: 0, item: item(turn, 'completed', full(turn)) }),
+      ...itemsOf(turn).flatMap((item, index) => [
+        event('response.output_item.added', { output_index: index, item: item.begun }),
+        ...item.events(event, index),
+        event('response.output_item.done', { output_index: index, item: item.done }),
+      ]),
       event('response.completed', { response: response(turn, 'completed') }),
     ];
   },
-  delta: (turn, delta, n) =>
+  delta: (_turn, delta, n) =>
     sse(
-      { type: 'response.output_text.delta', sequence_number: 5 + n, item_id: itemId(turn), output_index: 0, content_index: 0, delta, logprobs: [] },
+      { type: 'response.output_text.delta', sequence_number: 5 + n, item_id: itemId, output_index: 0, content_index: 0, delta, logprobs: [] },
       'response.output_text.delta',
     ),
   midstreamError: (message) => sse({ type: 'error', sequence_number: 99, code: 'server_error', message, param: null }, 'error'),

@@ -1,10 +1,10 @@
 /** Chat completions. */
-import { type FakeProtocol, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
+import { type Call, callsOf, type FakeProtocol, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
 
 const created = 1_700_000_000;
 const usage = (turn: Turn) => ({ prompt_tokens: turn.inputTokens, completion_tokens: turn.outputTokens, total_tokens: turn.inputTokens + turn.outputTokens });
 const finish = (turn: Turn): string => (turn.tool === null ? 'stop' : 'tool_calls');
-const call = (turn: Turn) => ({ id: turn.tool?.id, type: 'function', function: { name: turn.tool?.name, arguments: turn.tool?.args } });
+const call = ({ id, name, args }: Call) => ({ id, type: 'function', function: { name, arguments: args } });
 
 const chunk = (turn: Turn, delta: unknown, finishReason: string | null = null): string =>
   sse({
@@ -39,7 +39,8 @@ export const alpha: FakeProtocol = {
           role: 'assistant',
           content: turn.tool === null ? turn.chunks.join('') : null,
           refusal: null,
-          ...(turn.tool !== null && { tool_calls: [call(turn)] }),
+          ...(turn.tool !== null && { tool_calls: callsOf(turn).map(call) }),
+          ...(turn.thinking && { reasoning_content: turn.thinking.text }),
         },
         logprobs: null,
         finish_reason: finish(turn),
@@ -49,12 +50,12 @@ export const alpha: FakeProtocol = {
   }),
   events(turn) {
     const events = [chunk(turn, { role: 'assistant', content: turn.tool === null ? '' : null })];
+    if (turn.thinking) events.push(chunk(turn, { reasoning_content: turn.thinking.text }));
     if (turn.tool === null) for (const text of turn.chunks) events.push(chunk(turn, { content: text }));
-    else {
-      const { id, name, args } = turn.tool;
-      events.push(chunk(turn, { tool_calls: [{ index: 0, id, type: 'function', function: { name, arguments: '' } }] }));
+    for (const [index, { id, name, args }] of callsOf(turn).entries()) {
+      events.push(chunk(turn, { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }));
       const half = args.length >> 1;
-      for (const piece of [args.slice(0, half), args.slice(half)]) events.push(chunk(turn, { tool_calls: [{ index: 0, function: { arguments: piece } }] }));
+      for (const piece of [args.slice(0, half), args.slice(half)]) events.push(chunk(turn, { tool_calls: [{ index, function: { arguments: piece } }] }));
     }
     events.push(chunk(turn, {}, finish(turn)));
     if (turn.includeUsage)

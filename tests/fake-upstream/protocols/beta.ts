@@ -1,11 +1,14 @@
 /** Messages. */
-import { type FakeProtocol, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
+import { callsOf, type FakeProtocol, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
 
 const stopReason = (turn: Turn): string => (turn.tool === null ? 'end_turn' : 'tool_use');
-const block = (turn: Turn) =>
-  turn.tool === null
-    ? { type: 'text', text: turn.chunks.join('') }
-    : { type: 'tool_use', id: turn.tool.id, name: turn.tool.name, input: JSON.parse(turn.tool.args) };
+const thinking = (turn: Turn) => (turn.thinking ? [{ type: 'thinking', thinking: turn.thinking.text, signature: turn.thinking.proof }] : []);
+const blocks = (turn: Turn): unknown[] => [
+  ...thinking(turn),
+  ...(turn.tool === null
+    ? [{ type: 'text', text: turn.chunks.join('') }]
+    : callsOf(turn).map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: JSON.parse(args) }))),
+];
 const message = (turn: Turn, content: unknown[], reason: string | null, outputTokens: number) => ({
   id: 'msg_fake',
   type: 'message',
@@ -17,7 +20,24 @@ const message = (turn: Turn, content: unknown[], reason: string | null, outputTo
   usage: { input_tokens: turn.inputTokens, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: outputTokens },
 });
 const event = (type: string, fields: object = {}): string => sse({ type, ...fields }, type);
-const textDelta = (text: string): string => event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } });
+const blockDelta = (index: number, delta: object): string => event('content_block_delta', { index, delta });
+const textDelta = (text: string, index = 0): string => blockDelta(index, { type: 'text_delta', text });
+
+/** Each block as its start and what comes before its stop. */
+function* streamedBlocks(turn: Turn): Iterable<(index: number) => [start: object, deltas: string[]]> {
+  const { thinking } = turn;
+  if (thinking)
+    yield (index) => [
+      { type: 'thinking', thinking: '', signature: '' },
+      [blockDelta(index, { type: 'thinking_delta', thinking: thinking.text }), blockDelta(index, { type: 'signature_delta', signature: thinking.proof })],
+    ];
+  if (turn.tool === null) yield (index) => [{ type: 'text', text: '' }, turn.chunks.map((text) => textDelta(text, index))];
+  for (const { id, name, args } of callsOf(turn)) {
+    const half = args.length >> 1;
+    const inputDelta = (index: number, json: string): string => blockDelta(index, { type: 'input_json_delta', partial_json: json });
+    yield (index) => [{ type: 'tool_use', id, name, input: {} }, [inputDelta(index, args.slice(0, half)), inputDelta(index, args.slice(half))]];
+  }
+}
 const errorTypes: Record<number, string> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -43,18 +63,15 @@ export const beta: FakeProtocol = {
       toolResult: result === undefined ? null : textOf(result['content']),
     };
   },
-  whole: (turn) => message(turn, [block(turn)], stopReason(turn), turn.outputTokens),
+  whole: (turn) => message(turn, blocks(turn), stopReason(turn), turn.outputTokens),
   events(turn) {
-    const start = turn.tool === null ? { type: 'text', text: '' } : { type: 'tool_use', id: turn.tool.id, name: turn.tool.name, input: {} };
-    const half = (turn.tool?.args.length ?? 0) >> 1;
-    const inputDelta = (json: string): string => event('content_block_delta', { index: 0, delta: { type: 'input_json_delta', partial_json: json } });
-    const deltas = turn.tool === null ? turn.chunks.map(textDelta) : [inputDelta(turn.tool.args.slice(0, half)), inputDelta(turn.tool.args.slice(half))];
     return [
       event('message_start', { message: message(turn, [], null, 1) }),
-      event('content_block_start', { index: 0, content_block: start }),
-      event('ping'),
-      ...deltas,
-      event('content_block_stop', { index: 0 }),
+      ...[...streamedBlocks(turn)].flatMap((block, index) => {
+        const [start, deltas] = block(index);
+        const ping = index === 0 ? [event('ping')] : [];
+        return [event('content_block_start', { index, content_block: start }), ...ping, ...deltas, event('content_block_stop', { index })];
+      }),
       event('message_delta', { delta: { stop_reason: stopReason(turn), stop_sequence: null }, usage: { output_tokens: turn.outputTokens } }),
       event('message_stop'),
     ];

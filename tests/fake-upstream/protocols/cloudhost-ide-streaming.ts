@@ -1,5 +1,5 @@
 /** The assistant service: binary streams alone, no counts, no stop reason. */
-import { type FakeProtocol, listOf, nameOf, type Turn, textOf } from './fake-protocol.ts';
+import { callsOf, type FakeProtocol, listOf, nameOf, type Turn, textOf } from './fake-protocol.ts';
 
 /** A message of the binary stream, as `reply.ts` frames it. */
 const event = (type: string, payload: unknown): string => JSON.stringify([type, payload]);
@@ -19,11 +19,12 @@ const resultText = (content: unknown): string => textOf(listOf(content).map((par
 
 function said(turn: Turn): string[] {
   if (turn.tool === null) return turn.chunks.map((content) => event('assistantResponseEvent', { content, modelId: turn.model }));
-  const { id, name, args } = turn.tool;
-  const half = args.length >> 1;
-  const call = { toolUseId: id, name };
-  const inputs = ['', args.slice(0, half), args.slice(half)].map((input) => event('toolUseEvent', { ...call, input }));
-  return [event('toolUseEvent', call), ...inputs, event('toolUseEvent', { ...call, stop: true })];
+  return callsOf(turn).flatMap(({ id, name, args }) => {
+    const half = args.length >> 1;
+    const call = { toolUseId: id, name };
+    const inputs = ['', args.slice(0, half), args.slice(half)].map((input) => event('toolUseEvent', { ...call, input }));
+    return [event('toolUseEvent', call), ...inputs, event('toolUseEvent', { ...call, stop: true })];
+  });
 }
 
 export const ideStreaming: FakeProtocol = {

@@ -3,7 +3,7 @@
  * puts them into binary messages.
  */
 import { beta } from './beta.ts';
-import { type FakeProtocol, listOf, nameOf, type Turn, textOf } from './fake-protocol.ts';
+import { callsOf, type FakeProtocol, listOf, nameOf, type Turn, textOf } from './fake-protocol.ts';
 
 const exceptions: Record<number, string> = {
   400: 'ValidationException',
@@ -31,7 +31,34 @@ const stopReason = (turn: Turn): string => (turn.tool === null ? 'end_turn' : 't
 const usage = (turn: Turn) => ({ inputTokens: turn.inputTokens, outputTokens: turn.outputTokens, totalTokens: turn.inputTokens + turn.outputTokens });
 /** One event: its name and its payload, with the padding that the real one has. */
 const named = (type: string, payload: object): string => JSON.stringify([type, { ...payload, p: 'abcdefghij' }]);
-const delta = (value: object): string => named('contentBlockDelta', { contentBlockIndex: 0, delta: value });
+const delta = (value: object, contentBlockIndex = 0): string => named('contentBlockDelta', { contentBlockIndex, delta: value });
+
+function content(turn: Turn): object[] {
+  const { thinking } = turn;
+  const thought = thinking ? [{ reasoningContent: { reasoningText: { text: thinking.text, signature: thinking.proof } } }] : [];
+  const said =
+    turn.tool === null
+      ? [{ text: turn.chunks.join('') }]
+      : callsOf(turn).map(({ id, name, args }) => ({ toolUse: { toolUseId: id, name, input: JSON.parse(args) } }));
+  return [...thought, ...said];
+}
+
+/** The events of each block, without its stop. */
+function blocks(turn: Turn): ((index: number) => string[])[] {
+  const { thinking } = turn;
+  const thought = thinking
+    ? [(index: number) => [delta({ reasoningContent: { text: thinking.text } }, index), delta({ reasoningContent: { signature: thinking.proof } }, index)]]
+    : [];
+  if (turn.tool === null) return [...thought, (index) => turn.chunks.map((text) => delta({ text }, index))];
+  const calls = callsOf(turn).map(({ id, name, args }) => (index: number) => {
+    const half = args.length >> 1;
+    return [
+      named('contentBlockStart', { contentBlockIndex: index, start: { toolUse: { toolUseId: id, name } } }),
+      ...[args.slice(0, half), args.slice(half)].map((input) => delta({ toolUse: { input } }, index)),
+    ];
+  });
+  return [...thought, ...calls];
+}
 
 export const converse: FakeProtocol = {
   ...common,
@@ -54,33 +81,15 @@ export const converse: FakeProtocol = {
     };
   },
   whole: (turn) => ({
-    output: {
-      message: {
-        role: 'assistant',
-        content: [
-          turn.tool === null
-            ? { text: turn.chunks.join('') }
-            : { toolUse: { toolUseId: turn.tool.id, name: turn.tool.name, input: JSON.parse(turn.tool.args) } },
-        ],
-      },
-    },
+    output: { message: { role: 'assistant', content: content(turn) } },
     stopReason: stopReason(turn),
     usage: usage(turn),
     metrics: { latencyMs: 1 },
   }),
   events(turn) {
-    const half = (turn.tool?.args.length ?? 0) >> 1;
-    const said =
-      turn.tool === null
-        ? turn.chunks.map((text) => delta({ text }))
-        : [
-            named('contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { toolUseId: turn.tool.id, name: turn.tool.name } } }),
-            ...[turn.tool.args.slice(0, half), turn.tool.args.slice(half)].map((input) => delta({ toolUse: { input } })),
-          ];
     return [
       named('messageStart', { role: 'assistant' }),
-      ...said,
-      named('contentBlockStop', { contentBlockIndex: 0 }),
+      ...blocks(turn).flatMap((block, index) => [...block(index), named('contentBlockStop', { contentBlockIndex: index })]),
       named('messageStop', { stopReason: stopReason(turn) }),
       named('metadata', { usage: usage(turn), metrics: { latencyMs: 1 } }),
     ];

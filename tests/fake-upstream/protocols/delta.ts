@@ -1,15 +1,15 @@
 /** Native DashScope generation: text and multimodal, in pieces or repeating itself. */
-import { type FakeProtocol, listOf, nameOf, type Turn, textOf } from './fake-protocol.ts';
+import { type Call, callsOf, type FakeProtocol, listOf, nameOf, type Turn, textOf } from './fake-protocol.ts';
 
 type Messages = { messages?: unknown };
 
 const usage = (turn: Turn) => ({ input_tokens: turn.inputTokens, output_tokens: turn.outputTokens, total_tokens: turn.inputTokens + turn.outputTokens });
 const finish = (turn: Turn): string => (turn.tool === null ? 'stop' : 'tool_calls');
-const call = (turn: Turn, args: string, first: boolean) => ({
-  index: 0,
-  id: first ? turn.tool?.id : '',
+const call = ({ id, name }: Call, index: number, args: string, first: boolean) => ({
+  index,
+  id: first ? id : '',
   type: 'function',
-  function: first ? { name: turn.tool?.name, arguments: args } : { arguments: args },
+  function: first ? { name, arguments: args } : { arguments: args },
 });
 
 const reply = (turn: Turn, message: object, reason: string, counts: object = usage(turn)) => ({
@@ -28,12 +28,13 @@ function steps(turn: Turn): object[] {
       return { content: turn.cumulative ? said : text };
     });
   }
-  const { args } = turn.tool;
-  const half = args.length >> 1;
-  return [
-    { tool_calls: [call(turn, args.slice(0, half), true)] },
-    { tool_calls: [turn.cumulative ? call(turn, args, true) : call(turn, args.slice(half), false)] },
-  ];
+  return callsOf(turn).flatMap((one, index) => {
+    const half = one.args.length >> 1;
+    return [
+      { tool_calls: [call(one, index, one.args.slice(0, half), true)] },
+      { tool_calls: [turn.cumulative ? call(one, index, one.args, true) : call(one, index, one.args.slice(half), false)] },
+    ];
+  });
 }
 
 export const delta: FakeProtocol = {
@@ -48,9 +49,17 @@ export const delta: FakeProtocol = {
       toolResult: result === undefined ? null : textOf(result['content']),
     };
   },
-  whole: (turn) => reply(turn, turn.tool === null ? { content: turn.chunks.join('') } : { tool_calls: [call(turn, turn.tool.args, true)] }, finish(turn)),
+  whole: (turn) =>
+    reply(
+      turn,
+      {
+        ...(turn.thinking && { reasoning_content: turn.thinking.text }),
+        ...(turn.tool === null ? { content: turn.chunks.join('') } : { tool_calls: callsOf(turn).map((one, index) => call(one, index, one.args, true)) }),
+      },
+      finish(turn),
+    ),
   events(turn) {
-    const said = steps(turn);
+    const said = [...(turn.thinking ? [{ reasoning_content: turn.thinking.text }] : []), ...steps(turn)];
     const last = turn.cumulative ? said.at(-1) : {};
     return [...said.map((message, at) => event(reply(turn, message, 'null', { output_tokens: at + 1 }))), event(reply(turn, last ?? {}, finish(turn)))];
   },

@@ -17,7 +17,11 @@ export interface Turn {
   model: string;
   /** Text deltas; joined they are the whole text. */
   chunks: string[];
-  tool: { id: string; name: string; args: string } | null;
+  tool: Call | null;
+  /** Calls beside that one, in the same turn. */
+  moreCalls?: readonly Call[];
+  /** Reasoning in front of everything else; `proof` is what the vendor wants to have back. */
+  thinking?: { text: string; proof: string };
   inputTokens: number;
   outputTokens: number;
   /** Whether the caller asked for usage in the stream, where that is a choice. */
@@ -25,6 +29,15 @@ export interface Turn {
   /** Every event repeats what was said before it, where a protocol may do that. */
   cumulative: boolean;
 }
+
+export interface Call {
+  id: string;
+  name: string;
+  args: string;
+}
+
+/** All calls of the turn. */
+export const callsOf = (turn: Turn): Call[] => (turn.tool === null ? [] : [turn.tool, ...(turn.moreCalls ?? [])]);
 
 export interface FakeProtocol {
   read(body: Record<string, unknown>): Omit<Asked, 'model' | 'stream'>;

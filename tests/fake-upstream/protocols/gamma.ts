@@ -1,5 +1,5 @@
 /** Generate content. Events are bare JSON objects here; the server frames them as SSE or as a JSON array. */
-import { type FakeProtocol, listOf, nameOf, type Turn } from './fake-protocol.ts';
+import { callsOf, type FakeProtocol, listOf, nameOf, type Turn } from './fake-protocol.ts';
 
 const usage = (turn: Turn) => ({
   promptTokenCount: turn.inputTokens,
@@ -12,7 +12,13 @@ const reply = (turn: Turn, parts: unknown[], last: boolean) => ({
   modelVersion: turn.model,
   responseId: 'fake',
 });
-const callPart = (turn: Turn) => ({ functionCall: { name: turn.tool?.name, args: JSON.parse(turn.tool?.args ?? '{}') } });
+/** The proof stands on the first call, or on the text. */
+const callParts = (turn: Turn) =>
+  callsOf(turn).map(({ name, args }, index) => ({
+    functionCall: { name, args: JSON.parse(args) },
+    ...(index === 0 && turn.thinking && { thoughtSignature: turn.thinking.proof }),
+  }));
+const thoughts = (turn: Turn) => (turn.thinking ? [{ text: turn.thinking.text, thought: true }] : []);
 const statuses: Record<number, string> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
@@ -44,10 +50,11 @@ export const gamma: FakeProtocol = {
       toolResult: result === undefined ? null : JSON.stringify((result['functionResponse'] as { response?: unknown }).response ?? null),
     };
   },
-  whole: (turn) => reply(turn, [turn.tool === null ? { text: turn.chunks.join('') } : callPart(turn)], true),
+  whole: (turn) => reply(turn, [...thoughts(turn), ...(turn.tool === null ? [{ text: turn.chunks.join('') }] : callParts(turn))], true),
   events(turn) {
-    if (turn.tool !== null) return [JSON.stringify(reply(turn, [callPart(turn)], true))];
-    return turn.chunks.map((text, i) => JSON.stringify(reply(turn, [{ text }], i === turn.chunks.length - 1)));
+    const before = turn.thinking ? [JSON.stringify(reply(turn, thoughts(turn), false))] : [];
+    if (turn.tool !== null) return [...before, JSON.stringify(reply(turn, callParts(turn), true))];
+    return [...before, ...turn.chunks.map((text, i) => JSON.stringify(reply(turn, [{ text }], i === turn.chunks.length - 1)))];
   },
   delta: (turn, text) => JSON.stringify(reply(turn, [{ text }], false)),
   midstreamError: (message) => JSON.stringify({ error: { code: 503, message, status: 'UNAVAILABLE' } }),

@@ -1,0 +1,156 @@
+/**
+ * Thirty turns of a coding agent's conversation through each pair of client and upstream protocol, with thinking, single and parallel calls and an
+ * image, by the official SDKs; the model is switched to another vendor's twice on the way. Upstreams refuse what the real ones refuse.
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ProtocolId } from '@model-gateway/contracts';
+import { type FakeUpstream, type Play, startFakeUpstream } from '../fake-upstream/index.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { type AskedTool, doors, type SdkChat, startChat } from '../support/sdk-callers.ts';
+import { findFaults } from '../support/strict-requests.ts';
+
+const turns = 30;
+const upstreams = [
+  'alpha',
+  'alpha_response',
+  'beta',
+  'gamma',
+  'cloudhost_converse',
+  'cloudhost_invoke',
+  'delta',
+  'cloudhost_ide_streaming',
+] as const satisfies readonly ProtocolId[];
+type Upstream = (typeof upstreams)[number];
+
+const tool = (name: string): AskedTool => ({
+  name,
+  description: `Use ${name}`,
+  parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+});
+const tools = [tool('read_file'), tool('list_folder')];
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+
+/** Paths of the fake upstream begin with the protocol, so that each is an upstream of its own. */
+const upstreamOf = (path: string): Upstream => path.split('/')[1] as Upstream;
+
+let proofs = 0;
+const prefixOf = (upstream: string): string => `proof of ${upstream} `;
+const issueProof = (upstream: string): string => Buffer.from(`${prefixOf(upstream)}${proofs++} ${'.'.repeat(60)}`).toString('base64');
+const issuedBy = (upstream: string) => (proof: unknown) =>
+  typeof proof === 'string' && Buffer.from(proof, 'base64').toString('latin1').startsWith(prefixOf(upstream));
+
+const proofsIn = (text: string): string[] => text.match(/cHJvb2Yg[A-Za-z0-9+/=]+/g) ?? [];
+/** The others give none: their reasoning is text alone, or they have none. */
+const asksForProofs = new Set<Upstream>(['alpha_response', 'beta', 'gamma', 'cloudhost_converse', 'cloudhost_invoke']);
+
+/** A new user turn is thought about; every third is answered at once, the others by one or two calls. Results are summed up. */
+const play: Play = (body, path) => {
+  const text = JSON.stringify(body);
+  // The last thing said decides: a result, or the user's own turn with its number.
+  const asked = text.lastIndexOf('turn-');
+  const answered = text.lastIndexOf('content-of-');
+  const number = Number(/^turn-(\d+)/.exec(text.slice(asked))?.[1] ?? 0);
+  const thinking = { text: `thinking of turn ${number}`, proof: issueProof(upstreamOf(path)) };
+  if (answered > asked) return { text: `all read for ${number}`, thinking };
+  if (number % 3 === 0) return { text: `answer ${number}`, thinking };
+  const call = { call: 'read_file', args: { path: `/file/${number}` }, thinking };
+  return number % 3 === 1 ? call : { ...call, also: [{ call: 'list_folder', args: { path: `/folder/${number}` } }] };
+};
+
+let fake: FakeUpstream;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  fake = await startFakeUpstream({ play });
+  gateway = await startGateway({ arrangement: 'embedded' });
+  await gateway.configure({
+    upstreams: upstreams.map((protocol) => ({
+      name: protocol,
+      protocol,
+      base_url: `${fake.url}/${protocol}`,
+      api_keys: [{ key: protocol === 'cloudhost_converse' ? 'AKIAFAKEFAKEFAKEFAKE:fake/secret+access/key' : 'sk-fake' }],
+    })),
+    models: upstreams.map((protocol) => ({ name: `long-${protocol}`, upstream: protocol, upstream_model_id: 'play' })),
+  });
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await fake?.close();
+});
+
+/** One user turn with all that follows; gives the last words. */
+async function takeTurn(chat: SdkChat, model: string, stream: boolean): Promise<string> {
+  for (let round = 0; round < 4; round++) {
+    const { text, calls } = await chat.send({ stream, model });
+    if (calls.length === 0) return text;
+    chat.answer(calls.map(({ id, name, args }) => ({ id, name, output: `content-of-${(args as { path: string }).path}` })));
+  }
+  throw new Error('calls without end');
+}
+
+/** The upstream under test, with two vendors of other families in the middle. */
+function modelAt(turn: number, upstream: Upstream): string {
+  const others = upstreams.filter((one) => one !== upstream && ['beta', 'gamma', 'alpha_response'].includes(one));
+  if (turn > 10 && turn <= 15) return `long-${others[0]}`;
+  return turn > 20 && turn <= 25 ? `long-${others[1]}` : `long-${upstream}`;
+}
+
+test('the judges find what vendors refuse', () => {
+  const call = { id: 'a', function: { name: 'x' } };
+  const broken: Record<Upstream, Record<string, unknown>> = {
+    alpha: {
+      messages: [
+        { role: 'assistant', tool_calls: [call] },
+        { role: 'user', content: 'x' },
+      ],
+    },
+    alpha_response: { input: [{ type: 'function_call_output', call_id: 'a', output: '' }] },
+    beta: { messages: [{ role: 'user', content: [{ type: 'text', text: ' ' }] }] },
+    gamma: { contents: [{ role: 'model', parts: [{ functionCall: { name: 'x' }, thoughtSignature: 'foreign' }] }] },
+    cloudhost_converse: {
+      messages: [
+        { role: 'user', content: [{ text: 'x' }] },
+        { role: 'user', content: [{ text: 'y' }] },
+      ],
+    },
+    cloudhost_invoke: { messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: '', signature: 'foreign' }] }] },
+    delta: { input: { messages: [{ role: 'tool', tool_call_id: 'a', content: '' }] } },
+    cloudhost_ide_streaming: { conversationState: { history: [{ assistantResponseMessage: {} }], currentMessage: { userInputMessage: {} } } },
+  };
+  for (const upstream of upstreams)
+    expect({ upstream, faults: findFaults(upstream, broken[upstream], issuedBy(upstream)) }).toEqual({
+      upstream,
+      faults: expect.arrayContaining([expect.any(String)]),
+    });
+});
+
+describe.each(doors)('%s client', (door) => {
+  test.each(upstreams)(
+    'thirty turns with %s',
+    async (upstream) => {
+      const from = fake.requests.length;
+      const chat = startChat(door, gateway, `long-${upstream}`, {
+        text: 'turn-1 begins with a picture',
+        image: pixel,
+        system: 'You are a careful agent.',
+        tools,
+        reasoning: true,
+        maxTokens: 4096,
+      });
+      for (let turn = 1; turn <= turns; turn++) {
+        if (turn > 1) chat.say(`turn-${turn} goes on`);
+        const said = await takeTurn(chat, modelAt(turn, upstream), turn % 2 === 0);
+        expect(said).toBe(turn % 3 === 0 ? `answer ${turn}` : `all read for ${turn}`);
+      }
+      const heard = fake.requests.slice(from);
+      const faults = heard.flatMap(({ path, json }, at) =>
+        findFaults(upstreamOf(path), json, issuedBy(upstreamOf(path))).map((fault) => `${at} ${upstreamOf(path)}: ${fault}`),
+      );
+      expect(faults.slice(0, 10)).toEqual([]);
+      // Proofs found their way back to who issued them.
+      const returned = heard.filter(({ path, body }) => upstreamOf(path) === upstream && proofsIn(body.toString('utf8')).some(issuedBy(upstream)));
+      expect({ upstream, proofs: returned.length > 0 }).toEqual({ upstream, proofs: asksForProofs.has(upstream) });
+    },
+    60_000,
+  );
+});
