@@ -49,6 +49,22 @@ describe('catalog over the bus', () => {
     await bus.drain();
   });
 
+  test('a console that is not there yet is waited for quietly, one that went is warned of once', async () => {
+    const said: string[] = [];
+    const heard = { info: (_: object, text: string) => said.push(`info ${text}`), warn: (_: object, text: string) => said.push(`warn ${text}`) };
+    const early = createCatalogWatcher({ bus, logger: heard, pollMs: 20 });
+    await early.start();
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(said).toEqual(['info waiting for the console to give the configuration']);
+    source.start();
+    await until(() => early.ready, 2000);
+    await source.stop();
+    await until(() => said.length === 3, 2000);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(said.slice(1)).toEqual(['info the configuration can be read', 'warn the console does not answer, going on with what is known']);
+    await early.stop();
+  });
+
   test('holds everything after the start, and sees a write within a second', async () => {
     await storage.catalog.change(async (writer) => {
       await writer.upstreams.insert('u1', sampleUpstream());

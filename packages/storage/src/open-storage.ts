@@ -75,8 +75,8 @@ async function migrate(db: Kysely<Database>, dialect: StorageDialect, logger: St
   const migrator = new Migrator({ db, provider: createMigrationProvider(dialect) });
   for (let tries = 1; ; tries++) {
     const { error, results } = await migrator.migrateToLatest();
-    for (const { migrationName, status } of results ?? [])
-      if (status === 'Success') logger.info({ migration: migrationName }, 'the schema was brought up to date');
+    const migrations = (results ?? []).flatMap(({ migrationName, status }) => (status === 'Success' ? [migrationName] : []));
+    if (migrations.length > 0) logger.info({ migrations }, 'the schema was brought up to date');
     if (error === undefined) return;
     const translated = dialect.translateError(error);
     if (dialect.mode === 'postgresql' || tries === migrationTries) throw translated;

@@ -23,15 +23,17 @@ const isAway = (error: unknown): boolean => (error as { code?: unknown }).code =
 export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptions): StorageGuard {
   let migrated = false;
   let up = false;
+  /** An absence was logged: its end is worth a line too. */
+  let missed = false;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   const waiting: (() => void)[] = [];
 
   const report = (now: boolean, error?: unknown) => {
-    if (now !== up) {
-      if (now) logger.info({ mode: storage.mode }, 'the database answers');
-      else logger.warn({ mode: storage.mode, error }, 'the database is away');
-    } else if (!now && !migrated && error !== undefined) logger.warn({ mode: storage.mode, error }, 'the schema cannot be brought up to date yet');
+    if (now && missed) logger.info({ mode: storage.mode }, 'the database answers again');
+    else if (!now && up) logger.warn({ mode: storage.mode, error }, 'the database is away');
+    else if (!now && !migrated && error !== undefined) logger.warn({ mode: storage.mode, error }, 'the schema cannot be brought up to date yet');
+    missed = !now;
     up = now;
   };
   const attempt = async (): Promise<void> => {

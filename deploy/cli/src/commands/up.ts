@@ -24,8 +24,9 @@ export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   let listening = false;
   const parts = await createParts(config, 'gateway', (text) => (listening ? void process.stdout.write(text) : void notices.push(text)));
   const edge = serviceFactories.edge(parts);
+  // The console first: all others read the configuration from it. The statistics before who has news for them, so that they also stop after those.
   const service = compose(
-    [serviceFactories.stats(parts), serviceFactories.console(parts), serviceFactories.router(parts), serviceFactories.translator(parts), edge],
+    [serviceFactories.console(parts), serviceFactories.stats(parts), serviceFactories.router(parts), serviceFactories.translator(parts), edge],
     { logger: parts.logger },
   );
   await runService(service, parts);

@@ -1,7 +1,7 @@
 /** What every service knows of the configuration: the newest snapshot it could get, and those that its requests are pinned to. */
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { NewsSubjects, Snapshot } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import { applyDelta } from '../apply-delta.ts';
 import type { CatalogLogger } from '../logger.ts';
 import { buildSnapshot } from '../snapshot.ts';
@@ -76,6 +76,15 @@ export function createCatalogWatcher({ bus, logger, pollMs = 2_000, now = () => 
     return started;
   };
 
+  /** Said once for each absence. Services start in any order: that the console is not there yet is no fault. */
+  const miss = (error: unknown, what: string): void => {
+    if (away || stopped) return;
+    away = true;
+    const isEarly = current === null && isGatewayError(error) && error.code === 'service_unavailable';
+    if (isEarly) logger.info({}, 'waiting for the console to give the configuration');
+    else logger.warn({ error, revision: current?.revision ?? null }, `${what}, going on with what is known`);
+  };
+
   /** Brings `current` to what the console has now. Never rejects. */
   const refresh = async (isCurrent: () => boolean): Promise<void> => {
     try {
@@ -83,11 +92,10 @@ export function createCatalogWatcher({ bus, logger, pollMs = 2_000, now = () => 
       await load();
       // News that came while an older load was under way joined that load.
       if (!isCurrent()) await load();
-      if (away) logger.info({ revision: current?.revision }, 'the configuration can be read again');
+      if (away) logger.info({ revision: current?.revision }, 'the configuration can be read');
       away = false;
     } catch (error) {
-      if (!away && !stopped) logger.warn({ error, revision: current?.revision ?? null }, 'the configuration cannot be read, going on with what is known');
-      away = true;
+      miss(error, 'the configuration cannot be read');
     }
   };
 
@@ -105,8 +113,7 @@ export function createCatalogWatcher({ bus, logger, pollMs = 2_000, now = () => 
       const { revision } = await bus.ask('catalog.revision', {}, { deadlineMs: askMs });
       await refresh(() => current?.revision === revision);
     } catch (error) {
-      if (!away && !stopped) logger.warn({ error, revision: current?.revision ?? null }, 'the console does not answer, going on with what is known');
-      away = true;
+      miss(error, 'the console does not answer');
     }
   };
   const schedule = () => {
