@@ -1,5 +1,5 @@
 /** The verbatim passage: the upstream's own bytes, with only names, ids and proofs spliced. */
-import { applyEdits, type Edit } from '@model-gateway/json';
+import { applyEdits, type Edit, RecordEditor } from '@model-gateway/json';
 import type { ChatEvent, VerbatimReply, VerbatimRules } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
@@ -9,6 +9,7 @@ import type { Passage, RawRecord } from './passage.ts';
 export class VerbatimPassage implements Passage {
   readonly #call: Call;
   readonly #reply: VerbatimReply;
+  readonly #editor = new RecordEditor();
   #index = 0;
 
   constructor(call: Call, rules: VerbatimRules, prepared: Prepared, room: Room) {
@@ -27,9 +28,10 @@ export class VerbatimPassage implements Passage {
     if (wanted === 'drop') return undefined;
     const edits = withoutForgery(record.json, wanted);
     const { client, job } = this.#call;
-    if (client.frameRecord && job.streamForm !== 'sse') return client.frameRecord(applyEdits(record.data, edits), this.#index++, job.streamForm);
+    if (edits.length === 0 && job.streamForm === 'sse') return record.raw;
+    const data = this.#editor.apply(record.data, record.json, edits);
+    if (client.frameRecord && job.streamForm !== 'sse') return client.frameRecord(data, this.#index++, job.streamForm);
     if (edits.length === 0) return record.raw;
-    const data = applyEdits(record.data, edits);
     if (record.dataStart === undefined || record.dataEnd === undefined)
       return `${record.event === undefined ? '' : `event: ${record.event}\n`}data: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
     const raw = Buffer.from(record.raw.buffer, record.raw.byteOffset, record.raw.byteLength);
