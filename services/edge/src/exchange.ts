@@ -65,6 +65,7 @@ export class Exchange {
     if (!this.response.writableFinished) this.left = true;
     this.slot?.release();
     this.body?.release();
+    this.body = undefined;
     this.reply?.closed();
   }
 
