@@ -274,6 +274,36 @@ export interface ReplyReader {
   finish(): ChatEvent[];
 }
 
+/** A choice of tools that is void once its tools are gone: taken out, or, where it is a list, freed of them. */
+export interface ToolChoicePlace {
+  path: string;
+  /** The tools that the choice, or one element of a list, names. */
+  namesOf(choice: unknown): readonly string[];
+}
+
+/** Where the parts of a request's body stand on this wire, for rules that change it. Paths are those of rules: dotted, `*` for each member. */
+export interface BodyAnatomy {
+  /** Top-level keys that a token count takes too; absent: its body has another shape. */
+  counted?: readonly string[];
+  /** Arrays of content blocks, those inside blocks after those that hold them. */
+  content: readonly string[];
+  /** What a block is called: its type on this wire, and the kind of file it is (`image`, `audio`, `video`, `document`). */
+  kindsOf(block: unknown): readonly string[];
+  /** A block of text for an array at one of the places of `content`; null where none may stand. */
+  textBlock(text: string, place: string): unknown;
+  tools: {
+    /** Arrays of tools, those inside others first. */
+    places: readonly string[];
+    /** What a tool may be meant by: its name, or the type of one that the vendor runs. */
+    namesOf(tool: unknown): readonly string[];
+    choices: readonly ToolChoicePlace[];
+    /** What may not stand without tools. */
+    meaningless: readonly string[];
+  };
+  /** Puts text before the system text of the body, at the place that this wire has for it. Paths are those of the body as it is. */
+  injectSystem(body: unknown, text: string): Edit[];
+}
+
 export interface UpstreamDoor {
   framing: 'sse' | 'json-array' | 'event-stream';
   /** Values of a model's `kind` that mean something to this protocol, beside none. Absent: none does. */
@@ -315,6 +345,8 @@ export interface UpstreamDoor {
   normalize?(field: (key: string) => unknown, context: WriteRequestContext): { edits: Edit[]; losses: Loss[] };
   /** Puts cache marks into a body that `writeRequest` made, where the model's family caches only what is marked. */
   injectCache?(body: unknown, context: WriteRequestContext): void;
+  /** How the body is built that goes to this target; null or absent: its parts have no known places. */
+  bodyAnatomy?(target: Target): BodyAnatomy | null;
   /** Whether the upstream opens this part's address by itself; absent: always. Else the gateway fetches the bytes where it may. */
   opensUrl?(part: MediaPart, target: Target): boolean;
   /** A non-2xx reply, or an error found in a body. `body` is text as it came; `headers` lower case. */

@@ -1,6 +1,7 @@
 /** OpenAI-compatible chat completions: the protocol as one value. */
 import { plainToolName } from '../kit/tool-names.ts';
 import type { Protocol } from '../protocol.ts';
+import { bodyAnatomy } from './body-anatomy.ts';
 import { verbatim } from './anatomy.ts';
 import { AlphaCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
@@ -37,6 +38,7 @@ export const alpha: Protocol = {
     contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),
   },
   upstream: {
+    bodyAnatomy: () => bodyAnatomy,
     toolRules: (modelId) => ({ name: plainToolName, freeText: findFamily(modelId).freeTextTools }),
     framing: 'sse',
     request,

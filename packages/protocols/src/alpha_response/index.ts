@@ -1,6 +1,7 @@
 /** OpenAI-compatible Responses, both doors. */
 import { asCount, asNumber, own } from '../kit/read.ts';
 import type { ClientDoor, ListedModel, Protocol, UpstreamDoor } from '../protocol.ts';
+import { bodyAnatomy } from './body-anatomy.ts';
 import { verbatim } from './anatomy.ts';
 import { createCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
@@ -33,6 +34,7 @@ const client: ClientDoor = {
 };
 
 const upstream: UpstreamDoor = {
+  bodyAnatomy: () => bodyAnatomy,
   framing: 'sse',
   request,
   credential,

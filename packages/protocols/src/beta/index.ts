@@ -1,5 +1,6 @@
 /** Anthropic-compatible messages: the protocol as one value. */
 import type { Protocol } from '../protocol.ts';
+import { bodyAnatomy } from './body-anatomy.ts';
 import { verbatim } from './anatomy.ts';
 import { createCloser } from './closer.ts';
 import { credential, listModels, request } from './endpoint.ts';
@@ -35,6 +36,7 @@ export const beta: Protocol = {
     replyHeaders: (requestId) => ({ 'request-id': requestId }),
   },
   upstream: {
+    bodyAnatomy: () => bodyAnatomy,
     framing: 'sse',
     request,
     credential,

@@ -1,5 +1,6 @@
 /** Bedrock Converse: the protocol as one value. Only upstreams speak it. */
 import type { Protocol } from '../protocol.ts';
+import { bodyAnatomy } from './body-anatomy.ts';
 import { injectCache } from './cache-points.ts';
 import { credential, signing } from './credentials.ts';
 import { listModels, readModelList, readTokenCount, request } from './endpoint.ts';
@@ -11,6 +12,7 @@ export const cloudhostConverse: Protocol = {
   id: 'cloudhost_converse',
   title: 'Bedrock Converse',
   upstream: {
+    bodyAnatomy: () => bodyAnatomy,
     framing: 'event-stream',
     request,
     credential,

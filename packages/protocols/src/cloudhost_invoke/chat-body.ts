@@ -1,4 +1,5 @@
 /** Chat completions as several vendors have them here: without model and stream, and with `message` and `stop_reason` where older ones say so. */
+import { bodyAnatomy } from '../alpha/body-anatomy.ts';
 import { alpha } from '../alpha/index.ts';
 import type { Conversation } from '../chat/conversation.ts';
 import type { ChatEvent } from '../chat/event.ts';
@@ -48,6 +49,7 @@ class ChatReader implements ReplyReader {
 }
 
 export const chatShape: BodyShape = {
+  anatomy: bodyAnatomy,
   writeRequest,
   createReader: (target) => new ChatReader(target),
   readWhole: (body, target) => chat.readWhole(asChat(body, false), target),

@@ -19,6 +19,7 @@ export const cloudhostInvoke: Protocol = {
     framing: 'event-stream',
     unwrapRecord,
     proofKind: beta.id,
+    bodyAnatomy: (target) => shapeOf(target).anatomy ?? null,
     request,
     credential,
     signing,

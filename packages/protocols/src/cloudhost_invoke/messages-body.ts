@@ -1,4 +1,5 @@
 /** The messages vendor's body on this host: its own request without model and stream, with a version in the body, and less than it takes elsewhere. */
+import { bodyAnatomy } from '../beta/body-anatomy.ts';
 import { beta } from '../beta/index.ts';
 import type { Conversation } from '../chat/conversation.ts';
 import { Losses } from '../kit/losses.ts';
@@ -52,4 +53,7 @@ function place(body: JsonObject, path: Path, value: unknown): void {
   (holder as Record<string | number, unknown>)[path.at(-1) as string | number] = value;
 }
 
-export const messagesShape: BodyShape = { writeRequest, createReader: messages.createReader, readWhole: messages.readWhole };
+// A count wraps the whole body: none of its keys are a counter's.
+const { counted: _counted, ...anatomy } = bodyAnatomy;
+
+export const messagesShape: BodyShape = { anatomy, writeRequest, createReader: messages.createReader, readWhole: messages.readWhole };

@@ -1,5 +1,6 @@
 /** Nova's own body: what Converse says, with the vendor's own settings among the inference settings, and its events as keys. */
 
+import { bodyAnatomy } from '../cloudhost_converse/body-anatomy.ts';
 import type { Conversation } from '../chat/conversation.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { ConverseReader, readWhole } from '../cloudhost_converse/read-response.ts';
@@ -52,4 +53,4 @@ class NovaReader implements ReplyReader {
   }
 }
 
-export const novaShape: BodyShape = { writeRequest, createReader: () => new NovaReader(), readWhole };
+export const novaShape: BodyShape = { anatomy: bodyAnatomy, writeRequest, createReader: () => new NovaReader(), readWhole };

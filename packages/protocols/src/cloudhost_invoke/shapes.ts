@@ -3,13 +3,15 @@
 import type { Conversation } from '../chat/conversation.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { asString, own } from '../kit/read.ts';
-import type { ReplyReader, Target, WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { BodyAnatomy, ReplyReader, Target, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { chatShape } from './chat-body.ts';
 import { llamaShape, mistralShape, titanShape } from './completion-bodies.ts';
 import { messagesShape } from './messages-body.ts';
 import { novaShape } from './nova-body.ts';
 
 export interface BodyShape {
+  /** Where the parts of the body stand; absent for a prompt that is one text. */
+  anatomy?: BodyAnatomy;
   writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest;
   /** Reads what stands inside the host's chunks. */
   createReader(target: Target): ReplyReader;

@@ -1,6 +1,7 @@
 /** gamma: the Gemini-compatible generate-content protocol, as callers speak it to us and as we speak it to upstreams. */
 import type { StreamForm } from '@model-gateway/contracts';
 import type { Protocol } from '../protocol.ts';
+import { bodyAnatomy } from './body-anatomy.ts';
 import { verbatim } from './anatomy.ts';
 import { GammaCloser } from './closer.ts';
 import { buildCredential, buildListRequest, buildRequest } from './endpoint.ts';
@@ -44,6 +45,7 @@ export const gamma: Protocol = {
     frameEnd,
   },
   upstream: {
+    bodyAnatomy: () => bodyAnatomy,
     toolRules: () => ({ name: functionName, freeText: false }),
     framing: 'sse',
     request: buildRequest,

@@ -1,0 +1,35 @@
+/** Where the parts of a chat completion's body stand. */
+import { injectSystemMessage, namesAmong } from '../kit/body-anatomy.ts';
+import { asArray, own } from '../kit/read.ts';
+import type { BodyAnatomy } from '../protocol.ts';
+
+const media: ReadonlyMap<unknown, string> = new Map([
+  ['image_url', 'image'],
+  ['input_audio', 'audio'],
+  ['video_url', 'video'],
+  ['file', 'document'],
+]);
+
+const functionName = (tool: unknown): unknown => own(own(tool, 'function'), 'name') ?? own(own(tool, 'custom'), 'name') ?? own(tool, 'name');
+
+/** A tool by its name; one without (the vendor's own) by its type. */
+const namesOf = (tool: unknown): string[] => {
+  const named = namesAmong(functionName(tool));
+  return named.length > 0 ? named : namesAmong(own(tool, 'type'));
+};
+
+export const bodyAnatomy: BodyAnatomy = {
+  content: ['messages.*.content'],
+  kindsOf: (block) => namesAmong(own(block, 'type'), media.get(own(block, 'type'))),
+  textBlock: (text) => ({ type: 'text', text }),
+  tools: {
+    places: ['tools', 'functions'],
+    namesOf,
+    choices: [
+      { path: 'tool_choice', namesOf: (choice) => [...namesAmong(functionName(choice)), ...(asArray(own(own(choice, 'allowed_tools'), 'tools')) ?? []).flatMap(namesOf)] },
+      { path: 'function_call', namesOf: (choice) => namesAmong(own(choice, 'name')) },
+    ],
+    meaningless: ['tool_choice', 'function_call', 'parallel_tool_calls'],
+  },
+  injectSystem: (body, text) => injectSystemMessage(own(body, 'messages'), ['messages'], text, { type: 'text', text }),
+};

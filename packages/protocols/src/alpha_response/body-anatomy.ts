@@ -1,0 +1,30 @@
+/** Where the parts of a Responses body stand. */
+import { namesAmong, putBefore } from '../kit/body-anatomy.ts';
+import { asArray, own } from '../kit/read.ts';
+import type { BodyAnatomy } from '../protocol.ts';
+
+const media: ReadonlyMap<unknown, string> = new Map([
+  ['input_text', 'text'],
+  ['output_text', 'text'],
+  ['input_image', 'image'],
+  ['input_audio', 'audio'],
+  ['input_file', 'document'],
+]);
+
+const namesOf = (tool: unknown): string[] => {
+  const named = namesAmong(own(tool, 'name'), own(tool, 'server_label'));
+  return own(tool, 'type') === 'function' && named.length > 0 ? named : [...named, ...namesAmong(own(tool, 'type'))];
+};
+
+export const bodyAnatomy: BodyAnatomy = {
+  content: ['input.*.content', 'input.*.output'],
+  kindsOf: (block) => namesAmong(own(block, 'type'), media.get(own(block, 'type'))),
+  textBlock: (text) => ({ type: 'input_text', text }),
+  tools: {
+    places: ['tools'],
+    namesOf,
+    choices: [{ path: 'tool_choice', namesOf: (choice) => [...(typeof choice === 'object' ? namesOf(choice) : []), ...(asArray(own(choice, 'tools')) ?? []).flatMap(namesOf)] }],
+    meaningless: ['tool_choice', 'parallel_tool_calls'],
+  },
+  injectSystem: (body, text) => putBefore(own(body, 'instructions'), ['instructions'], text, undefined),
+};

@@ -1,0 +1,18 @@
+/** Where the parts of a Converse body stand. */
+import { keysOf, namesAmong, putBefore } from '../kit/body-anatomy.ts';
+import { own } from '../kit/read.ts';
+import type { BodyAnatomy } from '../protocol.ts';
+
+/** `schemaVersion`-style bodies of the same vendor have the same places. */
+export const bodyAnatomy: BodyAnatomy = {
+  content: ['system', 'messages.*.content', 'messages.*.content.*.toolResult.content'],
+  kindsOf: keysOf,
+  textBlock: (text) => ({ text }),
+  tools: {
+    places: ['toolConfig.tools'],
+    namesOf: (tool) => namesAmong(own(own(tool, 'toolSpec'), 'name'), own(own(tool, 'systemTool'), 'name')),
+    choices: [{ path: 'toolConfig.toolChoice', namesOf: (choice) => namesAmong(own(own(choice, 'tool'), 'name')) }],
+    meaningless: ['toolConfig'],
+  },
+  injectSystem: (body, text) => putBefore(own(body, 'system'), ['system'], text, { text }, [{ text }]),
+};

@@ -1,0 +1,25 @@
+/** Where the parts of a generation body stand. */
+import { injectSystemMessage, keysOf, namesAmong } from '../kit/body-anatomy.ts';
+import { asArray, own } from '../kit/read.ts';
+import type { BodyAnatomy } from '../protocol.ts';
+
+const functionName = (holder: unknown): string[] => namesAmong(own(own(holder, 'function'), 'name'));
+
+/** Content is text at the text endpoint and a list of parts at the multimodal one; a new message is of the kind that its neighbours are. */
+const takesParts = (messages: unknown): boolean => (asArray(messages) ?? []).some((message) => Array.isArray(own(message, 'content')));
+
+export const bodyAnatomy: BodyAnatomy = {
+  content: ['input.messages.*.content'],
+  kindsOf: keysOf,
+  textBlock: (text) => ({ text }),
+  tools: {
+    places: ['parameters.tools'],
+    namesOf: functionName,
+    choices: [{ path: 'parameters.tool_choice', namesOf: functionName }],
+    meaningless: ['parameters.tool_choice', 'parameters.parallel_tool_calls'],
+  },
+  injectSystem(body, text) {
+    const messages = own(own(body, 'input'), 'messages');
+    return injectSystemMessage(messages, ['input', 'messages'], text, { text }, takesParts(messages) ? [{ text }] : text);
+  },
+};

@@ -1,0 +1,25 @@
+/** What a mode of body rules is. */
+import type { BodyRule } from '@model-gateway/contracts';
+import type { Edit } from '@model-gateway/json';
+import type { BodyAnatomy } from '@model-gateway/protocols';
+import type { TemplateFacts } from './facts.ts';
+
+/** What a rule may know of the request that it changes. */
+export interface RuleContext {
+  facts: TemplateFacts;
+  /** Where the parts of this body stand; null: nobody knows, and rules that ask for them do nothing. */
+  anatomy: BodyAnatomy | null;
+}
+
+/** A rule at work: the edits that it makes in this body, which it does not change itself. */
+export type Change = (body: unknown, context: RuleContext) => Edit[];
+
+/** Fields of a rule beside its mode. */
+export type RuleField = Exclude<keyof BodyRule, 'mode'>;
+
+export interface Mode {
+  /** Fields that the mode reads; any other is refused. */
+  takes: readonly RuleField[];
+  /** Throws RuleError naming the field at fault. */
+  compile(rule: BodyRule): Change;
+}

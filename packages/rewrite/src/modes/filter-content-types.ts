@@ -1,0 +1,65 @@
+/**
+ * `filter-content-types`: blocks of these types are taken out of content arrays, by default out of all that the protocol knows. Where an image
+ * stood, and where nothing would be left, a text says so: the model then knows that something was there, and no array is left empty.
+ */
+import type { Edit } from '@model-gateway/json';
+import type { BodyAnatomy } from '@model-gateway/protocols';
+import type { Mode } from '../mode.ts';
+import { findAll, type Path, type Place } from '../path.ts';
+import { readTarget } from '../targets.ts';
+import { readTexts } from '../value.ts';
+import { removeAt } from '../write.ts';
+
+/** Without knowledge of the protocol a block is called what it says itself. */
+const ownType: Pick<BodyAnatomy, 'kindsOf' | 'textBlock'> = {
+  kindsOf(block) {
+    const type = typeof block === 'object' && block !== null && Object.hasOwn(block, 'type') ? (block as { type: unknown }).type : undefined;
+    return typeof type === 'string' ? [type] : [];
+  },
+  textBlock: (text) => ({ type: 'text', text }),
+};
+
+interface Filter {
+  types: ReadonlySet<string>;
+  anatomy: Pick<BodyAnatomy, 'kindsOf' | 'textBlock'>;
+}
+
+function filterArray(array: readonly unknown[], place: Place, written: string, { types, anatomy }: Filter): Edit[] {
+  const removed: { index: number; type: string; image: boolean }[] = [];
+  for (const [index, block] of array.entries()) {
+    const kinds = anatomy.kindsOf(block);
+    const type = kinds.find((kind) => types.has(kind));
+    if (type !== undefined) removed.push({ index, type, image: kinds.includes('image') });
+  }
+  const [first] = removed;
+  if (!first) return [];
+  const image = removed.find((block) => block.image);
+  const told = image ?? (removed.length === array.length ? first : undefined);
+  const placeholder = told && anatomy.textBlock(`[${image ? 'image' : told.type} removed]`, written);
+  return removed.map(({ index }): Edit => (placeholder && index === told.index ? { path: [...place, index], value: placeholder } : removeAt([...place, index])));
+}
+
+export const filterContentTypes: Mode = {
+  takes: ['path', 'value'],
+  compile(rule) {
+    const path = rule.path ? readTarget(rule) : null;
+    const types = new Set(readTexts(rule.value, 'the type of a block'));
+    return (body, { anatomy }) => {
+      const filter: Filter = { types, anatomy: anatomy ?? ownType };
+      const paths: readonly Path[] = path ? [path] : (anatomy?.content ?? []).map((text) => text.split('.'));
+      const gone: Edit[] = [];
+      for (const one of paths)
+        for (const { place, value } of findAll(body, one)) if (Array.isArray(value)) gone.push(...filterArray(value, place, one.join('.'), filter));
+      return withoutHidden(gone);
+    };
+  },
+};
+
+/** What stands inside a block that goes needs no edit of its own. */
+function withoutHidden(edits: readonly Edit[]): Edit[] {
+  const taken = new Set(edits.map(({ path }) => path.join('.')));
+  return edits.filter(({ path }) => {
+    for (let length = path.length - 1; length > 0; length--) if (taken.has(path.slice(0, length).join('.'))) return false;
+    return true;
+  });
+}

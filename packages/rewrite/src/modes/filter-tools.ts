@@ -1,0 +1,86 @@
+/**
+ * `filter-tools`: tools of these names (or types, where the vendor runs them) are taken out, `*` stands for anything; `{"keep": …}` takes out all
+ * others. A choice that names what is gone goes too, and what means nothing without tools goes with the last one.
+ */
+import { type Edit, JsonDocument } from '@model-gateway/json';
+import type { BodyAnatomy } from '@model-gateway/protocols';
+import type { Mode } from '../mode.ts';
+import { findAll } from '../path.ts';
+import { RuleError } from '../rule-error.ts';
+import { readTexts } from '../value.ts';
+import { matchesPattern } from '../pattern.ts';
+import { removeAt } from '../write.ts';
+
+type Goes = (names: readonly string[]) => boolean;
+
+function readFilter(value: unknown): Goes {
+  const keeps = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const { keep, ...others } = keeps ? (value as Record<string, unknown>) : { keep: value };
+  if (Object.keys(others).length > 0) throw new RuleError('value', 'must be names of tools, or {"keep": names}');
+  const patterns = readTexts(keep, 'the name of a tool');
+  const named: Goes = (names) => names.some((name) => patterns.some((pattern) => matchesPattern(pattern, name)));
+  return keeps ? (names) => !named(names) : named;
+}
+
+/** Takes tools out of every array of them. An array that is left without any goes with the object that held nothing else. */
+function removeTools(document: JsonDocument, { places, namesOf }: BodyAnatomy['tools'], goes: Goes): { removed: Set<string>; left: boolean } {
+  const removed = new Set<string>();
+  let left = false;
+  for (const place of places) {
+    const edits: Edit[] = [];
+    for (const found of findAll(document.value, place.split('.'))) {
+      if (!Array.isArray(found.value)) continue;
+      const gone: number[] = [];
+      for (const [index, tool] of found.value.entries()) {
+        const names = namesOf(tool);
+        if (names.length > 0 && goes(names)) {
+          gone.push(index);
+          for (const name of names) removed.add(name);
+        } else if (names.length > 0) left = true;
+      }
+      const isEmptied = gone.length > 0 && found.value.every((tool, index) => gone.includes(index) || namesOf(tool).length === 0);
+      if (isEmptied) edits.push(removeAt(found.place));
+      else edits.push(...gone.map((index) => removeAt([...found.place, index])));
+    }
+    document.apply(edits);
+  }
+  return { removed, left };
+}
+
+/** Lists of tools inside lists leave empty objects behind. */
+function removeHusks(document: JsonDocument, places: readonly string[]): void {
+  const isHusk = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+  for (const place of places.filter((one) => !one.includes('*')))
+    for (const found of findAll(document.value, place.split('.'))) {
+      if (!Array.isArray(found.value) || !found.value.some(isHusk)) continue;
+      if (found.value.every(isHusk)) document.apply([removeAt(found.place)]);
+      else document.apply(found.value.flatMap((value, index) => (isHusk(value) ? [removeAt([...found.place, index])] : [])));
+    }
+}
+
+function removeChoices(document: JsonDocument, choices: BodyAnatomy['tools']['choices'], removed: ReadonlySet<string>): void {
+  for (const { path, namesOf } of choices)
+    for (const { place, value } of findAll(document.value, path.split('.'))) {
+      const isGone = (choice: unknown) => namesOf(choice).some((name) => removed.has(name));
+      if (!Array.isArray(value)) document.apply(isGone(value) ? [removeAt(place)] : []);
+      else if (value.every(isGone)) document.apply([removeAt(place)]);
+      else document.apply(value.flatMap((choice, index) => (isGone(choice) ? [removeAt([...place, index])] : [])));
+    }
+}
+
+export const filterTools: Mode = {
+  takes: ['value'],
+  compile(rule) {
+    const goes = readFilter(rule.value);
+    return (body, { anatomy }) => {
+      if (!anatomy) return [];
+      const document = new JsonDocument(body);
+      const { removed, left } = removeTools(document, anatomy.tools, goes);
+      if (removed.size === 0) return [];
+      removeHusks(document, anatomy.tools.places);
+      if (left) removeChoices(document, anatomy.tools.choices, removed);
+      else for (const path of anatomy.tools.meaningless) document.apply(findAll(document.value, path.split('.')).map(({ place }) => removeAt(place)));
+      return document.edits();
+    };
+  },
+};

@@ -1,0 +1,18 @@
+/** `overwrite`: the value at the path becomes this one; missing objects on the way are made. */
+import type { Mode } from '../mode.ts';
+import { findWritable } from '../path.ts';
+import { readTarget } from '../targets.ts';
+import { readValue } from '../value.ts';
+import { writeAt } from '../write.ts';
+
+export const overwrite: Mode = {
+  takes: ['path', 'value'],
+  compile(rule) {
+    const path = readTarget(rule);
+    const value = readValue(rule.value);
+    return (body, { facts }) => {
+      const next = value(facts);
+      return next === undefined ? [] : findWritable(body, path).map(({ place, missing }) => writeAt(place, missing, next));
+    };
+  },
+};

@@ -1,0 +1,13 @@
+/** `remove`: the key, or the element, at the path is taken out. */
+import type { Mode } from '../mode.ts';
+import { findAll } from '../path.ts';
+import { readTarget } from '../targets.ts';
+import { removeAt } from '../write.ts';
+
+export const remove: Mode = {
+  takes: ['path'],
+  compile(rule) {
+    const path = readTarget(rule);
+    return (body) => findAll(body, path).map(({ place }) => removeAt(place));
+  },
+};
