@@ -32,9 +32,9 @@ const layers: Record<string, number> = {
 const sameLayer: Record<string, readonly string[]> = {
   errors: ['contracts'],
   protocols: ['framing', 'json', 'model-families'],
-  routing: ['model-families'],
+  routing: ['model-families', 'rewrite'],
   pricing: ['model-families'],
-  rewrite: ['json'],
+  rewrite: ['json', 'protocols'],
   catalog: ['storage', 'bus'],
   storage: [],
   service: ['telemetry'],

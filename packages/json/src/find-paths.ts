@@ -25,12 +25,11 @@ const longestSpelling = (value: unknown): number => {
   return typeof value === 'string' ? printed * 6 : printed * 6 + slack;
 };
 
-/** One search: `found` counts answers, and the walk ends when it has what it came for. */
+/** One search: the walk ends when nothing is left to be found. */
 interface Search {
   bytes: Buffer;
   found: Uint8Array;
-  decisive: number;
-  done: boolean;
+  left: number;
 }
 
 function skipBlanks(bytes: Buffer, start: number): number {
@@ -93,13 +92,10 @@ export class PathFinder {
     }
   }
 
-  /**
-   * For each question 1 where the bytes hold it, else 0. One pass; it ends early once one of the first `decisive` questions is answered by yes.
-   * The bytes are known to be JSON. Of a repeated key every value counts.
-   */
-  search(source: Uint8Array, decisive = 0): Uint8Array {
-    const search: Search = { bytes: asBuffer(source), found: new Uint8Array(this.#count), decisive, done: this.#count === 0 };
-    if (!search.done) this.#value(search, skipBlanks(search.bytes, 0), [this.#root]);
+  /** For each question 1 where the bytes hold it, else 0, in one pass. The bytes are known to be JSON. Of a repeated key every value counts. */
+  search(source: Uint8Array): Uint8Array {
+    const search: Search = { bytes: asBuffer(source), found: new Uint8Array(this.#count), left: this.#count };
+    if (search.left > 0) this.#value(search, skipBlanks(search.bytes, 0), [this.#root]);
     return search.found;
   }
 
@@ -118,10 +114,10 @@ export class PathFinder {
           if (!isEqual(bytes, start, end, wanted)) continue;
         }
         search.found[id] = 1;
-        if (id < search.decisive) search.done = true;
+        search.left -= 1;
       }
     }
-    if (search.done) return -1;
+    if (search.left === 0) return -1;
     if (deeper && bytes[start] === braceOpen) return this.#object(search, start, nodes);
     if (deeper && bytes[start] === bracketOpen) return this.#array(search, start, nodes);
     return end < 0 ? skipValue(bytes, start) : end;

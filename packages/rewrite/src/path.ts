@@ -89,5 +89,5 @@ export function findWritable(body: unknown, path: Path): { place: Place; missing
   return [...open.map(({ place, value }) => ({ place, missing: [], value })), ...writable];
 }
 
-/** Whether what is missing from here on are plain keys. */
-const canMake = (path: Path, from: number): boolean => path.slice(from).every((segment) => segment !== '*' && !wholeNumber.test(segment));
+/** Whether what is missing from here on are keys: a number in an object that is there is one, below a missing one it may mean an element. */
+const canMake = (path: Path, from: number): boolean => path.slice(from).every((segment, at) => segment !== '*' && (at === 0 || !wholeNumber.test(segment)));

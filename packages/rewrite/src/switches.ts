@@ -10,6 +10,19 @@ export function readQuestions({ when }: BodyRule): PathQuestion[] {
   return when.map(({ path, equal }, index) => ({ path: readPath(path, `when.${index}.path`), ...(equal !== undefined && { equal }) }));
 }
 
+interface Owner {
+  name: string;
+  request_body_rules?: readonly BodyRule[] | undefined;
+}
+
+/** The rules of a route, those of its upstream first; null without any. */
+export function switchesOf(upstream: Owner, model: Owner): Switches | null {
+  const owned = ({ name, request_body_rules: rules = [] }: Owner, kind: string) =>
+    rules.map((rule, index) => ({ rule, owner: `${kind}:${name}`, index })).filter(({ rule }) => rule.mode === 'switch-route');
+  const rules = [...owned(upstream, 'upstream'), ...owned(model, 'model')];
+  return rules.length > 0 ? new Switches(rules) : null;
+}
+
 /** One `switch-route` rule, and where it stands. */
 export interface SwitchRule {
   owner: string;
@@ -23,7 +36,6 @@ export class Switches {
   readonly #finder: PathFinder;
   /** For each question the position of its rule. */
   readonly #ruleOf: number[] = [];
-  readonly #firstQuestions: number;
 
   /** In the order in which they are asked. */
   constructor(rules: readonly { rule: BodyRule; owner: string; index: number }[]) {
@@ -36,12 +48,11 @@ export class Switches {
       return { owner, index, useModel: rule.use_model ?? '' };
     });
     this.#finder = new PathFinder(questions);
-    this.#firstQuestions = this.#ruleOf.filter((at) => at === 0).length;
   }
 
-  /** The rules that hold for this body, in order. `first`: only the first of them is wanted. */
-  holding(body: Uint8Array, first = false): SwitchRule[] {
-    const found = this.#finder.search(body, first ? this.#firstQuestions : 0);
+  /** The rules that hold for this body, in order. */
+  holding(body: Uint8Array): SwitchRule[] {
+    const found = this.#finder.search(body);
     const holding = new Set<SwitchRule>();
     for (const [question, answer] of found.entries()) {
       const rule = answer === 1 ? this.rules[this.#ruleOf[question] ?? -1] : undefined;

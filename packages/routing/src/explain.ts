@@ -2,6 +2,7 @@
 import type {
   ExplainedKey,
   ExplainedNode,
+  ExplainedSwitch,
   ExplainRequest,
   Explanation,
   KeyGroup,
@@ -11,6 +12,7 @@ import type {
   UpstreamRecord,
 } from '@model-gateway/contracts';
 import { isGatewayError } from '@model-gateway/errors';
+import { switchesOf } from '@model-gateway/rewrite';
 import { scoreOf } from './balance.ts';
 import { isGranted, resolveName } from './names.ts';
 import { balancerNodes, type Node, planNode, standing } from './nodes.ts';
@@ -38,7 +40,9 @@ export function explainRoute(snapshot: Snapshot, request: ExplainRequest, contex
     strategy: balancer?.strategy ?? null,
     static_binding: balancer?.static_binding ?? false,
     pinned_to: (balancer && snapshot.pins.get(balancer.name)?.get(request.accessKey)) ?? null,
-    switches: [],
+    switches: unknown
+      ? []
+      : explainSwitches(snapshot, found?.canonical, model ? [model.name] : (balancer?.entries ?? []).map((entry) => entry.model), request.body),
     nodes: unknown
       ? []
       : balancer
@@ -49,6 +53,20 @@ export function explainRoute(snapshot: Snapshot, request: ExplainRequest, contex
     limits: [],
     refusal: unknown ?? (granted ? refusal : { code: 'model_not_granted', status: 403, message: 'The group of this access key does not grant this model.' }),
   };
+}
+
+/** Rules of these models and their upstreams that hold for this body. A rule that names where the request is anyway is not told. */
+function explainSwitches(snapshot: Snapshot, asked: string | undefined, models: readonly string[], body: string | undefined): ExplainedSwitch[] {
+  if (body === undefined) return [];
+  const bytes = Buffer.from(body, 'utf8');
+  const found = new Map<string, ExplainedSwitch>();
+  for (const name of models) {
+    const model = snapshot.models.get(name);
+    const upstream = model && snapshot.upstreams.get(model.upstream);
+    for (const { owner, index, useModel } of (upstream && switchesOf(upstream, model)?.holding(bytes)) ?? [])
+      if (useModel !== name && useModel !== asked) found.set(`${index} ${owner}`, { owner, index, use_model: useModel });
+  }
+  return [...found.values()];
 }
 
 function refusalOf(work: () => unknown): Explanation['refusal'] {

@@ -23,6 +23,7 @@ import { probeRoutes } from './api/probe-routes.ts';
 import { resourceRoutes } from './api/resource-routes.ts';
 import type { Route } from './api/route.ts';
 import { routingRoutes } from './api/routing-routes.ts';
+import { ruleRoutes } from './api/rule-routes.ts';
 import { sessionRoutes } from './api/session-routes.ts';
 import { signInRoutes } from './api/sign-in-routes.ts';
 import { statsRoutes } from './api/stats-routes.ts';
@@ -179,6 +180,7 @@ function createRoutes(room: Room, now: () => number): Route[] {
     ...pinRoutes(room),
     ...probeRoutes(room),
     ...routingRoutes(room),
+    ...ruleRoutes(room),
     ...limitRoutes(room),
     ...statsRoutes(room, now),
     ...transferRoutes(resources, room),

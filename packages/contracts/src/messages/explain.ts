@@ -4,6 +4,8 @@ import type { ProtocolId } from '../protocol-id.ts';
 /** What a router would do with a request; nothing is sent, and nothing it remembers moves on. */
 export interface ExplainRequest extends PlanRequest {
   internal?: true;
+  /** The request's body as JSON text, for the rules that may send it on; absent: none of them holds. */
+  body?: string;
 }
 
 /** How one node of a model or load balancer stands in one router. `ejected` nodes come after the healthy ones, `waiting` and `disabled` ones not at all. */

@@ -26,7 +26,10 @@ export const bodyAnatomy: BodyAnatomy = {
     places: ['tools', 'functions'],
     namesOf,
     choices: [
-      { path: 'tool_choice', namesOf: (choice) => [...namesAmong(functionName(choice)), ...(asArray(own(own(choice, 'allowed_tools'), 'tools')) ?? []).flatMap(namesOf)] },
+      {
+        path: 'tool_choice',
+        namesOf: (choice) => [...namesAmong(functionName(choice)), ...(asArray(own(own(choice, 'allowed_tools'), 'tools')) ?? []).flatMap(namesOf)],
+      },
       { path: 'function_call', namesOf: (choice) => namesAmong(own(choice, 'name')) },
     ],
     meaningless: ['tool_choice', 'function_call', 'parallel_tool_calls'],

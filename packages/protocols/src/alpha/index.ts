@@ -1,8 +1,8 @@
 /** OpenAI-compatible chat completions: the protocol as one value. */
 import { plainToolName } from '../kit/tool-names.ts';
 import type { Protocol } from '../protocol.ts';
-import { bodyAnatomy } from './body-anatomy.ts';
 import { verbatim } from './anatomy.ts';
+import { bodyAnatomy } from './body-anatomy.ts';
 import { AlphaCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';

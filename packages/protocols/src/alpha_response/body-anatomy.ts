@@ -23,7 +23,12 @@ export const bodyAnatomy: BodyAnatomy = {
   tools: {
     places: ['tools'],
     namesOf,
-    choices: [{ path: 'tool_choice', namesOf: (choice) => [...(typeof choice === 'object' ? namesOf(choice) : []), ...(asArray(own(choice, 'tools')) ?? []).flatMap(namesOf)] }],
+    choices: [
+      {
+        path: 'tool_choice',
+        namesOf: (choice) => [...(typeof choice === 'object' ? namesOf(choice) : []), ...(asArray(own(choice, 'tools')) ?? []).flatMap(namesOf)],
+      },
+    ],
     meaningless: ['tool_choice', 'parallel_tool_calls'],
   },
   injectSystem: (body, text) => putBefore(own(body, 'instructions'), ['instructions'], text, undefined),

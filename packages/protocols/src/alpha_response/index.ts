@@ -1,8 +1,8 @@
 /** OpenAI-compatible Responses, both doors. */
 import { asCount, asNumber, own } from '../kit/read.ts';
 import type { ClientDoor, ListedModel, Protocol, UpstreamDoor } from '../protocol.ts';
-import { bodyAnatomy } from './body-anatomy.ts';
 import { verbatim } from './anatomy.ts';
+import { bodyAnatomy } from './body-anatomy.ts';
 import { createCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';

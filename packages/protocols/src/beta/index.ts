@@ -1,7 +1,7 @@
 /** Anthropic-compatible messages: the protocol as one value. */
 import type { Protocol } from '../protocol.ts';
-import { bodyAnatomy } from './body-anatomy.ts';
 import { verbatim } from './anatomy.ts';
+import { bodyAnatomy } from './body-anatomy.ts';
 import { createCloser } from './closer.ts';
 import { credential, listModels, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';

@@ -1,8 +1,8 @@
 /** Nova's own body: what Converse says, with the vendor's own settings among the inference settings, and its events as keys. */
 
-import { bodyAnatomy } from '../cloudhost_converse/body-anatomy.ts';
 import type { Conversation } from '../chat/conversation.ts';
 import type { ChatEvent } from '../chat/event.ts';
+import { bodyAnatomy } from '../cloudhost_converse/body-anatomy.ts';
 import { ConverseReader, readWhole } from '../cloudhost_converse/read-response.ts';
 import { writeRequest as writeConverse } from '../cloudhost_converse/write-request.ts';
 import { Losses } from '../kit/losses.ts';

@@ -1,6 +1,6 @@
 /** Where the parts of a generate-content body stand, in either spelling of their names. */
 import { keysOf, kindOfMedia, namesAmong, putBefore } from '../kit/body-anatomy.ts';
-import { asObject, asString, own } from '../kit/read.ts';
+import { asArray, asObject, asString, own } from '../kit/read.ts';
 import type { BodyAnatomy } from '../protocol.ts';
 import { camelName, field, spelling } from './fields.ts';
 
@@ -12,6 +12,19 @@ const kindsOf = (part: unknown): string[] => {
 };
 
 const declarations: readonly string[] = ['functionDeclarations', 'function_declarations'];
+
+/** A function by its name; a list of them by theirs; what the vendor runs by its key. */
+function namesOf(tool: unknown): string[] {
+  const name = asString(own(tool, 'name'));
+  if (name !== undefined) return [name];
+  const functions = declarations.flatMap((key) => asArray(own(tool, key)) ?? []);
+  return [
+    ...namesAmong(...functions.map((one) => own(one, 'name'))),
+    ...keysOf(tool)
+      .map(camelName)
+      .filter((key) => !declarations.includes(key)),
+  ];
+}
 
 export const bodyAnatomy: BodyAnatomy = {
   content: [
@@ -26,10 +39,7 @@ export const bodyAnatomy: BodyAnatomy = {
   textBlock: (text) => ({ text }),
   tools: {
     places: [...declarations.map((name) => `tools.*.${name}`), 'tools'],
-    namesOf: (tool) => {
-      const name = asString(own(tool, 'name'));
-      return name === undefined ? keysOf(tool).map(camelName) : [name];
-    },
+    namesOf,
     choices: ['toolConfig.functionCallingConfig.allowedFunctionNames', 'tool_config.function_calling_config.allowed_function_names'].map((path) => ({
       path,
       namesOf: (name: unknown) => namesAmong(name),

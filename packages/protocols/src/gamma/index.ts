@@ -1,8 +1,8 @@
 /** gamma: the Gemini-compatible generate-content protocol, as callers speak it to us and as we speak it to upstreams. */
 import type { StreamForm } from '@model-gateway/contracts';
 import type { Protocol } from '../protocol.ts';
-import { bodyAnatomy } from './body-anatomy.ts';
 import { verbatim } from './anatomy.ts';
+import { bodyAnatomy } from './body-anatomy.ts';
 import { GammaCloser } from './closer.ts';
 import { buildCredential, buildListRequest, buildRequest } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';

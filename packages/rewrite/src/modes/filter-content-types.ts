@@ -36,7 +36,9 @@ function filterArray(array: readonly unknown[], place: Place, written: string, {
   const image = removed.find((block) => block.image);
   const told = image ?? (removed.length === array.length ? first : undefined);
   const placeholder = told && anatomy.textBlock(`[${image ? 'image' : told.type} removed]`, written);
-  return removed.map(({ index }): Edit => (placeholder && index === told.index ? { path: [...place, index], value: placeholder } : removeAt([...place, index])));
+  return removed.map(
+    ({ index }): Edit => (placeholder && index === told.index ? { path: [...place, index], value: placeholder } : removeAt([...place, index])),
+  );
 }
 
 export const filterContentTypes: Mode = {

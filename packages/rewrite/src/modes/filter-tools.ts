@@ -6,9 +6,9 @@ import { type Edit, JsonDocument } from '@model-gateway/json';
 import type { BodyAnatomy } from '@model-gateway/protocols';
 import type { Mode } from '../mode.ts';
 import { findAll } from '../path.ts';
+import { matchesPattern } from '../pattern.ts';
 import { RuleError } from '../rule-error.ts';
 import { readTexts } from '../value.ts';
-import { matchesPattern } from '../pattern.ts';
 import { removeAt } from '../write.ts';
 
 type Goes = (names: readonly string[]) => boolean;
@@ -30,17 +30,17 @@ function removeTools(document: JsonDocument, { places, namesOf }: BodyAnatomy['t
     const edits: Edit[] = [];
     for (const found of findAll(document.value, place.split('.'))) {
       if (!Array.isArray(found.value)) continue;
-      const gone: number[] = [];
+      const gone = new Set<number>();
       for (const [index, tool] of found.value.entries()) {
         const names = namesOf(tool);
         if (names.length > 0 && goes(names)) {
-          gone.push(index);
+          gone.add(index);
           for (const name of names) removed.add(name);
         } else if (names.length > 0) left = true;
       }
-      const isEmptied = gone.length > 0 && found.value.every((tool, index) => gone.includes(index) || namesOf(tool).length === 0);
+      const isEmptied = gone.size > 0 && found.value.every((tool, index) => gone.has(index) || namesOf(tool).length === 0);
       if (isEmptied) edits.push(removeAt(found.place));
-      else edits.push(...gone.map((index) => removeAt([...found.place, index])));
+      else for (const index of gone) edits.push(removeAt([...found.place, index]));
     }
     document.apply(edits);
   }

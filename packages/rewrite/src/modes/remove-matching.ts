@@ -10,7 +10,8 @@ export const removeMatching: Mode = {
   takes: ['path', 'condition'],
   compile(rule) {
     const { scope, holds } = readCondition(rule);
-    if (rule.path && !samePath(scope, readPath(rule.path, 'path'))) throw new RuleError('condition.scope', 'names another array than path: leave one of them out');
+    if (rule.path && !samePath(scope, readPath(rule.path, 'path')))
+      throw new RuleError('condition.scope', 'names another array than path: leave one of them out');
     readTarget({ ...rule, path: scope.join('.') });
     return (body) =>
       findAll(body, scope).flatMap(({ place, value }) =>

@@ -74,6 +74,7 @@ const relative: Record<string, Methods> = {
   // Trying: makes calls that cost money, or runs what was sent.
   'models/test': { post: admin },
   'scripts/test': { post: admin },
+  'rules/test': { post: admin },
 };
 
 const table = new Map(Object.entries(relative).map(([path, methods]) => [path.startsWith('/') ? path : `${base}/${path}`, methods]));

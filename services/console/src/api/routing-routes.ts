@@ -112,6 +112,7 @@ export const routingRoutes = (room: Room): Route[] => [
         clientProtocol: protocol.id,
         operation: 'generate',
         stream: body?.['stream'] === true,
+        ...(body && { body: JSON.stringify(body) }),
       });
       const limits = explainLimits(await readLimitStatus(room), {
         accessKey: access_key,

@@ -2,6 +2,7 @@
 import { type LoadBalancer, loadBalancerSchema } from '@model-gateway/contracts';
 import type { LoadBalancerDocument } from '@model-gateway/storage';
 import { type Detail, invalid, Problem } from '../problem.ts';
+import { refuseSwitchTarget } from '../validation/body-rules.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { checkAliases, refuseTakenNames } from './public-names.ts';
 import type { BuildContext, Resource } from './resource.ts';
@@ -28,7 +29,7 @@ export const loadBalancers: Resource<LoadBalancerDocument, LoadBalancer> = {
     return { document: input };
   },
   // Its pins are part of it and go with it.
-  checkRemoval: async () => undefined,
+  checkRemoval: ({ document }, reader) => refuseSwitchTarget('load balancer', document.name, reader),
   toExport: ({ document }) => ({ ...document }),
 };
 

@@ -3,6 +3,7 @@ import { type Model, modelSchema } from '@model-gateway/contracts';
 import type { ModelDocument } from '@model-gateway/storage';
 import { invalid } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
+import { checkBodyRules, checkTargets, refuseSwitchTarget } from '../validation/body-rules.ts';
 import { checkKind, checkKindOfProtocol } from '../validation/kind.ts';
 import { checkProtocol } from '../validation/protocol.ts';
 import { joinPath } from '../validation/read-input.ts';
@@ -30,6 +31,7 @@ export const models: Resource<ModelDocument, Model> = {
     ...(input.direct_path && input.base_url === null ? [{ field: 'base_url', message: 'is required with direct_path: it is the whole endpoint' }] : []),
     ...checkAliases(input, 'model'),
     ...checkKind(input.kind, room.protocols),
+    ...checkBodyRules(input.request_body_rules, input.name),
   ],
   async build(input, context) {
     const upstream = await context.writer.upstreams.find(input.upstream);
@@ -39,6 +41,10 @@ export const models: Resource<ModelDocument, Model> = {
     await refuseTakenNames(input, context);
     return { document: { ...input, kind: input.kind || null } };
   },
-  checkRemoval: ({ document }, reader) => refuseReferredModel(document.name, reader),
+  checkLinks: (document, reader, prefix) => checkTargets(document.request_body_rules, reader, prefix),
+  async checkRemoval({ document }, reader) {
+    await refuseReferredModel(document.name, reader);
+    await refuseSwitchTarget('model', document.name, reader);
+  },
   toExport: ({ document }) => ({ ...document }),
 };

@@ -28,6 +28,8 @@ export interface ResourceOperations {
   remove(writer: CatalogWriter, name: string, precondition: Precondition): Promise<void>;
   /** Import: the body is the whole resource (absent is the default), except that secrets left out stay. */
   put(writer: CatalogWriter, body: unknown, prefix: string): Promise<'created' | 'updated' | 'unchanged'>;
+  /** What is left to check of a resource that was `put`, once everything is there that it may refer to. */
+  checkLinks(reader: CatalogReader, name: string, prefix: string): Promise<void>;
   exportAll(reader: CatalogReader): Promise<Record<string, unknown>[]>;
 }
 
@@ -78,6 +80,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
       const id = randomUUID();
       const { document, shown } = await resource.build(input, { id, existing: null, writer, room, mayReplaceKey: true, prefix: '' });
       const reply = toReply(await resource.writer(writer).insert(id, document));
+      await resource.checkLinks?.(document, writer, '');
       return { ...reply, body: { ...reply.body, ...shown } };
     },
     async update(writer, name, body, precondition) {
@@ -90,7 +93,9 @@ export function createOperations<D extends { name: string }, I extends { name: s
       const { document } = await resource.build(input, { id: stored.id, existing: stored, writer, room, mayReplaceKey: false, prefix: '' });
       // What says nothing new leaves no trace: its revision and its tag stay.
       if (isDeepStrictEqual(document, stored.document)) return toReply(stored);
-      return toReply(await resource.writer(writer).update(stored, document));
+      const updated = await resource.writer(writer).update(stored, document);
+      await resource.checkLinks?.(document, writer, '');
+      return toReply(updated);
     },
     async remove(writer, name, precondition) {
       const stored = await findOrThrow(writer, name);
@@ -112,6 +117,10 @@ export function createOperations<D extends { name: string }, I extends { name: s
       if (isDeepStrictEqual(document, existing.document)) return 'unchanged';
       await resource.writer(writer).update(existing, document);
       return 'updated';
+    },
+    async checkLinks(reader, name, prefix) {
+      const stored = resource.checkLinks && (await resource.reader(reader).find(name));
+      if (stored) await resource.checkLinks?.(stored.document, reader, prefix);
     },
     exportAll: async (reader) => (await resource.reader(reader).all()).map((stored) => resource.toExport(stored, room)),
   };

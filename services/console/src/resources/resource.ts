@@ -60,6 +60,8 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   check(input: I, room: Room): Detail[];
   /** Checks what depends on other rows, seals secrets. `shown` is added to the reply of a creation, once. */
   build(input: I, context: BuildContext<D>): Promise<{ document: D; shown?: Record<string, unknown> }>;
+  /** Throws 422 when what was written refers to what does not exist; asked at the end, since one import may write both. */
+  checkLinks?(document: D, reader: CatalogReader, prefix: string): Promise<void>;
   /** Throws `in_use` when something refers to it. */
   checkRemoval(stored: StoredResource<D>, reader: CatalogReader): Promise<void>;
   /** As it is exported: secrets sealed for export. */

@@ -3,6 +3,7 @@ import { sealedAs, type Upstream, upstreamSchema } from '@model-gateway/contract
 import type { UpstreamDocument } from '@model-gateway/storage';
 import { Problem } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
+import { checkBodyRules, checkTargets } from '../validation/body-rules.ts';
 import { checkProtocol } from '../validation/protocol.ts';
 import { checkCustomHeaders, checkHeaderTemplate } from '../validation/templates.ts';
 import { concealConfig, concealHeaders } from './conceal.ts';
@@ -43,12 +44,14 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
     ...checkHeaderTemplate('user_agent', input.user_agent),
     ...checkCustomHeaders(input.custom_headers),
     ...checkEgress(input, room),
+    ...checkBodyRules(input.request_body_rules),
   ],
   async build({ api_keys, proxy, dns, tls, ...input }, { id, existing, room, prefix }) {
     const keys = matchUpstreamKeys(api_keys, { upstreamId: id, stored: existing?.document.api_keys ?? [], room, prefix });
     const egress = sealEgress({ proxy, dns, tls }, { upstreamId: id, existing: existing?.document, room, prefix });
     return { document: { ...input, ...egress, api_keys: keys } };
   },
+  checkLinks: (document, reader, prefix) => checkTargets(document.request_body_rules, reader, prefix),
   async checkRemoval({ document }, reader) {
     const models = await reader.models.where('upstream', document.name, listed);
     if (models.length === 0) return;

@@ -54,6 +54,7 @@ export function prepareImport(body: unknown, { resources, room }: ImportOptions)
         if (outcome === 'unchanged') await reclaimNames(section, entry.name, writer);
       }
     }
+    for (const { section, list } of parts) await checkLinks(section, list, resources, writer);
     for (const [index, pin] of (file.load_balancer_pins ?? []).entries()) {
       const outcome = await putPin(writer, pin, `${pinSection}.${index}`);
       diff[outcome][pinSection].push(`${pin.load_balancer}/${pin.access_key}`);
@@ -76,6 +77,15 @@ function refuseRepeated(parts: readonly { section: Section; list: readonly Entry
     }
   }
   if (faults.length > 0) throw invalid(faults);
+}
+
+/** Rules may name models that stand further down in the file. */
+async function checkLinks(section: Section, list: readonly Entry[], resources: readonly ResourceOperations[], writer: CatalogWriter): Promise<void> {
+  const resource = resources.find(({ path }) => path === sections[section]);
+  for (const [index, entry] of list.entries()) {
+    const { request_body_rules: rules } = entry;
+    if (Array.isArray(rules) && rules.length > 0) await resource?.checkLinks(writer, entry.name, `${section}.${index}`);
+  }
 }
 
 /** Rows of one file may exchange names: all give theirs up before the first takes its new ones. */

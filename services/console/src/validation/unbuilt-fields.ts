@@ -20,8 +20,8 @@ const scripts: Record<string, Neutral> = {
 };
 
 const unbuilt: Record<ResourcePath, Record<string, Neutral>> = {
-  upstreams: { ...scripts, request_body_rules: [], sso_credential: [''] },
-  models: { ...scripts, request_body_rules: [] },
+  upstreams: { ...scripts, sso_credential: [''] },
+  models: { ...scripts },
   'load-balancers': {},
   'key-groups': {
     mcp_tool_acl: [{ allowed_tools: [], denied_tools: [], allowed_tags: [] }],

@@ -2,6 +2,13 @@
 import { accessKeyHash, systemPromptHash, type TemplateFacts } from '@model-gateway/rewrite';
 import type { Call } from '../call.ts';
 
+/** As `templateFacts`, for body rules, where two variables differ (contract §7). */
+export const bodyFacts = (call: Call): TemplateFacts => ({
+  ...templateFacts(call),
+  accessKeyHash: () => '',
+  systemPromptHash: () => systemPromptHash(call.systemPrompt()),
+});
+
 export function templateFacts(call: Call): TemplateFacts {
   const { job } = call;
   return {

@@ -55,6 +55,6 @@ export interface RouteStep {
 
 /** A step that has nothing to wait for returns nothing: a request that needs no waiting makes no promise. */
 export interface Step {
-  readonly name: 'fetch-media' | 'translate' | 'normalize' | 'cache-injection';
+  readonly name: 'fetch-media' | 'translate' | 'normalize' | 'body-rules' | 'cache-injection';
   run(draft: Draft): undefined | Promise<undefined>;
 }

@@ -3,18 +3,20 @@
  * A step that a request does not need returns at once.
  */
 import type { Draft, RouteChoice, RouteStep, Step } from './draft.ts';
+import { bodyRules } from './steps/body-rules.ts';
 import { cacheInjection } from './steps/cache-injection.ts';
 import { fetchMedia } from './steps/fetch-media.ts';
 import { normalize } from './steps/normalize.ts';
+import { switchRoute } from './steps/switch-route.ts';
 import { translate } from './steps/translate.ts';
 
 export const order: { readonly after: readonly Step[]; readonly before: readonly Step[] } = {
-  after: [fetchMedia, translate, normalize, cacheInjection],
-  before: [fetchMedia, translate, normalize, cacheInjection],
+  after: [fetchMedia, translate, normalize, bodyRules, cacheInjection],
+  before: [fetchMedia, translate, normalize, bodyRules, cacheInjection],
 };
 
 /** What may send the request on to another model before it is translated, in order. Each sees the body in the caller's protocol. */
-export const routeSteps: readonly RouteStep[] = [];
+export const routeSteps: readonly RouteStep[] = [switchRoute];
 
 /**
  * Where a request goes on to; undefined: it stays on this route. Asked once for each node, before its limits. A promise only where a step has to wait.
