@@ -128,7 +128,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       ['upstreams', { ...upstream, tls: { min_version: '1.1' } }, 'tls.min_version'],
       ['upstreams', { ...upstream, tls: { insecure_skip_verify: true } }, 'tls.insecure_skip_verify'],
       ['upstreams', { ...upstream, tls: { server_name: 'a b' } }, 'tls.server_name'],
-      ['upstreams', { ...upstream, request_body_rules: [{ mode: 'remove', path: 'a' }] }, 'request_body_rules'],
+      ['upstreams', { ...upstream, request_body_rules: [{ mode: 'remove', path: 'a[0]' }] }, 'request_body_rules.0.path'],
       ['upstreams', { ...upstream, script_error_mode: 'log-and-reject' }, 'script_error_mode'],
       ['upstreams', { ...upstream, custom_headers: { 'x-a': '{{nothing}}' } }, 'custom_headers.x-a'],
       ['upstreams', { ...upstream, custom_headers: { 'x-a': '1', 'X-A': '2' } }, 'custom_headers.X-A'],
