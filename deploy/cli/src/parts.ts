@@ -70,7 +70,7 @@ export async function createParts(config: Config, name: string, announce: (text:
       config.storage.mode === 'sqlite'
         ? { mode: 'sqlite', file: join(config.process.dataDir, 'gateway.db') }
         : { mode: 'postgresql', url: config.storage.databaseUrl! },
-      { logger },
+      { logger, historyRevisions: config.console.historyRevisions },
     ),
   );
   return {

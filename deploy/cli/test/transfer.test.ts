@@ -80,7 +80,9 @@ access_keys:
 test('a dry run says what would change and changes nothing', async () => {
   const { code, out } = await run('apply', '--dry-run', '-f', write('first.yaml', configuration('first')));
   expect(code).toBe(0);
-  expect(JSON.parse(out)).toMatchObject({ dry_run: true });
+  expect(out).toMatch(/^\+ upstreams up\n\+ models first\n[\s\S]*4 rows would change\.\n$/);
+  const json = await run('apply', '--dry-run', '--json', '-f', write('first.yaml', configuration('first')));
+  expect(JSON.parse(json.out)).toMatchObject({ dry_run: true, total_changes: 4 });
   expect(out).not.toContain(upstreamKey);
   expect(await names('models')).toEqual([]);
 });

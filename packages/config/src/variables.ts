@@ -225,6 +225,11 @@ export const variables = {
       shown: '604800',
       says: 'Longest life of a console session, however busy it is; unused it ends after 24 hours.',
     }),
+    historyRevisions: variable(wholeNumber(1, 1_000_000), {
+      toml: 'console.history_revisions',
+      fallback: 1_000,
+      says: 'Commits of the configuration that are remembered and can be gone back to.',
+    }),
     oidc: {
       issuer: variable(secureUrl, {
         env: 'CONSOLE_OIDC_ISSUER',

@@ -9,9 +9,10 @@ import { isGranted, resolveName } from '@model-gateway/routing';
 import { mintRequestId } from '@model-gateway/service';
 import { lastOwner } from '@model-gateway/signatures';
 import type { Slot } from './admission/capacity.ts';
-import { authenticate, type Principal } from './admission/credentials.ts';
+import { authenticate, maskOfCaller, type Principal } from './admission/credentials.ts';
 import { innerHeaders } from './admission/request-headers.ts';
 import { sessionOfCacheKey } from './admission/session.ts';
+import { isViolation } from './admission/violations.ts';
 import { Exchange } from './exchange.ts';
 import type { DoorMatch, Headers } from './http/doors.ts';
 import { type HeldBody, readBody } from './http/read-body.ts';
@@ -53,8 +54,23 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     const plan = await askRouter(exchange, snapshot, principal, wanted, owner, room);
     openTranslator(exchange, principal, wanted, plan, query, body, room);
   } catch (error) {
-    exchange.refuse(toGatewayError(error));
+    const refusal = toGatewayError(error);
+    if (isViolation(refusal.code)) noteViolation(exchange, refusal, query, room);
+    exchange.refuse(refusal);
   }
+}
+
+function noteViolation(
+  { principal, request, requestedModel, clientIp, clientRequestId }: Exchange,
+  { code }: GatewayError,
+  query: URLSearchParams,
+  room: Room,
+): void {
+  if (!principal) return;
+  const { key, group } = principal;
+  const model = code === 'model_not_granted' ? requestedModel : null;
+  const mask = maskOfCaller(request, query, principal);
+  room.violations.note({ key: key.hash, mask, keyName: key.name, group: group.name, code, model, clientIp, requestId: clientRequestId });
 }
 
 /** The connection may have closed while others were asked for a place: nobody would give it back. */

@@ -13,6 +13,7 @@ import { Capacity } from './admission/capacity.ts';
 import { createClientAddress } from './admission/client-address.ts';
 import { createLimitsPart } from './admission/limits-part.ts';
 import { RateLimits } from './admission/rate-limits.ts';
+import { Violations } from './admission/violations.ts';
 import { createEveryday } from './http/everyday.ts';
 import { createListener } from './http/listener.ts';
 import { BodyBudget } from './http/read-body.ts';
@@ -45,8 +46,11 @@ export function createEdge(deps: EdgeDeps): Edge {
   const budgets = new BudgetDesk(deps);
   const bodyBudget = new BodyBudget(config.bodyBudgetBytes);
   const rows = new RowTeller(bus, logger);
+  const mintId = createMinter();
+  const violations = new Violations({ bus, logger, mintId });
   const room: Room = {
     ...deps,
+    violations,
     capacity,
     rateLimits,
     budgets,
@@ -60,7 +64,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       bodyBytes: () => bodyBudget.held,
       lostRows: () => rows.lost,
     }),
-    mintId: createMinter(),
+    mintId,
     draining: false,
   };
   const health = (): Health => {
@@ -90,6 +94,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     async stop() {
       room.draining = true;
       await closeServer(server, room);
+      violations.close();
       await answering?.dispose();
       capacity.close();
       await catalog.stop();

@@ -7,6 +7,7 @@ import type { BudgetDesk } from './admission/budgets.ts';
 import type { Capacity } from './admission/capacity.ts';
 import type { ClientAddress } from './admission/client-address.ts';
 import type { RateLimits } from './admission/rate-limits.ts';
+import type { Violations } from './admission/violations.ts';
 import type { BodyBudget } from './http/read-body.ts';
 import type { EdgeMeters } from './meters.ts';
 import type { Reply } from './reply/reply.ts';
@@ -25,6 +26,7 @@ export interface Room {
   budgets: BudgetDesk;
   clientAddress: ClientAddress;
   rows: RowTeller;
+  violations: Violations;
   bodyBudget: BodyBudget;
   /** Replies under way, for the end of a drain. */
   replies: Roster<Reply>;

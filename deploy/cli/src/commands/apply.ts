@@ -3,6 +3,7 @@ import { readFileSync, watch } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { ConfigError } from '@model-gateway/config';
 import { type ApiClient, createApiClient } from './api-client.ts';
+import { type ImportAnswer, printDiff } from './print-diff.ts';
 
 const settleMs = 200;
 
@@ -14,17 +15,18 @@ export async function apply(args: readonly string[], env: NodeJS.ProcessEnv): Pr
       url: { type: 'string' },
       'dry-run': { type: 'boolean', default: false },
       watch: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
     },
   });
   if (values.file === undefined) throw new ConfigError('-f is missing; accepted: the path of a configuration file (the format of `export`)');
   const { file } = values;
   const client = createApiClient(values.url, env);
-  const once = (): Promise<void> => applyFile(client, file, values['dry-run'], env);
+  const once = (): Promise<void> => applyFile(client, file, { dryRun: values['dry-run'], json: values.json, env });
   await once();
   if (values.watch) watchFile(file, once);
 }
 
-async function applyFile(client: ApiClient, file: string, dryRun: boolean, env: NodeJS.ProcessEnv): Promise<void> {
+async function applyFile(client: ApiClient, file: string, { dryRun, json, env }: { dryRun: boolean; json: boolean; env: NodeJS.ProcessEnv }): Promise<void> {
   let text: string;
   try {
     text = readFileSync(file === '-' ? 0 : file, 'utf8');
@@ -33,7 +35,7 @@ async function applyFile(client: ApiClient, file: string, dryRun: boolean, env: 
   }
   const { status, text: answer } = await client.call('POST', `/import${dryRun ? '?dry_run=true' : ''}`, resolveReferences(text, env), 'application/yaml');
   if (status >= 300) throw new ConfigError(`${file} was refused (${status}): ${answer}`);
-  process.stdout.write(`${answer}\n`);
+  process.stdout.write(json ? `${answer}\n` : printDiff(JSON.parse(answer) as ImportAnswer));
 }
 
 /** `${NAME}` stands for the environment variable NAME, so that secrets need not stand in the file. */

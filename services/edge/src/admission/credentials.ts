@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { AccessKeyRecord, KeyGroup, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
-import { hashAccessKey, isAccessKeyFormat } from '@model-gateway/secrets';
+import { hashAccessKey, isAccessKeyFormat, maskKey } from '@model-gateway/secrets';
 
 export interface Principal {
   key: AccessKeyRecord;
@@ -24,6 +24,10 @@ export function authenticate(request: IncomingMessage, query: URLSearchParams, s
   if (!group?.enabled) throw new GatewayError('unauthorized');
   return { key: found, group };
 }
+
+/** First and last characters of the key that let the caller in. */
+export const maskOfCaller = (request: IncomingMessage, query: URLSearchParams, { key }: Principal): string =>
+  maskKey(collect(request, query).find((value) => hashAccessKey(value) === key.hash) ?? '');
 
 /** The distinct values sent. Values of our own format must agree; a header sent twice is refused whatever it holds. */
 function collect(request: IncomingMessage, query: URLSearchParams): string[] {

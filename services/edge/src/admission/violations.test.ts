@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals';
+import type { Bus } from '@model-gateway/bus';
+import type { AuditRow } from '@model-gateway/contracts';
+import { createMinter } from '@model-gateway/service';
+import { createLogger } from '@model-gateway/telemetry';
+import { type Violation, Violations } from './violations.ts';
+
+const violation: Violation = {
+  key: 'hash-of-ada',
+  mask: 'gk-a****zzzz',
+  keyName: 'ada',
+  group: 'team',
+  code: 'model_not_granted',
+  model: 'secret-model',
+  clientIp: '192.0.2.1',
+  requestId: 'theirs',
+};
+
+function rig() {
+  const told: AuditRow[] = [];
+  const lines: string[] = [];
+  const bus = { tellDurably: async (_subject: string, _id: string, row: AuditRow) => void told.push(row) } as unknown as Bus;
+  const logger = createLogger({ level: 'info', name: 'test', destination: { write: (line) => void lines.push(line) } });
+  return { told, lines, violations: new Violations({ bus, logger, mintId: createMinter(), now: () => 5 }) };
+}
+
+test('the first is told at once, the same again is one more record however often it comes', () => {
+  const { told, violations } = rig();
+  for (let index = 0; index < 10_000; index++) violations.note(violation);
+  violations.note({ ...violation, code: 'header_denied', model: null });
+  expect(told.map(({ entity_type, entity_id, diff }) => [entity_type, entity_id, diff?.['count']])).toEqual([
+    ['model', 'secret-model', 1],
+    ['key_group', 'team', 1],
+  ]);
+  violations.close();
+  expect(told.slice(2)).toMatchObject([{ actor: 'api_key:gk-a****zzzz', action: 'acl.violation', entity_id: 'secret-model', diff: { count: 9_999 } }]);
+  violations.close();
+  expect(told).toHaveLength(3);
+});
+
+test('ever new ones fill neither memory nor table', () => {
+  const { told, lines, violations } = rig();
+  for (let index = 0; index < 5_000; index++) violations.note({ ...violation, model: `m${index}` });
+  violations.close();
+  expect(told).toHaveLength(1_000);
+  expect(lines.join('')).toContain('4000');
+});
