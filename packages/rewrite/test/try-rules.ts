@@ -1,0 +1,29 @@
+/** Applies rules to a body in both passages: to its value, and to its bytes. */
+import { type BodyRuleInput, bodyRulesSchema, type ProtocolId } from '@model-gateway/contracts';
+import { applyEdits, JsonDocument } from '@model-gateway/json';
+import { type BodyAnatomy, findProtocol } from '@model-gateway/protocols';
+import { applyRules, compileRules, type TemplateFacts } from '../src/index.ts';
+
+export const facts: TemplateFacts = {
+  requestId: 'r-1',
+  accessKeyName: 'ada',
+  accessKeyGroup: 'team',
+  accessKeyHash: () => '',
+  systemPromptHash: () => 'hash',
+  header: (name) => ({ 'x-tenant': 'acme', 'x-blank': ' \t' })[name],
+};
+
+export function anatomyOf(id: ProtocolId, upstreamModelId = ''): BodyAnatomy {
+  const anatomy = findProtocol(id)?.upstream?.bodyAnatomy?.({ baseUrl: '', directPath: false, upstreamModelId, neutralHeaders: false, extraConfig: null });
+  if (!anatomy) throw new Error(`${id} has no anatomy`);
+  return anatomy;
+}
+
+/** The changed body, the changed text, and the number of rules that did something. */
+export function tryRules(rules: readonly BodyRuleInput[], text: string, anatomy: BodyAnatomy | null = null): { value: unknown; text: string; applied: number } {
+  const original: unknown = JSON.parse(text);
+  const document = new JsonDocument(original);
+  const applied = applyRules(document, compileRules(bodyRulesSchema.parse(rules)), { facts, anatomy });
+  if (JSON.stringify(original) !== JSON.stringify(JSON.parse(text))) throw new Error('the original was changed');
+  return { value: document.value, text: Buffer.from(applyEdits(Buffer.from(text), document.edits())).toString(), applied: applied.length };
+}
