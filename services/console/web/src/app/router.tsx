@@ -9,6 +9,8 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, er
 /** Each module exports one component under the given name. Search parameters are kept as they are and read by the pages. */
 const pages = [
   ['/', () => import('../pages/overview/overview-page.tsx'), 'OverviewPage'],
+  ['/logs', () => import('../pages/logs/logs-page.tsx'), 'LogsPage'],
+  ['/statistics', () => import('../pages/statistics/statistics-page.tsx'), 'StatisticsPage'],
   ['/models', () => import('../pages/models/models-page.tsx'), 'ModelsPage'],
   ['/load-balancers', () => import('../pages/load-balancers/load-balancers-page.tsx'), 'LoadBalancersPage'],
   ['/key-groups', () => import('../pages/key-groups/key-groups-page.tsx'), 'KeyGroupsPage'],

@@ -1,104 +1,116 @@
-/** The first page: what passes through the gateway right now and what wants attention. */
-import { Card, Group, SimpleGrid, Table, Text } from '@mantine/core';
+/** The first page: what passes through the gateway, how fast, at what price, and what wants attention. */
+import { Anchor, Card, Group, Loader, SimpleGrid, Table, Text } from '@mantine/core';
 import { IconActivity } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
+import { type Summary, useSeries, useSummary, useTop } from '../../api/stats.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
-import { formatClock, formatDuration, formatNumber } from '../../components/format.ts';
+import { changeOf, Figure } from '../../components/figure.tsx';
+import { formatCompact, formatDuration, formatMoney, formatNumber, formatPercent } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
+import { type Range, RangeSelect, ranges } from '../../components/range-select.tsx';
+import { StatsCharts } from '../../components/stats-charts.tsx';
+import { LatestRequests } from './latest-requests.tsx';
 
-export interface LogRow {
-  id: string;
-  started_at: number;
-  access_key: string | null;
-  requested_model: string | null;
-  upstream: string | null;
-  status: number;
-  error_code: string | null;
-  input_tokens: number;
-  output_tokens: number;
-  duration_ms: number;
-}
-
-const refreshMs = 3_000;
+/** Short ranges are watched, long ones are read. */
+const refreshOf = (range: Range): number => (range === '1h' ? 5_000 : 30_000);
 
 export function OverviewPage() {
   const { t } = useTranslation('overview');
-  const logs = useQuery({
-    queryKey: ['logs', 'latest'],
-    queryFn: ({ signal }) => call<{ items: LogRow[] }>('logs', { query: { limit: 50 }, signal }),
-    refetchInterval: refreshMs,
-  });
-  const rows = logs.data?.items ?? [];
-  const failed = rows.filter(({ status, error_code }) => status >= 400 || error_code !== null).length;
-  const tokens = rows.reduce((sum, row) => sum + row.input_tokens + row.output_tokens, 0);
-  const middle = [...rows].sort((one, other) => one.duration_ms - other.duration_ms)[Math.floor(rows.length / 2)]?.duration_ms ?? null;
+  const [range, setRange] = useState<Range>('24h');
+  const summary = useSummary(ranges[range], {}, refreshOf(range));
+  const series = useSeries(ranges[range], {}, refreshOf(range));
+  const nothing = summary.data?.requests === 0 && summary.data.previous?.requests === 0;
   return (
-    <Page title={t('title')} hint={t('hint')}>
-      {logs.isError && <FaultNotice error={logs.error} onRetry={() => logs.refetch()} />}
-      <SimpleGrid cols={{ base: 2, md: 4 }}>
-        <Figure label={t('requests')} value={formatNumber(rows.length)} />
-        <Figure label={t('failed')} value={formatNumber(failed)} />
-        <Figure label={t('median')} value={formatDuration(middle)} />
-        <Figure label={t('tokens')} value={formatNumber(tokens)} />
-      </SimpleGrid>
-      <Card withBorder padding={0}>
-        {rows.length === 0 && !logs.isPending ? <EmptyState icon={IconActivity} title={t('emptyTitle')} hint={t('emptyHint')} /> : <Latest rows={rows} />}
-      </Card>
+    <Page title={t('title')} hint={t('hint')} actions={<RangeSelect value={range} onChange={setRange} />}>
+      {summary.isError && <FaultNotice error={summary.error} onRetry={() => summary.refetch()} />}
+      {summary.isPending && <Loader mx="auto" aria-label={t('title')} />}
+      {nothing && (
+        <Card withBorder>
+          <EmptyState
+            icon={IconActivity}
+            title={t('emptyTitle')}
+            hint={t('emptyHint')}
+            action={
+              <Anchor component={Link} to="/start">
+                {t('firstSteps')}
+              </Anchor>
+            }
+          />
+        </Card>
+      )}
+      {summary.data && !nothing && <Figures summary={summary.data} />}
+      {series.data && !nothing && <StatsCharts answer={series.data} />}
+      {!nothing && (
+        <SimpleGrid cols={{ base: 1, md: 2 }}>
+          <TopCard by="model" ms={ranges[range]} title={t('topModels')} />
+          <TopCard by="access_key" ms={ranges[range]} title={t('topKeys')} />
+        </SimpleGrid>
+      )}
+      <LatestRequests />
     </Page>
   );
 }
 
-function Figure({ label, value }: { label: string; value: string }) {
+function Figures({ summary }: { summary: Summary }) {
+  const { t } = useTranslation('overview');
+  const { previous } = summary;
+  const [first] = summary.cost;
+  const before = previous?.cost.find(({ currency }) => currency === first?.currency)?.cost_micros;
   return (
-    <Card withBorder>
-      <Text size="sm" c="dimmed">
-        {label}
-      </Text>
-      <Text fz={26} fw={650} style={{ fontVariantNumeric: 'tabular-nums' }}>
-        {value}
-      </Text>
-    </Card>
+    <SimpleGrid cols={{ base: 2, md: 3, lg: 6 }}>
+      <Figure label={t('requests')} value={formatCompact(summary.requests)} change={changeOf(summary.requests, previous?.requests)} />
+      <Figure
+        label={t('failed')}
+        value={summary.error_rate === null ? '–' : formatPercent(summary.error_rate)}
+        hint={t('failedCount', { text: formatNumber(summary.errors) })}
+      />
+      <Figure
+        label={t('median')}
+        value={formatDuration(summary.duration_ms.p50)}
+        change={changeOf(summary.duration_ms.p50 ?? 0, previous?.duration_ms.p50 ?? undefined)}
+        inverse
+      />
+      <Figure
+        label={t('p95')}
+        value={formatDuration(summary.duration_ms.p95)}
+        hint={t('firstContent', { text: formatDuration(summary.first_content_ms.p50) })}
+      />
+      <Figure label={t('tokens')} value={formatCompact(summary.total_tokens)} change={changeOf(summary.total_tokens, previous?.total_tokens)} />
+      <Figure
+        label={t('cost')}
+        value={first ? formatMoney(first.cost_micros, first.currency) : '–'}
+        change={first ? changeOf(first.cost_micros, before) : null}
+        inverse
+      />
+    </SimpleGrid>
   );
 }
 
-function Latest({ rows }: { rows: readonly LogRow[] }) {
+function TopCard({ by, ms, title }: { by: string; ms: number; title: string }) {
   const { t } = useTranslation('overview');
+  const { data } = useTop(ms, { by, limit: 6, order: 'requests' });
   return (
-    <>
-      <Group p="md">
-        <Text fw={600}>{t('latest')}</Text>
+    <Card withBorder padding={0}>
+      <Group p="md" justify="space-between">
+        <Text fw={600}>{title}</Text>
+        <Anchor component={Link} to="/statistics" size="sm" search={{ by } as never}>
+          {t('more')}
+        </Anchor>
       </Group>
-      <Table.ScrollContainer minWidth={560}>
-        <Table aria-label={t('latest')}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t('time')}</Table.Th>
-              <Table.Th>{t('key')}</Table.Th>
-              <Table.Th>{t('model')}</Table.Th>
-              <Table.Th>{t('status')}</Table.Th>
-              <Table.Th className="numeric">{t('duration')}</Table.Th>
+      <Table aria-label={title}>
+        <Table.Tbody>
+          {(data?.items ?? []).map((item) => (
+            <Table.Tr key={item.value ?? ''}>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{item.value ?? '–'}</Table.Td>
+              <Table.Td className="numeric">{formatCompact(item.requests)}</Table.Td>
+              <Table.Td className="numeric">{item.cost[0] ? formatMoney(item.cost[0].cost_micros, item.cost[0].currency) : '–'}</Table.Td>
             </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((row) => (
-              <Table.Tr key={row.id}>
-                <Table.Td>{formatClock(row.started_at)}</Table.Td>
-                <Table.Td>{row.access_key ?? '–'}</Table.Td>
-                <Table.Td>{row.requested_model ?? '–'}</Table.Td>
-                <Table.Td>
-                  <Text size="sm" c={row.status >= 400 || row.error_code ? 'red' : undefined}>
-                    {row.status} {row.error_code ?? ''}
-                  </Text>
-                </Table.Td>
-                <Table.Td className="numeric">{formatDuration(row.duration_ms)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    </>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Card>
   );
 }

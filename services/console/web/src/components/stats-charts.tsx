@@ -1,0 +1,63 @@
+/** Traffic, latency, tokens and money over time, from one answer. */
+import { Card, SimpleGrid, Text } from '@mantine/core';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type SeriesAnswer, startsOf } from '../api/stats.ts';
+import { Chart, type Series } from './chart.tsx';
+import { formatCompact, formatDuration, formatMoney } from './format.ts';
+
+const colors = { good: '#4263eb', bad: '#e03131', warm: '#f08c00', calm: '#0c8599', plant: '#2f9e44' };
+
+export function StatsCharts({ answer }: { answer: SeriesAnswer }) {
+  const { t } = useTranslation('statistics');
+  const drawn = useMemo(() => {
+    const times = startsOf(answer);
+    const found = new Map(answer.items.map((item) => [item.start, item]));
+    const line = (label: string, color: string, read: (item: SeriesAnswer['items'][number]) => number | null, none: number | null = 0): Series => ({
+      label,
+      color,
+      values: times.map((time) => {
+        const item = found.get(time);
+        return item ? read(item) : none;
+      }),
+    });
+    const currencies = [...new Set(answer.items.flatMap(({ cost }) => cost.map(({ currency }) => currency)))];
+    return {
+      times,
+      traffic: [line(t('requests'), colors.good, (item) => item.requests), line(t('errors'), colors.bad, (item) => item.errors)],
+      latency: [
+        line('p50', colors.plant, (item) => item.duration_ms.p50, null),
+        line('p95', colors.warm, (item) => item.duration_ms.p95, null),
+        line(t('firstContent'), colors.calm, (item) => item.first_content_ms.p50, null),
+      ],
+      tokens: [
+        line(t('input'), colors.calm, (item) => item.input_tokens),
+        line(t('cached'), colors.plant, (item) => item.cache_read_tokens),
+        line(t('output'), colors.good, (item) => item.output_tokens + item.reasoning_tokens),
+      ],
+      cost: currencies.map((currency, at) =>
+        line(currency, Object.values(colors)[at % 5]!, (item) => item.cost.find((one) => one.currency === currency)?.cost_micros ?? 0),
+      ),
+      money: (value: number) => formatMoney(value, currencies[0] ?? null),
+    };
+  }, [answer, t]);
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 2 }}>
+      <ChartCard title={t('traffic')} times={drawn.times} series={drawn.traffic} format={formatCompact} />
+      <ChartCard title={t('latency')} times={drawn.times} series={drawn.latency} format={formatDuration} />
+      <ChartCard title={t('tokens')} times={drawn.times} series={drawn.tokens} format={formatCompact} />
+      {drawn.cost.length > 0 && <ChartCard title={t('cost')} times={drawn.times} series={drawn.cost} format={drawn.money} />}
+    </SimpleGrid>
+  );
+}
+
+function ChartCard({ title, ...chart }: { title: string; times: readonly number[]; series: readonly Series[]; format: (value: number) => string }) {
+  return (
+    <Card withBorder padding="sm">
+      <Text fw={600} size="sm" pb={4}>
+        {title}
+      </Text>
+      <Chart caption={title} {...chart} />
+    </Card>
+  );
+}

@@ -1,0 +1,96 @@
+/** Thousands of rows of which only those in sight are drawn. */
+import { Box, Text, UnstyledButton } from '@mantine/core';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { LogRow } from '../../api/stats.ts';
+import { formatClock, formatCompact, formatDuration, formatMoney } from '../../components/format.ts';
+
+interface Props {
+  rows: readonly LogRow[];
+  onOpen: (row: LogRow) => void;
+  /** The end of what is here came into sight. */
+  onEnd: () => void;
+}
+
+const rowHeight = 40;
+const columns = ['time', 'status', 'model', 'key', 'upstream', 'tokens', 'cost', 'duration'] as const;
+const numeric: ReadonlySet<string> = new Set(['tokens', 'cost', 'duration']);
+const widths = '92px 130px minmax(130px, 2fr) minmax(90px, 1fr) minmax(100px, 1fr) 66px 84px 80px';
+
+const cells: Record<(typeof columns)[number], (row: LogRow) => React.ReactNode> = {
+  time: (row) => formatClock(row.started_at),
+  status: (row) => (
+    <Text size="sm" c={row.error_code ? (row.error_code === 'client_gone' ? 'dimmed' : 'red') : undefined} truncate>
+      {row.status} {row.error_code ?? ''}
+    </Text>
+  ),
+  model: (row) => row.model ?? row.requested_model ?? '–',
+  key: (row) => row.access_key ?? '–',
+  upstream: (row) => row.upstream ?? '–',
+  tokens: (row) => formatCompact(row.input_tokens + row.output_tokens + row.cache_read_tokens + row.cache_write_tokens + row.reasoning_tokens),
+  cost: (row) => formatMoney(row.cost_micros, row.currency),
+  duration: (row) => formatDuration(row.duration_ms),
+};
+
+export function LogTable({ rows, onOpen, onEnd }: Props) {
+  const { t } = useTranslation('logs');
+  const frame = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => frame.current, estimateSize: () => rowHeight, overscan: 12 });
+  const shown = virtual.getVirtualItems();
+  const last = shown.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (rows.length > 0 && last >= rows.length - 20) onEnd();
+  }, [last, rows.length, onEnd]);
+  const line = { display: 'grid', gridTemplateColumns: widths, gap: 10, alignItems: 'center', minWidth: 876, padding: '0 16px' } as const;
+  return (
+    <Box
+      ref={frame}
+      style={{ overflow: 'auto', height: 'calc(100vh - 380px)', minHeight: 320 }}
+      role="table"
+      aria-label={t('title')}
+      aria-rowcount={rows.length}
+      tabIndex={0}
+    >
+      <Box
+        role="row"
+        style={{
+          ...line,
+          position: 'sticky',
+          top: 0,
+          height: 36,
+          zIndex: 1,
+          background: 'var(--mantine-color-body)',
+          borderBottom: '1px solid var(--mantine-color-default-border)',
+        }}
+      >
+        {columns.map((name) => (
+          <Text key={name} role="columnheader" size="sm" fw={600} className={numeric.has(name) ? 'numeric' : undefined}>
+            {t(`column.${name}`)}
+          </Text>
+        ))}
+      </Box>
+      <Box role="rowgroup" style={{ position: 'relative', height: virtual.getTotalSize(), minWidth: 876 }}>
+        {shown.map(({ index, start }) => {
+          const row = rows[index]!;
+          return (
+            <UnstyledButton
+              key={row.id}
+              role="row"
+              aria-rowindex={index + 1}
+              onClick={() => onOpen(row)}
+              className="clickable-row log-line"
+              style={{ ...line, position: 'absolute', top: 0, left: 0, right: 0, height: rowHeight, transform: `translateY(${start}px)` }}
+            >
+              {columns.map((name) => (
+                <Text key={name} component="div" role="cell" size="sm" truncate className={numeric.has(name) ? 'numeric' : undefined}>
+                  {cells[name](row)}
+                </Text>
+              ))}
+            </UnstyledButton>
+          );
+        })}
+      </Box>
+    </Box>
+  );
+}

@@ -1,0 +1,73 @@
+/** Finished requests: live or of the past, by filter, each with its page. */
+import { Badge, Button, Card, Group, Loader, Switch, Text } from '@mantine/core';
+import { IconActivity, IconDownload } from '@tabler/icons-react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback, useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { download, type LogRow, type Query } from '../../api/stats.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { FaultNotice } from '../../components/fault-notice.tsx';
+import { formatNumber } from '../../components/format.ts';
+import { Page } from '../../components/page.tsx';
+import { filterNames, LogFilters } from './log-filters.tsx';
+import { LogTable } from './log-table.tsx';
+import { RequestDrawer } from './request-drawer.tsx';
+import { merge, useLive, usePast } from './use-rows.ts';
+
+export function LogsPage() {
+  const { t } = useTranslation('logs');
+  const search = useSearch({ strict: false }) as Record<string, unknown>;
+  const navigate = useNavigate();
+  const filters = useMemo(
+    () => Object.fromEntries(filterNames.flatMap((name) => (search[name] === undefined || search[name] === '' ? [] : [[name, search[name]]]))) as Query,
+    [search],
+  );
+  const [following, setFollowing] = useState(true);
+  const [opened, setOpened] = useState<LogRow | null>(null);
+  const past = usePast(filters);
+  const live = useLive(filters, following);
+  const rows = useMemo(() => merge(live.rows, past.data?.pages.flatMap(({ items }) => items) ?? []), [live.rows, past.data]);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = past;
+  const readOn = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const change = (more: Query) => void navigate({ to: '/logs', search: { ...search, ...more } });
+  return (
+    <Page
+      title={t('title')}
+      hint={t('hint')}
+      actions={
+        <Group gap="md">
+          <Switch label={t('live')} checked={following} onChange={(event) => setFollowing(event.currentTarget.checked)} />
+          <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />} onClick={() => void download('logs', filters, 'requests.csv')}>
+            {t('export')}
+          </Button>
+        </Group>
+      }
+    >
+      <LogFilters filters={filters} onChange={change} />
+      {past.isError && <FaultNotice error={past.error} onRetry={() => past.refetch()} />}
+      <Card withBorder padding={0}>
+        {past.isPending && <Loader m="xl" mx="auto" aria-label={t('title')} />}
+        {!past.isPending && rows.length === 0 && <EmptyState icon={IconActivity} title={t('emptyTitle')} hint={t('emptyHint')} />}
+        {rows.length > 0 && <LogTable rows={rows} onOpen={setOpened} onEnd={readOn} />}
+        <Group p="sm" gap="sm">
+          <Text size="sm" c="dimmed" aria-live="polite">
+            {t('count', { text: formatNumber(rows.length) })}
+          </Text>
+          {following && (
+            <Badge variant="dot" color={live.connected ? 'green' : 'gray'} tt="none">
+              {live.connected ? t('connected') : t('connecting')}
+            </Badge>
+          )}
+          {live.dropped > 0 && (
+            <Badge variant="light" color="orange" tt="none">
+              {t('dropped', { text: formatNumber(live.dropped) })}
+            </Badge>
+          )}
+        </Group>
+      </Card>
+      <RequestDrawer row={opened} onClose={() => setOpened(null)} />
+    </Page>
+  );
+}

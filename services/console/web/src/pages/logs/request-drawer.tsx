@@ -1,0 +1,212 @@
+/** One request: how it went, step by step, what its translation lost, what it used and cost, and how to send the like again. */
+import { Alert, Anchor, Badge, Drawer, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
+import { playgroundDialects } from '@model-gateway/protocols/playground';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { LogRow } from '../../api/stats.ts';
+import { formatBytes, formatDuration, formatMoney, formatNumber, formatTime } from '../../components/format.ts';
+import { Snippet } from '../../components/snippet.tsx';
+
+export function RequestDrawer({ row, onClose }: { row: LogRow | null; onClose: () => void }) {
+  const { t } = useTranslation('logs');
+  return (
+    <Drawer opened={row !== null} onClose={onClose} position="right" size="xl" title={t('request')} closeButtonProps={{ 'aria-label': t('close') }}>
+      {row && <Details row={row} />}
+    </Drawer>
+  );
+}
+
+function Details({ row }: { row: LogRow }) {
+  const { t } = useTranslation('logs');
+  return (
+    <Stack gap="lg">
+      <Group gap="xs">
+        <Badge color={row.error_code ? 'red' : 'green'} size="lg" tt="none">
+          {row.status} {row.error_code ?? ''}
+        </Badge>
+        {row.stream && <Badge variant="light">{t('streamed')}</Badge>}
+        <Text size="sm" c="dimmed">
+          {formatTime(row.started_at)}
+        </Text>
+      </Group>
+      <Facts
+        facts={[
+          [
+            'id',
+            <span key="id" className="mono">
+              {row.id}
+            </span>,
+          ],
+          ['clientId', row.client_request_id],
+          ['key', row.access_key && `${row.access_key} · ${row.key_group ?? ''}`],
+          ['model', row.model === row.requested_model ? row.model : `${row.requested_model ?? '–'} → ${row.model ?? '–'}`],
+          ['upstream', row.upstream && `${row.upstream} · ${row.upstream_model_id ?? ''}`],
+          ['protocols', row.client_protocol && `${row.client_protocol} → ${row.upstream_protocol ?? '–'}`],
+          [
+            'session',
+            row.session_id && (
+              <Anchor key="session" component={Link} to="/logs" search={{ session_id: row.session_id } as never}>
+                {row.session_id}
+              </Anchor>
+            ),
+          ],
+          ['client', [row.client_ip, row.user_agent].filter(Boolean).join(' · ')],
+          ['bytes', `${formatBytes(row.request_bytes)} → ${formatBytes(row.response_bytes)}`],
+        ]}
+      />
+      <Timeline row={row} />
+      <Usage row={row} />
+      <Receipt row={row} />
+      <Replay row={row} />
+    </Stack>
+  );
+}
+
+function Facts({ facts }: { facts: readonly (readonly [string, React.ReactNode])[] }) {
+  const { t } = useTranslation('logs');
+  return (
+    <Table withRowBorders={false} verticalSpacing={4} aria-label={t('facts')}>
+      <Table.Tbody>
+        {facts.map(([name, value]) =>
+          value ? (
+            <Table.Tr key={name}>
+              <Table.Th w={150} fw={500} c="dimmed">
+                {t(`fact.${name}`)}
+              </Table.Th>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
+            </Table.Tr>
+          ) : null,
+        )}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function Timeline({ row }: { row: LogRow }) {
+  const { t } = useTranslation('logs');
+  const whole = Math.max(1, row.duration_ms);
+  const steps = [
+    { name: t('step.queue'), ms: row.queue_ms ?? 0, color: 'gray', note: '' },
+    ...row.attempts.map((attempt, at) => ({
+      name: t(attempt.key_index < 0 ? 'step.keyless' : 'step.attempt', { number: at + 1, upstream: attempt.upstream, key: attempt.key_index + 1 }),
+      ms: attempt.duration_ms,
+      color: attempt.error_code ? 'red' : 'indigo',
+      note: [attempt.status, attempt.error_code].filter(Boolean).join(' '),
+    })),
+  ];
+  let begun = 0;
+  return (
+    <section aria-label={t('timeline')}>
+      <Title order={3} mb="xs">
+        {t('timeline')}
+      </Title>
+      <Stack gap={6}>
+        {steps.map(({ name, ms, color, note }) => {
+          const from = begun;
+          begun = Math.min(whole, begun + ms);
+          return (
+            <div key={name}>
+              <Group justify="space-between" gap="xs">
+                <Text size="sm">{name}</Text>
+                <Text size="sm" c="dimmed">
+                  {note} {formatDuration(ms)}
+                </Text>
+              </Group>
+              <Progress.Root size="sm" aria-hidden>
+                <Progress.Section value={(from / whole) * 100} color="transparent" />
+                <Progress.Section value={Math.max(0.5, ((begun - from) / whole) * 100)} color={color} />
+              </Progress.Root>
+            </div>
+          );
+        })}
+      </Stack>
+      <Text size="sm" c="dimmed" mt={6}>
+        {t('times', { first: formatDuration(row.first_content_ms), byte: formatDuration(row.ttfb_ms), whole: formatDuration(row.duration_ms) })}
+      </Text>
+    </section>
+  );
+}
+
+const buckets = ['input_tokens', 'cache_read_tokens', 'cache_write_tokens', 'output_tokens', 'reasoning_tokens'] as const;
+
+function Usage({ row }: { row: LogRow }) {
+  const { t } = useTranslation('logs');
+  return (
+    <section aria-label={t('usage')}>
+      <Title order={3} mb="xs">
+        {t('usage')}
+      </Title>
+      <Group gap="xl">
+        {buckets.map((name) => (
+          <div key={name}>
+            <Text size="xs" c="dimmed">
+              {t(`token.${name}`)}
+            </Text>
+            <Text fw={600}>{formatNumber(row[name])}</Text>
+          </div>
+        ))}
+        <div>
+          <Text size="xs" c="dimmed">
+            {t('cost')}
+          </Text>
+          <Text fw={600}>{formatMoney(row.cost_micros, row.currency)}</Text>
+        </div>
+      </Group>
+      <Text size="xs" c="dimmed" mt={6}>
+        {t(`source.${row.usage_source ?? 'none'}`)} {row.usage_source !== null && row.cost_micros === null ? t('noPrice') : ''}
+      </Text>
+    </section>
+  );
+}
+
+function Receipt({ row }: { row: LogRow }) {
+  const { t } = useTranslation('logs');
+  return (
+    <section aria-label={t('receipt')}>
+      <Title order={3} mb="xs">
+        {t('receipt')}
+      </Title>
+      {row.losses.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t('noLosses')}
+        </Text>
+      ) : (
+        <Table aria-label={t('receipt')}>
+          <Table.Tbody>
+            {row.losses.map((loss) => (
+              <Table.Tr key={`${loss.field} ${loss.action}`}>
+                <Table.Td className="mono">{loss.field}</Table.Td>
+                <Table.Td>{t(`loss.${loss.action}`, { defaultValue: loss.action })}</Table.Td>
+                <Table.Td>{loss.detail}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </section>
+  );
+}
+
+/** A body is not kept; what is known of the request makes one that takes the same way. */
+function Replay({ row }: { row: LogRow }) {
+  const { t } = useTranslation('logs');
+  const dialect = playgroundDialects.find(({ id }) => id === row.client_protocol);
+  if (!dialect || !row.requested_model) return <Alert color="gray">{t('noReplay')}</Alert>;
+  const request = {
+    model: row.requested_model,
+    system: '',
+    turns: [{ role: 'user' as const, text: 'Say hello.', images: [] }],
+    tools: [],
+    maxTokens: 256,
+    temperature: null,
+    stream: row.stream,
+  };
+  const headers = { 'content-type': 'application/json', ...dialect.headers('$GATEWAY_KEY') };
+  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  const command = [
+    `curl -N ${quoted(location.origin + dialect.path(request))}`,
+    ...Object.entries(headers).map(([name, value]) => `  -H "${name}: ${value}"`),
+    `  -d ${quoted(JSON.stringify(dialect.body(request)))}`,
+  ].join(' \\\n');
+  return <Snippet title={t('replay')} text={command} />;
+}

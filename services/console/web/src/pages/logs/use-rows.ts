@@ -1,0 +1,101 @@
+/** The rows of the log: pages of the past, and those that finish while one looks on. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { createParser } from 'eventsource-parser';
+import { useEffect, useState } from 'react';
+import { call } from '../../api/client.ts';
+import type { LogRow, Query } from '../../api/stats.ts';
+import { streamCall } from '../../api/stream.ts';
+
+interface LogPage {
+  items: LogRow[];
+  next_cursor: string | null;
+}
+
+/** So many stay of those that came live; older ones are read again by a reload. */
+const mostLive = 2_000;
+const retryMs = 2_000;
+const gatherMs = 150;
+
+export const usePast = (filters: Query) =>
+  useInfiniteQuery({
+    queryKey: ['logs', 'list', filters],
+    queryFn: ({ pageParam, signal }) => call<LogPage>('logs', { query: { ...filters, limit: 100, cursor: pageParam }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
+
+export interface Live {
+  rows: readonly LogRow[];
+  /** Rows that came too fast to be shown. */
+  dropped: number;
+  connected: boolean;
+}
+
+const nothing: Live = { rows: [], dropped: 0, connected: false };
+
+/** Newest first. Connects again when the connection ends. */
+export function useLive(filters: Query, on: boolean): Live {
+  const [live, setLive] = useState<Live>(nothing);
+  const search = new URLSearchParams(
+    Object.entries(filters).flatMap(([name, value]) => (value === undefined || value === null || value === '' ? [] : [[name, String(value)]])),
+  ).toString();
+  useEffect(() => {
+    setLive(nothing);
+    if (!on) return;
+    const abort = new AbortController();
+    let waiting: LogRow[] = [];
+    let dropped = 0;
+    // Rows are shown together: a burst must not draw the table for each.
+    const timer = setInterval(() => {
+      if (waiting.length === 0 && dropped === 0) return;
+      const fresh = waiting.reverse();
+      const more = dropped;
+      waiting = [];
+      dropped = 0;
+      setLive((before) => ({ ...before, rows: merge(fresh, before.rows), dropped: before.dropped + more }));
+    }, gatherMs);
+    const read = async () => {
+      const response = await streamCall(`logs/stream${search && `?${search}`}`, { signal: abort.signal });
+      setLive((before) => ({ ...before, connected: true }));
+      const parser = createParser({
+        onEvent: ({ event, data }) => {
+          if (event === 'row') waiting.push(JSON.parse(data) as LogRow);
+          else if (event === 'dropped') dropped += (JSON.parse(data) as { count: number }).count;
+        },
+      });
+      const decoder = new TextDecoder();
+      for (const reader = response.body!.getReader(); ; ) {
+        const { value, done } = await reader.read();
+        if (done) return;
+        parser.feed(decoder.decode(value, { stream: true }));
+      }
+    };
+    const keep = async () => {
+      while (!abort.signal.aborted) {
+        // Whatever ended it, a new connection is what helps; a sign-out has already left this page.
+        await read().catch(() => undefined);
+        setLive((before) => ({ ...before, connected: false }));
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
+      }
+    };
+    void keep();
+    return () => {
+      abort.abort();
+      clearInterval(timer);
+    };
+  }, [search, on]);
+  return live;
+}
+
+/** A row that replaces another takes its place. */
+export function merge(fresh: readonly LogRow[], rest: readonly LogRow[]): LogRow[] {
+  const seen = new Set<string>();
+  const rows: LogRow[] = [];
+  for (const row of [...fresh, ...rest]) {
+    if (seen.has(row.id)) continue;
+    seen.add(row.id);
+    rows.push(row);
+    if (rows.length >= mostLive + rest.length) break;
+  }
+  return rows;
+}
