@@ -16,6 +16,7 @@ export * from './loss.ts';
 export * from './messages/explain.ts';
 export * from './messages/gather.ts';
 export * from './messages/limits.ts';
+export * from './messages/script.ts';
 export * from './messages/subjects.ts';
 export * from './outcome.ts';
 export * from './plan.ts';

@@ -6,6 +6,7 @@ import type { RequestRow } from '../row.ts';
 import type { CatalogDelta, CatalogRows } from '../snapshot.ts';
 import type { ExplainedNode, ExplainRequest, Explanation } from './explain.ts';
 import type { GatherTopic } from './gather.ts';
+import type { ScriptOutcome, ScriptRun } from './script.ts';
 
 /** Whose money: an access key or a group, by name, in one currency. */
 export interface SpendOwner {
@@ -33,6 +34,8 @@ export interface OpenSubjects {
   'translator.run': { request: Job; head: ReplyHead; tail: ReplyTail };
   /** The whole configuration as JSON bytes: the newest, or this revision while the console still has it (the newest otherwise; `head` tells). */
   'catalog.load': { request: { revision?: number }; head: { revision: number }; tail: { bytes: number } };
+  /** One run of an admin's script over the body's bytes; the new texts come as one message. */
+  'script.run': { request: ScriptRun; head: ScriptOutcome; tail: Record<string, never> };
   /** One HTTP/1.1 exchange with the console's own server, both ways. */
   'console.http': { request: { remoteAddress: string }; head: Record<string, never>; tail: Record<string, never> };
 }

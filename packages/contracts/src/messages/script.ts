@@ -1,0 +1,53 @@
+/** One run of an admin's script: what the runner is told, and what it answers. The body's bytes travel beside the request, the new texts beside the head. */
+
+export type ScriptSlot = 'request_transform_before' | 'request_transform_after' | 'response_transform';
+
+/** What a script may know of the request, in the script's own spelling. Never a credential. */
+export interface ScriptContext {
+  clientModel: string;
+  upstreamModel: string;
+  upstreamName: string;
+  sourceProtocol: string;
+  targetProtocol: string;
+  stream: boolean;
+  headers: Record<string, string>;
+  query: Record<string, string>;
+  requestId: string;
+  clientIp: string;
+  accessKeyName: string;
+  accessKeyGroup: string;
+  /** Response scripts only. */
+  responseStatus?: number;
+  responseHeaders?: Record<string, string>;
+  elapsedMs?: number;
+}
+
+export interface ScriptRun {
+  script: string;
+  slot: ScriptSlot;
+  context: ScriptContext;
+  /** Whose script it is: runs of one owner never keep those of another waiting. */
+  owner: string;
+}
+
+export interface ScriptFault {
+  /** A name of the language (`TypeError`) or of a limit (`TooManyOperations`). */
+  code: string;
+  message: string;
+  /** Of the script, from 1. */
+  line: number | null;
+}
+
+/** How it went. */
+export interface ScriptOutcome {
+  operations: number;
+  execution_time_ms: number;
+  /** Where the script wants the request to go. */
+  use_model: string | null;
+  fault: ScriptFault | null;
+  /**
+   * What becomes of the body: for each replacement its first byte, the byte after its last, and the length in bytes of the text that takes its
+   * place, in order; the texts follow one another. null: the bytes are the whole new body.
+   */
+  places: number[] | null;
+}

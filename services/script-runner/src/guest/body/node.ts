@@ -1,0 +1,95 @@
+/** One object or array of the body that is read when it is looked into: members keep their place in the text until a script changes them. */
+import { scanArray, scanObject, type Span } from './scan.ts';
+
+/** Shorter texts are read at once: a marker would cost more. */
+const longText = 256;
+
+/** A text of the body that nobody has read yet. */
+export class PendingText {
+  readonly #text: string;
+  readonly #start: number;
+  readonly #end: number;
+  #read: string | undefined;
+
+  constructor(text: string, start: number, end: number) {
+    this.#text = text;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  read(): string {
+    this.#read ??= JSON.parse(this.#text.slice(this.#start, this.#end)) as string;
+    return this.#read;
+  }
+
+  static is(value: unknown): value is PendingText {
+    return typeof value === 'object' && value !== null && #text in value;
+  }
+}
+
+export type Container = Record<PropertyKey, unknown> | unknown[];
+
+/** A member as the text has it: its span, and what stood in the target for it at first. */
+export interface Origin {
+  span: Span;
+  value: unknown;
+}
+
+export class LazyNode {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly isArray: boolean;
+  /** What proxies of this node stand before: filled on first look, then the truth. Children and long texts stand in it as markers. */
+  readonly target: Container;
+  /** By index, or by key. Empty until filled. */
+  readonly elements: Origin[] = [];
+  readonly members = new Map<string, Origin>();
+  /** A key is repeated: such an object is printed anew when it changes. */
+  repeats = false;
+  filled = false;
+  /** A script wrote into this very container. */
+  touched = false;
+  readonly #brand = true;
+
+  constructor(text: string, start: number, end: number) {
+    this.text = text;
+    this.start = start;
+    this.end = end;
+    this.isArray = text.charCodeAt(start) === 91;
+    this.target = this.isArray ? [] : {};
+  }
+
+  static is(value: unknown): value is LazyNode {
+    return typeof value === 'object' && value !== null && #brand in value;
+  }
+
+  fill(): void {
+    if (this.filled) return;
+    this.filled = true;
+    const { text, target } = this;
+    if (Array.isArray(target)) {
+      scanArray(text, this.start, (span) => {
+        const value = this.#marker(span);
+        // Not by push: what a script calls is bounded, and the body is not the script's.
+        this.elements[this.elements.length] = { span, value };
+        target[target.length] = value;
+      });
+      return;
+    }
+    scanObject(text, this.start, (key, span) => {
+      const value = this.#marker(span);
+      if (this.members.has(key)) this.repeats = true;
+      this.members.set(key, { span, value });
+      // Not by assignment: `__proto__` is a key like any other in JSON.
+      Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+    });
+  }
+
+  #marker({ start, end }: Span): unknown {
+    const first = this.text.charCodeAt(start);
+    if (first === 123 || first === 91) return new LazyNode(this.text, start, end);
+    if (first === 34 && end - start > longText) return new PendingText(this.text, start, end);
+    return JSON.parse(this.text.slice(start, end)) as unknown;
+  }
+}

@@ -1,0 +1,57 @@
+/** Paths of built-ins, as body rules spell them: keys and indexes with dots between, `*` for every element. */
+
+const forbidden: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
+const mostSteps = 64;
+
+export function readPath(path: unknown): string[] {
+  if (typeof path !== 'string' || path === '') throw new TypeError('a path must be a text like messages.0.content');
+  const steps = path.split('.');
+  if (steps.length > mostSteps) throw new TypeError(`a path has more than ${mostSteps} steps`);
+  for (const step of steps) {
+    if (step === '') throw new TypeError(`the path ${path.slice(0, 100)} has an empty step`);
+    if (step.includes('[') || step.includes(']')) throw new TypeError(`the path ${path.slice(0, 100)} has brackets: write messages.0 or messages.*`);
+    if (forbidden.has(step)) throw new TypeError(`${step} is not allowed in a path`);
+  }
+  return steps;
+}
+
+export const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+export const isIndex = (step: string): boolean => String(Number(step)) === step && Number(step) >= 0;
+
+export function child(value: unknown, step: string): unknown {
+  return isContainer(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+}
+
+/** Every container that the path without its last step leads to, made on the way when `make` says so. */
+export function holders(root: unknown, steps: readonly string[], make: boolean): Record<string, unknown>[] {
+  let level: unknown[] = [root];
+  for (let at = 0; at < steps.length - 1; at++) {
+    const step = steps[at]!;
+    const next: unknown[] = [];
+    for (const value of level) {
+      if (!isContainer(value)) continue;
+      if (step === '*') next.push(...Object.values(value));
+      else {
+        if (make && !isContainer(child(value, step)) && child(value, step) === undefined) value[step] = isIndex(steps[at + 1]!) ? [] : {};
+        next.push(child(value, step));
+      }
+    }
+    level = next;
+  }
+  return level.filter(isContainer);
+}
+
+/** Every value at the path. */
+export function valuesAt(root: unknown, steps: readonly string[]): unknown[] {
+  let level: unknown[] = [root];
+  for (const step of steps) {
+    const next: unknown[] = [];
+    for (const value of level) {
+      if (step === '*') {
+        if (isContainer(value)) next.push(...Object.values(value));
+      } else if (isContainer(value) && Object.hasOwn(value, step)) next.push(value[step]);
+    }
+    level = next;
+  }
+  return level;
+}

@@ -1,0 +1,155 @@
+/** One slot: a process of its own that runs scripts, watched from outside. What it cannot stop itself is killed. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ScriptFault, ScriptOutcome } from '@model-gateway/contracts';
+import type { Logger } from '@model-gateway/telemetry';
+import { FrameReader, frame } from '../child/frames.ts';
+import type { SlotAnswer, SlotRequest, SlotSettings } from '../child/messages.ts';
+
+export interface SlotRun {
+  request: SlotRequest;
+  body: Uint8Array;
+  /** Called once. `texts` belong to the receiver. */
+  done(outcome: ScriptOutcome, texts: Uint8Array): void;
+}
+
+/** In a bundle the process's code lies beside ours. */
+const entries = [join(import.meta.dirname, 'script-slot.js'), join(import.meta.dirname, '../child/main.ts')];
+const entry = entries.find((path) => existsSync(path)) ?? entries[1]!;
+
+const watchMs = 100;
+/** A process that has not said that it is ready by then never will. */
+const startMs = 20_000;
+/** Resident memory may be this many times the heap's limit, above what the process has when it is idle. */
+const memoryFactor = 3;
+const pageBytes = 4096;
+
+export class Slot {
+  readonly #settings: SlotSettings;
+  readonly #logger: Logger;
+  readonly #child: ChildProcess;
+  readonly #onEnd: (slot: Slot) => void;
+  #ready = false;
+  #whenReady: (() => void) | undefined;
+  #run: (SlotRun & { began: number }) | undefined;
+  #idleBytes = 0;
+  #killed: ScriptFault | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  #starting: NodeJS.Timeout;
+  #closed = false;
+
+  /** `onEnd`: the process is gone, whatever the reason; its run has been answered. */
+  constructor(settings: SlotSettings, logger: Logger, onEnd: (slot: Slot) => void) {
+    this.#settings = settings;
+    this.#logger = logger;
+    this.#onEnd = onEnd;
+    this.#child = start(settings);
+    const reader = new FrameReader(({ json, bytes }) => this.#hear(json as SlotAnswer, bytes));
+    this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(reader, chunk));
+    this.#child.stdin?.on('error', (error) => logger.debug({ error }, 'a script slot does not listen any more'));
+    this.#child.once('error', (error) => this.#end(`could not be started: ${error.message}`));
+    this.#child.once('exit', (code, signal) => this.#end(signal ?? `code ${code}`));
+    this.#starting = setTimeout(() => this.#kill({ code: 'ScriptRunnerUnavailable', message: 'a script slot did not start', line: null }), startMs);
+    // Neither slots nor their timers keep a process alive that has nothing else to do.
+    this.#starting.unref();
+    this.#child.unref();
+  }
+
+  get ready(): boolean {
+    return this.#ready && !this.#closed;
+  }
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  onReady(callback: () => void): void {
+    this.#whenReady = callback;
+  }
+
+  /** The slot must be ready and without a run. */
+  run(run: SlotRun): void {
+    this.#run = { ...run, began: performance.now() };
+    this.#watch ??= setInterval(() => this.#look(), watchMs);
+    const [head, body] = frame(run.request, run.body);
+    this.#child.stdin?.write(head);
+    if (body.length > 0) this.#child.stdin?.write(body);
+  }
+
+  /** Ends the process; a run under way is answered as lost. */
+  close(): void {
+    this.#kill({ code: 'ScriptRunnerUnavailable', message: 'the script runner is leaving', line: null });
+  }
+
+  #read(reader: FrameReader, chunk: Buffer): void {
+    try {
+      reader.push(chunk);
+    } catch (error) {
+      this.#logger.error({ error }, 'a script slot sent what is no answer');
+      this.#kill({ code: 'ScriptRunnerUnavailable', message: 'a script slot broke', line: null });
+    }
+  }
+
+  #hear(answer: SlotAnswer, texts: Buffer): void {
+    if ('ready' in answer) {
+      clearTimeout(this.#starting);
+      this.#ready = true;
+      this.#idleBytes = residentBytes(this.#child.pid);
+      this.#whenReady?.();
+      return;
+    }
+    this.#answer(answer, texts);
+  }
+
+  #answer(outcome: ScriptOutcome, texts: Uint8Array): void {
+    const run = this.#run;
+    this.#run = undefined;
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+    run?.done(outcome, texts);
+  }
+
+  /** Twice the time that the sandbox allows: its own clock did not stop what runs. */
+  #look(): void {
+    if (!this.#run) return;
+    if (performance.now() - this.#run.began > this.#settings.timeoutMs * 2)
+      return this.#kill({ code: 'TooMuchTime', message: 'the script took too long', line: null });
+    const allowed = this.#idleBytes + this.#run.body.length * 4 + this.#settings.memoryLimitMb * 1024 * 1024 * memoryFactor;
+    if (this.#idleBytes > 0 && residentBytes(this.#child.pid) > allowed)
+      this.#kill({ code: 'TooMuchMemory', message: 'the script used too much memory', line: null });
+  }
+
+  #kill(fault: ScriptFault): void {
+    if (this.#closed) return;
+    this.#killed ??= fault;
+    this.#child.kill('SIGKILL');
+  }
+
+  #end(how: string): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#starting);
+    const began = this.#run?.began ?? performance.now();
+    // A process that ends by itself during a run has had its isolate run out of memory, beyond what an isolate contains.
+    const fault = this.#killed ?? { code: 'TooMuchMemory', message: 'the script used too much memory', line: null };
+    if (!this.#killed) this.#logger.warn({ how, running: this.#run !== undefined }, 'a script slot ended');
+    this.#answer({ operations: 0, execution_time_ms: Math.round(performance.now() - began), use_model: null, fault, places: [] }, new Uint8Array());
+    this.#onEnd(this);
+  }
+}
+
+/** Nothing of our environment goes along. The flags: isolates and the start-up snapshot do not mix; no files are written, no process is started. */
+function start(settings: SlotSettings): ChildProcess {
+  const flags = ['--no-node-snapshot', '--no-warnings', '--permission', '--allow-addons', '--allow-fs-read=*', '--max-old-space-size=64'];
+  return spawn(process.execPath, [...flags, entry, JSON.stringify(settings)], { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true });
+}
+
+/** 0 where the system does not tell. */
+function residentBytes(pid: number | undefined): number {
+  if (pid === undefined) return 0;
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * pageBytes;
+  } catch {
+    return 0;
+  }
+}
