@@ -3,18 +3,35 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { guestPrologue } from '../services/script-runner/src/child/guest-source.ts';
 import { buildWeb } from './build-web.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** `node scripts/build.mjs [FOLDER]`: FOLDER is emptied first. */
 const out = resolve(process.argv[2] ?? join(root, 'dist'));
 /** Packages with a compiled part, and where their version stands. */
-const native = { 'better-sqlite3': 'packages/storage/package.json' };
+const native = { 'better-sqlite3': 'packages/storage/package.json', 'isolated-vm': 'services/script-runner/package.json' };
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
+const runner = join(root, 'services/script-runner/src');
+/** What runs inside an isolate: one module without imports, and without anything of Node. */
 await build({
-  entryPoints: { 'model-gateway': join(root, 'deploy/cli/src/main.ts'), worker: join(root, 'services/translator/src/count-tokens/worker.ts') },
+  entryPoints: { 'script-guest': join(runner, 'guest/main.ts') },
+  outdir: out,
+  bundle: true,
+  target: 'node24',
+  format: 'esm',
+  banner: { js: guestPrologue },
+  legalComments: 'none',
+  logLevel: 'warning',
+});
+await build({
+  entryPoints: {
+    'model-gateway': join(root, 'deploy/cli/src/main.ts'),
+    worker: join(root, 'services/translator/src/count-tokens/worker.ts'),
+    'script-slot': join(runner, 'child/main.ts'),
+  },
   outdir: out,
   bundle: true,
   platform: 'node',

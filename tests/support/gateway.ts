@@ -10,7 +10,7 @@ import { findNatsServer, type NatsServer, startNatsServer } from './nats-server.
 import { openTestPostgres, postgresAvailable, type TestPostgres } from './postgres.ts';
 
 export type Arrangement = 'embedded' | 'split';
-export type SplitService = 'stats' | 'console' | 'router' | 'translator' | 'edge';
+export type SplitService = 'stats' | 'console' | 'router' | 'translator' | 'edge' | 'script-runner';
 const splitServices: readonly SplitService[] = ['stats', 'console', 'router', 'translator', 'edge'];
 
 export interface GatewayOptions {
@@ -19,6 +19,8 @@ export interface GatewayOptions {
   toml?: Record<string, Record<string, string | number | boolean>>;
   /** For every process. */
   env?: Record<string, string>;
+  /** Split: with the service that runs scripts, which no other suite needs. */
+  scripts?: boolean;
   /** Split: a second process of each of these, named `edge-2` and the like. */
   twice?: readonly SplitService[];
 }
@@ -155,7 +157,7 @@ class Gateway implements TestGateway {
     for (const one of [nats, postgres]) if (one.status === 'rejected') throw one.reason;
     const database = { STORAGE_MODE: 'postgresql', DATABASE_URL: await this.postgres!.createDatabase() };
     const env = { ...shared, NATS_URL: this.nats!.url, ...database };
-    for (const name of splitServices) this.#plan(name, ['serve', name], env);
+    for (const name of [...splitServices, ...(this.#options.scripts ? (['script-runner'] as const) : [])]) this.#plan(name, ['serve', name], env);
     for (const name of this.#options.twice ?? []) this.#plan(`${name}-2`, ['serve', name], env);
   }
 

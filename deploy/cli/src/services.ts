@@ -2,6 +2,7 @@
 import { createConsole } from '@model-gateway/console';
 import { createEdge, type Edge } from '@model-gateway/edge';
 import { createRouter } from '@model-gateway/router';
+import { createScriptRunner } from '@model-gateway/script-runner';
 import type { Service } from '@model-gateway/service';
 import { createStats } from '@model-gateway/stats';
 import { createTranslator } from '@model-gateway/translator';
@@ -39,6 +40,7 @@ export const serviceFactories = {
       retryBudget: { share: translator.retryBudgetPercent / 100, floor: translator.retryBudgetFloor },
       maxHops: translator.maxHops,
     }),
+  'script-runner': ({ bus, catalog, config, logger }: Parts): Service => createScriptRunner({ bus, catalog: catalog(), config: config.scriptRunner, logger }),
   edge: ({ bus, catalog, config, logger, metrics, state, priceOf }: Parts): Edge =>
     createEdge({ bus, catalog: catalog(), config: config.edge, logger, metrics, state: state(), priceOf }),
 } as const;

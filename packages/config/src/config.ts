@@ -15,6 +15,7 @@ export type StorageConfig = Config['storage'];
 export type StatsConfig = Config['stats'];
 export type EdgeConfig = Config['edge'];
 export type RouterConfig = Config['router'];
+export type ScriptRunnerConfig = Config['scriptRunner'];
 export type TranslatorConfig = Config['translator'];
 export type ConsoleConfig = Config['console'];
 

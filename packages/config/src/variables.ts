@@ -199,6 +199,34 @@ export const variables = {
       total_ms: variable(wholeNumber(1, 86_400_000), { toml: 'upstream.timeouts.total_ms', fallback: 3_600_000, says: 'Milliseconds for a whole call.' }),
     },
   },
+  scriptRunner: {
+    poolSize: variable(wholeNumber(1, 64), {
+      toml: 'server.script_pool_size',
+      fallback: 4,
+      says: 'Scripts that run at once; each has a process of its own, and one more stands warm.',
+    }),
+    maxOperations: variable(wholeNumber(1, 100_000_000), {
+      env: 'SCRIPT_MAX_OPERATIONS',
+      fallback: 2000,
+      says: 'Operations of one run of a script: turns of loops, calls, entries of functions.',
+    }),
+    memoryLimitMb: variable(wholeNumber(8, 4096), {
+      env: 'SCRIPT_MEMORY_LIMIT_MB',
+      fallback: 64,
+      says: 'Heap of one slot, in MB; its process is killed at three times that.',
+    }),
+    lazyBody: variable(flag, {
+      env: 'SCRIPT_LAZY_BODY',
+      fallback: true,
+      says: 'Whether a script reads of the body what it looks at (a view); false: all of it, as plain objects.',
+    }),
+    timeoutMs: variable(wholeNumber(10, 60_000), {
+      toml: 'server.script_timeout_ms',
+      fallback: 1000,
+      says: 'Milliseconds that one run may take; its process is killed at twice that.',
+    }),
+    waitMs: variable(wholeNumber(1, 600_000), { toml: 'server.script_wait_ms', fallback: 5000, says: 'Milliseconds that a run may wait for a free slot.' }),
+  },
   console: {
     secretKey: variable(consoleSecret, {
       env: 'CONSOLE_SECRET_KEY',
@@ -268,4 +296,4 @@ export const variables = {
 };
 
 /** Names of the specification whose part is not built: setting one is answered by a line in the log, so that nobody believes it works. */
-export const notBuiltYet: readonly string[] = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'SCRIPT_LAZY_BODY', 'SCRIPT_MAX_OPERATIONS', 'SCRIPT_MEMORY_LIMIT_MB'];
+export const notBuiltYet: readonly string[] = ['OTEL_EXPORTER_OTLP_ENDPOINT'];

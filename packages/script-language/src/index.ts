@@ -1,4 +1,5 @@
 /** What admins' scripts are written in: judged, counted, described. */
-export { builtinNames, scriptTypes } from './types.ts';
+
 export { hookNames, type InstrumentedScript, instrumentScript } from './instrument.ts';
-export { checkScript, longestScript, ScriptSyntaxError, type ScriptFault } from './parse.ts';
+export { checkScript, longestScript, type ScriptFault, ScriptSyntaxError } from './parse.ts';
+export { builtinNames, scriptTypes } from './types.ts';

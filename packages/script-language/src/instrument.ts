@@ -78,6 +78,11 @@ function visitFunction(node: Any, out: MagicString): void {
   const counted = node['generator'] || node['async'];
   if (body.type === 'BlockStatement') {
     for (const statement of body.body) visit(statement, region, out);
+    if (body.body.length === 0) {
+      // Nothing may throw between the two hooks.
+      out.prependRight(body.start + 1, `${hookNames.charge}(${region.weight});`);
+      return;
+    }
     out.prependRight(body.start + 1, counted ? `${hookNames.charge}(${region.weight});` : `${hookNames.enter}(${region.weight});try{`);
     if (!counted) out.appendLeft(body.end - 1, `}finally{${hookNames.leave}()}`);
     return;

@@ -1,5 +1,5 @@
 /** Reads a script as strict-mode JavaScript and refuses what the sandbox forbids by its form alone. */
-import { type Node, parse, type Program } from 'acorn';
+import { type Node, type Program, parse } from 'acorn';
 import { childrenOf } from './walk.ts';
 
 /** Characters. */

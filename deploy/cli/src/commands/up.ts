@@ -26,7 +26,14 @@ export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   const edge = serviceFactories.edge(parts);
   // The console first: all others read the configuration from it. The statistics before who has news for them, so that they also stop after those.
   const service = compose(
-    [serviceFactories.console(parts), serviceFactories.stats(parts), serviceFactories.router(parts), serviceFactories.translator(parts), edge],
+    [
+      serviceFactories.console(parts),
+      serviceFactories.stats(parts),
+      serviceFactories.router(parts),
+      serviceFactories['script-runner'](parts),
+      serviceFactories.translator(parts),
+      edge,
+    ],
     { logger: parts.logger },
   );
   await runService(service, parts);

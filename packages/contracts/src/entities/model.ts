@@ -3,6 +3,7 @@ import { protocolIds } from '../protocol-id.ts';
 import { bodyRulesSchema } from './body-rule.ts';
 import { inheritableRateLimit } from './limits.ts';
 import { modelName, resourceName, type WithLater } from './name.ts';
+import { type ScriptField, scriptFields } from './scripts.ts';
 import { httpUrl } from './upstream.ts';
 
 /** What an admin may send for a model (contract §5). */
@@ -24,7 +25,8 @@ export const modelSchema = z.strictObject({
   extra_config: z.record(z.string(), z.json()).nullable().default(null),
   /** Come after those of the upstream. */
   request_body_rules: bodyRulesSchema.default([]),
+  ...scriptFields,
   enabled: z.boolean().default(true),
 });
 export type ModelInput = z.input<typeof modelSchema>;
-export type Model = WithLater<z.output<typeof modelSchema>, 'rate_limit' | 'request_body_rules'> & { created_at?: number };
+export type Model = WithLater<z.output<typeof modelSchema>, 'rate_limit' | 'request_body_rules' | ScriptField> & { created_at?: number };

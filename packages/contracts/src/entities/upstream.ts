@@ -3,6 +3,7 @@ import { protocolIds } from '../protocol-id.ts';
 import { bodyRulesSchema } from './body-rule.ts';
 import { rateLimitSchema } from './limits.ts';
 import { resourceName, type WithLater } from './name.ts';
+import { type ScriptField, scriptErrorMode, scriptFields } from './scripts.ts';
 
 /** Time-outs of calls to one upstream, in ms. Each is optional; the process-wide default fills it. */
 export const timeoutsSchema = z.strictObject({
@@ -85,9 +86,11 @@ export const upstreamSchema = z.strictObject({
   extra_config: z.record(z.string(), z.json()).nullable().default(null),
   /** Come before those of the model. */
   request_body_rules: bodyRulesSchema.default([]),
+  ...scriptFields,
+  script_error_mode: scriptErrorMode,
 });
 export type UpstreamInput = z.input<typeof upstreamSchema>;
-export type Upstream = WithLater<z.output<typeof upstreamSchema>, 'rate_limit' | 'request_body_rules'>;
+export type Upstream = WithLater<z.output<typeof upstreamSchema>, 'rate_limit' | 'request_body_rules' | ScriptField | 'script_error_mode'>;
 
 /** A stored key: the value is sealed (AES-256-GCM, key id), opened only by the translator's outbound. */
 export interface SealedUpstreamKey {

@@ -8,6 +8,7 @@ import { checkKind, checkKindOfProtocol } from '../validation/kind.ts';
 import { checkProtocol } from '../validation/protocol.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { concealConfig } from './conceal.ts';
+import { checkScripts, withoutBlankScripts } from '../validation/scripts.ts';
 import { refuseReferredModel } from './load-balancers.ts';
 import { checkAliases, refuseTakenNames } from './public-names.ts';
 import type { Resource } from './resource.ts';
@@ -32,6 +33,7 @@ export const models: Resource<ModelDocument, Model> = {
     ...checkAliases(input, 'model'),
     ...checkKind(input.kind, room.protocols),
     ...checkBodyRules(input.request_body_rules, input.name),
+    ...checkScripts(input),
   ],
   async build(input, context) {
     const upstream = await context.writer.upstreams.find(input.upstream);
@@ -39,7 +41,7 @@ export const models: Resource<ModelDocument, Model> = {
     const misfit = checkKindOfProtocol(input.kind, input.protocol ?? upstream.document.protocol, context.room.protocols);
     if (misfit) throw invalid([{ field: joinPath(context.prefix, 'kind'), message: misfit }]);
     await refuseTakenNames(input, context);
-    return { document: { ...input, kind: input.kind || null } };
+    return { document: { ...withoutBlankScripts(input), kind: input.kind || null } };
   },
   checkLinks: (document, reader, prefix) => checkTargets(document.request_body_rules, reader, prefix),
   async checkRemoval({ document }, reader) {

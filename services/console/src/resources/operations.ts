@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import { invalid, invalidField, Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { joinPath, readInput } from '../validation/read-input.ts';
+import { spellScripts } from '../validation/scripts.ts';
 import { dropUnbuilt } from '../validation/unbuilt-fields.ts';
 import { etagMatches, type Precondition } from './etag.ts';
 import type { Reply, Resource, ResourcePath } from './resource.ts';
@@ -131,7 +132,9 @@ export const taken = (noun: string): Problem => new Problem('conflict', `There i
 /** Checks the outer shape, takes out what is not the schema's, and refuses what is not built by name. */
 function readBody(path: ResourcePath, body: unknown, prefix: string): { fields: Record<string, unknown>; etag: Precondition } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalidField(prefix || 'body', 'must be an object');
-  const { kept, refused } = dropUnbuilt(path, body as Body);
+  const spelled = path === 'upstreams' || path === 'models' ? spellScripts(body as Body) : { fields: body as Body, refused: [] };
+  const { kept, refused: unbuilt } = dropUnbuilt(path, spelled.fields);
+  const refused = [...spelled.refused, ...unbuilt];
   if (refused.length > 0) throw invalid(refused.map(({ field, message }) => ({ field: joinPath(prefix, field), message })));
   const fields: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(kept)) if (!readOnly.has(field) && field !== 'etag') fields[field] = value;

@@ -5,6 +5,7 @@ import { Problem } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
 import { checkBodyRules, checkTargets } from '../validation/body-rules.ts';
 import { checkProtocol } from '../validation/protocol.ts';
+import { checkScripts, withoutBlankScripts } from '../validation/scripts.ts';
 import { checkCustomHeaders, checkHeaderTemplate } from '../validation/templates.ts';
 import { concealConfig, concealHeaders } from './conceal.ts';
 import { sealForExport } from './export-seal.ts';
@@ -45,11 +46,12 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
     ...checkCustomHeaders(input.custom_headers),
     ...checkEgress(input, room),
     ...checkBodyRules(input.request_body_rules),
+    ...checkScripts(input),
   ],
   async build({ api_keys, proxy, dns, tls, ...input }, { id, existing, room, prefix }) {
     const keys = matchUpstreamKeys(api_keys, { upstreamId: id, stored: existing?.document.api_keys ?? [], room, prefix });
     const egress = sealEgress({ proxy, dns, tls }, { upstreamId: id, existing: existing?.document, room, prefix });
-    return { document: { ...input, ...egress, api_keys: keys } };
+    return { document: { ...withoutBlankScripts(input), ...egress, api_keys: keys } };
   },
   checkLinks: (document, reader, prefix) => checkTargets(document.request_body_rules, reader, prefix),
   async checkRemoval({ document }, reader) {

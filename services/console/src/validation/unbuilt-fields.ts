@@ -9,19 +9,9 @@ import type { ResourcePath } from '../resources/resource.ts';
 /** Neutral values beside null, {} and []. */
 type Neutral = readonly unknown[];
 
-const scripts: Record<string, Neutral> = {
-  request_script: [''],
-  script_position: ['after'],
-  response_script: [''],
-  request_transform_before: [''],
-  request_transform_after: [''],
-  response_transform: [''],
-  script_error_mode: ['log-and-continue'],
-};
-
 const unbuilt: Record<ResourcePath, Record<string, Neutral>> = {
-  upstreams: { ...scripts, sso_credential: [''] },
-  models: { ...scripts },
+  upstreams: { sso_credential: [''] },
+  models: {},
   'load-balancers': {},
   'key-groups': {
     mcp_tool_acl: [{ allowed_tools: [], denied_tools: [], allowed_tags: [] }],

@@ -58,7 +58,8 @@ function faultOf(error: unknown): ScriptFault {
   if (error instanceof ScriptSyntaxError) return { code: 'SyntaxError', message: error.message, line: error.line };
   const message = error instanceof Error ? error.message : String(error);
   if (/timed out/i.test(message)) return { code: 'TooMuchTime', message: 'the script took too long', line: null };
-  if (/memory limit|isolate (?:was|is) disposed|allocation failed/i.test(message)) return { code: 'TooMuchMemory', message: 'the script used too much memory', line: null };
+  if (/memory limit|isolate (?:was|is) disposed|allocation failed/i.test(message))
+    return { code: 'TooMuchMemory', message: 'the script used too much memory', line: null };
   if (error instanceof SyntaxError) return { code: 'SyntaxError', message, line: lineOf(error) };
   if (error instanceof RangeError && /call stack/i.test(message)) return { code: 'StackOverflow', message, line: null };
   return { code: error instanceof Error && /^[A-Z]\w{0,40}$/.test(error.name) ? error.name : 'Error', message: message.slice(0, 500), line: null };

@@ -10,6 +10,11 @@ export interface GuestModule {
   code: string;
 }
 
+/**
+ * Stands before each module: what scripts may not have, and the sandbox's own code uses. The realm loses these names before a script runs.
+ */
+export const guestPrologue = `const {${['Int8Array', 'Uint8Array', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array', 'Float64Array', 'ArrayBuffer'].join(',')}} = globalThis;`;
+
 const built = join(import.meta.dirname, 'script-guest.js');
 
 /** The module to begin with. */
@@ -24,5 +29,6 @@ export function guestImport(specifier: string, from: GuestModule): GuestModule {
 
 function readModule(path: string): GuestModule {
   const text = readFileSync(path, 'utf8');
-  return { path, code: path.endsWith('.ts') ? stripTypeScriptTypes(text) : text };
+  if (path === built) return { path, code: text };
+  return { path, code: guestPrologue + (path.endsWith('.ts') ? stripTypeScriptTypes(text) : text) };
 }

@@ -3,7 +3,7 @@
  * what can make something huge is bounded, and everything that is left is frozen, so that nothing of one run is there for the next.
  */
 import { builtins } from './builtins/index.ts';
-import { mostElements, longestText } from './limits.ts';
+import { longestText, mostElements } from './limits.ts';
 import { currentMeter } from './meter.ts';
 import { LinearRegExp } from './regexp.ts';
 
@@ -24,7 +24,9 @@ const removed = [
   'DisposableStack',
   'AsyncDisposableStack',
   'ShadowRealm',
-  ...['Int8', 'Uint8', 'Uint8Clamped', 'Int16', 'Uint16', 'Int32', 'Uint32', 'BigInt64', 'BigUint64', 'Float16', 'Float32', 'Float64'].map((kind) => `${kind}Array`),
+  ...['Int8', 'Uint8', 'Uint8Clamped', 'Int16', 'Uint16', 'Int32', 'Uint32', 'BigInt64', 'BigUint64', 'Float16', 'Float32', 'Float64'].map(
+    (kind) => `${kind}Array`,
+  ),
 ];
 
 export function harden(realm: Any): void {
@@ -80,62 +82,148 @@ const boundText = (value: unknown): unknown => currentMeter()?.text(value) ?? va
 const boundList = (value: unknown): unknown => currentMeter()?.spread(value) ?? value;
 
 function boundTexts(): void {
-  replace(String.prototype, 'repeat', (native) => function (count) {
-    tooLong(String(this).length * Math.max(0, Number(count)));
-    return Reflect.apply(native, this, [count]);
-  });
+  replace(
+    String.prototype,
+    'repeat',
+    (native) =>
+      function (count) {
+        tooLong(String(this).length * Math.max(0, Number(count)));
+        return Reflect.apply(native, this, [count]);
+      },
+  );
   for (const name of ['padStart', 'padEnd'])
-    replace(String.prototype, name, (native) => function (length, ...filler) {
-      tooLong(Number(length));
-      return Reflect.apply(native, this, [length, ...filler]);
-    });
+    replace(
+      String.prototype,
+      name,
+      (native) =>
+        function (length, ...filler) {
+          tooLong(Number(length));
+          return Reflect.apply(native, this, [length, ...filler]);
+        },
+    );
   for (const name of ['concat', 'replace', 'replaceAll', 'normalize', 'toUpperCase', 'toLowerCase'])
-    replace(String.prototype, name, (native) => function (...given) {
-      return boundText(Reflect.apply(native, this, given));
-    });
-  replace(String.prototype, 'split', (native) => function (separator, limit) {
-    // A list of all characters is too long before it is made.
-    if (separator === '') tooMany(Math.min(String(this).length, limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)));
-    return boundList(Reflect.apply(native, this, [separator, limit]));
-  });
+    replace(
+      String.prototype,
+      name,
+      (native) =>
+        function (...given) {
+          return boundText(Reflect.apply(native, this, given));
+        },
+    );
+  replace(
+    String.prototype,
+    'split',
+    (native) =>
+      function (separator, limit) {
+        // A list of all characters is too long before it is made.
+        if (separator === '') tooMany(Math.min(String(this).length, limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)));
+        return boundList(Reflect.apply(native, this, [separator, limit]));
+      },
+  );
   // Without this a text would be made into an expression of the engine's own.
   for (const [name, symbol] of [
     ['match', Symbol.match],
     ['matchAll', Symbol.matchAll],
     ['search', Symbol.search],
   ] as const)
-    replace(String.prototype, name, () => function (pattern) {
-      const expression = pattern instanceof LinearRegExp ? pattern : new LinearRegExp(pattern === undefined ? '' : pattern, name === 'matchAll' ? 'g' : '');
-      return Reflect.apply(expression[symbol] as (text: unknown) => unknown, expression, [this]);
-    });
-  replace(JSON, 'stringify', (native) => function (...given) {
-    return boundText(Reflect.apply(native, this, given));
-  });
-  replace(JSON, 'parse', (native) => function (text, ...reviver) {
-    tooLong(String(text).length);
-    return Reflect.apply(native, this, [text, ...reviver]);
-  });
+    replace(
+      String.prototype,
+      name,
+      () =>
+        function (pattern) {
+          const expression = pattern instanceof LinearRegExp ? pattern : new LinearRegExp(pattern === undefined ? '' : pattern, name === 'matchAll' ? 'g' : '');
+          return Reflect.apply(expression[symbol] as (text: unknown) => unknown, expression, [this]);
+        },
+    );
+  replace(
+    JSON,
+    'stringify',
+    (native) =>
+      function (...given) {
+        return boundText(Reflect.apply(native, this, given));
+      },
+  );
+  replace(
+    JSON,
+    'parse',
+    (native) =>
+      function (text, ...reviver) {
+        tooLong(String(text).length);
+        return Reflect.apply(native, this, [text, ...reviver]);
+      },
+  );
 }
 
 function boundLists(realm: Any): void {
   for (const name of ['push', 'unshift'])
-    replace(Array.prototype, name, (native) => function (...given) {
-      tooMany((this as unknown[]).length + given.length);
-      return Reflect.apply(native, this, given);
-    });
-  for (const name of ['fill', 'join', 'indexOf', 'lastIndexOf', 'includes', 'reverse', 'sort', 'slice', 'map', 'filter', 'forEach', 'copyWithin', 'toSorted', 'toReversed', 'with', 'keys', 'entries', 'values', 'find', 'findIndex', 'findLast', 'findLastIndex', 'some', 'every', 'reduce', 'reduceRight', 'splice', 'toSpliced', 'shift', 'at', 'flat', 'flatMap', 'concat', 'toString', 'toLocaleString'])
-    replace(Array.prototype, name, (native) => function (...given) {
-      // Only a length that was set, or a list of the body, is so large: neither is worth the engine's time.
-      if (isHuge(this)) currentMeter()?.failManyElements();
-      const made = Reflect.apply(native, this, given);
-      return typeof made === 'string' ? boundText(made) : Array.isArray(made) ? boundList(made) : made;
-    });
+    replace(
+      Array.prototype,
+      name,
+      (native) =>
+        function (...given) {
+          tooMany((this as unknown[]).length + given.length);
+          return Reflect.apply(native, this, given);
+        },
+    );
+  for (const name of [
+    'fill',
+    'join',
+    'indexOf',
+    'lastIndexOf',
+    'includes',
+    'reverse',
+    'sort',
+    'slice',
+    'map',
+    'filter',
+    'forEach',
+    'copyWithin',
+    'toSorted',
+    'toReversed',
+    'with',
+    'keys',
+    'entries',
+    'values',
+    'find',
+    'findIndex',
+    'findLast',
+    'findLastIndex',
+    'some',
+    'every',
+    'reduce',
+    'reduceRight',
+    'splice',
+    'toSpliced',
+    'shift',
+    'at',
+    'flat',
+    'flatMap',
+    'concat',
+    'toString',
+    'toLocaleString',
+  ])
+    replace(
+      Array.prototype,
+      name,
+      (native) =>
+        function (...given) {
+          // Only a length that was set, or a list of the body, is so large: neither is worth the engine's time.
+          if (isHuge(this)) currentMeter()?.failManyElements();
+          const made = Reflect.apply(native, this, given);
+          return typeof made === 'string' ? boundText(made) : Array.isArray(made) ? boundList(made) : made;
+        },
+    );
   Object.defineProperty(Array.prototype, Symbol.iterator, { value: Array.prototype.values, writable: true, enumerable: false, configurable: true });
   const List = Array;
-  replace(List, 'from', (native) => function (source, ...rest) {
-    tooMany(lengthOf(source));
-    return boundList(Reflect.apply(native, this, [source, ...rest]));
-  });
+  replace(
+    List,
+    'from',
+    (native) =>
+      function (source, ...rest) {
+        tooMany(lengthOf(source));
+        return boundList(Reflect.apply(native, this, [source, ...rest]));
+      },
+  );
   const bounded = new Proxy(List, {
     construct(target, given: unknown[], asked) {
       if (given.length === 1 && typeof given[0] === 'number') tooMany(given[0]);
@@ -191,7 +279,15 @@ function allowOverriding(prototype: object): void {
 /** Freezes every object that can be reached from the realm. */
 function freezeAll(realm: Any): void {
   for (const prototype of overridden) allowOverriding(prototype);
-  const hidden = [function* () {}, async () => {}, async function* () {}, [][Symbol.iterator](), ''[Symbol.iterator](), new Map().entries(), new Set().values()];
+  const hidden = [
+    function* () {},
+    async () => {},
+    async function* () {},
+    [][Symbol.iterator](),
+    ''[Symbol.iterator](),
+    new Map().entries(),
+    new Set().values(),
+  ];
   const open: unknown[] = [realm, ...hidden, LinearRegExp];
   const seen = new Set<unknown>();
   for (let next = open.pop(); open.length > 0 || next !== undefined; next = open.pop()) {

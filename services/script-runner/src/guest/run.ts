@@ -1,8 +1,9 @@
 /** One run of a script's `transform` over a body: a view in, replacements out. */
-import { setSeed } from './builtins/time.ts';
+
 import { LazyNode } from './body/node.ts';
 import { Printer, type Replacement } from './body/print.ts';
 import { nodeOf, viewOf } from './body/view.ts';
+import { setSeed } from './builtins/time.ts';
 import { makeContext, Wish } from './context.ts';
 import { LimitFault } from './limits.ts';
 import { Meter, setCurrentMeter } from './meter.ts';
@@ -49,7 +50,14 @@ export function run(factory: Factory, body: string, context: string, options: Ru
     text,
   });
   try {
-    const transform = factory(meter.charge, meter.enter, meter.leave, meter.text, meter.spread, (pattern: string, flags: string) => new LinearRegExp(pattern, flags));
+    const transform = factory(
+      meter.charge,
+      meter.enter,
+      meter.leave,
+      meter.text,
+      meter.spread,
+      (pattern: string, flags: string) => new LinearRegExp(pattern, flags),
+    );
     if (typeof transform !== 'function') throw new ReferenceError('transform is not a function');
     const root = openBody(body, options.lazy);
     const result: unknown = Reflect.apply(transform, undefined, [root.view, makeContext(context, options.canSwitch, wish)]);
@@ -117,7 +125,8 @@ export function describe(thrown: unknown): RunFault {
 }
 
 function read(thrown: unknown): RunFault {
-  if (!(thrown instanceof Error)) return { code: 'Error', message: `the script threw ${cut(typeof thrown === 'object' ? 'an object' : String(thrown))}`, line: null };
+  if (!(thrown instanceof Error))
+    return { code: 'Error', message: `the script threw ${cut(typeof thrown === 'object' ? 'an object' : String(thrown))}`, line: null };
   const message = cut(String(thrown.message));
   const line = lineOf(String(thrown.stack));
   if (thrown instanceof LimitFault) return { code: thrown.limit, message, line };

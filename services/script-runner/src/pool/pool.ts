@@ -63,7 +63,11 @@ export class ScriptPool {
 
   /** Runs it now or when its turn comes. The answer says who could not: the line is full, or its time in line is up. */
   run(run: PoolRun): { leave(): void } {
-    const waiting: WaitingRun = { ...run, bytes: run.body.byteLength, late: setTimeout(() => this.#refuse(waiting, 'waited too long for a free slot'), this.#options.waitMs) };
+    const waiting: WaitingRun = {
+      ...run,
+      bytes: run.body.byteLength,
+      late: setTimeout(() => this.#refuse(waiting, 'waited too long for a free slot'), this.#options.waitMs),
+    };
     if (this.#closed || !this.#line.enter(waiting)) {
       clearTimeout(waiting.late);
       queueMicrotask(() => run.done(refusal('too many scripts are waiting'), nothing));

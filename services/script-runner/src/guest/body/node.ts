@@ -1,5 +1,5 @@
 /** One object or array of the body that is read when it is looked into: members keep their place in the text until a script changes them. */
-import { scanArray, scanObject, type Span } from './scan.ts';
+import { type Span, scanArray, scanObject } from './scan.ts';
 
 /** Shorter texts are read at once: a marker would cost more. */
 const longText = 256;

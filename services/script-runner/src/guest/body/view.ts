@@ -71,7 +71,8 @@ class View implements ProxyHandler<Container> {
     this.#node.touched = true;
     // What can no longer change must be seen the same at every look.
     if (descriptor.configurable === false || !Object.isExtensible(target)) pin(target, key);
-    else if ('value' in descriptor && descriptor.configurable === true) return Reflect.defineProperty(target, key, { ...descriptor, value: conceal(descriptor.value) });
+    else if ('value' in descriptor && descriptor.configurable === true)
+      return Reflect.defineProperty(target, key, { ...descriptor, value: conceal(descriptor.value) });
     return Reflect.defineProperty(target, key, descriptor);
   }
 

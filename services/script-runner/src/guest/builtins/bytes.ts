@@ -84,7 +84,7 @@ function fractions(count: number, root: number): number[] {
   for (let candidate = 2; out.length < count; candidate++) {
     let prime = true;
     for (let factor = 2; factor * factor <= candidate && prime; factor++) prime = candidate % factor !== 0;
-    if (prime) out.push(((candidate ** (1 / root)) % 1) * 0x100000000 | 0);
+    if (prime) out.push(((candidate ** (1 / root) % 1) * 0x100000000) | 0);
   }
   return out;
 }

@@ -90,7 +90,8 @@ class Copier {
     if (!isPlain(base) || !isPlain(patch)) return this.copy(patch, depth);
     this.#count(depth);
     const out: Record<string, unknown> = {};
-    for (const name of Object.keys(base)) if (!Object.hasOwn(patch, name)) put(out, name, this.copy(base[name], depth + 1));
+    for (const name of Object.keys(base))
+      if (!Object.hasOwn(patch, name)) put(out, name, this.copy(base[name], depth + 1));
       else put(out, name, this.merge(base[name], patch[name], depth + 1));
     for (const name of Object.keys(patch)) if (!Object.hasOwn(base, name)) put(out, name, this.copy(patch[name], depth + 1));
     return out;

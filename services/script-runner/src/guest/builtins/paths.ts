@@ -37,7 +37,8 @@ export const pathBuiltins = {
 
   append_path<T>(object: T, path: string, value: unknown): T {
     const steps = readPath(path);
-    for (const holder of holders(object, steps, true)) write(holder, lastOf(steps), (list) => (Array.isArray(list) ? [...list, value] : list === undefined ? [value] : list));
+    for (const holder of holders(object, steps, true))
+      write(holder, lastOf(steps), (list) => (Array.isArray(list) ? [...list, value] : list === undefined ? [value] : list));
     return object;
   },
 };

@@ -1,6 +1,7 @@
 /** Texts and patterns. */
-import { compilePattern, expandText } from '../regexp.ts';
+
 import { currentMeter } from '../meter.ts';
+import { compilePattern, expandText } from '../regexp.ts';
 
 export function toText(value: unknown, what: string): string {
   if (typeof value !== 'string') throw new TypeError(`${what} must be a text, not ${value === null ? 'null' : typeof value}`);
@@ -45,7 +46,8 @@ export const textBuiltins = {
     const matcher = compilePattern(toText(pattern, 'pattern')).matcher(toText(text, 'text'));
     if (!matcher.find()) return null;
     if (typeof group === 'number' && (group < 0 || group > matcher.groupCount())) throw new RangeError(`the pattern has no group ${group}`);
-    if (typeof group === 'string' && !Object.hasOwn(matcher.pattern().namedGroups(), group)) throw new RangeError(`the pattern has no group ${group.slice(0, 60)}`);
+    if (typeof group === 'string' && !Object.hasOwn(matcher.pattern().namedGroups(), group))
+      throw new RangeError(`the pattern has no group ${group.slice(0, 60)}`);
     return matcher.group(group as number) ?? null;
   },
 };
