@@ -33,6 +33,9 @@ export const noFacts: TemplateFacts = {
 /** Headers whose value is a credential: no template shows them, whoever hands them over. */
 const credentialCarriers: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'x-api-key', 'x-gamma-api-key', 'x-goog-api-key', 'cookie']);
 
+/** By lower-case name. */
+export const isCredentialCarrier = (name: string): boolean => credentialCarriers.has(name);
+
 /** A caller's header as templates may see it: never a credential, and nothing but whitespace counts as missing. */
 export function visibleHeader(facts: TemplateFacts, name: string): string {
   if (credentialCarriers.has(name)) return '';

@@ -6,6 +6,7 @@ import type { Route } from '@model-gateway/routing';
 import type { AttemptWatch } from './attempt/outcomes.ts';
 import type { FetchedFile } from './media/fetch-url.ts';
 import { Meter } from './meter.ts';
+import type { Prepared } from './prepare.ts';
 
 const maxLosses = 64;
 const noRoutes: string[] = [];
@@ -13,6 +14,9 @@ const noRoutes: string[] = [];
 const isMarked = (holder: object): boolean => 'cache' in holder && holder.cache !== undefined;
 const own = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? ((value as Record<string, unknown>)[key] ?? undefined) : undefined;
+
+/** What was made ready for one route and goes to another of the same protocol. */
+export type Carried = Pick<Prepared, 'body' | 'emulation' | 'toolNames' | 'bridge'>;
 
 export class Call {
   readonly job: Job;
@@ -99,6 +103,9 @@ export class Call {
   did(step: string): void {
     if (!this.pipeline.includes(step, this.#stepsOfHops)) this.pipeline.push(step);
   }
+
+  /** The request as it was prepared for the route that a script sent it on from: the next one gets it as it is. */
+  carried: Carried | null = null;
 
   /** The request is sent on as it is now. */
   sendOn(plan: Plan): void {

@@ -16,6 +16,7 @@ import type { Call } from './call.ts';
 import { type Draft, printDraft } from './prepare/draft.ts';
 import { order, runSteps } from './prepare/order.ts';
 import type { Room } from './room.ts';
+import { scriptOf } from './scripts/run-script.ts';
 
 /** One attempt, ready to be sent. */
 export interface Prepared {
@@ -33,6 +34,8 @@ export interface Prepared {
   toolNames: ReadonlyMap<string, string> | undefined;
   /** Puts names and kinds of tools back in the reply's calls; undefined when the request changed none. */
   bridge: ToolBridge | undefined;
+  /** A script sends the request, as it is now, on to this model; nothing is sent to this route. */
+  elsewhere: string | undefined;
   proofs: Proofs;
   /** Set on the retry without proofs. */
   proofsRefused: boolean;
@@ -70,10 +73,10 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
     },
     edits: [],
     body: undefined,
-    printed: null,
-    emulation: undefined,
-    toolNames: undefined,
-    bridge: undefined,
+    printed: call.carried?.body ?? null,
+    emulation: call.carried?.emulation,
+    toolNames: call.carried?.toolNames,
+    bridge: call.carried?.bridge,
   };
   const finish = (): Prepared => {
     const request = upstream.request({
@@ -94,11 +97,12 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
       emulation,
       toolNames,
       bridge,
+      elsewhere: draft.elsewhere,
       proofs,
       proofsRefused,
       sealSignature: proofs.seal,
     };
   };
-  const waiting = runSteps(draft, order.after);
+  const waiting = runSteps(draft, call.carried ? order.carried : scriptOf(route, 'request_transform_after') === undefined ? order.before : order.after);
   return waiting ? waiting.then(finish) : finish();
 }

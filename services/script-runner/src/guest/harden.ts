@@ -46,9 +46,10 @@ function forbidCodeFromText(realm: Any): void {
   const kinds = [() => {}, function* () {}, async () => {}, async function* () {}];
   for (const [at, kind] of kinds.entries()) {
     const prototype = Object.getPrototypeOf(kind) as object;
-    const refuse = function Function(): never {
+    const refuse = function refuse(): never {
       throw new EvalError('code from text is not allowed in a script');
     };
+    Object.defineProperty(refuse, 'name', { value: 'Function' });
     Object.defineProperty(refuse, 'prototype', { value: prototype, writable: false });
     Object.defineProperty(prototype, 'constructor', { value: refuse, writable: false, configurable: false });
     if (at === 0) realm['Function'] = refuse;

@@ -1,4 +1,5 @@
 /** Sends one prepared attempt and carries its reply to the caller; resolves with how it went. */
+import { type GatewayError, toGatewayError } from '@model-gateway/errors';
 import type { OutboundCall } from '@model-gateway/outbound';
 import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
@@ -13,6 +14,7 @@ import type { Prepared } from '../prepare.ts';
 import { Pump } from '../pump.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
+import { runResponseScript } from '../scripts/response-script.ts';
 import { outboundFault } from './classify.ts';
 import { callHeaders } from './headers.ts';
 
@@ -29,6 +31,8 @@ export interface AttemptEnd {
   status: number | null;
   /** The upstream's own error body. */
   body?: string;
+  /** A script over the reply failed, and its rule is to reject: what the caller gets. */
+  refusal?: GatewayError;
 }
 
 /** Decides what the reply is once its head is there, then feeds it. The lease is released when the upstream's call is over, which may be later than this resolves. */
@@ -187,6 +191,26 @@ class Attempt {
 
   #finishWhole(): void {
     const bytes = this.#parts.length === 1 && this.#parts[0] ? this.#parts[0] : Buffer.concat(this.#parts);
+    const script = runResponseScript(this.#call, this.#prepared, bytes, { status: this.#status ?? 0, headers: this.#headers }, this.#room);
+    if (!script) return this.#readWhole(bytes);
+    script.then(
+      (made) => this.#readWhole(made),
+      (error: unknown) => this.#refuse(bytes, error),
+    );
+  }
+
+  /** The upstream did its work, which is counted; the caller gets the script's refusal. */
+  #refuse(bytes: Buffer, error: unknown): void {
+    try {
+      this.#call.meter.see(this.#prepared.upstream.readWhole(JSON.parse(bytes.toString('utf8')), this.#prepared.route.target));
+    } catch (unreadable) {
+      this.#room.logger.info({ request: this.#call.job.id, error: unreadable }, 'a reply that a script refused cannot be counted');
+    }
+    this.#settle({ fault: null, committed: false, status: this.#status, refusal: toGatewayError(error) });
+  }
+
+  #readWhole(bytes: Buffer): void {
+    if (this.#settled) return;
     try {
       const json: unknown = JSON.parse(bytes.toString('utf8'));
       const read = this.#prepared.upstream.readWhole(json, this.#prepared.route.target);

@@ -33,7 +33,8 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
     if (path.node !== chosen) {
       chosen = path.node;
       call.startNode();
-      const choosing = chooseRoute({ call, route, snapshot, room });
+      // What a script sent on after its translation is not the caller's body any more.
+      const choosing = call.carried ? undefined : chooseRoute({ call, route, snapshot, room });
       const elsewhere = choosing instanceof Promise ? await choosing : choosing;
       if (elsewhere !== undefined) {
         snapshot = await sendOn(call, route, elsewhere, room);
@@ -53,6 +54,14 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
     }
     const preparing = prepareWith(admission, call, route, room);
     const prepared = preparing instanceof Promise ? await preparing : preparing;
+    if (prepared.elsewhere !== undefined) {
+      admission.release(nothing);
+      call.carried = prepared;
+      snapshot = await sendOn(call, route, prepared.elsewhere, room);
+      path = new AttemptPath(call.plan);
+      failures = new Failures(call.plan);
+      continue;
+    }
     const refusal = strict ? strictRefusal(call) : null;
     if (refusal) {
       admission.release(nothing);
@@ -63,6 +72,7 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
     }
     stopIfOver(call, admission);
     const end = await tryOnce(call, prepared, planned, path.node!, sink, room, admission, strict);
+    if (end.refusal) throw end.refusal;
     if (end.fault === null) return;
     stopIfOver(call);
     const error = faultToError(end.fault, faultFacts(call, route, end, room));

@@ -22,6 +22,8 @@ export interface Draft {
   body: unknown;
   /** The request as a step printed it: it stands for `body`, and for the caller's bytes with their edits. Later `edits` are made in it. */
   printed: Buffer | null;
+  /** Where a script after the translation sends the request on to. */
+  elsewhere?: string;
   /** What the reply needs, because the request asks for something by other means. */
   emulation: ReplyEmulation | undefined;
   /** The caller's names of tools by the names that are sent, where they differ. */
@@ -39,6 +41,14 @@ export function printDraft({ call, verbatim, edits, body, printed }: Draft): Buf
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** A printed body that is not the caller's own becomes a value again, for a step that changes it. */
+export function openDraft(draft: Draft): void {
+  if (!draft.printed) return;
+  draft.body = JSON.parse(printDraft(draft).toString('utf8')) as unknown;
+  draft.printed = null;
+  draft.edits = [];
+}
+
 /** What decides, before anything is translated, whether the request goes to this route at all. */
 export interface RouteChoice {
   readonly call: Call;
@@ -49,12 +59,12 @@ export interface RouteChoice {
 
 /** Gives the name of the model or load balancer that the request is sent on to; undefined: it stays. A promise only where it has to wait. */
 export interface RouteStep {
-  readonly name: 'switch-route' | 'script';
+  readonly name: 'switch-route' | 'script-before';
   choose(choice: RouteChoice): undefined | string | Promise<undefined | string>;
 }
 
 /** A step that has nothing to wait for returns nothing: a request that needs no waiting makes no promise. */
 export interface Step {
-  readonly name: 'fetch-media' | 'translate' | 'normalize' | 'body-rules' | 'cache-injection';
+  readonly name: 'fetch-media' | 'translate' | 'normalize' | 'body-rules' | 'cache-injection' | 'script-after' | 'retarget';
   run(draft: Draft): undefined | Promise<undefined>;
 }

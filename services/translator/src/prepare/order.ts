@@ -7,16 +7,22 @@ import { bodyRules } from './steps/body-rules.ts';
 import { cacheInjection } from './steps/cache-injection.ts';
 import { fetchMedia } from './steps/fetch-media.ts';
 import { normalize } from './steps/normalize.ts';
+import { retarget } from './steps/retarget.ts';
+import { scriptAfter } from './steps/script-after.ts';
+import { scriptBefore } from './steps/script-before.ts';
 import { switchRoute } from './steps/switch-route.ts';
 import { translate } from './steps/translate.ts';
 
-export const order: { readonly after: readonly Step[]; readonly before: readonly Step[] } = {
-  after: [fetchMedia, translate, normalize, bodyRules, cacheInjection],
+export const order: { readonly after: readonly Step[]; readonly before: readonly Step[]; readonly carried: readonly Step[] } = {
+  after: [fetchMedia, translate, normalize, bodyRules, scriptAfter, cacheInjection],
+  /** The script has run when the route was chosen (`routeSteps`). */
   before: [fetchMedia, translate, normalize, bodyRules, cacheInjection],
+  /** Of a request that a script after the translation sent on. */
+  carried: [retarget, cacheInjection],
 };
 
 /** What may send the request on to another model before it is translated, in order. Each sees the body in the caller's protocol. */
-export const routeSteps: readonly RouteStep[] = [switchRoute];
+export const routeSteps: readonly RouteStep[] = [switchRoute, scriptBefore];
 
 /**
  * Where a request goes on to; undefined: it stays on this route. Asked once for each node, before its limits. A promise only where a step has to wait.
@@ -34,7 +40,7 @@ export function chooseRoute(choice: RouteChoice, from = 0): undefined | string |
 /** Who is sent where he is stays there. */
 function elsewhere({ call, route }: RouteChoice, { name: step }: RouteStep, name: string): string | undefined {
   if (name === route.model.name || name === call.plan.model) return undefined;
-  call.pipeline.push(step);
+  call.did(step);
   return name;
 }
 

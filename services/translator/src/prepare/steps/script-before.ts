@@ -1,0 +1,28 @@
+/** The script before the translation: it sees the caller's own body, and may send the request to any other model at once. */
+import type { ScriptFault } from '@model-gateway/contracts';
+import { scriptContext } from '../../scripts/context.ts';
+import { runScript, scriptOf } from '../../scripts/run-script.ts';
+import type { RouteChoice, RouteStep } from '../draft.ts';
+
+export const scriptBefore: RouteStep = {
+  name: 'script-before',
+  choose(choice) {
+    const script = scriptOf(choice.route, 'request_transform_before');
+    return script === undefined ? undefined : run(choice, script);
+  },
+};
+
+async function run({ call, route, snapshot, room }: RouteChoice, script: string): Promise<string | undefined> {
+  const slot = 'request_transform_before';
+  const judge = ({ useModel }: { useModel: string | null }): ScriptFault | null => {
+    const named = useModel === null ? undefined : snapshot.names.get(useModel);
+    return useModel === null || (named?.model ?? named?.balancer)?.enabled ? null : unknownModel;
+  };
+  const result = await runScript({ script, slot, context: scriptContext(call, route), body: call.body, judge }, call, route, room);
+  if (!result) return undefined;
+  if (result.body !== call.body) call.did('script-before');
+  call.useBody(result.body);
+  return result.useModel ?? undefined;
+}
+
+export const unknownModel: ScriptFault = { code: 'UnknownModel', message: 'useModel names no model or load balancer that is there', line: null };

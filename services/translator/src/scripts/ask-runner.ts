@@ -1,0 +1,43 @@
+/** One question to the script runner: the body goes along once, and what changes in it comes back. */
+import type { ScriptOutcome, ScriptRun } from '@model-gateway/contracts';
+import type { GatewayError } from '@model-gateway/errors';
+import type { Room } from '../room.ts';
+
+/** The runner keeps its own times, which are shorter. */
+const deadlineMs = 60_000;
+
+export interface RunnerAnswer {
+  outcome: ScriptOutcome;
+  texts: Uint8Array;
+}
+
+/** Rejects with a GatewayError when there is no runner, or it was lost. */
+export function askRunner(run: ScriptRun, body: Uint8Array, room: Room): Promise<RunnerAnswer> {
+  return new Promise((resolve, reject) => {
+    const parts: Uint8Array[] = [];
+    let head: ScriptOutcome | undefined;
+    const call = room.bus.open(
+      'script.run',
+      run,
+      {
+        head(outcome) {
+          head = outcome;
+        },
+        data(bytes) {
+          parts.push(bytes);
+          call.consumed(bytes.byteLength);
+        },
+        tail() {
+          call.acknowledge();
+          if (head) resolve({ outcome: head, texts: Buffer.concat(parts) });
+        },
+        whole(outcome, texts) {
+          call.acknowledge();
+          resolve({ outcome, texts });
+        },
+        broken: (error: GatewayError) => reject(error),
+      },
+      { body, deadlineMs },
+    );
+  });
+}

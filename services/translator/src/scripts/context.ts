@@ -1,0 +1,47 @@
+/** What a script may know of the request: the specification's fields, without any credential. */
+import type { ScriptContext } from '@model-gateway/contracts';
+import { isCredentialCarrier } from '@model-gateway/rewrite';
+import type { Route } from '@model-gateway/routing';
+import type { Call } from '../call.ts';
+
+export function scriptContext({ job }: Call, route: Route): ScriptContext {
+  return {
+    clientModel: job.requestedModel,
+    upstreamModel: route.target.upstreamModelId,
+    upstreamName: route.upstream.name,
+    sourceProtocol: job.clientProtocol,
+    targetProtocol: route.protocol,
+    stream: job.stream,
+    headers: shown(job.headers),
+    query: queryOf(job.query),
+    requestId: job.clientRequestId ?? job.id,
+    clientIp: job.clientIp ?? '',
+    accessKeyName: job.accessKey,
+    accessKeyGroup: job.keyGroup,
+  };
+}
+
+export interface UpstreamAnswer {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+}
+
+export const responseContext = (call: Call, route: Route, { status, headers }: UpstreamAnswer): ScriptContext => ({
+  ...scriptContext(call, route),
+  responseStatus: status,
+  responseHeaders: shown(headers),
+  elapsedMs: call.elapsedMs(),
+});
+
+const shown = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !isCredentialCarrier(name) && name !== 'set-cookie'));
+
+/** The first of repeated names. The edge has taken the credential out already; a second look costs nothing. */
+function queryOf(query: string): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (name === 'key' || Object.hasOwn(out, name)) continue;
+    Object.defineProperty(out, name, { value, writable: true, enumerable: true, configurable: true });
+  }
+  return out;
+}

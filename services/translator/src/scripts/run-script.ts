@@ -1,0 +1,74 @@
+/** Runs the script of one slot, where the route has one, and does what its upstream says when it fails. */
+import type { ScriptContext, ScriptFault, ScriptSlot } from '@model-gateway/contracts';
+import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { applyEdits, decodeJsonString, scanBody } from '@model-gateway/json';
+import type { Route } from '@model-gateway/routing';
+import type { Call } from '../call.ts';
+import type { Room } from '../room.ts';
+import { applyPlaces } from './apply-places.ts';
+import { askRunner } from './ask-runner.ts';
+
+/** The model's own script takes the place of its upstream's; undefined: none. */
+export const scriptOf = ({ model, upstream }: Route, slot: ScriptSlot): string | undefined => model[slot] || upstream[slot] || undefined;
+
+export interface ScriptResult {
+  body: Buffer;
+  /** Where the script wants the request to go. */
+  useModel: string | null;
+}
+
+export interface ScriptCall {
+  script: string;
+  slot: ScriptSlot;
+  context: ScriptContext;
+  body: Buffer;
+  /** Judges what a script that ended well wants; a fault makes it one that failed. */
+  judge?(result: ScriptResult): ScriptFault | null;
+}
+
+/**
+ * null: it failed, and the request goes on as it was. Rejects when a failed script ends the request: 502 `script_rejected`, 503 where nothing could
+ * run it.
+ */
+export async function runScript(asked: ScriptCall, call: Call, route: Route, room: Room): Promise<ScriptResult | null> {
+  const { script, slot, context, body } = asked;
+  const facts = { request: call.job.id, model: route.model.name, upstream: route.upstream.name, slot };
+  const reject = route.upstream.script_error_mode === 'log-and-reject';
+  try {
+    const { outcome, texts } = await askRunner({ script, slot, context, owner: `${route.upstream.name}/${route.model.name}` }, body, room);
+    const result = outcome.fault ? null : { body: keepStream(body, applyPlaces(body, outcome, texts)), useModel: outcome.use_model };
+    const fault = outcome.fault ?? (result && asked.judge?.(result)) ?? null;
+    if (!fault) return result;
+    room.logger.warn({ ...facts, ...fault, operations: outcome.operations, ms: outcome.execution_time_ms }, 'script failed');
+    if (reject) throw new GatewayError(unavailable.has(fault.code) ? 'service_unavailable' : 'script_rejected');
+    return null;
+  } catch (cause) {
+    const error = toGatewayError(cause);
+    if (error.code === 'script_rejected' || (reject && error.code === 'service_unavailable')) throw error;
+    room.logger.warn({ ...facts, error: error.cause ?? error }, 'script did not run');
+    if (reject) throw new GatewayError('service_unavailable', { cause: error });
+    return null;
+  }
+}
+
+/** Faults that say nothing of the script. */
+const unavailable: ReadonlySet<string> = new Set(['ScriptRunnerBusy', 'ScriptRunnerUnavailable']);
+
+const streamKey = ['stream'] as const;
+
+/** Whether the reply is a stream was decided when the request arrived: a script does not change that, whatever it writes. */
+function keepStream(before: Buffer, after: Buffer): Buffer {
+  if (before === after) return after;
+  const [asked, made] = [streamOf(before), streamOf(after)];
+  if (asked === made) return after;
+  const edited = applyEdits(after, [{ path: streamKey, value: asked === undefined ? undefined : (JSON.parse(asked) as unknown), add: true }]);
+  return Buffer.from(edited.buffer, edited.byteOffset, edited.byteLength);
+}
+
+/** The text of the top-level value; undefined when there is none. */
+function streamOf(body: Buffer): string | undefined {
+  const scan = scanBody(body, { keys: streamKey, maxDepth: 512, maxNodes: Number.POSITIVE_INFINITY });
+  const place = scan.ok ? scan.values.stream : undefined;
+  if (!place) return undefined;
+  return place.kind === 'string' ? JSON.stringify(decodeJsonString(body, place.start, place.end)) : body.toString('utf8', place.start, place.end);
+}
