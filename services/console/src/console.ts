@@ -24,6 +24,7 @@ import { resourceRoutes } from './api/resource-routes.ts';
 import type { Route } from './api/route.ts';
 import { routingRoutes } from './api/routing-routes.ts';
 import { ruleRoutes } from './api/rule-routes.ts';
+import { scriptRoutes } from './api/script-routes.ts';
 import { sessionRoutes } from './api/session-routes.ts';
 import { signInRoutes } from './api/sign-in-routes.ts';
 import { statsRoutes } from './api/stats-routes.ts';
@@ -179,6 +180,7 @@ function createRoutes(room: Room, now: () => number): Route[] {
     ...accessKeyRoutes(accessKeyOperations, room),
     ...pinRoutes(room),
     ...probeRoutes(room),
+    ...scriptRoutes(room),
     ...routingRoutes(room),
     ...ruleRoutes(room),
     ...limitRoutes(room),

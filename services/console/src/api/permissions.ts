@@ -75,6 +75,7 @@ const relative: Record<string, Methods> = {
   'models/test': { post: admin },
   'scripts/test': { post: admin },
   'rules/test': { post: admin },
+  'scripts/types': { get: everyone },
 };
 
 const table = new Map(Object.entries(relative).map(([path, methods]) => [path.startsWith('/') ? path : `${base}/${path}`, methods]));

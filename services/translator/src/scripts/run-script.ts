@@ -1,11 +1,10 @@
 /** Runs the script of one slot, where the route has one, and does what its upstream says when it fails. */
 import type { ScriptContext, ScriptFault, ScriptSlot } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
-import { applyEdits, decodeJsonString, scanBody } from '@model-gateway/json';
+import { applyEdits, decodeJsonString, replaceRanges, scanBody } from '@model-gateway/json';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { Room } from '../room.ts';
-import { applyPlaces } from './apply-places.ts';
 import { askRunner } from './ask-runner.ts';
 
 /** The model's own script takes the place of its upstream's; undefined: none. */
@@ -36,7 +35,7 @@ export async function runScript(asked: ScriptCall, call: Call, route: Route, roo
   const reject = route.upstream.script_error_mode === 'log-and-reject';
   try {
     const { outcome, texts } = await askRunner({ script, slot, context, owner: `${route.upstream.name}/${route.model.name}` }, body, room);
-    const result = outcome.fault ? null : { body: keepStream(body, applyPlaces(body, outcome, texts)), useModel: outcome.use_model };
+    const result = outcome.fault ? null : { body: keepStream(body, asBuffer(replaceRanges(body, outcome.places, texts))), useModel: outcome.use_model };
     const fault = outcome.fault ?? (result && asked.judge?.(result)) ?? null;
     if (!fault) return result;
     room.logger.warn({ ...facts, ...fault, operations: outcome.operations, ms: outcome.execution_time_ms }, 'script failed');
@@ -53,6 +52,8 @@ export async function runScript(asked: ScriptCall, call: Call, route: Route, roo
 
 /** Faults that say nothing of the script. */
 const unavailable: ReadonlySet<string> = new Set(['ScriptRunnerBusy', 'ScriptRunnerUnavailable']);
+
+const asBuffer = (bytes: Uint8Array): Buffer => (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 
 const streamKey = ['stream'] as const;
 

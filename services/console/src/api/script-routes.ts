@@ -1,0 +1,84 @@
+/** Scripts are tried here, and what they may use is told to editors. */
+import { scriptTypes } from '@model-gateway/script-language';
+import { z } from 'zod';
+import { testScript } from '../probes/test-script.ts';
+import { Problem } from '../problem.ts';
+import type { Room } from '../room.ts';
+import { readInput } from '../validation/read-input.ts';
+import { base, type Route } from './route.ts';
+
+const texts = z.record(z.string(), z.string()).default({});
+const contextSchema = z
+  .strictObject({
+    clientModel: z.string().default(''),
+    upstreamModel: z.string().default(''),
+    upstreamName: z.string().default(''),
+    sourceProtocol: z.string().default(''),
+    targetProtocol: z.string().default(''),
+    stream: z.boolean().default(false),
+    headers: texts,
+    query: texts,
+    requestId: z.string().default(''),
+    clientIp: z.string().default(''),
+    accessKeyName: z.string().default(''),
+    accessKeyGroup: z.string().default(''),
+    responseStatus: z.int().optional(),
+    responseHeaders: texts.optional(),
+    elapsedMs: z.number().optional(),
+  })
+  .prefault({});
+
+const testSchema = z.strictObject({
+  script: z.string().max(100_000),
+  body: z.record(z.string(), z.json()),
+  context: contextSchema,
+  /** Absent: a response script when the context is a response's. */
+  slot: z.enum(['request_transform_before', 'request_transform_after', 'response_transform']).optional(),
+});
+
+export const scriptRoutes = (room: Room): Route[] => [
+  {
+    method: 'post',
+    path: `${base}/scripts/test`,
+    operationId: 'test_script',
+    summary: 'Run a script over a body, as the gateway would',
+    tag: 'scripts',
+    body: testSchema,
+    status: 200,
+    failures: [422, 503],
+    async handle(request, response) {
+      const { script, body, context, slot } = readInput(testSchema, request.body);
+      const { outcome, body: made } = await testScript({ script, body, context: withoutAbsent(context), slot: slot ?? slotOf(context) }, room);
+      const { fault, execution_time_ms, operations, use_model } = outcome;
+      if (fault) {
+        if (fault.code.startsWith('ScriptRunner')) throw new Problem('service_unavailable', fault.message);
+        response.status(422).json({ error: fault });
+        return;
+      }
+      response.json({ result_body: made, execution_time_ms, operations, ...(use_model !== null && { use_model }) });
+    },
+  },
+  {
+    method: 'get',
+    path: `${base}/scripts/types`,
+    operationId: 'read_script_types',
+    summary: 'Declarations of what a script sees, in TypeScript',
+    tag: 'scripts',
+    status: 200,
+    handle(_request, response) {
+      response.json({ types: scriptTypes });
+    },
+  },
+];
+
+type Context = z.output<typeof contextSchema>;
+const slotOf = (context: Context) => (context.responseStatus === undefined ? ('request_transform_after' as const) : ('response_transform' as const));
+
+function withoutAbsent({ responseStatus, responseHeaders, elapsedMs, ...context }: Context) {
+  return {
+    ...context,
+    ...(responseStatus !== undefined && { responseStatus }),
+    ...(responseHeaders !== undefined && { responseHeaders }),
+    ...(elapsedMs !== undefined && { elapsedMs }),
+  };
+}
