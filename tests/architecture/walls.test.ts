@@ -24,6 +24,7 @@ const layers: Record<string, number> = {
       'roster',
       'client-setup',
       'header-rules',
+      'script-language',
     ].map((name) => [name, 1]),
   ),
   ...Object.fromEntries(['bus', 'storage', 'catalog', 'shared-state', 'outbound', 'config', 'telemetry', 'service'].map((name) => [name, 2])),

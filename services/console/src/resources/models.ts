@@ -7,8 +7,8 @@ import { checkBodyRules, checkTargets, refuseSwitchTarget } from '../validation/
 import { checkKind, checkKindOfProtocol } from '../validation/kind.ts';
 import { checkProtocol } from '../validation/protocol.ts';
 import { joinPath } from '../validation/read-input.ts';
-import { concealConfig } from './conceal.ts';
 import { checkScripts, withoutBlankScripts } from '../validation/scripts.ts';
+import { concealConfig } from './conceal.ts';
 import { refuseReferredModel } from './load-balancers.ts';
 import { checkAliases, refuseTakenNames } from './public-names.ts';
 import type { Resource } from './resource.ts';
