@@ -127,9 +127,9 @@ describe('loadConfig', () => {
   });
 
   test('what is set and not used is said', () => {
-    expect(load({ REDIS_URL: 'redis://r:6379', SCRIPT_MAX_OPERATIONS: '10', DATABASE_URL: 'postgres://u:p@h/d' }).warnings).toEqual([
+    expect(load({ REDIS_URL: 'redis://r:6379', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://o:4318', DATABASE_URL: 'postgres://u:p@h/d' }).warnings).toEqual([
       'DATABASE_URL is set, but STORAGE_MODE is sqlite: it is not used',
-      'SCRIPT_MAX_OPERATIONS is set, but its part is not built yet: it has no effect',
+      'OTEL_EXPORTER_OTLP_ENDPOINT is set, but its part is not built yet: it has no effect',
     ]);
   });
 
