@@ -1,9 +1,9 @@
 /** Colours, fonts and defaults of the components. */
-import { createTheme } from '@mantine/core';
+import { type CSSVariablesResolver, createTheme, darken } from '@mantine/core';
 
 export const theme = createTheme({
   primaryColor: 'indigo',
-  primaryShade: { light: 7, dark: 5 },
+  primaryShade: { light: 7, dark: 8 },
   defaultRadius: 'md',
   autoContrast: true,
   fontFamily: 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans SC", "PingFang SC", "Microsoft YaHei", sans-serif',
@@ -13,6 +13,24 @@ export const theme = createTheme({
     Table: { defaultProps: { highlightOnHover: true, verticalSpacing: 'xs' } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 250 } },
     Accordion: { styles: { label: { fontSize: 'var(--mantine-font-size-sm)', paddingBlock: 10 } } },
+    // Identifiers keep their letters.
+    Badge: { styles: { root: { textTransform: 'none' } } },
     ActionIcon: { defaultProps: { variant: 'subtle' } },
+  },
+});
+
+/** Colours of badges: the library's own are too pale on their tinted ground to be read by everyone (contrast below 4.5). */
+const tinted = ['green', 'orange', 'yellow', 'red', 'teal', 'cyan', 'lime', 'gray', 'blue', 'indigo', 'grape', 'violet', 'pink'] as const;
+
+export const readableColors: CSSVariablesResolver = ({ colors }) => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    '--mantine-color-error': 'var(--mantine-color-red-8)',
+    ...Object.fromEntries(tinted.map((name) => [`--mantine-color-${name}-light-color`, darken(colors[name]?.[9] ?? '#000', 0.3)])),
+  },
+  dark: {
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)',
   },
 });

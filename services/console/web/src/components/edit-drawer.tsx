@@ -125,7 +125,9 @@ function placeFaults<V extends Record<string, unknown>>(form: UseFormReturnType<
   form.setErrors(
     Object.fromEntries(placed.flatMap(({ field, message: fault }) => [...above(field).map((place) => [place, `${field}: ${fault}`]), [field, fault]])),
   );
-  return { message, details: error.details.filter((detail) => !placed.includes(detail)) };
+  const unplaced = error.details.filter((detail) => !placed.includes(detail));
+  // What all stands at its field needs no second place.
+  return placed.length > 0 && unplaced.length === 0 ? null : { message, details: unplaced };
 }
 
 /** `dns` and `dns.servers` of `dns.servers.0`: whichever of them the form shows. */

@@ -35,7 +35,7 @@ export function NodeCard({ node }: { node: ExplainedNode }) {
       </Text>
       {node.reason && (
         <Text size="sm" mt={4} className="anywhere">
-          {node.reason}
+          {t(`reasons.${node.reason}`, { defaultValue: t(`obstacles.${node.reason}`, { defaultValue: node.reason }) })}
         </Text>
       )}
       {node.keys.length > 0 && (

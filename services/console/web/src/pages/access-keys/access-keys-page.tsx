@@ -109,7 +109,7 @@ export function AccessKeysPage() {
       title: t('key'),
       cell: ({ name, key, anonymous }) => (
         <Group gap={4} wrap="nowrap" onClick={(event) => event.stopPropagation()}>
-          <Text size="sm" className="mono">
+          <Text size="sm" className="mono nowrap">
             {key}
           </Text>
           {isAdmin && !anonymous && <CopyButton text={() => revealKey(name)} label={t('copy', { name })} />}

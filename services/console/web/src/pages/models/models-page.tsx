@@ -207,6 +207,7 @@ function Overrides({ form }: { form: UseFormReturnType<ModelForm> }) {
           searchable
           data={protocols}
           {...form.getInputProps('protocol')}
+          value={form.values.protocol || null}
           onChange={(value) => form.setFieldValue('protocol', value ?? '')}
         />
         <TextInput label={t('baseUrl')} placeholder={t('inherit')} type="url" {...form.getInputProps('base_url')} />

@@ -127,6 +127,7 @@ export function Network({ form }: Props) {
               clearable
               data={['1.2', '1.3']}
               {...form.getInputProps('tls.min_version')}
+              value={form.values.tls.min_version || null}
               onChange={(value) => form.setFieldValue('tls.min_version', value ?? '')}
             />
             <TextInput label={t('tlsName')} placeholder={t('tlsNameOwn')} {...form.getInputProps('tls.server_name')} />
