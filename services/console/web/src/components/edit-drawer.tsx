@@ -50,7 +50,7 @@ export function EditDrawer<V extends Record<string, unknown>>({
   // The first fault is brought into view, also one in a section that opens for it.
   useEffect(() => {
     if (Object.keys(form.errors).length === 0) return;
-    const timer = setTimeout(() => fields.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), 250);
+    const timer = setTimeout(() => fields.current?.querySelector<HTMLElement>('[aria-invalid="true"], input[data-error], [data-error] input')?.focus(), 250);
     return () => clearTimeout(timer);
   }, [form.errors]);
 

@@ -25,7 +25,7 @@ export function GrantPreview({ patterns }: { patterns: readonly string[] }) {
         {granted.length > shown && <Text size="sm">{t('more', { count: granted.length - shown })}</Text>}
       </Group>
       {idle.length > 0 && (
-        <Text size="sm" className="anywhere" mt={4} style={{ color: 'light-dark(var(--mantine-color-orange-9), var(--mantine-color-orange-4))' }}>
+        <Text size="sm" className="anywhere" mt={4} style={{ color: 'var(--mantine-color-orange-light-color)' }}>
           {t('grantNothing', { patterns: idle.join(', ') })}
         </Text>
       )}

@@ -9,17 +9,17 @@ import type { Turn } from './reply.ts';
 
 export function Conversation({ turns, busy }: { turns: readonly Turn[]; busy: boolean }) {
   const { t } = useTranslation('playground');
-  const end = useRef<HTMLDivElement>(null);
+  const view = useRef<HTMLDivElement>(null);
   const length = turns.at(-1)?.text.length ?? 0;
   // biome-ignore lint/correctness/useExhaustiveDependencies: follows the growing reply
-  useEffect(() => void end.current?.scrollIntoView({ block: 'nearest' }), [turns.length, length]);
+  useEffect(() => void view.current?.scrollTo({ top: view.current.scrollHeight }), [turns.length, length]);
   if (turns.length === 0) return <EmptyState icon={IconMessages} title={t('emptyTitle')} hint={t('emptyHint')} />;
   return (
-    <Stack gap="md" role="log" aria-label={t('conversation')} aria-busy={busy}>
+    // Its own scroll: what stands below keeps its place while a reply grows.
+    <Stack ref={view} gap="md" role="log" aria-label={t('conversation')} aria-busy={busy} mah="60vh" tabIndex={0} style={{ overflowY: 'auto' }}>
       {turns.map((turn, index) => (
         <TurnView key={turn.id} turn={turn} busy={busy && index === turns.length - 1} />
       ))}
-      <div ref={end} />
     </Stack>
   );
 }

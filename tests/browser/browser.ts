@@ -1,0 +1,90 @@
+/** A real browser on a started gateway's console. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+const root = join(import.meta.dirname, '../..');
+const executable = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+const waitMs = 8_000;
+
+/** Whether suites in a browser can run here. Says so loudly when not, and fails under `CI=true`: a suite that silently does not run proves nothing. */
+export function browserAvailable(suite: string): boolean {
+  if (existsSync(executable)) return true;
+  const message = `${suite} DID NOT RUN: there is no Chromium at ${executable} (CHROMIUM_PATH)`;
+  if (process.env['CI'] === 'true') throw new Error(message);
+  process.stderr.write(`${message}\n`);
+  return false;
+}
+
+/** Builds the application when its sources changed: gateways that start afterwards serve it. */
+export const buildConsole = (): void => void execFileSync(process.execPath, [join(root, 'scripts/build-web.mjs')], { stdio: 'inherit' });
+
+export const launchBrowser = (): Promise<Browser> => chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
+
+export interface Visit {
+  /** Of the gateway. */
+  url: string;
+  /** A session or the secret key; null: not signed in. */
+  token: string | null;
+  dark?: boolean;
+  width?: number;
+  language?: string;
+}
+
+export interface Visitor {
+  context: BrowserContext;
+  page: Page;
+  /** What the page threw, and dialogs that a script opened: none is right. */
+  faults: string[];
+  /** Opens a page of the console and waits for its title. */
+  open(path: string): Promise<void>;
+}
+
+export async function visit(browser: Browser, { url, token, dark = false, width = 1280, language = 'en' }: Visit): Promise<Visitor> {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
+  context.setDefaultTimeout(waitMs);
+  const stored: Record<string, string> = { 'model-gateway.language': language, ...(token !== null && { 'model-gateway.token': token }) };
+  await context.addInitScript((values: Record<string, string>) => {
+    for (const [name, value] of Object.entries(values)) localStorage.setItem(name, value);
+  }, stored);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('dialog', (dialog) => {
+    // The browser's own question about unsaved words is right.
+    if (dialog.type() !== 'beforeunload') faults.push(`dialog: ${dialog.message()}`);
+    void dialog.accept();
+  });
+  return {
+    context,
+    page,
+    faults,
+    async open(path) {
+      await page.goto(`${url}/console${path}`);
+      await page.getByRole('heading', { level: 2 }).first().waitFor();
+    },
+  };
+}
+
+interface AxeResult {
+  violations: { id: string; impact: string; nodes: { target: string[]; html: string }[] }[];
+}
+
+const axe = createRequire(import.meta.url)('axe-core') as { source: string };
+
+/** Serious and critical faults of accessibility, a line each. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResult>("axe.run(document, { resultTypes: ['violations'] })");
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.slice(0, 3).map(({ target, html }) => `${id}: ${target.join(' ')} ${html.slice(0, 160)}`));
+}
+
+/** Chooses an entry of a drop-down by its label; the listbox shares the label of its input. */
+export async function choose(page: Page, label: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: label, exact: true }).click();
+  await page.getByRole('option', { name: option, exact: true }).click();
+}
