@@ -55,9 +55,11 @@ export interface ClientDoor {
   writeTokenCount(tokens: number): unknown;
   /** An error body in this protocol's shape. `status` is the one that will be sent. */
   writeError(error: ClientError): { body: string; headers?: Record<string, string> };
-  /** A list of models, or one model, in this protocol's shape. */
-  writeModels(models: readonly ListedModel[]): unknown;
+  /** A list of models, or one model, in this protocol's shape. Throws GatewayError invalid_request for a page that cannot be. */
+  writeModels(models: readonly ListedModel[], asked: ModelsAsked): unknown;
   writeModel(model: ListedModel): unknown;
+  /** The header by which callers of this kind learn from any reply that the list of models is another one now. Absent: there is none. */
+  modelsTagHeader?(headers: Readonly<Record<string, string | undefined>>): string | null;
   /** Watches what is written to the caller and can end it properly at any event boundary. */
   createCloser(context: CloserContext): Closer;
   /** Bytes that keep the line alive between events, or null when this form has none (JSON arrays, whole replies). */
@@ -126,8 +128,14 @@ export interface ListedModel {
   /** Seconds since the epoch. */
   createdAt: number;
   ownedBy: string;
-  contextWindow?: number;
-  maxOutput?: number;
+  /** Limits and abilities; of a load balancer, what all of its models have. Absent: nothing is known. */
+  family?: ModelFamily;
+}
+
+/** How a list of models was asked for. */
+export interface ModelsAsked {
+  path: string;
+  query: URLSearchParams;
 }
 
 /** What a reply writer may use; clocks and random are arguments, so that writers stay pure. */

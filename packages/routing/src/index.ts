@@ -3,6 +3,7 @@ export * from './balance.ts';
 export * from './bindings.ts';
 export * from './circuit.ts';
 export * from './explain.ts';
+export * from './family.ts';
 export * from './hash.ts';
 export * from './health.ts';
 export * from './names.ts';

@@ -1,6 +1,8 @@
 /** Names to models and load balancers, as callers, groups and lists see them. */
 import type { KeyGroup, ResolvedName, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
+import type { ModelFamily } from '@model-gateway/model-families';
+import { familyOfBalancer, familyOfModel } from './family.ts';
 import { matchesWildcard } from './wildcard.ts';
 
 /**
@@ -45,6 +47,8 @@ export interface Listed {
   name: string;
   /** Milliseconds since the epoch, when known. */
   createdAt: number | undefined;
+  /** What is known of the model, or of all that a load balancer may choose. */
+  family: ModelFamily | undefined;
 }
 
 /** What a caller of this group sees in model lists: canonical names unless hidden, and aliases; what is disabled left out. */
@@ -52,12 +56,14 @@ export function listedNames(snapshot: Snapshot, group: KeyGroup): Listed[] {
   const listed: Listed[] = [];
   for (const model of snapshot.models.values()) {
     if (!model.enabled || !isGranted(group, model.name)) continue;
-    if (!model.hide_name) listed.push({ name: model.name, createdAt: model.created_at });
-    for (const alias of model.aliases) listed.push({ name: alias, createdAt: model.created_at });
+    const known = { createdAt: model.created_at, family: familyOfModel(model) };
+    if (!model.hide_name) listed.push({ name: model.name, ...known });
+    for (const alias of model.aliases) listed.push({ name: alias, ...known });
   }
   for (const balancer of snapshot.loadBalancers.values()) {
     if (!balancer.enabled || !isGranted(group, balancer.name)) continue;
-    for (const name of [balancer.name, ...balancer.aliases]) listed.push({ name, createdAt: balancer.created_at });
+    const known = { createdAt: balancer.created_at, family: familyOfBalancer(snapshot, balancer) };
+    for (const name of [balancer.name, ...balancer.aliases]) listed.push({ name, ...known });
   }
   return listed;
 }

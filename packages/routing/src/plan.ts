@@ -12,9 +12,10 @@ import type {
   UpstreamRecord,
 } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
-import { findFamily, type ModelFamily, unknownFamily } from '@model-gateway/model-families';
+import type { ModelFamily } from '@model-gateway/model-families';
 import { bindStatically, orderNodes } from './balance.ts';
 import type { Circuit } from './circuit.ts';
+import { familyOfModel } from './family.ts';
 import { resolveName } from './names.ts';
 import { balancerNodes, keyIds, type Node, planNode } from './nodes.ts';
 import { type FindOwner, ownerKey, putKeyFirst, putNodeFirst } from './owner.ts';
@@ -169,22 +170,10 @@ export function resolveTarget(snapshot: Snapshot, attempt: PlannedAttempt): Rout
       modelId: model.upstream_model_id,
       neutralHeaders: upstream.neutral_headers,
       extraConfig: model.extra_config || upstream.extra_config ? { ...upstream.extra_config, ...model.extra_config } : null,
-      family: familyOf(model, upstreamModelId),
+      family: familyOfModel(model),
       kind: model.kind || null,
     },
     tokenCounting: model.token_counting === 'inherit' ? upstream.token_counting : model.token_counting,
     timeouts: upstream.timeouts,
   };
-}
-
-/** Looked up once for each model of a snapshot: its record is the same object in every revision until it is changed. */
-const families = new WeakMap<Model, ModelFamily>();
-
-function familyOf(model: Model, upstreamModelId: string): ModelFamily {
-  const known = families.get(model);
-  if (known) return known;
-  const named = findFamily(upstreamModelId, model.upstream_model_id);
-  const family = named === unknownFamily ? findFamily(model.name) : named;
-  families.set(model, family);
-  return family;
 }

@@ -16,7 +16,7 @@ import { isViolation } from './admission/violations.ts';
 import { Exchange } from './exchange.ts';
 import type { DoorMatch, Headers } from './http/doors.ts';
 import { type HeldBody, readBody } from './http/read-body.ts';
-import { answerModels } from './models/models.ts';
+import { answerModels, modelsTag } from './models/models.ts';
 import { Reply } from './reply/reply.ts';
 import type { Room } from './room.ts';
 
@@ -36,7 +36,9 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     const limitingKey = room.rateLimits.admitKey(principal);
     if (limitingKey) await limitingKey;
     if (!headersAllowed(principal.group.header_acl, request.headers as Headers)) throw new GatewayError('header_denied');
-    if (match.operation === 'list-models' || match.operation === 'get-model') return answerModels(exchange, match, principal, snapshot);
+    if (match.operation === 'list-models' || match.operation === 'get-model') return answerModels(exchange, match, query, principal, snapshot);
+    const tagHeader = door.client.modelsTagHeader?.(request.headers as Headers);
+    if (tagHeader) exchange.modelsTag = { header: tagHeader, value: modelsTag(snapshot, principal.group) };
     exchange.operation = match.operation;
     const body = await readBody(request, room.config.maxBodyBytes, room.bodyBudget);
     exchange.body = body;

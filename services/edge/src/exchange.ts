@@ -43,6 +43,8 @@ export class Exchange {
   /** What is given back when the connection is done with this exchange. */
   slot: Slot | undefined;
   body: HeldBody | undefined;
+  /** Where the caller keeps a list of models and wants to hear when it changes. */
+  modelsTag: { header: string; value: string } | undefined;
   /** Told of the same moment. */
   reply: { closed(): void } | undefined;
   #told = false;
@@ -79,8 +81,16 @@ export class Exchange {
     if (this.clientRequestId !== null) headers['z-request-id'] = this.clientRequestId;
     const { replyHeaders } = this.door.client;
     if (replyHeaders) Object.assign(headers, replyHeaders(this.id));
+    if (this.modelsTag) headers[this.modelsTag.header] = this.modelsTag.value;
     if (this.#room.draining) headers['connection'] = 'close';
     return headers;
+  }
+
+  /** 304: what the caller has is still so. */
+  answerUnchanged(headers: Record<string, string>): void {
+    if (this.response.headersSent || this.response.destroyed) return;
+    this.response.writeHead(304, { ...this.baseHeaders(), ...headers });
+    this.response.end();
   }
 
   /** A whole JSON answer of the edge's own. */

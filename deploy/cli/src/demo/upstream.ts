@@ -44,7 +44,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, door: 
   if (request.method === 'GET') {
     // The list of models, for whoever tries the console's question.
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(door.writeModels([{ name: 'demo', createdAt: 0, ownedBy: 'model-gateway' }])));
+    response.end(
+      JSON.stringify(door.writeModels([{ name: 'demo', createdAt: 0, ownedBy: 'model-gateway' }], { path: request.url ?? '', query: new URLSearchParams() })),
+    );
     return;
   }
   const body: unknown = JSON.parse((await readAll(request)).toString('utf8'));

@@ -1,6 +1,7 @@
 /** Addresses, keys, routes, model lists, errors and counts: the small doors of the protocol. */
 import { describe, expect, test } from '@jest/globals';
 import { noUsage } from '@model-gateway/contracts';
+import { findFamily, unknownFamily } from '@model-gateway/model-families';
 import type { Target } from '../protocol.ts';
 import { readError, writeError } from './errors.ts';
 import { alpha } from './index.ts';
@@ -59,11 +60,56 @@ describe('upstream addresses', () => {
   );
 });
 
-test('the model list of callers', () => {
-  expect(client.writeModels([{ name: 'a', createdAt: 5, ownedBy: 'o' }])).toEqual({
-    object: 'list',
-    data: [{ id: 'a', object: 'model', created: 5, owned_by: 'o' }],
+describe('the model list of callers', () => {
+  const list = (path: string, query = '', family = findFamily('gpt-5.2')) =>
+    client.writeModels([{ name: 'a', createdAt: 5, ownedBy: 'o', family }], { path, query: new URLSearchParams(query) }) as Record<string, unknown>;
+  const entry = { id: 'a', object: 'model', created: 5, owned_by: 'o' };
+
+  test('tells limits where they are known', () => {
+    expect(list('/v1/models')).toEqual({ object: 'list', data: [{ ...entry, context_window: 400_000, max_completion_tokens: 128_000 }] });
+    expect(list('/v1/models', '', unknownFamily)).toEqual({ object: 'list', data: [entry] });
   });
+
+  test('pain 25: an agent that tells its version finds its catalogue beside the list', () => {
+    const { data, models } = list('/v1/models', 'client_version=0.99.0') as { data: unknown[]; models: Record<string, unknown>[] };
+    expect(data).toHaveLength(1);
+    expect(models).toHaveLength(1);
+    const [model] = models as [Record<string, unknown>];
+    expect(model).toMatchObject({
+      ...{ slug: 'a', display_name: 'a', visibility: 'list', supported_in_api: true, context_window: 400_000, apply_patch_tool_type: 'freeform' },
+      ...{ default_reasoning_level: 'medium', supports_parallel_tool_calls: true, input_modalities: ['text', 'image'], shell_type: 'default' },
+    });
+    expect((model['supported_reasoning_levels'] as { effort: string }[]).map(({ effort }) => effort)).toEqual(['low', 'medium', 'high', 'xhigh']);
+    // What its reader demands and does not default.
+    for (const key of [
+      'base_instructions',
+      'priority',
+      'truncation_policy',
+      'experimental_supported_tools',
+      'support_verbosity',
+      'supports_reasoning_summaries',
+    ])
+      expect(model[key] ?? undefined).toBeDefined();
+  });
+
+  test('a model that does not think or see says so; one that nothing is known of has no window', () => {
+    const of = (id: string) => (list('/v1/models', 'client_version=1', findFamily(id))['models'] as Record<string, unknown>[])[0];
+    expect(of('gpt-3.5-turbo')).toMatchObject({ supported_reasoning_levels: [], default_reasoning_level: null, input_modalities: ['text'] });
+    expect(of('no-such')).toMatchObject({ context_window: null, default_reasoning_level: 'medium' });
+    // A word that older readers do not know would cost the whole list.
+    expect(JSON.stringify(of('claude-opus-4-8'))).not.toContain('"max"');
+  });
+
+  test('limits and prices under the names of one proxy', () => {
+    expect(list('/v1/model/info')).toMatchObject({
+      data: [
+        { model_name: 'a', model_info: { max_input_tokens: 400_000, max_output_tokens: 128_000, input_cost_per_token: 0.00000175, supports_vision: true } },
+      ],
+    });
+  });
+});
+
+test('keep-alives', () => {
   expect([client.keepAlive('sse', {}), client.keepAlive('whole', {})]).toEqual([':keep-alive\n\n', null]);
 });
 

@@ -1,4 +1,5 @@
 import type { ClientRoute } from '../protocol.ts';
+import { modelInfoPath } from './models.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -15,6 +16,7 @@ export const routes: readonly ClientRoute[] = [
     path: '/v1/models',
     match: (_rest, _query, headers) => (asksInAnotherShape(headers) ? null : { operation: 'list-models', stream: 'whole' }),
   },
+  { methods: ['GET'], path: modelInfoPath, match: () => ({ operation: 'list-models', stream: 'whole' }) },
   {
     methods: ['GET'],
     path: '/v1/models/',

@@ -1,11 +1,14 @@
 /** OpenAI-compatible Responses, both doors. */
+
+import { writeModel, writeModels } from '../alpha/models.ts';
 import { asCount, asNumber, own } from '../kit/read.ts';
-import type { ClientDoor, ListedModel, Protocol, UpstreamDoor } from '../protocol.ts';
+import type { ClientDoor, Protocol, UpstreamDoor } from '../protocol.ts';
 import { verbatim } from './anatomy.ts';
 import { bodyAnatomy } from './body-anatomy.ts';
 import { createCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
+import { modelsTagHeader } from './models-tag.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { ResponseReader, readWhole } from './read-response.ts';
@@ -13,8 +16,6 @@ import { routes } from './routes.ts';
 import { testCall } from './test-call.ts';
 import { writeRequest } from './write-request.ts';
 import { createWriter, writeWhole } from './write-response.ts';
-
-const writeModel = (model: ListedModel): Record<string, unknown> => ({ id: model.name, object: 'model', created: model.createdAt, owned_by: model.ownedBy });
 
 const client: ClientDoor = {
   routes,
@@ -26,8 +27,9 @@ const client: ClientDoor = {
   writeWhole,
   writeTokenCount: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
   writeError,
-  writeModels: (models) => ({ object: 'list', data: models.map(writeModel) }),
+  writeModels,
   writeModel,
+  modelsTagHeader,
   createCloser,
   keepAlive: (form) => (form === 'sse' ? ':keep-alive\n\n' : null),
   contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),

@@ -1,12 +1,14 @@
 /** The small parts of both doors: paths, headers, models, errors. */
 import { describe, expect, test } from '@jest/globals';
+import { unknownFamily } from '@model-gateway/model-families';
 import { recorded, target } from '../../test/support/beta.ts';
-import type { ClientDoor, UpstreamDoor } from '../protocol.ts';
+import type { ClientDoor, ModelsAsked, UpstreamDoor } from '../protocol.ts';
 import { beta } from './index.ts';
 
 const client = beta.client as ClientDoor;
 const upstream = beta.upstream as UpstreamDoor;
 const none = new URLSearchParams();
+const asked = (query = ''): ModelsAsked => ({ path: '/v1/models', query: new URLSearchParams(query) });
 
 describe('paths', () => {
   const find = (method: string, path: string, headers: Record<string, string> = {}) =>
@@ -31,10 +33,21 @@ describe('paths', () => {
   });
 
   test('model lists', () => {
-    const model = { name: 'claude-x', createdAt: 1_700_000_000, ownedBy: 'us', contextWindow: 200_000 };
+    const model = { name: 'claude-x', createdAt: 1_700_000_000, ownedBy: 'us', family: { ...unknownFamily, context: 200_000 } };
     const listed = { type: 'model', id: 'claude-x', display_name: 'claude-x', created_at: '2023-11-14T22:13:20Z', max_input_tokens: 200_000 };
-    expect(client.writeModels([model])).toEqual({ data: [listed], has_more: false, first_id: 'claude-x', last_id: 'claude-x' });
-    expect(client.writeModels([])).toEqual({ data: [], has_more: false, first_id: null, last_id: null });
+    expect(client.writeModels([model], asked())).toEqual({ data: [listed], has_more: false, first_id: 'claude-x', last_id: 'claude-x' });
+    expect(client.writeModels([], asked())).toEqual({ data: [], has_more: false, first_id: null, last_id: null });
+    const many = ['a', 'b', 'c', 'd'].map((name) => ({ ...model, name }));
+    const page = (query: string) => {
+      const { data, has_more, last_id } = client.writeModels(many, asked(query)) as { data: { id: string }[]; has_more: boolean; last_id: string | null };
+      return [data.map(({ id }) => id).join(''), has_more, last_id];
+    };
+    expect(page('limit=1000')).toEqual(['abcd', false, 'd']);
+    expect(page('limit=2')).toEqual(['ab', true, 'b']);
+    expect(page('limit=2&after_id=b')).toEqual(['cd', false, 'd']);
+    expect(page('limit=2&before_id=d')).toEqual(['bc', true, 'c']);
+    expect(page('after_id=gone')).toEqual(['', false, null]);
+    for (const limit of ['0', '1001', 'x', '1.5']) expect(() => page(`limit=${limit}`)).toThrow(/limit/);
     expect(upstream.readModelList({ data: [{ id: 'a' }, { id: 5 }, null, { id: 'b' }] })).toEqual(['a', 'b']);
   });
 

@@ -1,5 +1,6 @@
 /** Paths, addresses, headers, errors, keep-alives and model lists. */
 import { describe, expect, test } from '@jest/globals';
+import { unknownFamily } from '@model-gateway/model-families';
 import type { RouteMatch, Target } from '../protocol.ts';
 import { frameEnd, frameRecord } from './frame.ts';
 import { gamma } from './index.ts';
@@ -167,16 +168,21 @@ describe('small things of the client door', () => {
   test('content types, counts and model lists', () => {
     expect([client.contentType('sse'), client.contentType('json-array')]).toEqual(['text/event-stream', 'application/json; charset=UTF-8']);
     expect(client.writeTokenCount(8)).toEqual({ totalTokens: 8 });
-    const model = { name: 'a/b', createdAt: 1, ownedBy: 'o', contextWindow: 100, maxOutput: 10 };
+    const model = { name: 'a/b', createdAt: 1, ownedBy: 'o', family: { ...unknownFamily, context: 100, output: 10 } };
     const written = {
       name: 'models/a/b',
       displayName: 'a/b',
       inputTokenLimit: 100,
       outputTokenLimit: 10,
+      thinking: true,
       supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
     };
     expect(client.writeModel(model)).toEqual(written);
-    expect(client.writeModels([model])).toEqual({ models: [written] });
+    const list = (query: string) => client.writeModels([model, { ...model, name: 'c' }], { path: '/v1beta/models', query: new URLSearchParams(query) });
+    expect(list('')).toEqual({ models: [written, { ...written, name: 'models/c', displayName: 'c' }] });
+    expect(list('pageSize=1')).toEqual({ models: [written], nextPageToken: 'a/b' });
+    expect(list('pageSize=1&pageToken=a/b')).toEqual({ models: [{ ...written, name: 'models/c', displayName: 'c' }] });
+    expect(() => list('pageToken=nowhere')).toThrow(/pageToken/);
   });
 
   test('records are framed for either form', () => {

@@ -1,19 +1,52 @@
 /** The model lists, in each protocol's shape, from the snapshot alone. */
-import type { Snapshot } from '@model-gateway/contracts';
+import { createHash } from 'node:crypto';
+import type { KeyGroup, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { ListedModel, RouteMatch } from '@model-gateway/protocols';
 import { listedNames } from '@model-gateway/routing';
 import type { Principal } from '../admission/credentials.ts';
 import type { Exchange } from '../exchange.ts';
 
-export function answerModels(exchange: Exchange, match: RouteMatch, principal: Principal, snapshot: Snapshot): void {
-  const { client } = exchange.door;
-  const models: ListedModel[] = listedNames(snapshot, principal.group).map(({ name, createdAt }) => ({
+interface List {
+  revision: number;
+  models: readonly ListedModel[];
+  /** The same for every shape, and on every edge: it tells what is listed. */
+  tag: string;
+}
+
+/** Made once for each group and revision that somebody asks about. */
+const lists = new WeakMap<KeyGroup, List>();
+
+function listOf(snapshot: Snapshot, group: KeyGroup): List {
+  const known = lists.get(group);
+  if (known?.revision === snapshot.revision) return known;
+  const models: ListedModel[] = listedNames(snapshot, group).map(({ name, createdAt, family }) => ({
     name,
     createdAt: Math.floor((createdAt ?? 0) / 1000),
     ownedBy: 'model-gateway',
+    ...(family && { family }),
   }));
-  if (match.operation === 'list-models') return exchange.answer(200, JSON.stringify(client.writeModels(models)));
+  const tag = `W/"${createHash('sha256').update(JSON.stringify(models)).digest('base64url').slice(0, 22)}"`;
+  const list = { revision: snapshot.revision, models, tag };
+  lists.set(group, list);
+  return list;
+}
+
+/** What replies tell of the list, for callers who keep it. */
+export const modelsTag = (snapshot: Snapshot, group: KeyGroup): string => listOf(snapshot, group).tag;
+
+/** One path has several shapes, told apart by headers: a cache between must know. */
+const shapeHeaders = 'authorization, x-api-key, x-goog-api-key, anthropic-version, beta-version, x-goog-api-client';
+
+/** Throws GatewayError for a model that is not listed, or a page that cannot be. */
+export function answerModels(exchange: Exchange, match: RouteMatch, query: URLSearchParams, principal: Principal, snapshot: Snapshot): void {
+  const { client } = exchange.door;
+  const { models, tag } = listOf(snapshot, principal.group);
+  if (match.operation === 'list-models') {
+    const headers = { etag: tag, vary: shapeHeaders, 'cache-control': 'private, no-cache' };
+    if (exchange.request.headers['if-none-match'] === tag) return exchange.answerUnchanged(headers);
+    return exchange.answer(200, JSON.stringify(client.writeModels(models, { path: exchange.path, query })), headers);
+  }
   const one = models.find((model) => model.name === match.model);
   if (!one) throw new GatewayError('model_not_found');
   exchange.answer(200, JSON.stringify(client.writeModel(one)));
