@@ -16,6 +16,7 @@ export const errorCodes = {
   rate_limited: { status: 429, retryable: true, message: 'Rate limit exceeded.' },
   upstream_rate_limited: { status: 429, retryable: true, message: 'The upstream is limiting requests.' },
   upstream_rejected: { status: 400, retryable: false, message: 'The upstream rejected the request.' },
+  context_overflow: { status: 400, retryable: false, message: 'The prompt is longer than the model takes.' },
   client_gone: { status: 499, retryable: false, message: 'The client closed the connection.' },
   internal: { status: 500, retryable: false, message: 'Internal error.' },
   upstream_failed: { status: 502, retryable: true, message: 'The upstream failed.' },

@@ -55,6 +55,11 @@ export interface ClientDoor {
   writeTokenCount(tokens: number): unknown;
   /** An error body in this protocol's shape. `status` is the one that will be sent. */
   writeError(error: ClientError): { body: string; headers?: Record<string, string> };
+  /** The stream that says it, for callers who look for this error in the stream and not at the status; null: the status and `writeError` say it. */
+  refuseInStream?(
+    error: ClientError,
+    context: { headers: Readonly<Record<string, string | undefined>>; model: string; createdAt: number; mintId(prefix: string): string },
+  ): string | null;
   /** A list of models, or one model, in this protocol's shape. Throws GatewayError invalid_request for a page that cannot be. */
   writeModels(models: readonly ListedModel[], asked: ModelsAsked): unknown;
   writeModel(model: ListedModel): unknown;

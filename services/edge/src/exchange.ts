@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation, RequestRow } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/errors';
+import type { ClientError } from '@model-gateway/protocols';
 import type { Reservation } from './admission/budgets.ts';
 import type { Slot } from './admission/capacity.ts';
 import type { Principal } from './admission/credentials.ts';
@@ -114,22 +115,35 @@ export class Exchange {
 
   /** Answers an error in the caller's own shape. */
   writeError(error: GatewayError): void {
-    const drawn =
-      error.body !== undefined
-        ? { body: error.body, headers: undefined }
-        : this.door.client.writeError({
-            status: error.status,
-            code: error.code,
-            message: error.message,
-            requestId: this.id,
-            ...(error.param !== undefined && { param: error.param }),
-            ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
-          });
+    const told: ClientError = {
+      status: error.status,
+      code: error.code,
+      message: error.message,
+      requestId: this.id,
+      ...(error.param !== undefined && { param: error.param }),
+      ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
+    };
+    if (this.stream && this.#refuseInStream(told)) return;
+    const drawn = error.body !== undefined ? { body: error.body, headers: undefined } : this.door.client.writeError(told);
     this.answer(error.status, drawn.body, {
       ...drawn.headers,
       ...error.headers,
       ...(error.retryAfter !== undefined && { 'retry-after': String(error.retryAfter) }),
     });
+  }
+
+  /** Whether the caller reads this error from the stream, and was told so. */
+  #refuseInStream(error: ClientError): boolean {
+    const { client } = this.door;
+    const text = client.refuseInStream?.(error, {
+      headers: this.request.headers as Headers,
+      model: this.requestedModel ?? '',
+      createdAt: Math.floor(this.startedAt / 1000),
+      mintId: this.#room.mintId,
+    });
+    if (text == null) return false;
+    this.answer(200, text, { 'content-type': client.contentType('sse'), 'cache-control': 'no-cache' });
+    return true;
   }
 
   /** The edge says no, before or instead of the translator: answer and row. */

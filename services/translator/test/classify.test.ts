@@ -42,21 +42,24 @@ describe('the caller’s faults: the upstream’s status and words, cleaned', ()
     ['caller', 422, 422],
     ['caller', 413, 413],
     ['not-found', 404, 404],
-    ['context', 400, 400],
     // A caller's fault found in a stream has the stream's 200, and one told by a 5xx is still the caller's.
     ['caller', 200, 400],
     ['caller', 500, 400],
-    ['context', undefined, 400],
   ] as [UpstreamFault['class'], number | undefined, number][])('%s (%p): %d', (kind, status, answered) => {
     const error = faultToError(fault(kind, { ...(status !== undefined && { status }), param: 'messages.0' }), { ...facts, body: '{"error":"***"}' });
     expect(error).toMatchObject({ code: 'upstream_rejected', status: answered, message: 'said with ***', param: 'messages.0', body: '{"error":"***"}' });
   });
 });
 
+test.each([400, 413, 422, undefined])('a prompt that does not fit (%p) is a 400 of its own, drawn by each protocol', (status) => {
+  const error = faultToError(fault('context', { ...(status !== undefined && { status }) }), { ...facts, body: '{"error":"***"}' });
+  expect(error).toMatchObject({ code: 'context_overflow', status: 400, message: 'said with ***', body: undefined });
+});
+
 test('what is tried next, and what is held against the upstream', () => {
   const table: [UpstreamFault['class'], ReturnType<typeof nextStep>, ReturnType<typeof healthSign>][] = [
     ['caller', 'stop', 'none'],
-    ['context', 'stop', 'none'],
+    ['context', 'larger', 'none'],
     ['not-found', 'node', 'none'],
     ['credential', 'key', 'key'],
     ['account', 'key', 'key'],

@@ -172,7 +172,7 @@ describe('errors for callers', () => {
     [502, 'upstream_failed', 'server_error', 'upstream_failed'],
   ])('%i %s', (status, code, type, expected) => expect(written(status, code)).toEqual({ error: { message: 'm', type, param: null, code: expected } }));
   test('an overflow found by any vendor is named as callers know it', () => {
-    expect(written(400, 'upstream_rejected', 'prompt is too long: 9 tokens > 8 maximum')).toMatchObject({ error: { code: 'context_length_exceeded' } });
+    expect(written(400, 'context_overflow', 'prompt is too long: 9 tokens > 8 maximum')).toMatchObject({ error: { code: 'context_length_exceeded' } });
   });
   test('retry-after is whole seconds, at least one', () =>
     expect(writeError({ status: 429, code: 'x', message: 'm', requestId: 'r', retryAfter: 0.2 }).headers).toEqual({ 'retry-after': '1' }));

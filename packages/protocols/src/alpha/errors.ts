@@ -1,4 +1,5 @@
 import type { UpstreamFault } from '../chat/event.ts';
+import { type OverflowWords, redrawOverflow, saysOverflow } from '../kit/context-overflow.ts';
 import { asArray, asNumber, asObject, asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
 import type { ClientError } from '../protocol.ts';
@@ -18,9 +19,8 @@ interface Words {
   structured: boolean;
 }
 
-/** Every vendor's wording for a prompt that is too long for the model. */
-const tooLong =
-  /context[_ -]?(?:length|window)|maximum (?:context|prompt|input) |prompt is too long|input is too long|too many (?:input )?tokens|reduce the length|input token count|exceeds? the (?:model'?s )?max(?:imum)? (?:number of )?(?:tokens|length|context)|max_model_len|range of input length|longer than the maximum|tokens_limit_reached|token limit exceeded/i;
+/** Codes of vendors for a prompt that is too long for the model. */
+const tooLongCodes = /context_length_exceeded|context_window|exceed_context_size|tokens_limit_reached|model_max_prompt_tokens_exceeded|^1261$/i;
 const accountCodes =
   /^(?:insufficient_quota|insufficient_balance|billing_\w+|account_(?:deactivated|suspended)|arrearage|quota_exceeded|exceeded_current_quota_error|1113)$/i;
 const accountWords =
@@ -50,8 +50,7 @@ const rules: readonly Rule[] = [
   { class: 'credential', when: (_words, status) => status === 403 },
   {
     class: 'context',
-    when: (words, status) =>
-      status !== 429 && (said(words, /context_length_exceeded|context_window/i) || (!isServerSide(status) && tooLong.test(words.message))),
+    when: (words, status) => status !== 429 && (said(words, tooLongCodes) || (!isServerSide(status) && saysOverflow(words.message))),
   },
   {
     class: 'overloaded',
@@ -162,15 +161,25 @@ const codeForCaller: Readonly<Record<string, string>> = {
   rate_limited: 'rate_limit_exceeded',
   upstream_rate_limited: 'rate_limit_exceeded',
   budget_exhausted: 'insufficient_quota',
+  context_overflow: 'context_length_exceeded',
+};
+
+/** The real endpoint's sentences for a prompt that does not fit. */
+const overflowWords: OverflowWords = {
+  sum: (asked, output, allowed) =>
+    `This model's maximum context length is ${allowed} tokens. However, you requested ${asked + output} tokens (${asked} in the messages, ${output} in the completion). Please reduce the length of the messages or completion.`,
+  prompt: (asked, allowed) =>
+    `This model's maximum context length is ${allowed} tokens. However, your messages resulted in ${asked} tokens. Please reduce the length of the messages.`,
+  plain: (message) => (/maximum context length/i.test(message) ? message : `The messages exceed this model's maximum context length. ${message}`),
 };
 
 /** An error body in this protocol's shape. */
 export function writeError(error: ClientError): { body: string; headers?: Record<string, string> } {
-  const tooLongForModel = error.status < 500 && error.status !== 429 && tooLong.test(error.message);
-  const code = tooLongForModel ? 'context_length_exceeded' : (codeForCaller[error.code] ?? error.code);
+  const code = codeForCaller[error.code] ?? error.code;
+  const message = error.code === 'context_overflow' ? redrawOverflow(error.message, overflowWords) : error.message;
   const type = typeOfStatus[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'server_error');
   return {
-    body: JSON.stringify({ error: { message: error.message, type, param: error.param ?? null, code } }),
+    body: JSON.stringify({ error: { message, type, param: error.param ?? null, code } }),
     ...(error.retryAfter !== undefined && { headers: { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfter))) } }),
   };
 }

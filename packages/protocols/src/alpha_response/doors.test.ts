@@ -62,7 +62,7 @@ describe('errors to a caller', () => {
     expect(written('rate_limited', 429)).toMatchObject({ type: 'rate_limit_error', code: 'rate_limit_exceeded', param: null });
     expect(written('budget_exhausted', 402)).toMatchObject({ code: 'insufficient_quota' });
     expect(written('upstream_failed', 502)).toMatchObject({ type: 'server_error', code: 'upstream_failed' });
-    expect(written('upstream_rejected', 400, 'prompt is too long: 210000 tokens > 200000 maximum')).toMatchObject({ code: 'context_length_exceeded' });
+    expect(written('context_overflow', 400, 'prompt is too long: 210000 tokens > 200000 maximum')).toMatchObject({ code: 'context_length_exceeded' });
     expect(written('constructor', 400)).toMatchObject({ code: 'constructor' });
   });
 });

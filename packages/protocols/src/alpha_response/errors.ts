@@ -1,9 +1,12 @@
 /** Errors: an upstream's words into our classes, and ours into the caller's shape. */
 
 import type { UpstreamFault } from '../chat/event.ts';
+import { type OverflowWords, redrawOverflow, saysOverflow } from '../kit/context-overflow.ts';
 import { asObject, asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
-import type { ClientError } from '../protocol.ts';
+import type { ClientDoor, ClientError } from '../protocol.ts';
+import { isAgent } from './models-tag.ts';
+import { newResponse, printEvent } from './wire.ts';
 
 type FaultClass = UpstreamFault['class'];
 type Headers = Readonly<Record<string, string | undefined>>;
@@ -48,8 +51,6 @@ const byStatus: ReadonlyMap<number, FaultClass> = new Map<number, FaultClass>([
   [529, 'overloaded'],
 ]);
 
-const overflow =
-  /maximum context length|context window|context length|context_length|prompt is too long|input (?:is )?too long|exceeds? the (?:maximum|model's) (?:number of )?(?:input )?tokens/i;
 const overloadedWords = /overloaded|capacity|try again later/i;
 const longestMessage = 2000;
 
@@ -106,12 +107,12 @@ function classify(codes: (string | undefined)[], status: number, message: string
   const known = byStatus.get(status);
   if (known) return known;
   if (status >= 400 && status < 500) {
-    if (overflow.test(message)) return 'context';
+    if (saysOverflow(message)) return 'context';
     // A 404 about an input item is the request's fault; any other is about the model or the address.
     return status === 404 && !param?.startsWith('input') ? 'not-found' : 'caller';
   }
   if (status === 503) return overloadedWords.test(message) ? 'overloaded' : 'server';
-  return codes.includes('invalid_request_error') ? (overflow.test(message) ? 'context' : 'caller') : 'server';
+  return codes.includes('invalid_request_error') ? (saysOverflow(message) ? 'context' : 'caller') : 'server';
 }
 
 /** Our codes in the words that clients of this protocol act on. */
@@ -123,6 +124,8 @@ const clientCodes: Readonly<Record<string, string>> = {
   overloaded: 'server_is_overloaded',
   too_many_streams: 'server_is_overloaded',
   upstream_overloaded: 'server_is_overloaded',
+  // Coding agents compact their history on this code, so it must not hide behind "the upstream rejected it".
+  context_overflow: 'context_length_exceeded',
 };
 
 const clientTypes: ReadonlyMap<number, string> = new Map([
@@ -132,10 +135,41 @@ const clientTypes: ReadonlyMap<number, string> = new Map([
   [429, 'rate_limit_error'],
 ]);
 
-export function writeError(error: ClientError): { body: string } {
-  // Coding agents compact their history on this code, so it must not hide behind "the upstream rejected it".
-  const overflown = error.status < 500 && error.code !== 'rate_limited' && overflow.test(error.message);
-  const code = overflown ? 'context_length_exceeded' : Object.hasOwn(clientCodes, error.code) ? clientCodes[error.code] : error.code;
-  const type = clientTypes.get(error.status) ?? (error.status < 500 ? 'invalid_request_error' : 'server_error');
-  return { body: JSON.stringify({ error: { message: error.message, type, param: error.param ?? null, code } }) };
+/** The vendor's own sentence for a prompt that does not fit. It names no figures. */
+const overflowSentence = 'Your input exceeds the context window of this model. Please adjust your input and try again.';
+const overflowWords: OverflowWords = {
+  sum: (asked, output, allowed) => `${overflowSentence} (${asked} tokens of input and ${output} of output; ${allowed} are allowed.)`,
+  prompt: (asked, allowed) => `${overflowSentence} (${asked} tokens of input; ${allowed} are allowed.)`,
+  plain: () => overflowSentence,
+};
+
+/** Agents read from the sentence how long to wait. */
+const waitWords = (seconds: number): string => ` Please try again in ${Math.max(1, Math.ceil(seconds))}s.`;
+
+function drawError(error: ClientError): { message: string; type: string; param: string | null; code: string } {
+  const waits = error.retryAfter !== undefined && (error.status === 429 || error.status === 503) && !/try again in/i.test(error.message);
+  const message = error.code === 'context_overflow' ? redrawOverflow(error.message, overflowWords) : error.message;
+  return {
+    message: waits ? message + waitWords(error.retryAfter ?? 1) : message,
+    type: clientTypes.get(error.status) ?? (error.status < 500 ? 'invalid_request_error' : 'server_error'),
+    param: error.param ?? null,
+    code: (Object.hasOwn(clientCodes, error.code) ? clientCodes[error.code] : undefined) ?? error.code,
+  };
 }
+
+export const writeError = (error: ClientError): { body: string } => ({ body: JSON.stringify({ error: drawError(error) }) });
+
+/**
+ * The coding agent of this protocol looks for a prompt that does not fit in the stream alone, where the vendor says it (`response.failed`); a 400
+ * with the same code ends its turn without shortening the conversation.
+ */
+export const refuseInStream: NonNullable<ClientDoor['refuseInStream']> = (error, { headers, model, createdAt, mintId }) => {
+  if (error.code !== 'context_overflow' || !isAgent(headers)) return null;
+  const { code, message } = drawError(error);
+  const created = newResponse(mintId('resp_'), model, createdAt);
+  return (
+    printEvent('response.created', 0, { response: created }) +
+    printEvent('response.in_progress', 1, { response: created }) +
+    printEvent('response.failed', 2, { response: { ...created, status: 'failed', error: { code, message } } })
+  );
+};

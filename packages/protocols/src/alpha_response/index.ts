@@ -7,7 +7,7 @@ import { verbatim } from './anatomy.ts';
 import { bodyAnatomy } from './body-anatomy.ts';
 import { createCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
-import { readError, writeError } from './errors.ts';
+import { readError, refuseInStream, writeError } from './errors.ts';
 import { modelsTagHeader } from './models-tag.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
@@ -27,6 +27,7 @@ const client: ClientDoor = {
   writeWhole,
   writeTokenCount: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
   writeError,
+  refuseInStream,
   writeModels,
   writeModel,
   modelsTagHeader,

@@ -120,7 +120,7 @@ describe('errors to callers', () => {
     ['prompt is too long: 3 tokens > 2 maximum', 'prompt is too long: 3 tokens > 2 maximum'],
     ['Your input exceeds the context window of this model.', 'prompt is too long: Your input exceeds the context window of this model.'],
   ])('an overflow is said in this protocol’s words: %s', (message, said) => {
-    const { body } = client.writeError({ status: 400, code: 'upstream_rejected', message, requestId: 'r' });
+    const { body } = client.writeError({ status: 400, code: 'context_overflow', message, requestId: 'r' });
     expect((JSON.parse(body) as { error: { message: string } }).error.message).toBe(said);
   });
 });

@@ -1,5 +1,6 @@
 /** Error bodies, both ways: a caller's in this protocol's shape, and what an upstream's error says about whose fault it was. */
 import type { UpstreamFault } from '../chat/event.ts';
+import { type OverflowWords, redrawOverflow, saysOverflow } from '../kit/context-overflow.ts';
 import { asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
 import type { ClientError } from '../protocol.ts';
@@ -20,29 +21,20 @@ const typeOf = (status: number): string => typeByStatus.get(status) ?? (status >
 
 /** `{type:'error', error:{type, message}, request_id}`. */
 export function writeError(error: ClientError): { body: string } {
-  const message = error.status === 400 ? (overflowMessage(error.message) ?? error.message) : error.message;
+  const message = error.code === 'context_overflow' ? redrawOverflow(error.message, overflowWords) : error.message;
   return { body: JSON.stringify({ type: 'error', error: { type: typeOf(error.status), message }, request_id: error.requestId }) };
 }
 
 /**
- * Other vendors' ways to say that the prompt does not fit. Agents compact their history only when they read this protocol's own
- * sentence ("prompt is too long: N tokens > M maximum"), so it is said again in those words; two captures are (asked, allowed).
+ * The vendor's own sentences for a prompt that does not fit, which agents look for: on the first they compact their history, on the one with
+ * three numbers they ask for a shorter reply.
  */
-const overflowWordings: readonly { pattern: RegExp; askedFirst: boolean }[] = [
-  { pattern: /maximum context length is (\d{1,12}) tokens[\s\S]{0,200}?resulted in (\d{1,12}) tokens/i, askedFirst: false },
-  { pattern: /maximum context length is (\d{1,12}) tokens[\s\S]{0,200}?requested (?:about )?(\d{1,12}) tokens/i, askedFirst: false },
-  { pattern: /input token count \(?(\d{1,12})\)? exceeds the maximum number of tokens allowed \(?(\d{1,12})/i, askedFirst: true },
-];
-const overflowWords = /context_length_exceeded|exceeds the context window|input is too long for requested model|maximum context length/i;
-
-function overflowMessage(message: string): string | null {
-  if (message.includes('prompt is too long')) return null;
-  for (const { pattern, askedFirst } of overflowWordings) {
-    const found = pattern.exec(message);
-    if (found) return `prompt is too long: ${found[askedFirst ? 1 : 2]} tokens > ${found[askedFirst ? 2 : 1]} maximum`;
-  }
-  return overflowWords.test(message) ? `prompt is too long: ${message}` : null;
-}
+const overflowWords: OverflowWords = {
+  sum: (asked, output, allowed) =>
+    `input length and \`max_tokens\` exceed context limit: ${asked} + ${output} > ${allowed}, decrease input length or \`max_tokens\` and try again`,
+  prompt: (asked, allowed) => `prompt is too long: ${asked} tokens > ${allowed} maximum`,
+  plain: (message) => (message.includes('prompt is too long') ? message : `prompt is too long: ${message}`),
+};
 
 const classByType: ReadonlyMap<string, UpstreamFault['class']> = new Map([
   ['invalid_request_error', 'caller'],
@@ -68,7 +60,6 @@ const classByStatus: ReadonlyMap<number, UpstreamFault['class']> = new Map([
   [529, 'overloaded'],
 ]);
 
-const contextWords = /prompt is too long|exceed(?:s|ed)? (?:the )?(?:model'?s? )?context (?:window|limit|length)|maximum context length/i;
 const accountWords =
   /credit balance|billing|purchase credits|insufficient (?:credit|balance|funds)|organization has been disabled|usage limits?\b.*regain access/i;
 const overloadedWords = /overloaded|at capacity|no capacity/i;
@@ -79,7 +70,7 @@ function classify(status: number | undefined, type: string | undefined, message:
   // The type tells more than the status, except that a 5xx never is the caller's fault.
   const fault = named !== undefined && !(named === 'caller' && status !== undefined && status >= 500) ? named : (byStatus ?? 'server');
   // Not at 413: that one is about bytes, which no larger window mends.
-  if (fault === 'caller' && status !== 413 && contextWords.test(message)) return 'context';
+  if (fault === 'caller' && status !== 413 && saysOverflow(message)) return 'context';
   if ((fault === 'caller' || fault === 'credential' || fault === 'rate') && accountWords.test(message)) return 'account';
   if (fault === 'server' && overloadedWords.test(message)) return 'overloaded';
   return fault;

@@ -1,5 +1,6 @@
 /** What the cloud's exceptions say about whose fault it was: as HTTP errors (a header names them) and as messages inside a stream. */
 import type { UpstreamFault } from '../chat/event.ts';
+import { saysOverflow } from '../kit/context-overflow.ts';
 import { asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
 import type { StreamRecord } from '../protocol.ts';
@@ -49,7 +50,7 @@ const classByStatus: ReadonlyMap<number, FaultClass> = new Map([
 ]);
 
 /** Words that tell more than the name; the first that fits, among exceptions of these classes. */
-const wordings: readonly { among: readonly FaultClass[]; pattern: RegExp; class: FaultClass; code?: string; message?: string }[] = [
+const wordings: readonly { among: readonly FaultClass[]; pattern: { test(words: string): boolean }; class: FaultClass; code?: string; message?: string }[] = [
   {
     among: ['credential', 'caller'],
     pattern: /signature (?:has )?expired|signature not yet current|requesttimetooskewed|request time and the current time is too large/i,
@@ -59,8 +60,7 @@ const wordings: readonly { among: readonly FaultClass[]; pattern: RegExp; class:
   },
   {
     among: ['caller', 'server'],
-    pattern:
-      /input is too long|input tokens exceed|exceeds (?:the )?maximum (?:context )?length|prompt is too long|maximum context length|too many input tokens|input length and `?max_tokens`? exceed|exceed(?:s|ed)? (?:the )?(?:model'?s? )?context (?:window|limit|length)/i,
+    pattern: { test: saysOverflow },
     class: 'context',
   },
   { among: ['caller'], pattern: /model identifier is invalid|model version .{0,200}is not supported|reached the end of its life/i, class: 'not-found' },
@@ -70,10 +70,6 @@ const wordings: readonly { among: readonly FaultClass[]; pattern: RegExp; class:
     class: 'account',
   },
 ];
-
-/** Each vendor has its own sentence for it; clients shorten the conversation only at those they know. */
-const overflowWords = (words: string): string =>
-  /prompt is too long|maximum context length/i.test(words) ? words : `This exceeds the model's maximum context length: ${words}`;
 
 const longestMessage = 2000;
 
@@ -93,7 +89,7 @@ export function faultOf(type: string | undefined, message: string | undefined, s
     class: told?.class ?? kind,
     ...(status !== undefined && { status }),
     ...(code !== undefined && { code }),
-    message: told?.message ?? (words === '' ? 'The upstream reported an error.' : told?.class === 'context' ? overflowWords(words) : words),
+    message: told?.message ?? (words === '' ? 'The upstream reported an error.' : words),
   };
 }
 

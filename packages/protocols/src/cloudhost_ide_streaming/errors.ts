@@ -1,4 +1,5 @@
 import type { UpstreamFault } from '../chat/event.ts';
+import { saysOverflow } from '../kit/context-overflow.ts';
 import { asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
 import type { StreamRecord } from '../protocol.ts';
@@ -8,7 +9,7 @@ type Headers = Readonly<Record<string, string | undefined>>;
 interface Rule {
   /** Of the reason, or of the exception's type where there is no reason or none that decides. */
   when: RegExp;
-  words?: RegExp;
+  words?: { test(message: string): boolean };
   class: UpstreamFault['class'];
   status: number;
 }
@@ -25,7 +26,7 @@ const types: readonly Rule[] = [
   { when: /^ServiceQuotaExceeded|^SubscriptionRequired/i, class: 'account', status: 402 },
   { when: /AccessDenied|ExpiredToken|UnrecognizedClient|InvalidSignature|Unauthorized/i, class: 'credential', status: 403 },
   { when: /^ResourceNotFound/i, class: 'not-found', status: 404 },
-  { when: /^ValidationException/i, words: /too long|exceeds? the (?:maximum|context)|context window/i, class: 'context', status: 400 },
+  { when: /^ValidationException/i, words: { test: saysOverflow }, class: 'context', status: 400 },
   { when: /^Validation|^Conflict|^invalidState/i, class: 'caller', status: 400 },
   { when: /ServiceUnavailable|^ModelNotReady|Overload/i, class: 'overloaded', status: 503 },
   { when: /Timeout/i, class: 'timeout', status: 504 },

@@ -1,4 +1,5 @@
 import type { UpstreamFault } from '../chat/event.ts';
+import { saysOverflow } from '../kit/context-overflow.ts';
 import { asNumber, asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
 
@@ -8,7 +9,7 @@ interface Rule {
   /** Of the code, which is a word or dotted words. */
   code: RegExp;
   /** Of the message, where the code alone does not tell. */
-  words?: RegExp;
+  words?: { test(message: string): boolean };
   class: UpstreamFault['class'];
   /** The status that the code has outside of a stream, where no status reaches us. */
   status: number;
@@ -31,8 +32,7 @@ const rules: readonly Rule[] = [
   { code: /ServiceUnavailable|ModelUnavailable|ModelServingError|Overload|SystemBusy/i, class: 'overloaded', status: 503 },
   {
     code: /./,
-    words:
-      /range of input length|input is too long|maximum context|context length|exceeds? the max(?:imum)? (?:input|length|tokens)|total message token length/i,
+    words: { test: saysOverflow },
     class: 'context',
     status: 400,
   },

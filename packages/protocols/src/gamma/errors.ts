@@ -1,6 +1,7 @@
 /** Google's error bodies, read and written. */
 
 import type { UpstreamFault } from '../chat/event.ts';
+import { type OverflowWords, redrawOverflow, saysOverflow } from '../kit/context-overflow.ts';
 import { asArray, asNumber, asObject, asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
 import type { ClientError } from '../protocol.ts';
@@ -69,7 +70,6 @@ function readDelay(details: readonly unknown[]): number | undefined {
   return delay === undefined ? undefined : readRetryAfter({ 'retry-after': delay });
 }
 
-const contextWords = /exceeds the maximum number of (?:input )?tokens|input token count|input context is too long|context (?:length|window)/i;
 const credentialWords = /api key (?:not valid|not found|expired)|api[_ ]key[_ ]invalid|unregistered callers/i;
 const accountWords = /billing|prepay|credits?\b|spend(?:ing)? cap|free tier|location is not supported/i;
 
@@ -91,7 +91,7 @@ function classify(
   if (status === 404 || word === 'NOT_FOUND') return 'not-found';
   if (status === 503 || status === 529 || word === 'UNAVAILABLE' || /model is overloaded/i.test(message)) return 'overloaded';
   if (status === 504 || status === 408 || word === 'DEADLINE_EXCEEDED') return 'timeout';
-  if (status >= 400 && status < 500) return contextWords.test(message) ? 'context' : 'caller';
+  if (status >= 400 && status < 500) return saysOverflow(message) ? 'context' : 'caller';
   return 'server';
 }
 
@@ -125,10 +125,18 @@ const statusWords: Readonly<Record<number, string>> = {
 
 const wordOf = (status: number): string => statusWords[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL');
 
+/** The vendor's own sentence for a prompt that does not fit; it has none for a reply that does not. */
+const overflowWords: OverflowWords = {
+  sum: (asked, output, allowed) => `The input token count (${asked}) and maxOutputTokens (${output}) exceed the maximum number of tokens allowed (${allowed}).`,
+  prompt: (asked, allowed) => `The input token count (${asked}) exceeds the maximum number of tokens allowed (${allowed}).`,
+  plain: (message) => (/input token count/i.test(message) ? message : `The input token count exceeds the maximum number of tokens allowed. ${message}`),
+};
+
 /** `{"error":{code,message,status}}`; the wait goes into RetryInfo, where clients of this protocol look for it. */
 export function writeError(error: ClientError): { body: string } {
   const details =
     error.retryAfter === undefined ? undefined : [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${Math.ceil(error.retryAfter)}s` }];
-  const message = error.param === undefined || error.message.includes(error.param) ? error.message : `${error.param}: ${error.message}`;
+  const words = error.code === 'context_overflow' ? redrawOverflow(error.message, overflowWords) : error.message;
+  const message = error.param === undefined || words.includes(error.param) ? words : `${error.param}: ${words}`;
   return { body: JSON.stringify({ error: { code: error.status, message, status: wordOf(error.status), ...(details && { details }) } }) };
 }

@@ -6,10 +6,10 @@ import type { UpstreamFault } from '@model-gateway/protocols';
 
 /**
  * `key`: another key of the same upstream may do better, and so may another node · `node-or-key`: another node rather than another key, since
- * the upstream itself seems ill; with none left, another key may lead to a healthier part of it · `node`: another node may · `stop`: it would
- * fail everywhere.
+ * the upstream itself seems ill; with none left, another key may lead to a healthier part of it · `node`: another node may · `larger`: another
+ * node, if its model is known to take more · `stop`: it would fail everywhere.
  */
-export type NextStep = 'key' | 'node-or-key' | 'node' | 'stop';
+export type NextStep = 'key' | 'node-or-key' | 'node' | 'larger' | 'stop';
 
 interface Meaning {
   /** What the caller gets when this was the last word of a single upstream (contract §3). */
@@ -21,8 +21,7 @@ interface Meaning {
 /** The one table of error classes. A caller's own fault says nothing against the upstream: it must not be able to close one to others. */
 const meanings: Record<UpstreamFault['class'], Meaning> = {
   caller: { code: 'upstream_rejected', next: 'stop', sign: 'none' },
-  // Another model may have a larger window, but none is known to.
-  context: { code: 'upstream_rejected', next: 'stop', sign: 'none' },
+  context: { code: 'context_overflow', next: 'larger', sign: 'none' },
   'not-found': { code: 'upstream_rejected', next: 'node', sign: 'none' },
   credential: { code: 'upstream_credential', next: 'key', sign: 'key' },
   account: { code: 'upstream_failed', next: 'key', sign: 'key' },
@@ -70,12 +69,14 @@ export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayEr
       ...retryAfter,
       cause: new Error(`${fault.class} ${fault.status ?? ''} ${fault.code ?? ''}: ${facts.clean(fault.message)}`),
     });
-  const status = fault.status !== undefined && fault.status >= 400 && fault.status < 500 ? fault.status : 400;
+  // Vendors use several statuses for a prompt that does not fit; clients look for one.
+  const status = fault.class !== 'context' && fault.status !== undefined && fault.status >= 400 && fault.status < 500 ? fault.status : 400;
   return new GatewayError(code, {
     status,
     message: facts.clean(fault.message),
     ...(fault.param !== undefined && { param: facts.clean(fault.param).slice(0, longestParam) }),
-    ...(facts.body !== undefined && { body: facts.body }),
+    // Clients act on the vendor's words of their own protocol, which a compatible server need not use.
+    ...(facts.body !== undefined && fault.class !== 'context' && { body: facts.body }),
   });
 }
 

@@ -12,6 +12,8 @@ export class Failures {
   /** What a strict group would have lost on its way to a node. */
   refused: GatewayError | undefined;
   #callers = false;
+  /** What does not fit is the caller's to shorten, whatever a node with a larger window answered. */
+  #overflow: GatewayError | undefined;
   /** A node was left out because our own limit of it is reached. */
   #passedOver = false;
   /** Seconds. */
@@ -25,6 +27,7 @@ export class Failures {
   add(fault: UpstreamFault, error: GatewayError): void {
     this.#last = error;
     this.#callers = nextStep(fault) === 'stop';
+    if (fault.class === 'context') this.#overflow = error;
     if (error.retryAfter !== undefined) this.#wait(error.retryAfter);
     if (fault.class === 'rate' && (this.#limited?.retryAfter ?? Number.POSITIVE_INFINITY) >= (error.retryAfter ?? Number.POSITIVE_INFINITY))
       this.#limited = error;
@@ -47,6 +50,7 @@ export class Failures {
       return new GatewayError('rate_limited', { message: 'The model is at its limit. Try again later.', retryAfter: this.#soonest ?? 1 });
     const last = this.#last ?? this.refused ?? new GatewayError('no_upstream');
     if (!this.#last) return last;
+    if (this.#overflow) return this.#overflow;
     if (this.#callers) return last;
     if (!this.#plan.balanced) return this.#limited ?? last;
     return new GatewayError('no_upstream', { cause: last.cause ?? last, ...(this.#soonest !== undefined && { retryAfter: this.#soonest }) });

@@ -1,5 +1,5 @@
 /** The one attempt loop: keys of a node, then the next node, until one answers or nothing is left that may be tried. */
-import type { PlannedNode } from '@model-gateway/contracts';
+import type { PlannedNode, Snapshot } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
@@ -79,7 +79,7 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
     // Once the caller has seen content there is no other attempt (contract §7).
     if (end.committed) throw error;
     failures.add(end.fault, error);
-    if (!goOn(path, end.fault, call, room)) break;
+    if (!goOn(path, end.fault, { route, snapshot, call, room })) break;
   }
   throw failures.error();
 }
@@ -172,16 +172,31 @@ function unreadableKey(error: unknown): AttemptEnd {
   return { fault: { class: 'credential', code: 'unreadable_key', message: 'the stored key cannot be opened' }, committed: false, status: null };
 }
 
+interface Tried {
+  route: Route;
+  snapshot: Snapshot;
+  call: Call;
+  room: Room;
+}
+
 /** Moves to what is tried after this fault. false: nothing may be. */
-function goOn(path: AttemptPath, fault: UpstreamFault, call: Call, room: Room): boolean {
+function goOn(path: AttemptPath, fault: UpstreamFault, { route, snapshot, call, room }: Tried): boolean {
   const step = nextStep(fault);
-  if (step === 'stop') return false;
+  if (step === 'stop' || (step === 'larger' && route.target.family.context === null)) return false;
   if (refusesKey(fault)) path.refuseKey();
   if ((step === 'key' || (step === 'node-or-key' && path.isLastNode)) && path.nextKey()) return true;
-  if (!path.nextNode()) return false;
+  do {
+    if (!path.nextNode()) return false;
+  } while (step === 'larger' && !isLarger(path, route, snapshot));
   if (room.retries.take()) return true;
   room.logger.warn({ request: call.job.id, model: call.plan.model }, 'no other node is tried: the budget of retries is spent');
   return false;
+}
+
+/** Whether the model of the present node is known to take longer prompts than the one that was asked. */
+function isLarger(path: AttemptPath, { target }: Route, snapshot: Snapshot): boolean {
+  const window = path.attempt && resolveTarget(snapshot, path.attempt).target.family.context;
+  return (window ?? 0) > (target.family.context ?? Number.POSITIVE_INFINITY);
 }
 
 /** Longer than any code that a vendor means. */

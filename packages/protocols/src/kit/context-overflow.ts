@@ -1,0 +1,139 @@
+/**
+ * The one table of how vendors say that a prompt does not fit into the model's window, and how each client protocol says it. Agents compact
+ * their history only when they read their own protocol's words, so an upstream's are never passed on as they are (field notes 21).
+ */
+
+/** Tokens, as far as a message tells them. */
+export interface OverflowFigures {
+  /** Of the prompt, or of prompt and reply together where the vendor does not tell them apart. */
+  asked?: number;
+  /** Reserved for the reply, where it is told beside the prompt's. */
+  output?: number;
+  allowed?: number;
+}
+
+type Figure = keyof OverflowFigures;
+interface Wording {
+  /** Who says it so. */
+  source: string;
+  pattern: RegExp;
+  /** What the captures are, in order. `null`: a sum that the others already say. */
+  figures: readonly (Figure | null)[];
+}
+
+// Bounded everywhere: the text is an upstream's.
+const n = '(\\d{1,12})';
+const words = (text: string): RegExp => new RegExp(text.replaceAll('#', n), 'i');
+
+const wordings: readonly Wording[] = [
+  { source: 'Anthropic', pattern: words('input length and `?max_tokens`? exceed context limit: # \\+ # > #'), figures: ['asked', 'output', 'allowed'] },
+  { source: 'Anthropic', pattern: words('# tokens? > # maximum'), figures: ['asked', 'allowed'] },
+  {
+    source: 'OpenAI, DeepSeek, OpenRouter, vLLM',
+    pattern: words('maximum context length is # tokens[^]{0,200}?requested (?:about )?# tokens \\(# (?:in|of)[^,)]{0,60}, # (?:in|for|of)'),
+    figures: ['allowed', null, 'asked', 'output'],
+  },
+  {
+    source: 'vLLM',
+    pattern: words('maximum context length is # tokens[^]{0,200}?requested # output tokens and your prompt contains (?:at least )?# input tokens'),
+    figures: ['allowed', 'output', 'asked'],
+  },
+  { source: 'OpenAI', pattern: words('maximum context length is # tokens[^]{0,200}?resulted in # tokens'), figures: ['allowed', 'asked'] },
+  { source: 'OpenAI, Together', pattern: words('maximum context length is # tokens[^]{0,200}?requested (?:about )?# tokens'), figures: ['allowed', 'asked'] },
+  { source: 'xAI', pattern: words('maximum prompt length is # but the request contains # tokens'), figures: ['allowed', 'asked'] },
+  {
+    source: 'Gemini',
+    pattern: words('input token count \\(?#\\)? exceeds the maximum number of (?:input )?tokens allowed \\(?#'),
+    figures: ['asked', 'allowed'],
+  },
+  { source: 'Mistral', pattern: words('prompt contains # tokens[^]{0,80}? with # maximum context length'), figures: ['asked', 'allowed'] },
+  { source: 'GitHub Copilot', pattern: words('prompt token count of # exceeds the limit of #'), figures: ['asked', 'allowed'] },
+  { source: 'Fireworks', pattern: words('prompt is too long: #, model maximum context length: #'), figures: ['asked', 'allowed'] },
+  { source: 'Moonshot', pattern: words('token limit: # \\(requested: #\\)'), figures: ['allowed', 'asked'] },
+  {
+    source: 'Text Generation Inference, Together',
+    pattern: words('inputs`? tokens \\+ `?max_new_tokens`? must be <= #\\. Given: # `?inputs`? tokens and # '),
+    figures: ['allowed', 'asked', 'output'],
+  },
+  { source: 'Cerebras', pattern: words('current length is # while limit is #'), figures: ['asked', 'allowed'] },
+  { source: 'llama.cpp', pattern: words('request \\(# tokens\\) exceeds the available context size \\(# tokens\\)'), figures: ['asked', 'allowed'] },
+  { source: 'Amazon Nova', pattern: words('max input tokens: #, request input token count: #'), figures: ['allowed', 'asked'] },
+  { source: 'DashScope', pattern: words('range of input length should be \\[\\d{1,4}, ?#\\]'), figures: ['allowed'] },
+  { source: 'Cohere', pattern: words('total number of tokens[^.]{0,60} cannot exceed #\\D{1,60}received #'), figures: ['allowed', 'asked'] },
+  {
+    source: 'several',
+    pattern: words('# (?:input )?tokens?\\b[^.]{0,40}exceeds?[^.]{0,60} (?:limit|maximum|window|length) of #'),
+    figures: ['asked', 'allowed'],
+  },
+  { source: 'several', pattern: words('(?:maximum context length|context window|context length) (?:of|is) #'), figures: ['allowed'] },
+];
+
+/** Wordings without figures, or whose figures mean something else. */
+const plainWords = new RegExp(
+  [
+    'context[_ -]?(?:length|window|size)',
+    'maximum (?:context|prompt|input) ',
+    '(?:prompt|input|request|message)s? (?:is |are )?too long',
+    'too many (?:input )?tokens',
+    'reduce the length',
+    'input token count',
+    'input tokens exceed',
+    'input length and `?max_tokens`? exceed',
+    "exceed(?:s|ed)? (?:the )?(?:model(?:'s)? )?(?:maximum |max(?:imum)? )?(?:context|number of (?:input )?tokens|(?:model )?token limit|input length|max(?:imum)? (?:input|length|tokens))",
+    "exceeds? the (?:model'?s? )?max(?:imum)? (?:number of )?(?:tokens|length|context|input)",
+    'max_model_len',
+    'range of input length',
+    'total message token length',
+    'longer than the maximum',
+    'token limit exceeded',
+    'tokens_limit_reached',
+    'model_max_prompt_tokens_exceeded',
+    'exceed_context_size',
+    'content_length_exceeds_threshold',
+    'input token length too long',
+    'prompt 超长',
+  ].join('|'),
+  'i',
+);
+/** Limits of a minute are no window: waiting helps there. */
+const perMinute = /\btokens per (?:minute|min|hour|day)\b|\bTPM\b/;
+
+/** Longest message that is looked at. */
+const longest = 4000;
+
+/** Whether a message says that the prompt is too long for the model. Only to be asked of a refusal (4xx), and not of a 429. */
+export function saysOverflow(message: string): boolean {
+  const text = message.slice(0, longest);
+  return !perMinute.test(text) && (plainWords.test(text) || wordings.some(({ pattern }) => pattern.test(text)));
+}
+
+/** {} when it tells none. */
+export function overflowFigures(message: string): OverflowFigures {
+  const text = message.slice(0, longest);
+  for (const { pattern, figures } of wordings) {
+    const found = pattern.exec(text);
+    if (!found) continue;
+    const told: OverflowFigures = {};
+    figures.forEach((figure, at) => {
+      if (figure !== null) told[figure] = Number(found[at + 1]);
+    });
+    return told;
+  }
+  return {};
+}
+
+/** What a client protocol says, by what is known. */
+export interface OverflowWords {
+  /** Prompt and reply together do not fit, though the prompt alone would. */
+  sum(asked: number, output: number, allowed: number): string;
+  prompt(asked: number, allowed: number): string;
+  /** No figures are known: `message` is what the upstream said. */
+  plain(message: string): string;
+}
+
+/** The client's own sentence for an upstream's. */
+export function redrawOverflow(message: string, say: OverflowWords): string {
+  const { asked, output, allowed } = overflowFigures(message);
+  if (asked === undefined || allowed === undefined) return say.plain(message);
+  return output !== undefined && asked <= allowed ? say.sum(asked, output, allowed) : say.prompt(asked, allowed);
+}
