@@ -6,7 +6,8 @@ import { type ResourcePath, useList } from '../api/resources.ts';
 
 const offered = 50;
 
-function useNames(resource: ResourcePath, typed: string): string[] {
+/** The first names that hold what was typed. */
+export function useNames(resource: ResourcePath, typed: string): string[] {
   const [q] = useDebouncedValue(typed, 200);
   const { data } = useList<{ name: string }>(resource, { page: 1, page_size: offered, q, sort: 'name' });
   return (data?.items ?? []).map(({ name }) => name);

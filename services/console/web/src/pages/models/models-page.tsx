@@ -1,6 +1,7 @@
 /** Names that callers use, and what stands behind each. */
 import { Button, Group, Select, SimpleGrid, Switch, TagsInput, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import type { BodyRuleInput } from '@model-gateway/contracts';
 import { IconBox, IconMessages } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useProtocols } from '../../api/use-protocols.ts';
@@ -14,6 +15,8 @@ import { NameSelect } from '../../components/name-select.tsx';
 import { emptyRateLimit, RateLimitFields, type RateLimitForm, rateLimitBody, rateLimitForm } from '../../components/rate-limit-fields.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
+import { type RuleForm, rulesBody, rulesForm } from '../../components/rule-form.ts';
+import { RulesEditor } from '../../components/rules-editor.tsx';
 
 interface Model {
   name: string;
@@ -30,6 +33,7 @@ interface Model {
   token_counting: string;
   rate_limit: unknown;
   extra_config: Record<string, unknown> | null;
+  request_body_rules?: BodyRuleInput[];
   enabled: boolean;
 }
 
@@ -48,6 +52,7 @@ interface ModelForm extends Record<string, unknown> {
   token_counting: string;
   rate_limit: RateLimitForm;
   extra_config: string;
+  request_body_rules: RuleForm[];
   enabled: boolean;
 }
 
@@ -66,6 +71,7 @@ const empty: ModelForm = {
   token_counting: 'inherit',
   rate_limit: emptyRateLimit,
   extra_config: '',
+  request_body_rules: [],
   enabled: true,
 };
 
@@ -75,7 +81,13 @@ const optional = ['protocol', 'base_url', 'kind', 'inference_profile'] as const;
 function toForm(model: Model): ModelForm {
   const texts = Object.fromEntries(optional.map((field) => [field, model[field] ?? '']));
   const known = Object.fromEntries(Object.keys(empty).map((field) => [field, (model as unknown as Record<string, unknown>)[field]]));
-  return { ...(known as ModelForm), ...texts, rate_limit: rateLimitForm(model.rate_limit), extra_config: printOrEmpty(model.extra_config) };
+  return {
+    ...(known as ModelForm),
+    ...texts,
+    rate_limit: rateLimitForm(model.rate_limit),
+    extra_config: printOrEmpty(model.extra_config),
+    request_body_rules: rulesForm(model.request_body_rules),
+  };
 }
 
 const toBody = (form: ModelForm) => ({
@@ -85,6 +97,7 @@ const toBody = (form: ModelForm) => ({
   ...Object.fromEntries(optional.map((field) => [field, form[field].trim() || null])),
   rate_limit: rateLimitBody(form.rate_limit, 'inherit'),
   extra_config: parseOrNull(form.extra_config),
+  request_body_rules: rulesBody(form.request_body_rules),
 });
 
 export function ModelsPage() {
@@ -162,6 +175,18 @@ function ModelDrawer({ name, onClose }: { name: string | null; onClose: () => vo
             errors={form.errors}
             sections={[
               { id: 'overrides', title: t('overrides'), fields: overrideFields, content: <Overrides form={form} /> },
+              {
+                id: 'rules',
+                title: t('rules:title'),
+                fields: ['request_body_rules'],
+                content: (
+                  <RulesEditor
+                    value={form.values.request_body_rules}
+                    onChange={(rules) => form.setFieldValue('request_body_rules', rules)}
+                    error={form.errors['request_body_rules']}
+                  />
+                ),
+              },
               {
                 id: 'limits',
                 title: t('limits'),

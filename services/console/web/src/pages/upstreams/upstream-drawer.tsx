@@ -7,6 +7,7 @@ import { FormSections } from '../../components/form-sections.tsx';
 import { jsonFaults } from '../../components/json-text.ts';
 import { RateLimitFields } from '../../components/rate-limit-fields.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
+import { RulesEditor } from '../../components/rules-editor.tsx';
 import { FetchModels } from './fetch-models.tsx';
 import { emptyUpstream, toBody, toForm, type Upstream, type UpstreamForm } from './upstream.ts';
 import { Calls, Headers, Keys, Network } from './upstream-fields.tsx';
@@ -55,6 +56,18 @@ export function UpstreamDrawer({ name, onClose }: { name: string | null; onClose
             sections={[
               { id: 'headers', title: t('headers'), fields: ['custom_headers', 'user_agent', 'neutral_headers'], content: <Headers form={form} /> },
               { id: 'limits', title: t('limits'), fields: ['rate_limit'], content: <RateLimitFields form={form} field="rate_limit" /> },
+              {
+                id: 'rules',
+                title: t('rules:title'),
+                fields: ['request_body_rules'],
+                content: (
+                  <RulesEditor
+                    value={form.values.request_body_rules}
+                    onChange={(rules) => form.setFieldValue('request_body_rules', rules)}
+                    error={form.errors['request_body_rules']}
+                  />
+                ),
+              },
               { id: 'network', title: t('network'), fields: ['proxy', 'dns', 'tls'], content: <Network form={form} /> },
               {
                 id: 'calls',

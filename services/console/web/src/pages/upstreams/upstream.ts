@@ -1,7 +1,9 @@
 /** An upstream as the API gives it, and as the form holds it. */
+import type { BodyRuleInput } from '@model-gateway/contracts';
 import { providerPresets } from '@model-gateway/protocols/playground';
 import { parseOrNull, printOrEmpty } from '../../components/json-text.ts';
 import { emptyRateLimit, type RateLimitForm, rateLimitBody, rateLimitForm } from '../../components/rate-limit-fields.tsx';
+import { type RuleForm, rulesBody, rulesForm } from '../../components/rule-form.ts';
 
 export interface UpstreamKey {
   id?: string;
@@ -36,6 +38,7 @@ export interface Upstream {
   on_client_abort: 'cancel' | 'drain';
   neutral_headers: boolean;
   extra_config: Record<string, unknown> | null;
+  request_body_rules?: BodyRuleInput[];
 }
 
 export interface UpstreamForm extends Record<string, unknown> {
@@ -55,6 +58,7 @@ export interface UpstreamForm extends Record<string, unknown> {
   timeouts: Record<string, number | ''>;
   rate_limit: RateLimitForm;
   extra_config: string;
+  request_body_rules: RuleForm[];
 }
 
 export const timeoutNames = ['connect_ms', 'first_byte_ms', 'idle_ms', 'total_ms'] as const;
@@ -78,6 +82,7 @@ export const emptyUpstream: UpstreamForm = {
   timeouts: {},
   rate_limit: emptyRateLimit,
   extra_config: '',
+  request_body_rules: [],
 };
 
 export const toForm = (upstream: Upstream): UpstreamForm => ({
@@ -98,6 +103,7 @@ export const toForm = (upstream: Upstream): UpstreamForm => ({
   timeouts: upstream.timeouts,
   rate_limit: rateLimitForm(upstream.rate_limit),
   extra_config: printOrEmpty(upstream.extra_config),
+  request_body_rules: rulesForm(upstream.request_body_rules),
 });
 
 /** Masks of proxy and client key go back as they came: the API keeps what it has. */
@@ -125,4 +131,5 @@ export const toBody = (form: UpstreamForm) => ({
   timeouts: Object.fromEntries(Object.entries(form.timeouts).filter(([, value]) => value !== '')),
   rate_limit: rateLimitBody(form.rate_limit, null),
   extra_config: parseOrNull(form.extra_config),
+  request_body_rules: rulesBody(form.request_body_rules),
 });
