@@ -218,6 +218,8 @@ export interface Target {
   family?: ModelFamily;
   /** The model's `kind`: which variant of the protocol it speaks; absent or null for the usual one. */
   kind?: string | null;
+  /** Feature flags that this upstream refused for this model a short while ago. */
+  refusedFlags?: ReadonlySet<string>;
 }
 
 export interface UpstreamRequest {
@@ -364,6 +366,8 @@ export interface UpstreamDoor {
   opensUrl?(part: MediaPart, target: Target): boolean;
   /** A non-2xx reply, or an error found in a body. `body` is text as it came; `headers` lower case. */
   readError(status: number, headers: Readonly<Record<string, string | undefined>>, body: string): UpstreamFault;
+  /** Which of the feature flags in a caller's headers this fault refuses: the same request is sent once more without them. Absent: no protocol of flags. */
+  refusedFlags?(fault: UpstreamFault, clientHeaders: Readonly<Record<string, string>>): string[];
   /** Present when a caller of the same protocol may pass verbatim. */
   verbatim?: VerbatimRules;
   /** Whose bytes pass verbatim, where it is not simply this protocol's own callers: a host may carry another protocol's bodies. */

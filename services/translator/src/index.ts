@@ -10,6 +10,7 @@ import { createMinter } from '@model-gateway/service';
 import type { SharedState } from '@model-gateway/shared-state';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
 import { createOutcomeTeller } from './attempt/outcomes.ts';
+import { RefusedFlags } from './attempt/refused-flags.ts';
 import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
 import { createTokenCounter } from './count-tokens/counter.ts';
 import { Limiter } from './limits/limiter.ts';
@@ -55,6 +56,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
     maxEventBytes: 16 * mebibyte,
     drainMs: 30_000,
     outcomes: createOutcomeTeller(deps.bus),
+    refusedFlags: new RefusedFlags(),
     limiter: new Limiter(deps.state),
     retries: new RetryBudget(deps.retryBudget),
   };

@@ -51,6 +51,8 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
   const upstream = protocol?.upstream;
   if (!protocol || !upstream) throw new GatewayError('internal', { cause: new Error(`no upstream door for ${route.protocol}`) });
   const { job } = call;
+  const refusedFlags = room.refusedFlags.of(route);
+  const target = refusedFlags ? { ...route.target, refusedFlags } : route.target;
   const passes = upstream.passesVerbatim?.(job.clientProtocol, route.target, job.operation) ?? job.clientProtocol === route.protocol;
   const verbatim = passes ? (upstream.verbatim ?? null) : null;
   const proofs = createProofs(route, room, upstream.proofKind ?? protocol.id, () => draft.body ?? call.parseBody());
@@ -61,7 +63,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
     upstream,
     verbatim,
     context: {
-      target: route.target,
+      target,
       operation: job.operation,
       stream: job.stream,
       openSignature: proofsRefused ? () => null : proofs.open,
@@ -80,7 +82,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
   };
   const finish = (): Prepared => {
     const request = upstream.request({
-      target: route.target,
+      target,
       operation: job.operation,
       stream: job.stream,
       ...(verbatim && { clientHeaders: job.headers, clientQuery: job.query, clientPath: job.path }),

@@ -6,6 +6,7 @@ import type { Roster } from '@model-gateway/roster';
 import type { DerivedKey, Keyring } from '@model-gateway/secrets';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
 import type { OutcomeTeller } from './attempt/outcomes.ts';
+import type { RefusedFlags } from './attempt/refused-flags.ts';
 import type { RetryBudget } from './attempt/retry-budget.ts';
 import type { TokenCounter } from './count-tokens/counter.ts';
 import type { Limiter } from './limits/limiter.ts';
@@ -30,6 +31,7 @@ export interface Room {
   counter: TokenCounter;
   /** Tells the routers how attempts went. */
   outcomes: OutcomeTeller;
+  refusedFlags: RefusedFlags;
   /** Bounds how many requests go on to another node. */
   /** What stands before upstreams and models. */
   limiter: Limiter;

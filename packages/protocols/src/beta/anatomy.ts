@@ -4,6 +4,7 @@ import { envelopePrefix } from '../kit/envelope-prefix.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { billingEdits, billingMark, isFirstParty } from './billing-line.ts';
+import { flagsFor, flagsOfCaller } from './feature-flags.ts';
 import { LossList } from './losses.ts';
 import { requireUniqueToolUse } from './read-request.ts';
 import { mayThinkOn } from './write-reasoning.ts';
@@ -18,6 +19,8 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
     context.proofsRefused === true || context.contains('"signature"') || context.contains('"redacted_thinking"') || context.contains(envelopePrefix);
   const mayHoldCalls = context.contains('"tool_use"');
   const holdsBilling = !isFirstParty(context.target.baseUrl) && context.contains(billingMark);
+  const flags = flagsOfCaller(context.clientHeaders);
+  if (flags.length > 0 && flagsFor(flags, context.target).dropped) losses.dropped('anthropic-beta', 'feature flags that this upstream does not know');
   if (!mayHoldProofs && !mayHoldCalls && !holdsBilling) return { edits, losses: losses.list };
   const body = context.parse();
   const billing = holdsBilling ? billingEdits(body) : [];

@@ -79,8 +79,8 @@ describe('upstream calls', () => {
       'beta-version': '2023-06-01',
     });
     const clientHeaders = { 'anthropic-version': '2024-01-01', 'beta-beta': 'a-1, b-2', authorization: 'Bearer secret', cookie: 'c', 'x-app': 'cli' };
-    const { headers } = call({ clientHeaders });
-    expect(headers).toMatchObject({ 'anthropic-version': '2024-01-01', 'anthropic-beta': 'a-1, b-2', 'beta-beta': 'a-1, b-2', 'x-app': 'cli' });
+    const { headers } = call({ clientHeaders, target: target({ baseUrl: 'https://api.anthropic.com' }) });
+    expect(headers).toMatchObject({ 'anthropic-version': '2024-01-01', 'anthropic-beta': 'a-1,b-2', 'beta-beta': 'a-1,b-2', 'x-app': 'cli' });
     expect(JSON.stringify(headers)).not.toMatch(/secret|cookie/);
     const narrowed = call({ clientHeaders, target: target({ extraConfig: { beta_flags: ['b-2'] } }) });
     expect(narrowed.headers['anthropic-beta']).toBe('b-2');

@@ -1,7 +1,7 @@
 /** Where a call to an upstream of this protocol goes, and with which headers. */
 import { joinUrl } from '../kit/join-url.ts';
-import { asArray, own } from '../kit/read.ts';
 import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
+import { flagsFor, flagsOfCaller } from './feature-flags.ts';
 
 /** Mandatory: a call without it is a 400. Sent when the caller named none, or speaks another protocol. */
 const defaultVersion = '2023-06-01';
@@ -35,26 +35,12 @@ export const credential = (key: string): Record<string, string> => (key.startsWi
 /** Version and feature flags, under the vendor's names and the neutral ones (contract §1). */
 function versionHeaders(client: Readonly<Record<string, string>> | undefined, target: Target): Record<string, string> {
   const version = client?.['anthropic-version'] ?? client?.['beta-version'] ?? defaultVersion;
-  const features = allowedFeatures(client?.['anthropic-beta'] ?? client?.['beta-beta'], target);
+  const features = flagsFor(flagsOfCaller(client), target).kept.join(',');
   return {
     'anthropic-version': version,
     'beta-version': version,
-    ...(features !== undefined && { 'anthropic-beta': features, 'beta-beta': features }),
+    ...(features !== '' && { 'anthropic-beta': features, 'beta-beta': features }),
   };
-}
-
-/**
- * The caller's feature flags, unchanged, since a coding agent's request relies on them. `extra_config.beta_flags` (a list) narrows them for a
- * compatible server that answers an unknown flag with a 400.
- */
-function allowedFeatures(features: string | undefined, target: Target): string | undefined {
-  const allowed = asArray(own(target.extraConfig, 'beta_flags'));
-  if (features === undefined || allowed === undefined) return features;
-  const kept = features
-    .split(',')
-    .map((flag) => flag.trim())
-    .filter((flag) => allowed.includes(flag));
-  return kept.length === 0 ? undefined : kept.join(',');
 }
 
 /** Of the caller's query only `beta=true` means anything to an upstream; the rest may be meant for us. */

@@ -5,6 +5,7 @@ import { bodyAnatomy } from './body-anatomy.ts';
 import { createCloser } from './closer.ts';
 import { credential, listModels, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
+import { flagsOfCaller, readRefusedFlags } from './feature-flags.ts';
 import { injectCache } from './inject-cache.ts';
 import { readModelList, writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
@@ -50,6 +51,7 @@ export const beta: Protocol = {
     opensUrl: ({ kind }) => kind === 'image' || kind === 'document',
     readError,
     verbatim,
+    refusedFlags: (fault, headers) => readRefusedFlags(fault, flagsOfCaller(headers)),
     listModels,
     readModelList,
   },

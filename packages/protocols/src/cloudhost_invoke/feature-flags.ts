@@ -1,5 +1,5 @@
 /** The messages vendor's feature flags that this host knows; it answers an unknown one with a 400, and wants them in the body. */
-import { asArray, asString, own } from '../kit/read.ts';
+import { allowFlags, type Flags } from '../beta/feature-flags.ts';
 import type { Target } from '../protocol.ts';
 
 /** The host's own list ("Anthropic Claude Messages API", user guide, 2025-12). */
@@ -18,17 +18,6 @@ const knownFlags: ReadonlySet<string> = new Set([
   'compact-2026-01-12',
 ]);
 
-export interface Flags {
-  kept: string[];
-  /** Whether some were left out. */
-  dropped: boolean;
-}
-
-/** `extra_config.beta_flags`, a list, takes the place of the host's. */
-export function allowedFlags(wanted: readonly string[], target: Target): Flags {
-  const configured = asArray(own(target.extraConfig, 'beta_flags'));
-  const allowed = configured ? new Set(configured.map(asString)) : knownFlags;
-  const asked = [...new Set(wanted.map((flag) => flag.trim()).filter((flag) => flag !== ''))];
-  const kept = asked.filter((flag) => allowed.has(flag));
-  return { kept, dropped: kept.length < asked.length };
-}
+/** `extra_config.beta_flags` takes the place of the host's own. */
+export const allowedFlags = (wanted: readonly string[], target: Target): Flags =>
+  allowFlags([...new Set(wanted.map((flag) => flag.trim()).filter((flag) => flag !== ''))], target, knownFlags);

@@ -1,4 +1,6 @@
 /** Bedrock InvokeModel: the protocol as one value, built on those of the models' vendors. Only upstreams speak it. */
+
+import { flagsOfCaller, readRefusedFlags } from '../beta/feature-flags.ts';
 import { beta } from '../beta/index.ts';
 import { credential, signing } from '../cloudhost_converse/credentials.ts';
 import { listModels, readModelList, readTokenCount } from '../cloudhost_converse/endpoint.ts';
@@ -30,6 +32,7 @@ export const cloudhostInvoke: Protocol = {
     readTokenCount,
     readError,
     verbatim,
+    refusedFlags: (fault, headers) => readRefusedFlags(fault, flagsOfCaller(headers)),
     passesVerbatim: (client, target, operation) => client === beta.id && operation === 'generate' && shapeOf(target) === messagesShape,
     normalize: (field, context) =>
       (shapeOf(context.target) === messagesShape ? beta.upstream?.normalize?.(field, context) : undefined) ?? { edits: [], losses: [] },

@@ -15,6 +15,7 @@ import { AttemptPath } from './attempt-path.ts';
 import { faultToError, healthSign, nextStep, refusesKey } from './classify.ts';
 import { Failures } from './failures.ts';
 import { faultFacts } from './fault-facts.ts';
+import { withoutFlags } from './refused-flags.ts';
 import { type AttemptEnd, sendAttempt } from './send.ts';
 import { sendOn } from './send-on.ts';
 import { withoutProofs } from './without-proofs.ts';
@@ -109,8 +110,8 @@ function stopIfOver(call: Call, admission?: Admission): void {
 }
 
 /**
- * One attempt; and, when the upstream refuses the proofs of earlier thinking, the same attempt once more without them, unless the group takes no
- * loss at all.
+ * One attempt; and, when the upstream refuses the proofs of earlier thinking or a feature flag, the same attempt once more without them, unless
+ * the group takes no loss at all.
  */
 async function tryOnce(
   call: Call,
@@ -123,7 +124,8 @@ async function tryOnce(
   strict: boolean,
 ): Promise<AttemptEnd> {
   const end = await attempt(call, prepared, planned, node, sink, room, lease);
-  const stripped = await withoutProofs(call, prepared, end, room);
+  if (end.fault === null) return end;
+  const stripped = (await withoutProofs(call, prepared, end, room)) ?? (await withoutFlags(call, prepared, end, room));
   if (!stripped || (strict && strictRefusal(call))) return end;
   stopIfOver(call);
   const admission = await admit(call, prepared.route, sink, room);

@@ -1,0 +1,88 @@
+/**
+ * Feature flags of a caller (`anthropic-beta`). The vendor knows all of its own; a compatible server or another cloud may answer an unknown one
+ * with a 400 (field notes 19), so there only documented ones go, and none that this upstream has refused.
+ */
+import type { UpstreamFault } from '../chat/event.ts';
+import { asArray, asString, own } from '../kit/read.ts';
+import type { Target } from '../protocol.ts';
+import { isFirstParty } from './billing-line.ts';
+
+interface FlagList {
+  source: string;
+  /** Year and month. */
+  checked: string;
+  flags: readonly string[];
+}
+
+/** What the vendor documents, whoever serves it. Flags of sign-in and of single agents' experiments are not here: they mean nothing elsewhere. */
+export const documentedFlags: readonly FlagList[] = [
+  {
+    source: 'https://docs.claude.com/en/api/beta-headers and AnthropicBeta of @anthropic-ai/sdk',
+    checked: '2026-11',
+    flags: [
+      ...['message-batches-2024-09-24', 'prompt-caching-2024-07-31', 'pdfs-2024-09-25', 'token-counting-2024-11-01'],
+      ...['computer-use-2024-10-22', 'computer-use-2025-01-24', 'computer-use-2025-11-24', 'token-efficient-tools-2025-02-19'],
+      ...['output-128k-2025-02-19', 'files-api-2025-04-14', 'mcp-client-2025-04-04', 'mcp-client-2025-11-20', 'dev-full-thinking-2025-05-14'],
+      ...['interleaved-thinking-2025-05-14', 'code-execution-2025-05-22', 'code-execution-2025-08-25', 'extended-cache-ttl-2025-04-11'],
+      ...['context-1m-2025-08-07', 'context-management-2025-06-27', 'model-context-window-exceeded-2025-08-26', 'skills-2025-10-02'],
+      ...['fast-mode-2026-02-01', 'structured-outputs-2025-11-13', 'effort-2025-11-24', 'advanced-tool-use-2025-11-20'],
+      ...['tool-search-tool-2025-10-19', 'tool-examples-2025-10-29', 'fine-grained-tool-streaming-2025-05-14', 'web-fetch-2025-09-10'],
+      ...['compact-2026-01-12', 'compact-2026-09-04', 'max-tokens-3-5-sonnet-2024-07-15', 'output-300k-2026-03-24', 'task-budgets-2026-03-13'],
+      ...['thinking-token-count-2026-05-13', 'thinking-display-updates-2026-08-18', 'mid-conversation-tool-changes-2026-07-01'],
+      ...['mid-conversation-output-config-2026-07-01', 'mid-conversation-system-clear-at-2026-08-21', 'inline-tools-2026-09-15'],
+      ...['mcp-client-2026-09-15', 'advisor-tool-2026-03-01', 'cache-diagnosis-2026-04-07'],
+    ],
+  },
+  { source: 'Claude Code: says which agent calls; servers that sell to its users look at it', checked: '2026-05', flags: ['claude-code-20250219'] },
+];
+const documented: ReadonlySet<string> = new Set(documentedFlags.flatMap(({ flags }) => flags));
+
+export interface Flags {
+  kept: string[];
+  /** Whether some were left out. */
+  dropped: boolean;
+}
+
+/** More than any client sends. */
+const mostFlags = 64;
+
+/** The flags of a comma-separated list, each once. */
+export const listFlags = (text: string | undefined): string[] =>
+  text === undefined
+    ? []
+    : [
+        ...new Set(
+          text
+            .split(',', mostFlags)
+            .map((flag) => flag.trim())
+            .filter((flag) => flag !== ''),
+        ),
+      ];
+
+export const flagsOfCaller = (headers: Readonly<Record<string, string>> | undefined): string[] =>
+  listFlags(headers?.['anthropic-beta'] ?? headers?.['beta-beta']);
+
+/**
+ * Which of the wanted flags go to this upstream. `usual` are those that it takes (null: all). `extra_config.beta_flags` takes their place: a list,
+ * or `"all"` for a relay to the vendor.
+ */
+export function allowFlags(wanted: readonly string[], target: Target, usual: ReadonlySet<string> | null): Flags {
+  const setting = own(target.extraConfig, 'beta_flags');
+  const list = asArray(setting);
+  const allowed = setting === 'all' ? null : list ? new Set(list.map(asString)) : usual;
+  const kept = wanted.filter((flag) => (allowed === null || allowed.has(flag)) && !target.refusedFlags?.has(flag));
+  return { kept, dropped: kept.length < wanted.length };
+}
+
+/** The same for an upstream of this protocol. */
+export const flagsFor = (wanted: readonly string[], target: Target): Flags => allowFlags(wanted, target, isFirstParty(target.baseUrl) ? null : documented);
+
+const aboutFlags = /\bbeta\b|\bflags?\b/i;
+const refusal = /unexpected|invalid|unsupported|not (?:yet )?(?:supported|available|enabled|allowed|recogni[sz]ed|valid)|unknown|unrecogni[sz]ed/i;
+
+/** Which flags an upstream's 400 refuses: those it names, or all that were sent when it names none ("invalid beta flag"). */
+export function readRefusedFlags(fault: UpstreamFault, sent: readonly string[]): string[] {
+  if (fault.class !== 'caller' || sent.length === 0 || !aboutFlags.test(fault.message) || !refusal.test(fault.message)) return [];
+  const named = sent.filter((flag) => fault.message.includes(flag));
+  return named.length > 0 || !/\b(?:beta flag|anthropic[-_]beta)/i.test(fault.message) ? named : [...sent];
+}
