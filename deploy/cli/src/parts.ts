@@ -1,7 +1,7 @@
 /** The parts that services are composed from: made once per process, closed in one place. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type Bus, connectNatsBus, createGatherer, createMemoryBus } from '@model-gateway/bus';
+import { type Bus, connectNatsBus, createGatherer, createMemoryBus, withJournal } from '@model-gateway/bus';
 import { type CatalogWatcher, createCatalogWatcher } from '@model-gateway/catalog';
 import type { Config } from '@model-gateway/config';
 import { createOutbound, type Outbound } from '@model-gateway/outbound';
@@ -10,6 +10,7 @@ import { createKeyring, type Keyring } from '@model-gateway/secrets';
 import { type Attempts, MemoryAttempts, MemoryState, RedisAttempts, RedisState, type SharedState } from '@model-gateway/shared-state';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { createLogger, createMetrics, createRedactor, type Logger, type LogLevel, type Metrics, measureProcess, type Redactor } from '@model-gateway/telemetry';
+import { claimFolder } from './claim-folder.ts';
 import { masterKeyOf } from './key-files.ts';
 import { createPriceOf } from './price-of.ts';
 
@@ -52,7 +53,9 @@ export async function createParts(config: Config, name: string, announce: (text:
   for (const warning of config.warnings) logger.warn(warning);
   const metrics = createMetrics({ service: name });
   const stopMeasuring = measureProcess(metrics);
-  const bus = config.process.natsUrls === null ? createMemoryBus({ logger }) : await connectNatsBus({ url: config.process.natsUrls.join(','), name, logger });
+  const plainBus =
+    config.process.natsUrls === null ? createMemoryBus({ logger }) : await connectNatsBus({ url: config.process.natsUrls.join(','), name, logger });
+  const { bus, release } = keepJournal(plainBus, join(config.process.dataDir, 'outbox'), name, logger);
   const holder = `${name}-${randomBytes(6).toString('hex')}`;
   const gatherer = once(() => createGatherer(bus));
   const state = once(() =>
@@ -96,12 +99,24 @@ export async function createParts(config: Config, name: string, announce: (text:
       await state.made?.close();
       await (attempts.made as Partial<RedisAttempts> | undefined)?.close?.();
       await bus.drain();
+      release();
       await outbound.made?.close();
       await clientUrls.made?.close();
       await storage.made?.close();
       stopMeasuring();
     },
   };
+}
+
+/** Without a place on the disk the process works all the same: what it told is then lost with it. */
+function keepJournal(bus: Bus, parent: string, name: string, logger: Logger): { bus: Bus; release(): void } {
+  try {
+    const { folder, release } = claimFolder(parent, name);
+    return { bus: withJournal(bus, { folder, logger }), release };
+  } catch (error) {
+    logger.warn({ error, folder: parent }, 'durable news cannot be kept on the disk until they are delivered');
+    return { bus, release: () => undefined };
+  }
 }
 
 /** null when there is none. */

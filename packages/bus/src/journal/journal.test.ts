@@ -1,0 +1,71 @@
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { RequestRow } from '@model-gateway/contracts';
+import { createMemoryBus, withJournal } from '../index.ts';
+
+const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const row = (id: string): RequestRow => ({ id, user_agent: 'x'.repeat(500) }) as RequestRow;
+const until = async (condition: () => boolean): Promise<void> => {
+  for (const deadline = Date.now() + 8_000; !condition(); ) {
+    if (Date.now() > deadline) throw new Error('waited in vain');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'journal-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const onDisk = (): string =>
+  readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('');
+
+test('what nobody took is there for the next process, once; a torn last line is passed over', async () => {
+  const first = withJournal(createMemoryBus(), { folder, logger });
+  void first.tellDurably('stats.request', 'a', row('a'));
+  void first.tellDurably('stats.request', 'b', row('b'));
+  await until(() => onDisk().includes('"b"'));
+  // The process is killed here, in the middle of a line.
+  appendFileSync(join(folder, readdirSync(folder)[0]!), '["stats.request","stats.request/c",{"id"');
+  const second = withJournal(createMemoryBus(), { folder, logger });
+  const heard: string[] = [];
+  second.listenDurably('stats.request', async (batch) => void heard.push(...batch.map(({ id, news }) => `${id}:${news.id}`)), { maxWaitMs: 1 });
+  await until(() => heard.length === 2);
+  expect(heard).toEqual(['a:a', 'b:b']);
+  await until(() => readdirSync(folder).length === 0);
+  await second.tellDurably('stats.request', 'd', row('d'));
+  await second.drain();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('what a full queue refuses waits on the disk, and is told when there is room', async () => {
+  const bus = withJournal(createMemoryBus({ outbox: { items: 2, bytes: 1e9 } }), { folder, logger });
+  const told = ['a', 'b', 'c', 'd'].map((id) => bus.tellDurably('stats.request', id, row(id)));
+  await Promise.all(told.slice(2));
+  expect(onDisk()).toContain('stats.request/d');
+  const heard: string[] = [];
+  bus.listenDurably('stats.request', async (batch) => void heard.push(...batch.map(({ id }) => id)), { maxWaitMs: 1 });
+  await Promise.all(told);
+  await until(() => heard.length === 4);
+  expect(heard.sort()).toEqual(['a', 'b', 'c', 'd']);
+  await bus.drain();
+}, 15_000);
+
+test('a full journal says so and lets news pass in memory', async () => {
+  const faults: string[] = [];
+  const bus = withJournal(createMemoryBus(), {
+    folder,
+    maxBytes: 1_000,
+    logger: { ...logger, error: (_fields: object, text: string) => void faults.push(text) },
+  });
+  const heard: string[] = [];
+  bus.listenDurably('stats.request', async (batch) => void heard.push(...batch.map(({ id }) => id)), { maxWaitMs: 50 });
+  await Promise.all(Array.from({ length: 10 }, (_, at) => bus.tellDurably('stats.request', `r${at}`, row(`r${at}`))));
+  expect(heard).toHaveLength(10);
+  expect(faults).toHaveLength(1);
+  await bus.drain();
+});

@@ -1,0 +1,169 @@
+/**
+ * Durable news on this machine's disk until they are in safe hands: a process that is killed loses what it told in the last 50 ms at most, and what
+ * nobody could take (a queue is full) waits here. Replayed at the next start; the database's keys make a repetition harmless.
+ */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BusLogger } from '../kit/logger.ts';
+import { readLines, Segment } from './segment.ts';
+
+export interface JournalOptions {
+  folder: string;
+  logger: BusLogger;
+  /** Bytes of all files together; beyond them news are no longer kept here, which is logged and counted. */
+  maxBytes?: number;
+}
+
+export type Tell = (subject: string, id: string, news: unknown) => Promise<void>;
+
+const flushMs = 50;
+const retryMs = 5_000;
+const segmentBytes = 4 * 1024 * 1024;
+/** Told at once when they are told again. */
+const atOnce = 100;
+
+export class Journal {
+  readonly #folder: string;
+  readonly #logger: BusLogger;
+  readonly #maxBytes: number;
+  #segments: Segment[] = [];
+  #current: Segment | null = null;
+  #next = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #full = false;
+  /** News that were told while the journal was full or its disk refused them. */
+  unkept = 0;
+
+  constructor({ folder, logger, maxBytes = 256 * 1024 * 1024 }: JournalOptions) {
+    this.#folder = folder;
+    this.#logger = logger;
+    this.#maxBytes = maxBytes;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(folder)
+      .filter((one) => /^\d+\.jsonl$/.test(one))
+      .sort((one, other) => Number.parseInt(one, 10) - Number.parseInt(other, 10))) {
+      const text = readFileSync(join(folder, name), 'utf8');
+      const segment = new Segment(
+        join(folder, name),
+        readLines(text).map(({ id }) => id),
+      );
+      segment.bytes = text.length;
+      segment.closed = true;
+      this.#segments.push(segment);
+      this.#next = Number.parseInt(name, 10) + 1;
+    }
+  }
+
+  get items(): number {
+    return this.#segments.reduce((sum, { open }) => sum + open.size, 0);
+  }
+
+  /** Keeps one item. `done` when it is in safe hands, `park` when nobody took it. null: the journal is full. */
+  add(subject: string, id: string, news: unknown): { done(): void; park(): Promise<void> } | null {
+    const key = `${subject}/${id}`;
+    const segment = this.#writable();
+    if (!segment) {
+      this.unkept++;
+      return null;
+    }
+    segment.add(key, `${JSON.stringify([subject, key, news])}\n`);
+    this.#timer ??= setTimeout(() => this.#flush(), flushMs);
+    return {
+      done: () => this.#done(segment, key),
+      park: () => {
+        segment.parked.add(key);
+        return segment.flush();
+      },
+    };
+  }
+
+  /** Begins to tell what earlier processes left, and what is parked from now on. */
+  start(tell: Tell): void {
+    let running = false;
+    const run = async (): Promise<void> => {
+      if (running) return;
+      running = true;
+      try {
+        await this.#tellParked(tell);
+      } catch (error) {
+        this.#logger.warn({ error, items: this.items }, 'news of the journal cannot be told yet');
+      }
+      running = false;
+    };
+    this.#retry = setInterval(() => void run(), retryMs);
+    this.#retry.unref();
+    void run();
+  }
+
+  /** What is in safe hands is gone, the rest is on the disk. */
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    clearInterval(this.#retry);
+    for (const segment of this.#segments) await segment.close(segment.open.size === 0);
+    this.#segments = [];
+    this.#current = null;
+  }
+
+  async #tellParked(tell: Tell): Promise<void> {
+    for (const segment of [...this.#segments]) {
+      if (segment.parked.size === 0) {
+        this.#drop(segment);
+        continue;
+      }
+      const items = await segment.readParked();
+      if (items.length > 0) this.#logger.warn({ items: items.length }, 'news of the journal are told again');
+      for (let start = 0; start < items.length; start += atOnce) {
+        await Promise.all(
+          items.slice(start, start + atOnce).map(async ({ subject, id, news }) => {
+            await tell(subject, id.slice(subject.length + 1), news);
+            segment.parked.delete(id);
+            this.#done(segment, id);
+          }),
+        );
+      }
+      // Lines that could not be read have no more to give.
+      for (const id of segment.parked) if (!items.some((item) => item.id === id)) this.#done(segment, id);
+    }
+  }
+
+  #writable(): Segment | null {
+    if (this.#segments.reduce((sum, { bytes }) => sum + bytes, 0) > this.#maxBytes) {
+      if (!this.#full)
+        this.#logger.error({ folder: this.#folder, bytes: this.#maxBytes }, 'the journal of durable news is full: what is told now is in memory alone');
+      this.#full = true;
+      return null;
+    }
+    this.#full = false;
+    if (this.#current && this.#current.bytes < segmentBytes) return this.#current;
+    if (this.#current) {
+      this.#current.closed = true;
+      this.#drop(this.#current);
+    }
+    this.#current = new Segment(join(this.#folder, `${this.#next++}.jsonl`));
+    this.#segments.push(this.#current);
+    return this.#current;
+  }
+
+  #done(segment: Segment, id: string): void {
+    segment.open.delete(id);
+    this.#drop(segment);
+  }
+
+  #drop(segment: Segment): void {
+    if (!segment.closed || segment.open.size > 0 || !this.#segments.includes(segment)) return;
+    this.#segments = this.#segments.filter((one) => one !== segment);
+    segment.close(true).catch((error: unknown) => this.#logger.warn({ error, file: segment.file }, 'a finished file of the journal could not be removed'));
+  }
+
+  #flush(): void {
+    this.#timer = undefined;
+    for (const segment of this.#segments) {
+      if (!segment.dirty) continue;
+      segment.flush().catch((error: unknown) => {
+        this.unkept++;
+        this.#logger.error({ error, file: segment.file }, 'the journal of durable news cannot be written: what is told now is in memory alone');
+      });
+    }
+  }
+}

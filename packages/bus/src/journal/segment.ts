@@ -1,0 +1,84 @@
+/** One file of the journal: lines are gathered and written together, and the file goes when all that it holds is in safe hands. */
+import { type FileHandle, open, readFile, unlink } from 'node:fs/promises';
+
+export class Segment {
+  readonly file: string;
+  /** Ids of lines that are not in safe hands yet. */
+  readonly open: Set<string>;
+  /** Of these: nobody is telling them now. */
+  readonly parked = new Set<string>();
+  bytes = 0;
+  /** Nothing more is added. */
+  closed = false;
+  #waiting: string[] = [];
+  #handle: Promise<FileHandle> | undefined;
+  #writing: Promise<void> | undefined;
+
+  /** `parked`: what a file of an earlier process holds. */
+  constructor(file: string, parked: Iterable<string> = []) {
+    this.file = file;
+    this.parked = new Set(parked);
+    this.open = new Set(this.parked);
+  }
+
+  add(id: string, line: string): void {
+    this.open.add(id);
+    this.#waiting.push(line);
+    this.bytes += line.length;
+  }
+
+  get dirty(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Resolves when what was added before is on the disk. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    if (!this.dirty) return;
+    this.#writing = this.#write().finally(() => {
+      this.#writing = undefined;
+    });
+    await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const text = this.#waiting.join('');
+    this.#waiting = [];
+    this.#handle ??= open(this.file, 'a', 0o600);
+    const handle = await this.#handle;
+    await handle.appendFile(text, 'utf8');
+    await handle.datasync();
+  }
+
+  /** The lines whose ids are parked, as they were added. What a dying process left half written is passed over. */
+  async readParked(): Promise<{ subject: string; id: string; news: unknown }[]> {
+    await this.flush();
+    return readLines(await readFile(this.file, 'utf8')).filter(({ id }) => this.parked.has(id));
+  }
+
+  async close(remove: boolean): Promise<void> {
+    this.closed = true;
+    if (remove) this.#waiting = [];
+    else await this.flush();
+    await this.#writing?.catch(() => undefined);
+    await (await this.#handle)?.close();
+    this.#handle = undefined;
+    if (remove)
+      await unlink(this.file).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error;
+      });
+  }
+}
+
+export function readLines(text: string): { subject: string; id: string; news: unknown }[] {
+  return text.split('\n').flatMap((line) => {
+    if (line === '') return [];
+    try {
+      const [subject, id, news] = JSON.parse(line) as [string, string, unknown];
+      return typeof subject === 'string' && typeof id === 'string' ? [{ subject, id, news }] : [];
+    } catch {
+      // The last line of a process that was killed while it wrote.
+      return [];
+    }
+  });
+}

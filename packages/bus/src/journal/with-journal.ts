@@ -1,0 +1,48 @@
+/** A bus whose durable news outlive the process that tells them. */
+import { isGatewayError } from '@model-gateway/errors';
+import type { Bus } from '../bus.ts';
+import { Journal, type JournalOptions } from './journal.ts';
+
+/**
+ * As `bus`, but that durable news are on the disk within 50 ms. Telling resolves as before; what the bus has no room for resolves when it is on the
+ * disk, and is told again later.
+ */
+export function withJournal(bus: Bus, options: JournalOptions): Bus {
+  const journal = new Journal(options);
+  const isFull = (error: unknown): boolean => isGatewayError(error) && error.code === 'overloaded';
+  journal.start((subject, id, news) => bus.tellDurably(subject as never, id, news as never));
+  return {
+    ask: bus.ask.bind(bus),
+    open: bus.open.bind(bus),
+    tell: bus.tell.bind(bus),
+    serve: bus.serve.bind(bus),
+    listen: bus.listen.bind(bus),
+    listenDurably: bus.listenDurably.bind(bus),
+    onConnection: bus.onConnection.bind(bus),
+    get connected() {
+      return bus.connected;
+    },
+    stats: () => {
+      const stats = bus.stats();
+      return { ...stats, outboxItems: Math.max(stats.outboxItems, journal.items) };
+    },
+    async tellDurably(subject, id, news) {
+      const kept = journal.add(subject, id, news);
+      try {
+        await bus.tellDurably(subject, id, news);
+        kept?.done();
+      } catch (error) {
+        // Anything but a full queue will not be better another time.
+        if (!kept || !isFull(error)) {
+          kept?.done();
+          throw error;
+        }
+        await kept.park();
+      }
+    },
+    async drain() {
+      await bus.drain();
+      await journal.stop();
+    },
+  };
+}
