@@ -34,7 +34,7 @@ interface Region {
 // biome-ignore lint/suspicious/noExplicitAny: one shape for every kind of node.
 type Any = Node & Record<string, any>;
 
-const calls: ReadonlySet<string> = new Set(['CallExpression', 'NewExpression', 'TaggedTemplateExpression', 'YieldExpression', 'AwaitExpression']);
+const calls: ReadonlySet<string> = new Set(['CallExpression', 'NewExpression', 'TaggedTemplateExpression', 'YieldExpression']);
 const loops: ReadonlySet<string> = new Set(['ForStatement', 'ForInStatement', 'ForOfStatement', 'WhileStatement', 'DoWhileStatement']);
 const functions: ReadonlySet<string> = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
 
@@ -74,8 +74,7 @@ function visitFunction(node: Any, out: MagicString): void {
   const { body } = node;
   const region: Region = { weight: 1 };
   for (const parameter of node['params']) visit(parameter, region, out);
-  // A name may be computed; it is in no function's region, but nothing repeats it.
-  const counted = node['generator'] || node['async'];
+  const counted = node['generator'];
   if (body.type === 'BlockStatement') {
     for (const statement of body.body) visit(statement, region, out);
     if (body.body.length === 0) {
@@ -88,8 +87,8 @@ function visitFunction(node: Any, out: MagicString): void {
     return;
   }
   visit(body, region, out);
-  out.prependRight(body.start, counted ? `{${hookNames.charge}(${region.weight});return(` : `{${hookNames.enter}(${region.weight});try{return(`);
-  out.appendLeft(body.end, counted ? ')}' : `)}finally{${hookNames.leave}()}}`);
+  out.prependRight(body.start, `{${hookNames.enter}(${region.weight});try{return(`);
+  out.appendLeft(body.end, `)}finally{${hookNames.leave}()}}`);
 }
 
 /** What a loop does once belongs to the region around it; what it does each turn, to its own. */

@@ -75,6 +75,7 @@ const forbidden: Readonly<Record<string, string>> = {
   ImportExpression: 'import is not allowed in a script',
   MetaProperty: 'import.meta and new.target are not allowed in a script',
   ImportDeclaration: 'import is not allowed in a script',
+  AwaitExpression: 'await is not allowed in a script: nothing in it waits',
 };
 
 /** Deeper trees would end the walk, and the engine's own parser, by their stack. */
@@ -86,6 +87,8 @@ function refuseForbidden(program: Program, text: string): void {
     const { node, depth } = next;
     const message = Object.hasOwn(forbidden, node.type) ? forbidden[node.type] : undefined;
     if (message) throw new ScriptSyntaxError(message, lineOf(text, node.start));
+    if ((node as unknown as { async?: boolean }).async === true || (node as unknown as { await?: boolean }).await === true)
+      throw new ScriptSyntaxError('async functions are not allowed in a script: transform() answers at once', lineOf(text, node.start));
     if (depth > deepestTree) throw new ScriptSyntaxError('the script is nested too deeply', lineOf(text, node.start));
     if (node.type === 'Identifier' && (node as unknown as { name: string }).name.startsWith(reservedPrefix))
       throw new ScriptSyntaxError(`names that begin with ${reservedPrefix} are reserved`, lineOf(text, node.start));

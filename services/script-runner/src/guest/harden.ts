@@ -1,5 +1,5 @@
 /**
- * Makes a new realm safe to lend to scripts, one after the other: what makes code from text, what waits and what reaches outside is taken away,
+ * Makes a new realm safe to lend to scripts, one after the other: what makes code from text, what waits (promises) and what reaches outside is taken away,
  * what can make something huge is bounded, and everything that is left is frozen, so that nothing of one run is there for the next.
  */
 import { builtins } from './builtins/index.ts';
@@ -17,6 +17,7 @@ const removed = [
   'Atomics',
   'ArrayBuffer',
   'DataView',
+  'Promise',
   'FinalizationRegistry',
   'WeakRef',
   'Intl',
@@ -36,6 +37,7 @@ export function harden(realm: Any): void {
   boundLists(realm);
   realm['RegExp'] = LinearRegExp;
   for (const [name, builtin] of Object.entries(builtins)) realm[name] = builtin;
+  delete (Array as unknown as Any)['fromAsync'];
   Error.stackTraceLimit = 40;
   delete (Error as unknown as Any)['captureStackTrace'];
   freezeAll(realm);

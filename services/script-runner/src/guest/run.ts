@@ -98,7 +98,6 @@ function openBody(body: string, lazy: boolean): Root {
 
 function giveBack(result: unknown, root: Root): { replacements: Replacement[] | null; text: string } {
   if (result === undefined || result === null) throw new MissingReturn();
-  if (result instanceof Promise) throw new TypeError('transform() must return the body itself, not a promise');
   if (typeof result !== 'object' || Array.isArray(result) !== root.isArray)
     throw new TypeError(`transform() must return ${root.isArray ? 'a list' : 'an object'}, not ${Array.isArray(result) ? 'a list' : typeof result}`);
   const printer = new Printer();

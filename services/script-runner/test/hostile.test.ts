@@ -1,0 +1,72 @@
+/** Every hostile script ends in the right fault, in time, and nobody else notices. */
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { type Hostile, hostile, unlimited } from './hostile-scripts.ts';
+import { type Answer, script, startPool, type TestPool } from './support.ts';
+
+const longestMs = 3000;
+const sourceOf = ({ text }: Hostile): string => (/\bfunction transform\b|\bconst transforms\b/.test(text) ? text : script(text));
+
+const counted = startPool();
+const free = startPool({ mostOperations: 100_000_000 });
+afterAll(() => {
+  counted.pool.close();
+  free.pool.close();
+});
+
+interface Ended {
+  name: string;
+  ends: readonly string[];
+  answer: Answer;
+  /** What a harmless script answered meanwhile. */
+  beside: Answer;
+}
+
+/** As many at once as leave a slot for who means no harm. */
+async function runAll({ run }: TestPool, scripts: readonly Hostile[]): Promise<Ended[]> {
+  const ended: Ended[] = [];
+  const left = [...scripts];
+  const lane = async (): Promise<void> => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      const { name, ends } = next;
+      const [answer, beside] = await Promise.all([
+        run(sourceOf(next), undefined, { owner: 'hostile' }),
+        run(script('body.seen = Object.keys(globalThis).length + [].concat(body.messages).length; return body'), undefined, { owner: 'calm' }),
+      ]);
+      ended.push({ name, ends, answer, beside });
+    }
+  };
+  await Promise.all([lane(), lane()]);
+  return ended;
+}
+
+function judge(ended: readonly Ended[]): unknown[] {
+  return ended.flatMap(({ name, ends, answer, beside }) => {
+    const end = answer.fault?.code ?? 'fine';
+    const right = ends.includes(end) && answer.execution_time_ms < longestMs && beside.fault === null;
+    return right ? [] : [{ name, ends, end, message: answer.fault?.message, ms: answer.execution_time_ms, beside: beside.fault }];
+  });
+}
+
+describe('hostile scripts', () => {
+  test('there are enough of them', () => {
+    expect(hostile.length + unlimited.length).toBeGreaterThanOrEqual(200);
+    expect(new Set(hostile.map(({ name }) => name)).size).toBe(hostile.length);
+  });
+
+  test('with the ordinary cap of operations', async () => {
+    expect(judge(await runAll(counted, hostile))).toEqual([]);
+  }, 120_000);
+
+  test('where only time and memory hold', async () => {
+    expect(judge(await runAll(free, unlimited))).toEqual([]);
+  }, 120_000);
+
+  test('leave nothing behind: a realm after them is as a new one', async () => {
+    const look = script('return { keys: Reflect.ownKeys(globalThis).map(String).sort(), polluted: ({}).polluted === undefined, names: Object.keys({}) }');
+    const fresh = startPool({ slots: 1 });
+    const before = await fresh.run(look);
+    fresh.pool.close();
+    expect((await counted.run(look)).body).toEqual(before.body);
+    expect(before.body).toMatchObject({ polluted: true, names: [] });
+  }, 30_000);
+});
