@@ -7,6 +7,8 @@ const base = '/console/api';
 export interface CallOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   body?: unknown;
+  /** The body is text of this type, sent as it is. */
+  bodyType?: string;
   query?: Record<string, string | number | boolean | null | undefined>;
   /** Revision the change was made on: another's change in between is refused with 412. */
   etag?: string | null;
@@ -26,7 +28,7 @@ function queryString(query: CallOptions['query']): string {
 }
 
 /** Throws `ApiProblem`. A 401 ends the session here: the shell then shows the sign-in page. */
-export async function call<T>(where: string, { method = 'GET', body, query, etag, signal, as = 'json' }: CallOptions = {}): Promise<T> {
+export async function call<T>(where: string, { method = 'GET', body, bodyType, query, etag, signal, as = 'json' }: CallOptions = {}): Promise<T> {
   const token = readToken();
   let response: Response;
   try {
@@ -34,10 +36,10 @@ export async function call<T>(where: string, { method = 'GET', body, query, etag
       method,
       headers: {
         ...(token && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && { 'content-type': bodyType ?? 'application/json' }),
         ...(etag && { 'if-match': etag }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: bodyType === undefined ? JSON.stringify(body) : String(body) }),
       ...(signal && { signal }),
       redirect: 'error',
     });

@@ -1,0 +1,159 @@
+/** Who did what, when and from where. */
+import { Badge, Button, Card, Code, Group, Loader, Select, Table, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconShieldCheck } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Fragment, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { FaultNotice } from '../../components/fault-notice.tsx';
+import { formatTime } from '../../components/format.ts';
+import { Page } from '../../components/page.tsx';
+import { actions, entityTypes, windows } from './audit-lists.ts';
+
+interface AuditRecord {
+  id: string;
+  occurred_at: string;
+  actor: string;
+  action: string;
+  entity_type: string;
+  entity_id: string;
+  diff: Record<string, unknown> | null;
+  ip_address: string | null;
+  request_id: string | null;
+}
+
+interface Filters {
+  actor: string;
+  action: string | null;
+  entity_type: string | null;
+  window: string;
+}
+
+export function AuditPage() {
+  const { t } = useTranslation('audit');
+  const [filters, setFilters] = useState<Filters>({ actor: '', action: null, entity_type: null, window: 'day' });
+  const [{ window, ...query }] = useDebouncedValue(filters, 250);
+  const list = useInfiniteQuery({
+    queryKey: ['audit', window, query],
+    queryFn: ({ pageParam, signal }) =>
+      call<{ items: AuditRecord[]; next_cursor: string | null }>('audit-logs', {
+        query: { ...query, from: Date.now() - (windows[window] ?? windows['day']!), cursor: pageParam },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  });
+  const items = list.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <Page title={t('title')} hint={t('hint')}>
+      <Group align="flex-end" gap="sm">
+        <TextInput label={t('actor')} type="search" value={filters.actor} onChange={(event) => setFilters({ ...filters, actor: event.currentTarget.value })} />
+        <Select
+          label={t('action')}
+          clearable
+          searchable
+          data={actions.map((value) => ({ value, label: t(`history:actions.${value}`, value) }))}
+          value={filters.action}
+          onChange={(action) => setFilters({ ...filters, action })}
+        />
+        <Select
+          label={t('entityType')}
+          clearable
+          searchable
+          data={entityTypes.map((value) => ({ value, label: t(`history:entities.${value}`, value) }))}
+          value={filters.entity_type}
+          onChange={(entity_type) => setFilters({ ...filters, entity_type })}
+        />
+        <Select
+          label={t('window')}
+          allowDeselect={false}
+          data={Object.keys(windows).map((value) => ({ value, label: t(`windows.${value}`) }))}
+          value={filters.window}
+          onChange={(value) => setFilters({ ...filters, window: value ?? 'day' })}
+        />
+      </Group>
+      {list.isError && !list.data && <FaultNotice error={list.error} onRetry={() => list.refetch()} />}
+      {list.isPending && <Loader />}
+      {list.data && (
+        <Card withBorder padding={0}>
+          {items.length === 0 ? <EmptyState icon={IconShieldCheck} title={t('emptyTitle')} hint={t('emptyHint')} /> : <Records items={items} />}
+        </Card>
+      )}
+      {list.hasNextPage && (
+        <Group justify="center">
+          <Button variant="default" loading={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
+            {t('history:older')}
+          </Button>
+        </Group>
+      )}
+    </Page>
+  );
+}
+
+function Records({ items }: { items: readonly AuditRecord[] }) {
+  const { t } = useTranslation('audit');
+  const [open, setOpen] = useState<string | null>(null);
+  return (
+    <Table.ScrollContainer minWidth={720}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('when')}</Table.Th>
+            <Table.Th>{t('actor')}</Table.Th>
+            <Table.Th>{t('action')}</Table.Th>
+            <Table.Th>{t('entity')}</Table.Th>
+            <Table.Th>{t('from')}</Table.Th>
+            <Table.Th />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {items.map(({ id, occurred_at, actor, action, entity_type, entity_id, ip_address, request_id, diff }) => (
+            <Fragment key={id}>
+              <Table.Tr>
+                <Table.Td>{formatTime(occurred_at)}</Table.Td>
+                <Table.Td className="anywhere">{actor}</Table.Td>
+                <Table.Td>
+                  <Badge variant="light" color={/failure|violation/.test(action) ? 'red' : 'gray'} tt="none">
+                    {t(`history:actions.${action}`, action)}
+                  </Badge>
+                </Table.Td>
+                <Table.Td className="anywhere">
+                  <Text span size="sm" c="dimmed">
+                    {t(`history:entities.${entity_type}`, entity_type)}
+                  </Text>{' '}
+                  {entity_id}
+                </Table.Td>
+                <Table.Td className="mono">{ip_address ?? '–'}</Table.Td>
+                <Table.Td>
+                  {(diff || request_id) && (
+                    <Button size="compact-xs" variant="subtle" aria-expanded={open === id} onClick={() => setOpen(open === id ? null : id)}>
+                      {t('details')}
+                    </Button>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+              {open === id && (
+                <Table.Tr>
+                  <Table.Td colSpan={6}>
+                    {request_id && (
+                      <Text size="sm">
+                        {t('requestId')} <Code>{request_id}</Code>
+                      </Text>
+                    )}
+                    {diff && (
+                      <Code block className="anywhere">
+                        {JSON.stringify(diff, null, 2)}
+                      </Code>
+                    )}
+                  </Table.Td>
+                </Table.Tr>
+              )}
+            </Fragment>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

@@ -1,0 +1,83 @@
+/** A price in the form (amounts with decimals) and in the API (whole millionths). */
+
+export const modes = ['per_token', 'per_request', 'per_second', 'per_image', 'per_character'] as const;
+export const tokenPrices = ['input', 'output', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'reasoning', 'audio_input', 'audio_output'] as const;
+
+type Prices<T> = Record<(typeof tokenPrices)[number], T>;
+
+export interface Price extends Prices<number | null> {
+  name: string;
+  model: string;
+  currency: string;
+  mode: (typeof modes)[number];
+  unit: number | null;
+  tiers: ({ above_tokens: number } & Prices<number | null>)[];
+  valid_from: string | null;
+  enabled: boolean;
+  description: string;
+}
+
+/** An empty field is an empty text. */
+type Amount = number | string;
+
+export interface PriceForm extends Record<string, unknown>, Prices<Amount> {
+  name: string;
+  model: string;
+  currency: string;
+  mode: (typeof modes)[number];
+  unit: Amount;
+  tiers: ({ above_tokens: Amount } & Prices<Amount>)[];
+  valid_from: string;
+  enabled: boolean;
+  description: string;
+}
+
+const each = <T>(make: (kind: (typeof tokenPrices)[number]) => T): Prices<T> => Object.fromEntries(tokenPrices.map((kind) => [kind, make(kind)])) as Prices<T>;
+const noPrices = each<Amount>(() => '');
+
+export const emptyTier: PriceForm['tiers'][number] = { above_tokens: 200_000, ...noPrices };
+export const emptyPrice: PriceForm = {
+  name: '',
+  model: '',
+  currency: 'USD',
+  mode: 'per_token',
+  ...noPrices,
+  unit: '',
+  tiers: [],
+  valid_from: '',
+  enabled: true,
+  description: '',
+};
+
+const millionth = 1_000_000;
+const shown = (micros: number | null): Amount => (micros === null ? '' : micros / millionth);
+const sent = (amount: Amount): number | null => (amount === '' ? null : Math.round(Number(amount) * millionth));
+
+export const toForm = ({ name, model, currency, mode, unit, tiers, valid_from, enabled, description, ...prices }: Price): PriceForm => ({
+  name,
+  model,
+  currency,
+  mode,
+  ...each((kind) => shown(prices[kind])),
+  unit: shown(unit),
+  tiers: tiers.map((tier) => ({ above_tokens: tier.above_tokens, ...each((kind) => shown(tier[kind])) })),
+  valid_from: valid_from ?? '',
+  enabled,
+  description,
+});
+
+export const toBody = ({ name, model, currency, mode, unit, tiers, valid_from, enabled, description, ...prices }: PriceForm) => {
+  const perToken = mode === 'per_token';
+  return {
+    name: name.trim() || model.trim(),
+    model: model.trim(),
+    currency: currency.trim().toUpperCase(),
+    mode,
+    ...each((kind) => (perToken ? sent(prices[kind]) : null)),
+    unit: perToken ? null : sent(unit),
+    tiers: perToken ? tiers.map((tier) => ({ above_tokens: Number(tier.above_tokens), ...each((kind) => sent(tier[kind])) })) : [],
+    valid_from: valid_from.trim() || null,
+    enabled,
+    description,
+  };
+};

@@ -1,0 +1,122 @@
+/** What models cost: one record for a model or a family of models. */
+import { ActionIcon, Button, Fieldset, Group, NumberInput, Select, SimpleGrid, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { IconCoins, IconPlus, IconTrash } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { Column } from '../../components/data-table.tsx';
+import { Editable } from '../../components/editable.tsx';
+import { EnabledBadge } from '../../components/enabled-badge.tsx';
+import { formatMoney, formatTime } from '../../components/format.ts';
+import { ResourceDrawer } from '../../components/resource-drawer.tsx';
+import { ResourcePage } from '../../components/resource-page.tsx';
+import { emptyPrice, emptyTier, modes, type Price, type PriceForm, toBody, toForm, tokenPrices } from './price.ts';
+
+export function PricingPage() {
+  const { t } = useTranslation('pricing');
+  const columns: Column<Price>[] = [
+    { id: 'model', title: t('model'), sort: 'model', cell: ({ model }) => <span className="mono anywhere">{model}</span> },
+    { id: 'price', title: t('price'), cell: (price) => <Summary {...price} /> },
+    { id: 'from', title: t('validFrom'), wide: true, cell: ({ valid_from }) => (valid_from === null ? '–' : formatTime(valid_from)) },
+    { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
+  ];
+  return <ResourcePage resource="pricing" icon={IconCoins} t={t} columns={columns} drawer={(name, close) => <PriceDrawer name={name} onClose={close} />} />;
+}
+
+function Summary({ mode, input, output, unit, currency }: Price) {
+  const { t } = useTranslation('pricing');
+  const text = mode === 'per_token' ? `${formatMoney(input, currency)} / ${formatMoney(output, currency)}` : formatMoney(unit, currency);
+  return (
+    <Text size="sm">
+      {text}{' '}
+      <Text span size="xs" c="dimmed">
+        {t(`summary.${mode}`)}
+      </Text>
+    </Text>
+  );
+}
+
+function PriceDrawer({ name, onClose }: { name: string | null; onClose: () => void }) {
+  const { t } = useTranslation('pricing');
+  return (
+    <ResourceDrawer<Price, PriceForm>
+      resource="pricing"
+      name={name}
+      createTitle={t('create')}
+      empty={emptyPrice}
+      toForm={toForm}
+      toBody={toBody}
+      onClose={onClose}
+    >
+      {(form) => (
+        <Editable>
+          <TextInput label={t('model')} description={t('modelHint')} required {...form.getInputProps('model')} />
+          <TextInput label={t('name')} description={t('nameHint')} disabled={name !== null} {...form.getInputProps('name')} />
+          <SimpleGrid cols={{ base: 1, xs: 2 }}>
+            <Select
+              label={t('mode')}
+              allowDeselect={false}
+              data={modes.map((value) => ({ value, label: t(`modes.${value}`) }))}
+              {...form.getInputProps('mode')}
+            />
+            <TextInput label={t('currency')} maxLength={3} {...form.getInputProps('currency')} />
+          </SimpleGrid>
+          {form.values.mode === 'per_token' ? <TokenFields form={form} /> : <MoneyInput form={form} field="unit" label={t('unit')} />}
+          <TextInput label={t('validFrom')} description={t('validFromHint')} placeholder="2027-01-01T00:00:00Z" {...form.getInputProps('valid_from')} />
+          <Textarea label={t('description')} autosize {...form.getInputProps('description')} />
+          <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
+        </Editable>
+      )}
+    </ResourceDrawer>
+  );
+}
+
+function MoneyInput({ form, field, label }: { form: UseFormReturnType<PriceForm>; field: string; label: string }) {
+  return <NumberInput label={label} min={0} decimalScale={6} hideControls {...form.getInputProps(field)} />;
+}
+
+function TokenFields({ form }: { form: UseFormReturnType<PriceForm> }) {
+  const { t } = useTranslation('pricing');
+  return (
+    <>
+      <Fieldset legend={t('perMillion')}>
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          {tokenPrices.map((kind) => (
+            <MoneyInput key={kind} form={form} field={kind} label={t(`kinds.${kind}`)} />
+          ))}
+        </SimpleGrid>
+      </Fieldset>
+      <Fieldset legend={t('tiers')}>
+        <Stack gap="sm">
+          <Text size="sm" c="dimmed">
+            {t('tiersHint')}
+          </Text>
+          {form.values.tiers.map((_tier, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the order is the tiers' only identity
+            <Group key={index} align="flex-end" gap="xs">
+              <NumberInput w={150} label={t('above')} min={1} allowDecimal={false} hideControls {...form.getInputProps(`tiers.${index}.above_tokens`)} />
+              {(['input', 'output', 'cache_read'] as const).map((kind) => (
+                <NumberInput
+                  key={kind}
+                  w={110}
+                  label={t(`kinds.${kind}`)}
+                  min={0}
+                  decimalScale={6}
+                  hideControls
+                  {...form.getInputProps(`tiers.${index}.${kind}`)}
+                />
+              ))}
+              <ActionIcon size="lg" color="red" aria-label={t('removeTier', { index: index + 1 })} onClick={() => form.removeListItem('tiers', index)}>
+                <IconTrash size={18} aria-hidden />
+              </ActionIcon>
+            </Group>
+          ))}
+          <Group>
+            <Button variant="light" size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => form.insertListItem('tiers', emptyTier)}>
+              {t('addTier')}
+            </Button>
+          </Group>
+        </Stack>
+      </Fieldset>
+    </>
+  );
+}

@@ -1,0 +1,125 @@
+/** The whole configuration as one file: out, and in again after a look at what would change. */
+import { Alert, Button, Card, FileButton, Group, SegmentedControl, Stack, Text, Textarea, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconDownload, IconUpload } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Changes } from '../../api/changes.ts';
+import { call } from '../../api/client.ts';
+import { ChangeList } from '../../components/change-list.tsx';
+import { FaultNotice } from '../../components/fault-notice.tsx';
+import { Page } from '../../components/page.tsx';
+
+export function TransferPage() {
+  const { t } = useTranslation('transfer');
+  return (
+    <Page title={t('title')} hint={t('hint')}>
+      <Export />
+      <Import />
+    </Page>
+  );
+}
+
+function Export() {
+  const { t } = useTranslation('transfer');
+  const [format, setFormat] = useState('yaml');
+  const download = useMutation({
+    mutationFn: async () => save(await call<string>('export', { query: { format }, as: 'text' }), `gateway.${format}`),
+  });
+  return (
+    <Card withBorder>
+      <Stack align="flex-start">
+        <Title order={3}>{t('export')}</Title>
+        <Text size="sm" c="dimmed">
+          {t('exportHint')}
+        </Text>
+        <Group>
+          <SegmentedControl aria-label={t('format')} value={format} onChange={setFormat} data={['yaml', 'json']} />
+          <Button leftSection={<IconDownload size={16} aria-hidden />} loading={download.isPending} onClick={() => download.mutate()}>
+            {t('download')}
+          </Button>
+        </Group>
+        {download.isError && <FaultNotice error={download.error} />}
+      </Stack>
+    </Card>
+  );
+}
+
+function save(text: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+function Import() {
+  const { t } = useTranslation('transfer');
+  const client = useQueryClient();
+  const [text, setText] = useState('');
+  const send = (dryRun: boolean) => call<Changes>('import', { method: 'POST', query: { dry_run: dryRun }, body: text, bodyType: 'application/yaml' });
+  const rehearsal = useMutation({ mutationFn: () => send(true) });
+  const apply = useMutation({
+    mutationFn: () => send(false),
+    onSuccess: async ({ total_changes }) => {
+      rehearsal.reset();
+      setText('');
+      notifications.show({ message: t('applied', { count: total_changes }), color: 'green' });
+      await client.invalidateQueries();
+    },
+  });
+  const change = (next: string) => {
+    setText(next);
+    // What was shown no longer belongs to what stands here.
+    rehearsal.reset();
+    apply.reset();
+  };
+  return (
+    <Card withBorder>
+      <Stack>
+        <Title order={3}>{t('import')}</Title>
+        <Text size="sm" c="dimmed">
+          {t('importHint')}
+        </Text>
+        <Textarea
+          label={t('file')}
+          placeholder={t('filePlaceholder')}
+          autosize
+          minRows={6}
+          maxRows={20}
+          classNames={{ input: 'mono' }}
+          value={text}
+          onChange={(event) => change(event.currentTarget.value)}
+        />
+        <Group>
+          <FileButton accept=".yaml,.yml,.json,application/json,application/yaml" onChange={(file) => void file?.text().then(change)}>
+            {(props) => (
+              <Button {...props} variant="default" leftSection={<IconUpload size={16} aria-hidden />}>
+                {t('choose')}
+              </Button>
+            )}
+          </FileButton>
+          <Button disabled={text.trim() === ''} loading={rehearsal.isPending} onClick={() => rehearsal.mutate()}>
+            {t('preview')}
+          </Button>
+        </Group>
+        {rehearsal.isError && <FaultNotice error={rehearsal.error} title={t('refused')} />}
+        {apply.isError && <FaultNotice error={apply.error} title={t('refused')} />}
+        {rehearsal.data && (
+          <Stack>
+            <Alert color="blue" title={t('wouldChange', { count: rehearsal.data.total_changes })} />
+            <ChangeList {...rehearsal.data} />
+            {rehearsal.data.total_changes > 0 && (
+              <Group>
+                <Button loading={apply.isPending} onClick={() => apply.mutate()}>
+                  {t('apply')}
+                </Button>
+              </Group>
+            )}
+          </Stack>
+        )}
+      </Stack>
+    </Card>
+  );
+}
