@@ -211,6 +211,20 @@ describe.each(arrangements('body rules'))('%s', (arrangement) => {
     expect(await rowOf(stayed)).toMatchObject({ model: 'asked', upstream: 'messages', routes: [], pipeline: [] });
   });
 
+  test('a count is made where the request would be answered, with the rules that a counter takes', async () => {
+    const count = async (model: string, body: Record<string, unknown>) => {
+      const reply = await send(gateway.url, '/v1/messages/count_tokens', {
+        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], ...body }),
+      });
+      expect(reply.json.input_tokens).toBeGreaterThan(0);
+      return fake.requests.at(-1)!;
+    };
+    expect((await count('inject-system-prompt', {})).json).toEqual({ model: 'ok', messages: [{ role: 'user', content: 'hi' }], system: 'House rules.' });
+    expect((await count('add-if-absent', {})).json).toEqual({ model: 'ok', messages: [{ role: 'user', content: 'hi' }] });
+    expect((await count('asked', { messages: [{ role: 'user', content: [image] }] })).path).toContain('/models/text:3:countTokens');
+  });
+
   test('a circle is a 502 that says so, and nothing was sent', async () => {
     const before = fake.requests.length;
     const reply = await messages('asked', { metadata: { circle: true } });

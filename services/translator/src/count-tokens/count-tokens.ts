@@ -1,7 +1,9 @@
 /** Counts a request's tokens: by the upstream's own counter where it has one and may be asked, else by tiktoken. Never fails for want of a counter. */
 import { type Conversation, findProtocol } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
+import { sendOn } from '../attempt/send-on.ts';
 import type { Call } from '../call.ts';
+import { switchRoute } from '../prepare/steps/switch-route.ts';
 import { prepare } from '../prepare.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
@@ -9,14 +11,27 @@ import { sendCount } from './ask-upstream.ts';
 import { conversationText, mediaTokens } from './conversation-text.ts';
 
 export async function countTokens(call: Call, sink: ReplySink, room: Room): Promise<void> {
-  const snapshot = await room.catalog.at(call.job.plan.revision);
-  const [node] = call.job.plan.nodes;
-  const planned = node && { model: node.model, upstream: node.upstream, keyIndex: node.keys[0] ?? -1 };
-  const route = planned && resolveTarget(snapshot, planned);
+  const place = await findPlace(call, room);
+  const route = place?.route;
   // Read first: a request that makes no sense is the caller's fault whoever counts it.
   const { conversation } = call.readRequest();
-  const counted = route ? await askUpstream(call, route, planned.keyIndex, sink, room) : null;
+  const counted = place ? await askUpstream(call, place.route, place.keyIndex, sink, room) : null;
   sink.whole(JSON.stringify(call.client.writeTokenCount(counted ?? (await countHere(call, conversation, route, room)))));
+}
+
+/** A request is counted where it would be answered: rules send it on as they would then. undefined: no upstream can be asked. */
+async function findPlace(call: Call, room: Room): Promise<{ route: Route; keyIndex: number } | undefined> {
+  for (;;) {
+    const snapshot = await room.catalog.at(call.plan.revision);
+    const [node] = call.plan.nodes;
+    if (!node) return undefined;
+    const keyIndex = node.keys[0] ?? -1;
+    const route = resolveTarget(snapshot, { model: node.model, upstream: node.upstream, keyIndex });
+    const elsewhere = await switchRoute.choose({ call, route, snapshot, room });
+    if (elsewhere === undefined) return { route, keyIndex };
+    call.did(switchRoute.name);
+    await sendOn(call, route, elsewhere, room);
+  }
 }
 
 /** Characters of a token, where even the counter's thread cannot run: a guess is better for an agent than no answer. */
