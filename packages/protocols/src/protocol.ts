@@ -382,6 +382,8 @@ export interface UpstreamDoor {
  * Edits name places in the JSON text; everything else keeps every byte.
  */
 export interface VerbatimRules {
+  /** Whether this body is in the protocol's own shape: else it is read and written anew, though both sides speak the same protocol. Absent: it is. */
+  takes?(body: Pick<VerbatimRequestContext, 'contains' | 'value'>, operation: Operation): boolean;
   /** Edits of the request body. `parse` parses the body on demand: call it only when `contains` says there is something to find. */
   requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Loss[] };
   /** State for one reply. */
@@ -393,6 +395,8 @@ export interface VerbatimRequestContext extends WriteRequestContext {
   clientHeaders?: Readonly<Record<string, string>>;
   /** Whether the body's bytes hold this ASCII text. */
   contains(text: string): boolean;
+  /** The JSON bytes of a top-level value, unparsed; undefined when it is not there. Absent: nobody noted where values stand. */
+  value?(key: string): Buffer | undefined;
   parse(): unknown;
 }
 

@@ -174,6 +174,16 @@ export class Call {
     return place && ((JSON.parse(this.body.toString('utf8', place.start, place.end)) as unknown) ?? undefined);
   }
 
+  /** The JSON bytes of a top-level value; undefined when absent. */
+  valueBytes(key: string): Buffer | undefined {
+    if (!this.places?.keys.includes(key)) {
+      const value = own(this.parseBody(), key);
+      return value === undefined ? undefined : Buffer.from(JSON.stringify(value), 'utf8');
+    }
+    const place = Object.hasOwn(this.places.values, key) ? this.places.values[key] : undefined;
+    return place && this.body.subarray(place.start, place.end);
+  }
+
   /** Whether the caller marked anything for caching. */
   hasCacheMarks(): boolean {
     const { system, tools, turns } = this.readRequest().conversation;

@@ -54,7 +54,9 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
   const refusedFlags = room.refusedFlags.of(route);
   const target = refusedFlags ? { ...route.target, refusedFlags } : route.target;
   const passes = upstream.passesVerbatim?.(job.clientProtocol, route.target, job.operation) ?? job.clientProtocol === route.protocol;
-  const verbatim = passes ? (upstream.verbatim ?? null) : null;
+  const contains = (text: string): boolean => call.body.includes(text, 0, 'latin1');
+  const value = (key: string): Buffer | undefined => call.valueBytes(key);
+  const verbatim = passes && (upstream.verbatim?.takes?.({ contains, value }, job.operation) ?? true) ? (upstream.verbatim ?? null) : null;
   const proofs = createProofs(route, room, upstream.proofKind ?? protocol.id, () => draft.body ?? call.parseBody());
   const draft: Draft = {
     call,
@@ -69,7 +71,8 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
       openSignature: proofsRefused ? () => null : proofs.open,
       ...(proofsRefused && { proofsRefused }),
       mintId: room.mintId,
-      contains: (text) => call.body.includes(text, 0, 'latin1'),
+      contains,
+      value,
       parse: () => call.parseBody(),
       ...(passes && { clientHeaders: job.headers }),
     },

@@ -4,6 +4,7 @@ import { asArray, asObject, asString, own } from '../kit/read.ts';
 import { nineCharacterId } from '../kit/short-id.ts';
 import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { findFamily } from './families.ts';
+import { nestTools, takes } from './mixed-shapes.ts';
 import { absentProof } from './proofs.ts';
 import { blankReasoning, readReasoningText } from './thinking.ts';
 
@@ -22,12 +23,14 @@ const marks = ['reasoning_details', 'thought_signature', 'reasoning_opaque', 'th
 
 /** What changes in bytes that pass from a caller of this protocol to an upstream of it, and back. */
 export const verbatim: VerbatimRules = {
+  takes,
   requestEdits(context) {
     const losses = new Losses();
     const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
     if (context.stream && findFamily(context.target.upstreamModelId).streamOptions) edits.push(...askForUsage(context));
     if (marks.some((mark) => context.contains(mark))) edits.push(...openProofs(context, losses));
     if (context.contains('"tool_call')) edits.push(...fitCalls(context, losses));
+    if (context.operation === 'generate') edits.push(...nestTools(context));
     return { edits, losses: losses.list };
   },
   createReply: (context) => new AlphaReply(context),

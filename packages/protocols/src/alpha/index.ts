@@ -23,7 +23,8 @@ export const alpha: Protocol = {
   client: {
     routes,
     cacheKey: 'prompt_cache_key',
-    editedKeys: ['stream_options', ...normalizedKeys],
+    // The second row decides whether the body passes as it is.
+    editedKeys: ['stream_options', ...normalizedKeys, 'messages', 'input', 'tools', 'tool_choice'],
     readRequest,
     testCall,
     createWriter: (context) => new AlphaWriter(context),

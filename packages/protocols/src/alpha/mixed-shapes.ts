@@ -1,0 +1,66 @@
+/**
+ * Some editors send bodies of the newer protocol to this one's path, whole or in parts, and want this one's answers (field notes 27). What a body
+ * holds decides, not its path: one that is of the other shape is read and written anew; tools of the other shape are put right in place.
+ */
+import type { Edit } from '@model-gateway/json';
+import { asArray, asObject, asString, own } from '../kit/read.ts';
+import type { VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
+
+type Body = Pick<VerbatimRequestContext, 'contains' | 'value'>;
+
+/** No `input` in place of `messages`, and no content parts of the other spelling. */
+export const takes: NonNullable<VerbatimRules['takes']> = (body, operation) =>
+  operation !== 'generate' || !((body.value?.('input') && !body.value('messages')) || body.contains('"input_text"'));
+
+const kinds = ['function', 'custom'] as const;
+
+/** Edits that give flat tools (`{type, name, parameters}`), and a choice that names one, the nested form. */
+export function nestTools(context: VerbatimRequestContext): Edit[] {
+  const edits: Edit[] = [];
+  if (mayHoldFlat(context, 'tools')) {
+    (asArray(own(context.parse(), 'tools')) ?? []).forEach((tool, at) => {
+      const value = nested(tool);
+      if (value) edits.push({ path: ['tools', at], value });
+    });
+  }
+  if (mayHoldFlat(context, 'tool_choice')) {
+    const value = nested(own(context.parse(), 'tool_choice'));
+    if (value) edits.push({ path: ['tool_choice'], value });
+  }
+  return edits;
+}
+
+/** In the nested form each kind stands twice: as the value of `type`, and as the key of what it holds. Counting that needs no parsing. */
+function mayHoldFlat(body: Body, key: string): boolean {
+  const bytes = body.value?.(key);
+  return bytes !== undefined && bytes.length > 2 && kinds.some((kind) => standsMoreOftenAsValue(bytes, `"${kind}"`));
+}
+
+const colon = 0x3a;
+const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+function standsMoreOftenAsValue(bytes: Buffer, word: string): boolean {
+  let surplus = 0;
+  for (let at = bytes.indexOf(word, 0, 'latin1'); at >= 0; at = bytes.indexOf(word, at + 1, 'latin1')) {
+    let next = at + word.length;
+    while (isSpace(bytes[next])) next++;
+    surplus += bytes[next] === colon ? -1 : 1;
+  }
+  return surplus > 0;
+}
+
+/** The nested form of a flat definition; undefined for anything else. What is about the entry and not about the tool stays outside. */
+function nested(value: unknown): unknown {
+  const kind = kinds.find((one) => own(value, 'type') === one);
+  const flat = asObject(value);
+  if (!kind || !flat || own(flat, kind) !== undefined || asString(own(flat, 'name')) === undefined) return undefined;
+  const { type, cache_control, ...definition } = flat;
+  return { type, [kind]: kind === 'custom' ? withNestedGrammar(definition) : definition, ...(cache_control !== undefined && { cache_control }) };
+}
+
+/** The other protocol spells a grammar flat; here it is one level deeper. */
+function withNestedGrammar(definition: Record<string, unknown>): Record<string, unknown> {
+  const format = asObject(own(definition, 'format'));
+  if (own(format, 'type') !== 'grammar' || own(format, 'grammar') !== undefined) return definition;
+  return { ...definition, format: { type: 'grammar', grammar: { syntax: own(format, 'syntax'), definition: own(format, 'definition') } } };
+}
