@@ -57,7 +57,7 @@ function SignedIn() {
           <Group gap="sm" wrap="nowrap">
             <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={t('menu')} />
             <img src="/console/icon.svg" width={26} height={26} alt="" />
-            <Title order={1} size="h3">
+            <Title order={1} size="h3" className="nowrap">
               {t('product')}
             </Title>
           </Group>
@@ -120,7 +120,7 @@ function HeaderActions() {
   return (
     <Group gap={4} wrap="nowrap">
       <Tooltip label={`${t('palette.label')} (Ctrl+K)`}>
-        <ActionIcon size="lg" color="gray" aria-label={t('palette.label')} onClick={openPalette}>
+        <ActionIcon size="lg" color="gray" visibleFrom="xs" aria-label={t('palette.label')} onClick={openPalette}>
           <IconSearch size={20} stroke={1.6} />
         </ActionIcon>
       </Tooltip>

@@ -66,7 +66,7 @@ export function ModelMonitorPage() {
             {t('none')}
           </Text>
         ) : (
-          <Stack gap={4}>
+          <Stack gap={4} miw={230}>
             {keys.map((key) => (
               <Bound key={key.upstream} bound={key} />
             ))}
