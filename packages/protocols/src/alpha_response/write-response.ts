@@ -70,6 +70,8 @@ export class ResponseWriter implements ReplyWriter {
         const item = this.#open.get(event.index)?.item;
         const value = asObject(event.value);
         if (item instanceof RawItem && value) item.value = this.#seal(value);
+        else if (item && !(item instanceof RawItem))
+          this.#losses.add('content.annotations', 'dropped', 'A citation in another vendor’s words has no place here.');
         return '';
       }
       case 'block-end':

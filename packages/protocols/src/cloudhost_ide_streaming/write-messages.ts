@@ -14,7 +14,8 @@ export interface Page {
   losses: Losses;
 }
 
-const noteCache = (page: Page): void => page.losses.add('cache_control', 'dropped', 'This upstream caches prompts by itself.');
+/** Marks of any place are one loss. */
+export const noteCache = (page: Page): void => page.losses.add('cache_control', 'dropped', 'This upstream caches prompts by itself.');
 
 /** Texts, images and results of one turn. Results travel beside the text, and what they show goes with the turn's images. */
 export function writeUser({ parts }: Exchange, page: Page): WireUser {

@@ -9,7 +9,7 @@ import { writeReasoning } from './reasoning.ts';
 import { writeTools } from './tools.ts';
 import { alternate } from './turns.ts';
 import type { WireRequest } from './wire.ts';
-import { type Page, writeAssistant, writeUser } from './write-messages.ts';
+import { noteCache, type Page, writeAssistant, writeUser } from './write-messages.ts';
 
 /** The canonical request → a body of `generateAssistantResponse`. */
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
@@ -23,6 +23,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     ids: pairCallIds(conversation, { fit: (id) => shortId(id, 'tooluse_'), mint: () => context.mintId('tooluse_') }),
     losses,
   };
+  if (conversation.system.some((part) => part.cache)) noteCache(page);
   const { history, current } = alternate(conversation, outputWords(conversation.output, losses), losses);
   const message = { ...writeUser(current, page), modelId: model };
   const tools = writeTools(conversation, losses);

@@ -37,6 +37,11 @@ class PartWriter {
     this.#thought = signed ? '' : this.#thought + text;
   }
 
+  /** What hangs on a block in the words of the upstream's own protocol. */
+  lose(): void {
+    this.losses.add('response.citations', 'dropped', "Citations in another vendor's words have no counterpart.");
+  }
+
   seal(signature: string): string {
     return signature === skipSignature ? signature : this.#context.sealSignature(signature);
   }
@@ -154,6 +159,9 @@ export class GammaReplyWriter implements ReplyWriter {
         const parts = block ? this.#parts.end(block) : [];
         return parts.length === 0 ? '' : this.#chunk(parts);
       }
+      case 'raw-delta':
+        if (this.#blocks.get(event.index)?.start.type !== 'raw') this.#parts.lose();
+        return '';
       case 'usage':
         this.#usage = event.usage;
         return '';
@@ -197,6 +205,7 @@ export function writeWhole(message: Message, context: ReplyContext): { body: unk
     const open: OpenBlock = { start: block.start, text: block.text };
     if (block.signature !== undefined) open.signature = writer.seal(block.signature);
     const kind = block.start.type;
+    if (block.deltas && kind !== 'raw') writer.lose();
     if (kind !== 'text' && kind !== 'thinking' && kind !== 'refusal') return writer.end(open);
     if (block.text === '' && open.signature === undefined) return [];
     if (kind === 'thinking') writer.think(block.text, open.signature !== undefined);

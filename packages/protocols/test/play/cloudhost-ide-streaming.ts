@@ -3,6 +3,9 @@ import { type ChatEvent, type Conversation, foldEvents, type Part, type Turn } f
 import { writeEvent } from './event-stream.ts';
 import type { UpstreamPlayer } from './player.ts';
 
+// biome-ignore lint/suspicious/noExplicitAny: a wrong guess of the shape fails the law
+type Json = any;
+
 const reasons: Record<string, string> = {
   stop: 'END_TURN',
   length: 'MAX_TOKENS',
@@ -11,6 +14,12 @@ const reasons: Record<string, string> = {
   'content-filter': 'CONTENT_FILTERED',
   refusal: 'REFUSAL',
 };
+
+/** Pages are cited one event each. */
+const citations = (value: unknown): Uint8Array[] =>
+  ((value as Json).fields?.annotations ?? []).map(({ url_citation: { url, title } }: Json) =>
+    writeEvent('citationEvent', { citationLink: url, citationText: title }),
+  );
 
 function stream(events: readonly ChatEvent[]): Uint8Array[] {
   const { blocks, finish, usage } = foldEvents(events);
@@ -23,6 +32,7 @@ function stream(events: readonly ChatEvent[]): Uint8Array[] {
       for (const piece of pieces) out.push(writeEvent('reasoningContentEvent', { text: piece }));
       if (signature !== undefined) out.push(writeEvent('reasoningContentEvent', { signature }));
     }
+    if (start.type === 'raw') out.push(...citations(start.value));
     if (start.type !== 'tool-call') continue;
     const call = { toolUseId: start.id, name: start.name };
     out.push(writeEvent('toolUseEvent', call));
@@ -37,9 +47,6 @@ function stream(events: readonly ChatEvent[]): Uint8Array[] {
     writeEvent('meteringEvent', { unit: 'credit', usage: 0.1 }),
   ];
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: a wrong guess of the shape fails the law
-type Json = any;
 
 function readUser(message: Json): Turn {
   const results = message.userInputMessageContext?.toolResults ?? [];

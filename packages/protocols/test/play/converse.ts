@@ -49,6 +49,8 @@ function writeEvent(event: ChatEvent): Named[] {
       return [delta(event.index, { reasoningContent: { signature: event.signature } })];
     case 'arguments-delta':
       return [delta(event.index, { toolUse: { input: event.text } })];
+    case 'raw-delta':
+      return [delta(event.index, event.value)];
     case 'block-end':
       return [['contentBlockStop', { contentBlockIndex: event.index }]];
     case 'finish':

@@ -1,0 +1,122 @@
+/** `docs/losses.md`: every loss that a translation can declare, read from the places in this package that declare it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSync } from '@swc/core';
+
+const protocols = join(import.meta.dirname, '../../src');
+
+// biome-ignore lint/suspicious/noExplicitAny: a syntax tree is walked freely; what does not look like a declaration is passed over.
+type Node = any;
+
+interface Row {
+  field: string;
+  action: string;
+  detail: string;
+}
+
+/** Which way a file looks, by the beginning of its name; the first that fits. */
+const directions: readonly (readonly [RegExp, string])[] = [
+  [/^(?:read-(?:request|messages|contents|content|items|calls|parts|fields)|tools-in)/, 'reading a caller of this protocol'],
+  [/^(?:write-response|output-items|seen-items|reply)/, 'answering a caller of this protocol'],
+  [/^anatomy/, 'between two of this protocol'],
+  [/^normalize/, 'what the model would refuse'],
+  [/./, 'asking an upstream of this protocol'],
+];
+const directionOf = (file: string): string => directions.find(([pattern]) => pattern.test(file))![1];
+
+const actions = new Set(['dropped', 'downgraded', 'emulated', 'renamed']);
+
+/** The texts that an expression can have; `…` stands for what is only known at run time. */
+function texts(node: Node): string[] {
+  if (node.type === 'StringLiteral') return [node.value];
+  if (node.type === 'ConditionalExpression') return [...texts(node.consequent), ...texts(node.alternate)];
+  if (node.type === 'TemplateLiteral') return [node.quasis.map((quasi: Node) => quasi.cooked).join('…')];
+  if (node.type === 'ParenthesisExpression') return texts(node.expression);
+  return ['…'];
+}
+
+/** The last name of `page.losses`, `this.#losses`, `losses`. */
+const lastName = (node: Node): string => (node.type === 'MemberExpression' ? lastName(node.property) : (node.value ?? ''));
+
+/** `losses.add(field, action, detail)` and `losses.dropped(field, detail)`, whatever the list is called. */
+function readCall(node: Node): Row[] {
+  if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression' || !/losses$/i.test(lastName(node.callee.object))) return [];
+  const name = lastName(node.callee.property);
+  const [field, second, third] = node.arguments.map(({ expression }: Node) => expression);
+  if (name === 'dropped' && second) return rows(texts(field), ['dropped'], texts(second));
+  if (name !== 'add' || !third) return [];
+  return rows(
+    texts(field),
+    texts(second).filter((word) => actions.has(word)),
+    texts(third),
+  );
+}
+
+/** Alternatives of action and detail belong together when there are as many of each. */
+function rows(fields: readonly string[], kinds: readonly string[], details: readonly string[]): Row[] {
+  const paired =
+    kinds.length === details.length
+      ? kinds.map((kind, at) => [kind, details[at]!] as const)
+      : kinds.flatMap((kind) => details.map((detail) => [kind, detail] as const));
+  return fields.flatMap((field) => paired.map(([action, detail]) => ({ field, action, detail })));
+}
+
+function lossesOf(path: string): Row[] {
+  const found: Row[] = [];
+  const walk = (node: Node): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if (node.type === 'CallExpression') found.push(...readCall(node));
+    for (const child of Object.values(node)) walk(child);
+  };
+  walk(parseSync(readFileSync(path, 'utf8'), { syntax: 'typescript', target: 'es2024' }));
+  return found;
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const sentence = (text: string): string => (text === '…' ? '' : text.replace(/\.$/, ''));
+
+function describeProtocol(id: string): string {
+  const byDirection = new Map<string, Set<string>>();
+  for (const file of readdirSync(join(protocols, id))) {
+    if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue;
+    for (const loss of lossesOf(join(protocols, id, file))) {
+      const line = `| \`${cell(loss.field)}\` | ${loss.action} | ${cell(sentence(loss.detail))} |`;
+      const direction = directionOf(file);
+      byDirection.set(direction, (byDirection.get(direction) ?? new Set()).add(line));
+    }
+  }
+  if (byDirection.size === 0) return '';
+  const parts = directions
+    .map(([, direction]) => direction)
+    .filter((direction) => byDirection.has(direction))
+    .map((direction) => `### ${direction}\n\n| field | what happens | why |\n| --- | --- | --- |\n${[...byDirection.get(direction)!].sort().join('\n')}\n`);
+  return `## ${id}\n\n${parts.join('\n')}`;
+}
+
+/** The page, as it shall be committed. */
+export function writeLosses(): string {
+  const folders = readdirSync(protocols, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== 'kit' && entry.name !== 'chat')
+    .map((entry) => entry.name)
+    .sort();
+
+  return `# What a translation can lose
+
+Generated by \`node scripts/write-losses-doc.mjs\` from the places in \`packages/protocols\` that declare a loss. A request whose two sides speak the
+same protocol passes as it is; the rest is translated, and what the other side has no place for is one of these, recorded with the request:
+
+- **dropped**: not sent. **downgraded**: sent as something less. Both count as \`lost\` in the response header \`x-gateway-translation\`
+  (\`alpha>beta; lost=2; emulated=1; renamed=1\`), and a key group with \`strict_translation: true\` refuses them with a 400 that names them.
+- **emulated**: reached by other means. **renamed**: the same under another name or in another place. Both still mean what was asked.
+
+The row of the request (\`losses\` in \`GET /console/api/logs\`) lists each with its field. \`…\` stands for what is only known of a request.
+
+${folders.map(describeProtocol).filter(Boolean).join('\n')}
+## every protocol
+
+| field | what happens | why |
+| --- | --- | --- |
+| \`response_format\` | downgraded | The answer does not fit the schema that was asked for, where the format was emulated |
+| \`max_tokens\` and its other names | downgraded | Raised or limited to what the model takes |
+`;
+}
