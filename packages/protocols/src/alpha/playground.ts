@@ -57,4 +57,12 @@ export const playground: PlaygroundDialect = {
   }),
   readEvent: (event) => read(event, 'delta'),
   readWhole: (reply) => read(reply, 'message'),
+  sampleReply: (words, model) => ({
+    id: 'chatcmpl-sample',
+    object: 'chat.completion',
+    created: 1_760_000_000,
+    model,
+    choices: [{ index: 0, message: { role: 'assistant', content: words }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 24, completion_tokens: 9, total_tokens: 33 },
+  }),
 };

@@ -74,4 +74,13 @@ export const playground: PlaygroundDialect = {
     return Object.hasOwn(readers, type) ? (readers[type]?.(event) ?? []) : errorPiece(event);
   },
   readWhole: (reply) => [...list(at(reply, 'output')).flatMap(readItem), ...end(reply)],
+  sampleReply: (words, model) => ({
+    id: 'resp_sample',
+    object: 'response',
+    created_at: 1_760_000_000,
+    status: 'completed',
+    model,
+    output: [{ id: 'msg_sample', type: 'message', status: 'completed', role: 'assistant', content: [{ type: 'output_text', text: words, annotations: [] }] }],
+    usage: { input_tokens: 24, output_tokens: 9, total_tokens: 33 },
+  }),
 };

@@ -68,4 +68,14 @@ export const playground: PlaygroundDialect = {
     ...finishPiece(at(reply, 'stop_reason')),
     ...usage(reply),
   ],
+  sampleReply: (words, model) => ({
+    id: 'msg_sample',
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [{ type: 'text', text: words }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 24, output_tokens: 9 },
+  }),
 };

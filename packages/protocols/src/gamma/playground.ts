@@ -47,4 +47,9 @@ export const playground: PlaygroundDialect = {
   }),
   readEvent: read,
   readWhole: read,
+  sampleReply: (words, model) => ({
+    candidates: [{ index: 0, content: { role: 'model', parts: [{ text: words }] }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 24, candidatesTokenCount: 9, totalTokenCount: 33 },
+    modelVersion: model,
+  }),
 };

@@ -48,6 +48,8 @@ export interface PlaygroundDialect {
   /** Of one event of a stream, its JSON parsed. Events of no interest give nothing. */
   readEvent: (event: unknown) => PlaygroundPiece[];
   readWhole: (reply: unknown) => PlaygroundPiece[];
+  /** A whole reply with these words, for those who try a change of replies. */
+  sampleReply: (words: string, model: string) => Record<string, unknown>;
 }
 
 /** A stranger's JSON, walked without trust: a path that is not there is undefined. */

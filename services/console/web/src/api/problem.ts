@@ -12,6 +12,8 @@ export class ApiProblem extends Error {
   readonly details: readonly FieldFault[];
   /** Seconds after which trying again can help; null: it was not said. */
   retryAfter: number | null = null;
+  /** Of a script that failed, from 1; null: the fault has none. */
+  line: number | null = null;
   constructor(status: number, code: string, message: string, details: readonly FieldFault[] = []) {
     super(message);
     this.name = 'ApiProblem';
@@ -25,13 +27,14 @@ export class ApiProblem extends Error {
 export async function readProblem(response: Response): Promise<ApiProblem> {
   const text = await response.text().catch(() => '');
   try {
-    const { error } = JSON.parse(text) as { error: { code?: string; message?: string; details?: FieldFault[] } };
+    const { error } = JSON.parse(text) as { error: { code?: string; message?: string; details?: FieldFault[]; line?: unknown } };
     const problem = new ApiProblem(
       response.status,
       error.code ?? 'unknown',
       error.message ?? response.statusText,
       Array.isArray(error.details) ? error.details : [],
     );
+    if (typeof error.line === 'number') problem.line = error.line;
     const seconds = Number(response.headers.get('retry-after') ?? 'none');
     problem.retryAfter = Number.isFinite(seconds) ? seconds : null;
     return problem;

@@ -24,6 +24,7 @@ const pages = [
   ['/playground', () => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'],
   ['/start', () => import('../pages/start/start-page.tsx'), 'StartPage'],
   ['/explain', () => import('../pages/explain/explain-page.tsx'), 'ExplainPage'],
+  ['/studio', () => import('../pages/studio/studio-page.tsx'), 'StudioPage'],
   ['/model-monitor', () => import('../pages/model-monitor/model-monitor-page.tsx'), 'ModelMonitorPage'],
   ['/settings/appearance', () => import('../pages/appearance/appearance-page.tsx'), 'AppearancePage'],
   ['/settings/account', () => import('../pages/account/account-page.tsx'), 'AccountPage'],

@@ -1,6 +1,7 @@
 /** An editor for JSON and JavaScript, loaded when it is first shown. */
 import { Input, Loader } from '@mantine/core';
 import { lazy, type ReactNode, Suspense, useId } from 'react';
+import type { CodeCompletion } from './code-completion.ts';
 import { useReadOnlyForm } from './editable.tsx';
 
 export interface CodeEditorProps {
@@ -13,6 +14,15 @@ export interface CodeEditorProps {
   minHeight?: string;
   maxHeight?: string;
   readOnly?: boolean;
+  /** Offered while JavaScript is typed. */
+  completions?: readonly CodeCompletion[];
+  /** A fault at a line, from 1. */
+  marker?: CodeMarker | null;
+}
+
+export interface CodeMarker {
+  line: number;
+  message: string;
 }
 
 const Editor = lazy(() => import('./code-editor-core.tsx'));

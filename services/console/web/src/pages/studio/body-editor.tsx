@@ -1,0 +1,49 @@
+/** The body that a script or rules are tried on, with samples to begin with. */
+import { Select, Stack } from '@mantine/core';
+import { playgroundDialects } from '@model-gateway/protocols/playground';
+import { useTranslation } from 'react-i18next';
+import { CodeEditor } from '../../components/code-editor.tsx';
+import { readSampleKey, type Sample, type SampleKind, sampleKey, sampleText } from './samples.ts';
+
+interface Props {
+  kinds: readonly SampleKind[];
+  sample: Sample;
+  /** With the text of the sample. */
+  onSample: (sample: Sample, text: string) => void;
+  value: string;
+  onChange: (text: string) => void;
+  isFaulty: boolean;
+}
+
+export function BodyEditor({ kinds, sample, onSample, value, onChange, isFaulty }: Props) {
+  const { t } = useTranslation('studio');
+  const data = playgroundDialects.map(({ id, title }) => ({
+    group: title,
+    items: kinds.map((kind) => ({ value: sampleKey({ protocol: id, kind }), label: `${title}: ${t(`samples.${kind}`)}` })),
+  }));
+  return (
+    <Stack gap="sm">
+      <Select
+        label={t('sample')}
+        description={t('sampleHint')}
+        data={data}
+        allowDeselect={false}
+        value={sampleKey(sample)}
+        onChange={(key) => {
+          if (!key) return;
+          const chosen = readSampleKey(key);
+          onSample(chosen, sampleText(chosen));
+        }}
+      />
+      <CodeEditor
+        language="json"
+        label={t('body')}
+        minHeight="260px"
+        maxHeight="420px"
+        value={value}
+        onChange={onChange}
+        error={isFaulty ? t('notObject') : undefined}
+      />
+    </Stack>
+  );
+}
