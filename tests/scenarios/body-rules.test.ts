@@ -122,6 +122,12 @@ describe.each(arrangements('body rules'))('%s', (arrangement) => {
             { mode: 'switch-route', when: [{ path: 'metadata.circle' }], use_model: 'circle' },
           ],
         },
+        ...Array.from({ length: 7 }, (_, hop) => ({
+          name: `hop-${hop}`,
+          upstream: 'messages',
+          upstream_model_id: 'ok',
+          ...(hop < 6 && { request_body_rules: [{ mode: 'switch-route' as const, when: [{ path: 'model' }], use_model: `hop-${hop + 1}` }] }),
+        })),
         { name: 'sees', upstream: 'generate', upstream_model_id: 'text:3', hide_name: true },
         {
           name: 'circle',
@@ -230,6 +236,13 @@ describe.each(arrangements('body rules'))('%s', (arrangement) => {
     const reply = await messages('asked', { metadata: { circle: true } });
     expect([reply.status, fake.requests.length]).toEqual([502, before]);
     expect(await rowOf(reply)).toMatchObject({ status: 502, error_code: 'route_loop', model: 'asked', attempts: [] });
+  });
+
+  test('a long way is walked up to the limit of hops', async () => {
+    const reached = await messages('hop-1', {});
+    expect(await rowOf(reached)).toMatchObject({ status: 200, model: 'hop-1', routes: ['hop-1', 'hop-2', 'hop-3', 'hop-4', 'hop-5', 'hop-6'] });
+    const tooFar = await messages('hop-0', {});
+    expect(await rowOf(tooFar)).toMatchObject({ status: 502, error_code: 'route_loop' });
   });
 
   test('the console refuses what cannot work, by field, and explains which rules would fire', async () => {
