@@ -16,7 +16,12 @@ export async function buildWeb() {
   process.stderr.write('Building the console (when its sources have changed) …\n');
   // Vite belongs to the application's own package.
   const vite = await import(pathToFileURL(createRequire(join(web, 'package.json')).resolve('vite')).href);
+  // Whoever asks for it, a test runner too, gets the build that operators get.
+  const { NODE_ENV } = process.env;
+  process.env.NODE_ENV = 'production';
   await vite.build({ root: web, configFile: join(web, 'vite.config.ts'), logLevel: 'warn' });
+  if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+  else process.env.NODE_ENV = NODE_ENV;
   writeFileSync(stamp, wanted);
   return folder;
 }
