@@ -32,6 +32,8 @@ export interface ClientRoute {
   methods: readonly string[];
   /** Exact path, or a prefix that ends in `/`. */
   path: string;
+  /** A WebSocket may be opened on this path, too. */
+  socket?: true;
   /**
    * Whether this route takes the path, and what it means. `rest` is what follows the prefix, still percent-encoded ('' for exact paths).
    * `headers` tell apart protocols that share a path (`/v1/models`).
@@ -39,7 +41,38 @@ export interface ClientRoute {
   match(rest: string, query: URLSearchParams, headers: Readonly<Record<string, string | undefined>>): RouteMatch | null;
 }
 
+/** What a caller's frame comes to. */
+export type SocketInput =
+  /** A request: its JSON body, for the same path. */
+  | { body: string }
+  /** Frames to send back; nothing is asked of an upstream. */
+  | { answer: readonly string[] };
+
+export interface SocketContext {
+  mintId(prefix: string): string;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** What a connection may remember, in bytes. */
+  maxBytes: number;
+}
+
+/** One WebSocket connection that carries this protocol's streams, turn by turn. Pure: frames in, frames out. */
+export interface SocketSession {
+  /** A text frame of the caller, while no turn is under way. */
+  read(text: string): SocketInput;
+  /** An event of the turn's stream, as it goes to the caller. */
+  observe(event: string | undefined, data: string): void;
+  /** The frame for a reply that is no stream: an error's status and body. */
+  writeError(status: number, body: string): string;
+  /** The frame for a frame that came while a turn was under way. */
+  busy(): string;
+  /** The frame that goes before a connection is closed for its age. */
+  limitReached(): string;
+}
+
 export interface ClientDoor {
+  /** On the paths of routes that say `socket`, the same calls may come over a WebSocket. */
+  createSocketSession?(context: SocketContext): SocketSession;
   routes: readonly ClientRoute[];
   /** Top-level keys, beside `model`, that the verbatim passage may replace or add: the edge's scan notes where they stand. */
   editedKeys?: readonly string[];

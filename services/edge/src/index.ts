@@ -21,6 +21,7 @@ import { createHttpServer, type GatewayServer } from './http/server.ts';
 import { createMeters } from './meters.ts';
 import type { Room } from './room.ts';
 import { RowTeller } from './rows.ts';
+import { acceptSockets } from './socket/upgrade.ts';
 
 export interface EdgeDeps {
   bus: Bus;
@@ -57,6 +58,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     bodyBudget,
     rows,
     replies: new Roster(),
+    sockets: new Roster(),
     clientAddress: createClientAddress(config.trustedProxies),
     meters: createMeters(metrics, {
       requests: () => capacity.requests.used,
@@ -72,6 +74,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     return { ready: reasons.length === 0, reasons, ...(state.status().degraded && { notes: ['limits-by-share'] }) };
   };
   const server = createHttpServer(config, createListener(room, createEveryday(room, health)));
+  acceptSockets(server, room);
   const limitsPart = createLimitsPart(room, state);
   let answering: Disposable | undefined;
   let port = config.port;
@@ -90,6 +93,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     },
     drain() {
       room.draining = true;
+      room.sockets.forEach((socket) => socket.drain());
     },
     async stop() {
       room.draining = true;
@@ -110,12 +114,16 @@ export function createEdge(deps: EdgeDeps): Edge {
 async function closeServer(server: GatewayServer, room: Room): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
+  room.sockets.forEach((socket) => socket.drain());
   // A request that is on its way in still gets its answer.
   const silence = setTimeout(() => server.closeSilentConnections(), Math.min(1000, room.config.drainMs));
   const reaper = setInterval(() => server.closeIdleConnections(), 100);
   const late = setTimeout(() => {
     room.replies.forEach((reply) => reply.interrupt(new GatewayError('draining')));
-    setTimeout(() => server.closeAllConnections(), 500);
+    setTimeout(() => {
+      server.closeAllConnections();
+      room.sockets.forEach((socket) => socket.terminate());
+    }, 500);
   }, room.config.drainMs);
   await closed;
   clearInterval(reaper);

@@ -12,6 +12,7 @@ import type { BodyBudget } from './http/read-body.ts';
 import type { EdgeMeters } from './meters.ts';
 import type { Reply } from './reply/reply.ts';
 import type { RowTeller } from './rows.ts';
+import type { TurnSocket } from './socket/turn-socket.ts';
 
 /** What every call in this room shares. Built once in `index.ts`. */
 export interface Room {
@@ -30,6 +31,8 @@ export interface Room {
   bodyBudget: BodyBudget;
   /** Replies under way, for the end of a drain. */
   replies: Roster<Reply>;
+  /** Open WebSockets, for the same. */
+  sockets: Roster<TurnSocket>;
   mintId(prefix: string): string;
   /** Set once SIGTERM came: replies say `Connection: close`. */
   draining: boolean;

@@ -13,11 +13,13 @@ import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { ResponseReader, readWhole } from './read-response.ts';
 import { routes } from './routes.ts';
+import { createSocketSession } from './socket.ts';
 import { testCall } from './test-call.ts';
 import { writeRequest } from './write-request.ts';
 import { createWriter, writeWhole } from './write-response.ts';
 
 const client: ClientDoor = {
+  createSocketSession,
   routes,
   cacheKey: 'prompt_cache_key',
   editedKeys: normalizedKeys,

@@ -6,6 +6,6 @@ const generate: RouteMatch = { operation: 'generate', stream: null };
 const count: RouteMatch = { operation: 'count-tokens', stream: 'whole' };
 
 export const routes: readonly ClientRoute[] = [
-  { methods: ['POST'], path: '/v1/responses', match: () => generate },
+  { methods: ['POST'], path: '/v1/responses', socket: true, match: () => generate },
   { methods: ['POST'], path: '/v1/responses/input_tokens', match: () => count },
 ];

@@ -2,6 +2,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { EdgeConfig } from '@model-gateway/config';
+import { opensSocket } from '../socket/upgrade.ts';
 
 export interface GatewayServer extends Server {
   /** Closes connections on which no request came yet (`closeIdleConnections` leaves them). */
@@ -25,6 +26,7 @@ export function createHttpServer(config: EdgeConfig, listener: RequestListener):
       insecureHTTPParser: false,
       // A caller's large upload must not sit in kernel and user buffers at once.
       highWaterMark: 64 * 1024,
+      shouldUpgradeCallback: opensSocket,
     },
     listener,
   );

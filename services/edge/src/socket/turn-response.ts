@@ -1,0 +1,75 @@
+/** The answer to a turn: what would be written to an HTTP reply leaves as frames, with the socket's back-pressure. */
+import type { ServerResponse } from 'node:http';
+import { Writable } from 'node:stream';
+import { createSseParser } from '@model-gateway/framing';
+import type { SocketSession } from '@model-gateway/protocols';
+import type { WebSocket } from 'ws';
+
+/** Of one event; the translator's own cap. */
+const maxEventBytes = 16 * 1024 * 1024;
+/** Bytes that may wait in the socket before the upstream is slowed down. */
+const highWater = 64 * 1024;
+
+/** What of a `ServerResponse` a call uses; the rest of a stream is `Writable`'s. */
+export class TurnResponse extends Writable {
+  readonly #socket: WebSocket;
+  readonly #session: SocketSession;
+  readonly #parser = createSseParser({ maxEventBytes });
+  #stream = false;
+  #parts: Buffer[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  statusCode = 200;
+  headersSent = false;
+
+  constructor(socket: WebSocket, session: SocketSession) {
+    super({ highWaterMark: highWater });
+    this.#socket = socket;
+    this.#session = session;
+    this.on('close', () => clearTimeout(this.#timer));
+  }
+
+  /** For the call, which knows replies as Node's server gives them. */
+  asServerResponse(): ServerResponse {
+    return this as unknown as ServerResponse;
+  }
+
+  writeHead(status: number, headers: Record<string, unknown>): this {
+    this.statusCode = status;
+    this.headersSent = true;
+    this.#stream = status === 200 && String(headers['content-type'] ?? '').startsWith('text/event-stream');
+    return this;
+  }
+
+  setTimeout(ms: number, callback: () => void): this {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(callback, ms).unref();
+    return this;
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
+    if (!this.#stream) {
+      this.#parts.push(chunk);
+      return done();
+    }
+    try {
+      this.#send(this.#parser.push(chunk), done);
+    } catch (error) {
+      done(error instanceof Error ? error : new Error('unreadable stream'));
+    }
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    if (this.#stream) return this.#send(this.#parser.finish(), done);
+    this.#socket.send(this.#session.writeError(this.statusCode, Buffer.concat(this.#parts).toString('utf8')), done);
+  }
+
+  /** Comments (keep-alives) are no records: the socket has its own pings. */
+  #send(records: readonly { event?: string | undefined; data: string }[], done: (error?: Error | null) => void): void {
+    const events = records.filter(({ data }) => data.startsWith('{'));
+    if (events.length === 0) return done();
+    events.forEach(({ event, data }, at) => {
+      this.#session.observe(event, data);
+      this.#socket.send(data, at === events.length - 1 ? done : undefined);
+    });
+  }
+}

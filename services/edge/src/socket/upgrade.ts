@@ -1,0 +1,78 @@
+/** WebSocket handshakes: which paths take them, who may open one, and what a refused one is told. */
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { headersAllowed } from '@model-gateway/header-rules';
+import { WebSocketServer } from 'ws';
+import { authenticate } from '../admission/credentials.ts';
+import { type DoorMatch, findDoor, type Headers } from '../http/doors.ts';
+import type { Room } from '../room.ts';
+import { turnHeaders } from './turn-request.ts';
+import { TurnSocket } from './turn-socket.ts';
+
+/** Browsers cannot set headers: they offer the key as one of their subprotocols. It is never echoed. */
+const keyProtocol = 'openai-insecure-api-key.';
+/** What a connection may remember of its last turn. */
+const maxRemembered = 16 * 1024 * 1024;
+
+const offered = (request: IncomingMessage): string[] => (request.headers['sec-websocket-protocol'] ?? '').split(',', 16).map((name) => name.trim());
+
+function socketDoor(request: IncomingMessage): DoorMatch | null {
+  const [path = '/', query] = (request.url ?? '/').split('?', 2);
+  if (path.length > 4096) return null;
+  const answer = findDoor('POST', path, new URLSearchParams(query), request.headers as Headers);
+  return 'found' in answer && answer.found.route.socket ? answer.found : null;
+}
+
+/** Whether a request opens a WebSocket here. Every other wish to upgrade (h2c) is ignored, as HTTP allows, and answered as the request it is. */
+export const opensSocket = (request: IncomingMessage): boolean =>
+  request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket' && socketDoor(request) !== null;
+
+export function acceptSockets(server: Server, room: Room): void {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: room.config.maxBodyBytes,
+    perMessageDeflate: false,
+    handleProtocols: (names) => [...names].find((name) => !name.startsWith('openai-')) ?? false,
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // Until the handshake is done nobody else listens, and an unheard error would end the process.
+    socket.on('error', () => socket.destroy());
+    const match = socketDoor(request);
+    try {
+      if (!match) throw new GatewayError('not_found');
+      admit(request, room);
+    } catch (error) {
+      return refuse(socket, match, toGatewayError(error), room);
+    }
+    const key = offered(request).find((name) => name.startsWith(keyProtocol));
+    const headers = turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length));
+    sockets.handleUpgrade(request, socket, head, (accepted) => {
+      const session = match.door.client.createSocketSession?.({ mintId: room.mintId, now: Date.now, maxBytes: maxRemembered });
+      if (session) new TurnSocket(accepted, request, headers, session, match, room);
+      else accepted.close();
+    });
+  });
+}
+
+/** Who calls is asked again for each turn; here it only keeps strangers from holding connections. */
+function admit(request: IncomingMessage, room: Room): void {
+  const snapshot = room.catalog.current();
+  if (!snapshot) throw new GatewayError('not_ready');
+  if (room.draining) throw new GatewayError('draining');
+  if (room.sockets.size >= room.config.maxGlobalConcurrency) throw new GatewayError('overloaded');
+  const key = offered(request).find((name) => name.startsWith(keyProtocol));
+  const { headers, raw } = turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length));
+  const asked = { headers, rawHeaders: raw } as unknown as IncomingMessage;
+  const { group } = authenticate(asked, new URLSearchParams(request.url?.split('?', 2)[1]), snapshot, Date.now());
+  if (!headersAllowed(group.header_acl, headers)) throw new GatewayError('header_denied');
+}
+
+function refuse(socket: Duplex, match: DoorMatch | null, error: GatewayError, room: Room): void {
+  const requestId = room.mintId('req_');
+  const { body } = match?.door.client.writeError({ status: error.status, code: error.code, message: error.message, requestId }) ?? { body: '' };
+  const length = Buffer.byteLength(body);
+  socket.end(
+    `HTTP/1.1 ${error.status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${length}\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,200 @@
+/** Responses over a WebSocket on the same path, over the same call: turns, memory of the connection, refusals, leaving and draining. */
+import { once } from 'node:events';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
+import { type InProcessGateway, startInProcess, until } from '../support/in-process.ts';
+import { send } from '../support/send.ts';
+
+let fake: FakeUpstream;
+let gateway: InProcessGateway;
+const protocols = ['alpha', 'alpha_response', 'beta', 'gamma'] as const;
+const start = () =>
+  startInProcess({
+    upstreams: protocols.map((protocol) => ({ name: protocol, protocol, base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] })),
+    models: protocols.flatMap((protocol) => [
+      { name: `to-${protocol}`, upstream: protocol, upstream_model_id: 'ok' },
+      { name: `slow-${protocol}`, upstream: protocol, upstream_model_id: 'text:200+slow:50' },
+      { name: `broken-${protocol}`, upstream: protocol, upstream_model_id: 'err:500' },
+    ]),
+  });
+beforeAll(async () => {
+  fake = await startFakeUpstream();
+  gateway = await start();
+});
+afterAll(async () => {
+  await gateway.stop();
+  await fake.close();
+});
+beforeEach(() => {
+  fake.requests.length = 0;
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: assertions look into it freely.
+type Frame = any;
+interface Talk {
+  socket: WebSocket;
+  frames: Frame[];
+  send(frame: unknown): void;
+  /** Frames until the end of the present turn, or an error. */
+  turn(): Promise<Frame[]>;
+}
+const ends = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
+
+async function open(
+  headers: Record<string, string> = { authorization: `Bearer ${gateway.key}` },
+  protocolsOffered: string[] = [],
+  at = gateway,
+): Promise<Talk> {
+  const socket = new WebSocket(`${at.url.replace('http', 'ws')}/v1/responses`, protocolsOffered, { headers });
+  const frames: Frame[] = [];
+  socket.on('message', (data) => frames.push(JSON.parse(data.toString())));
+  await once(socket, 'open');
+  let from = 0;
+  return {
+    socket,
+    frames,
+    send: (frame) => socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame)),
+    async turn() {
+      const end = await until(() => frames.findIndex(({ type }, place) => place >= from && ends.has(type)) + 1 || false, 'the end of a turn');
+      const turn = frames.slice(from, end);
+      from = end;
+      return turn;
+    },
+  };
+}
+const create = (model: string | undefined, input: unknown, more: Record<string, unknown> = {}) => ({
+  type: 'response.create',
+  model,
+  input,
+  store: false,
+  ...more,
+});
+const textOf = (turn: Frame[]) =>
+  turn
+    .filter(({ type }) => type === 'response.output_text.delta')
+    .map(({ delta }) => delta)
+    .join('');
+
+/** Status of a handshake that is refused. */
+async function refusedStatus(path: string, headers: Record<string, string>): Promise<number> {
+  const socket = new WebSocket(gateway.url.replace('http', 'ws') + path, { headers });
+  const refused = once(socket, 'unexpected-response');
+  // The client reports its own giving up, too.
+  socket.on('error', () => socket.terminate());
+  const [request, reply] = await refused;
+  request.destroy();
+  return reply.statusCode;
+}
+
+describe.each(protocols)('with %s behind it', (protocol) => {
+  test('several turns, each with its events, its row, and what the one before left', async () => {
+    const talk = await open();
+    talk.send(create(`to-${protocol}`, 'first words'));
+    const first = await talk.turn();
+    expect(first[0].type).toBe('response.created');
+    expect(first.at(-1)).toMatchObject({ type: 'response.completed', response: { model: `to-${protocol}`, status: 'completed' } });
+    expect(first.map(({ sequence_number }) => sequence_number)).toEqual(first.map((_, place) => place));
+    expect(textOf(first)).toContain('first words');
+    // Only what is new, and no model: both are known on this connection.
+    talk.send(create(undefined, [{ type: 'message', role: 'user', content: 'second words' }], { previous_response_id: first.at(-1).response.id }));
+    const second = await talk.turn();
+    expect(second.at(-1).type).toBe('response.completed');
+    const [, sent] = fake.requests.map(({ body }) => body.toString('utf8'));
+    expect(sent).toContain('first words');
+    expect(sent).toContain('second words');
+    talk.socket.close();
+    await until(() => gateway.rows.filter((row) => row.model === `to-${protocol}`).length >= 2, 'two rows');
+  });
+
+  test('a caller who leaves stops the upstream', async () => {
+    const talk = await open();
+    talk.send(create(`slow-${protocol}`, 'Hi'));
+    await until(() => talk.frames.length > 5, 'some events');
+    const left = Date.now();
+    talk.socket.terminate();
+    const row = await until(() => gateway.rows.find(({ model }) => model === `slow-${protocol}`), 'the row');
+    expect(row).toMatchObject({ status: 499, error_code: 'client_gone' });
+    expect(Date.now() - left).toBeLessThan(1000);
+  });
+});
+
+describe('refusals', () => {
+  test.each([
+    ['nothing', {}],
+    ['a wrong key', { authorization: 'Bearer gk-wrong' }],
+  ])('a handshake with %s is 401', async (_what, headers) => expect(await refusedStatus('/v1/responses', headers)).toBe(401));
+
+  test('a key among the subprotocols opens it, and is never echoed', async () => {
+    const talk = await open({}, ['realtime', `openai-insecure-api-key.${gateway.key}`]);
+    expect(talk.socket.protocol).toBe('realtime');
+    talk.send(create('to-alpha', 'Hi'));
+    expect((await talk.turn()).at(-1).type).toBe('response.completed');
+    talk.socket.close();
+  });
+
+  test('each fault is one frame, and the connection goes on', async () => {
+    const talk = await open();
+    const refused = async (frame: unknown) => {
+      talk.send(frame);
+      const [error] = await talk.turn();
+      return [error.type, error.status, error.error.code];
+    };
+    expect(await refused('{')).toEqual(['error', 400, 'invalid_json']);
+    expect(await refused({ type: 'session.update' })).toEqual(['error', 400, 'invalid_request']);
+    expect(await refused(create('no-such', 'Hi'))).toEqual(['error', 404, 'model_not_found']);
+    expect(await refused(create('broken-alpha', 'Hi'))).toEqual(['error', 502, 'upstream_failed']);
+    expect(await refused(create('to-alpha', 'Hi', { previous_response_id: 'resp_of_another_connection' }))).toEqual([
+      'error',
+      400,
+      'previous_response_not_found',
+    ]);
+    talk.send({ type: 'response.processed', response_id: 'x' });
+    talk.send(create('to-alpha', 'Hi'));
+    expect((await talk.turn()).at(-1).type).toBe('response.completed');
+    talk.socket.close();
+  });
+
+  test('one turn at a time; no binary frames', async () => {
+    const talk = await open();
+    talk.send(create('slow-alpha', 'Hi'));
+    talk.send(create('slow-alpha', 'Hi'));
+    expect((await talk.turn()).at(-1)).toMatchObject({ type: 'error', error: { code: 'response_in_progress' } });
+    talk.socket.send(Buffer.from('{}'));
+    const [code] = await once(talk.socket, 'close');
+    expect(code).toBe(1003);
+  });
+
+  test('other paths and other upgrades are ordinary requests', async () => {
+    const headers = { authorization: `Bearer ${gateway.key}` };
+    expect(await refusedStatus('/v1/chat/completions', headers)).toBe(405);
+    const reply = await send(gateway.url, '/v1/responses', {
+      headers: { ...headers, 'content-type': 'application/json', connection: 'upgrade', upgrade: 'h2c' },
+      body: JSON.stringify({ model: 'to-alpha', input: 'Hi' }),
+    });
+    expect(reply.status).toBe(200);
+  });
+});
+
+test('a warm-up asks nobody, and the next turn goes on from it', async () => {
+  const talk = await open();
+  talk.send(create('to-beta', [{ type: 'message', role: 'user', content: 'early words' }], { generate: false }));
+  const warm = await talk.turn();
+  expect(warm.map(({ type }) => type)).toEqual(['response.created', 'response.completed']);
+  expect(fake.requests).toHaveLength(0);
+  talk.send(create('to-beta', [], { previous_response_id: warm[1].response.id }));
+  expect(textOf(await talk.turn())).toContain('early words');
+  talk.socket.close();
+});
+
+test('a gateway that leaves lets the turn end, then says so', async () => {
+  const other = await start();
+  const idle = await open({ authorization: `Bearer ${other.key}` }, [], other);
+  const busy = await open({ authorization: `Bearer ${other.key}` }, [], other);
+  busy.send(create('to-alpha', 'Hi'));
+  await until(() => busy.frames.length > 0, 'the turn to begin');
+  const closes = [once(idle.socket, 'close'), once(busy.socket, 'close')];
+  await other.stop();
+  for (const close of closes) expect((await close)[0]).toBe(1001);
+  expect(busy.frames.at(-1).type).toBe('response.completed');
+});
