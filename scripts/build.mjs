@@ -10,7 +10,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** `node scripts/build.mjs [FOLDER]`: FOLDER is emptied first. */
 const out = resolve(process.argv[2] ?? join(root, 'dist'));
 /** Packages with a compiled part, and where their version stands. */
-const native = { 'better-sqlite3': 'packages/storage/package.json', 'isolated-vm': 'services/script-runner/package.json' };
+const native = {
+  'better-sqlite3': 'packages/storage/package.json',
+  'isolated-vm': 'services/script-runner/package.json',
+  argon2: 'services/console/package.json',
+  bcrypt: 'services/console/package.json',
+};
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });

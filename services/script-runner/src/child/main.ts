@@ -17,6 +17,8 @@ const reader = new FrameReader(({ json, bytes }) => {
   send(answer, texts);
   answerer.renew();
 });
+// A signal to the whole group is the host's to answer: it closes our input when it leaves.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.stdin.on('data', (chunk: Buffer) => reader.push(chunk));
 process.stdin.on('end', () => process.exit(0));
 // The host is gone: there is nobody to answer.

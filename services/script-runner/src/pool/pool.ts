@@ -145,7 +145,8 @@ export class ScriptPool {
 
   #start(): void {
     this.#lastStart = performance.now();
-    const slot = new Slot(this.#options, this.#logger, (ended) => {
+    const { mostOperations, memoryLimitMb, timeoutMs, lazyBody } = this.#options;
+    const slot = new Slot({ mostOperations, memoryLimitMb, timeoutMs, lazyBody }, this.#logger, (ended) => {
       this.#slots.delete(ended);
       if (!this.#closed) this.#next();
     });

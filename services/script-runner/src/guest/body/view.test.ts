@@ -193,7 +193,7 @@ describe('by example', () => {
     expect(Object.is(look(), look())).toBe(false);
     expect(look()).toEqual(look());
     const name = () => view.model;
-    expect(name() === name()).toBe(true);
+    expect(Object.is(name(), name())).toBe(true);
     const { messages } = view;
     messages[0].content = 'changed';
     expect(view.messages[0].content).toBe('changed');
