@@ -58,8 +58,9 @@ function readProgram(text: string): Program {
   try {
     return parse(text, { ecmaVersion: 'latest', sourceType: 'script', preserveParens: true, allowHashBang: false });
   } catch (error) {
-    if (error instanceof RangeError) throw new ScriptSyntaxError('the script is nested too deeply', 1);
     const { message, loc } = error as Error & { loc?: { line: number } };
+    // acorn's word for a stack that is too small for the nesting.
+    if (error instanceof RangeError || message.startsWith('Not enough stack')) throw new ScriptSyntaxError('the script is nested too deeply', loc?.line ?? 1);
     // acorn ends its messages with a position that counts our prologue.
     throw new ScriptSyntaxError(message.replace(/ \(\d+:\d+\)$/, ''), loc?.line ?? 1);
   }

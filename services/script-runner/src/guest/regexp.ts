@@ -124,6 +124,10 @@ export class LinearRegExp {
 
   [Symbol.replace](text: unknown, replacement: unknown): string {
     const input = String(text);
+    if (!this.global) {
+      const match = this.exec(input);
+      return match ? input.slice(0, match.index) + expand(match, replacement) + input.slice(match.index + match[0]!.length) : input;
+    }
     const matcher = this.#program.matcher(input);
     let out = '';
     let from = 0;
@@ -131,24 +135,22 @@ export class LinearRegExp {
       out += input.slice(from, matcher.start()) + expand(toMatch(matcher, input), replacement);
       currentMeter()?.text(out);
       from = matcher.end();
-      if (!this.global) break;
     }
     return out + input.slice(from);
   }
 
-  [Symbol.split](text: unknown, limit?: unknown): string[] {
+  [Symbol.split](text: unknown, limit?: unknown): (string | undefined)[] {
     const input = String(text);
-    const most = limit === undefined ? Number.POSITIVE_INFINITY : Number(limit) >>> 0;
+    const most = limit === undefined ? 0xffffffff : Number(limit) >>> 0;
     const matcher = this.#program.matcher(input);
-    const parts: string[] = [];
+    const parts: (string | undefined)[] = [];
+    if (most === 0 || (input === '' && matcher.find())) return parts;
     let from = 0;
     while (parts.length < most && matcher.find()) {
-      // An empty match at either end, or right behind the last one, parts nothing.
-      if (matcher.end() === matcher.start() && (matcher.start() === from || matcher.start() === input.length) && matcher.start() !== from + 1) {
-        if (matcher.start() === 0 || matcher.start() === input.length || matcher.start() === from) continue;
-      }
+      // An empty match right behind the last one, or at the end, parts nothing.
+      if (matcher.end() === from || matcher.start() >= input.length) continue;
       push(parts, input.slice(from, matcher.start()));
-      for (let group = 1; group <= matcher.groupCount() && parts.length < most; group++) push(parts, matcher.group(group) as string);
+      for (let group = 1; group <= matcher.groupCount() && parts.length < most; group++) push(parts, matcher.group(group) ?? undefined);
       from = matcher.end();
     }
     if (parts.length < most) push(parts, input.slice(from));
@@ -156,7 +158,7 @@ export class LinearRegExp {
   }
 }
 
-function push(list: string[], text: string): void {
+function push(list: (string | undefined)[], text: string | undefined): void {
   list.push(text);
   currentMeter()?.spread(list);
 }

@@ -1,0 +1,138 @@
+/** The pool: turns, bounds, and slots that die. */
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { WaitingLine } from '../src/pool/waiting-line.ts';
+import { script, startPool, type TestPool } from './support.ts';
+
+const pools: TestPool[] = [];
+const start = (...given: Parameters<typeof startPool>): TestPool => {
+  const pool = startPool(...given);
+  pools.push(pool);
+  return pool;
+};
+afterEach(() => {
+  for (const { pool } of pools.splice(0)) pool.close();
+});
+
+const free = { mostOperations: 100_000_000 };
+const spin = script('for (;;) {}');
+const quick = script('body.done = true; return body');
+
+describe('slots', () => {
+  test('one that is killed is replaced at once, and its run is answered', async () => {
+    const { pool, run } = start({ ...free, slots: 2 });
+    await Promise.all([run(quick), run(quick)]);
+    const lost = run(spin);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (const pid of pool.pids) process.kill(pid, 'SIGKILL');
+    expect((await lost).fault?.code).toBe('TooMuchMemory');
+    const began = performance.now();
+    expect((await run(quick)).body).toMatchObject({ done: true });
+    expect(performance.now() - began).toBeLessThan(10_000);
+  }, 30_000);
+
+  test('the spare stands ready for one that dies', async () => {
+    const { pool, run } = start({ ...free, slots: 1 });
+    await run(quick);
+    await waitFor(() => pool.pids.length === 2);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const lost = run(spin);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    process.kill(pool.pids[0]!, 'SIGKILL');
+    process.kill(pool.pids[1]!, 0);
+    const next = run(quick);
+    await Promise.race([lost, next]);
+    expect((await next).fault).toBeNull();
+  }, 30_000);
+
+  test('nothing of one run is there for the next, and none of its environment', async () => {
+    const { run } = start({ slots: 1 });
+    expect((await run('let runs = 0;\nfunction transform(body) { runs++; body.runs = runs; return body }')).body).toMatchObject({ runs: 1 });
+    expect((await run('let runs = 0;\nfunction transform(body) { runs++; body.runs = runs; return body }')).body).toMatchObject({ runs: 1 });
+  }, 20_000);
+
+  test('faults tell the line of the admin’s own script', async () => {
+    const { run } = start({ slots: 1 });
+    const faults = await Promise.all([
+      run('// a comment\nconst f = (x) => x.y.z;\n\nfunction transform(body) {\n  return f(body);\n}'),
+      run('const a = [\n1,\n2,\n].map((n) => n + missing);\nfunction transform(body) { return body }'),
+      run('function transform(body) {\n  for (;;) {\n    body.n = 1;\n  }\n}'),
+    ]);
+    expect(faults.map(({ fault }) => [fault?.code, fault?.line])).toEqual([
+      ['TypeError', 2],
+      ['ReferenceError', 4],
+      ['TooManyOperations', 2],
+    ]);
+  }, 20_000);
+});
+
+describe('the line', () => {
+  test('owners take turns, however many runs one of them has', async () => {
+    const { run } = start({ ...free, slots: 1 });
+    await run(quick);
+    const order: string[] = [];
+    const busy = script('for (let i = 0; i < 300000; i++); return body');
+    const runs = [...Array.from({ length: 6 }, () => 'flood'), 'calm'].map(async (owner) => {
+      await run(busy, {}, { owner });
+      order.push(owner);
+    });
+    await Promise.all(runs);
+    expect(order.indexOf('calm')).toBeLessThanOrEqual(2);
+  }, 30_000);
+
+  test('a run waits only so long', async () => {
+    const { run } = start({ ...free, slots: 1, waitMs: 200 });
+    await run(quick).catch(() => undefined);
+    const runs = await Promise.all([run(spin), run(quick)]);
+    expect(runs[1].fault?.code).toBe('ScriptRunnerBusy');
+  }, 30_000);
+
+  test('has an end, in number and in bytes, and lets the last of an owner leave', () => {
+    const line = new WaitingLine<{ owner: string; bytes: number }>(3, 100);
+    const items = [10, 10, 90, 10].map((bytes, at) => ({ owner: at % 2 ? 'b' : 'a', bytes }));
+    expect(items.map((item) => line.enter(item))).toEqual([true, true, false, true]);
+    expect(line.enter({ owner: 'c', bytes: 1 })).toBe(false);
+    expect([line.leave(items[0]!), line.leave(items[0]!), line.length]).toEqual([true, false, 2]);
+    expect([line.next(), line.next(), line.next()]).toEqual([items[1], items[3], undefined]);
+  });
+});
+
+describe('the body', () => {
+  test('texts beyond ASCII, and bytes that are no UTF-8, keep their places', async () => {
+    const { run } = start({ slots: 1 });
+    const answer = await run(script('body.b.c += "é"; body.z = "漢"; delete body.a; return body'), '{"a":"ü","b":{"c":"😀"},"d":"ß"}');
+    expect(answer.text).toBe('{"b":{"c":"😀é"},"d":"ß","z":"漢"}');
+  }, 20_000);
+
+  test('is read and printed whole where the setting says so', async () => {
+    const { run } = start({ slots: 1, lazyBody: false });
+    const answer = await run(script('body.same = body.a === body.a; return body'), '{"a": {"b": 1.0}}');
+    expect([answer.places, answer.text]).toEqual([null, '{"a":{"b":1},"same":true}']);
+    expect((await start({ slots: 1 }).run(script('body.same = body.a === body.a; return body'), '{"a": {"b": 1.0}}')).text).toBe(
+      '{"a": {"b": 1.0},"same":false}',
+    );
+  }, 20_000);
+
+  test('of 2 MB costs neither its parse nor its way back', async () => {
+    const { run } = start({ slots: 1 });
+    const body = JSON.stringify({ model: 'm', messages: Array.from({ length: 200 }, (_, at) => ({ role: 'user', content: `${at} `.padEnd(10_000, 'x') })) });
+    const answer = await run(script('body.temperature = 1; body.messages[3].role = "system"; delete body.model; return body'), body);
+    expect(answer.places).toHaveLength(9);
+    expect(JSON.parse(answer.text)).toMatchObject({ temperature: 1, messages: { 3: { role: 'system' } } });
+  }, 20_000);
+
+  test('may have longer lists than a script may make', async () => {
+    const { run } = start({ slots: 1 });
+    const input = Array.from({ length: 12_000 }, (_, at) => at);
+    expect((await run(script('body.n = body.input.length; body.input[3] = -1; return body'), { input })).fault).toBeNull();
+  }, 20_000);
+
+  test('too large for the heap fails alone', async () => {
+    const { run } = start({ slots: 1, memoryLimitMb: 16 });
+    expect((await run(script('return body'), JSON.stringify({ text: 'x'.repeat(6 * 1024 * 1024) }))).fault?.code).toBe('TooMuchMemory');
+    expect((await run(quick)).fault).toBeNull();
+  }, 20_000);
+});
+
+async function waitFor(check: () => boolean): Promise<void> {
+  for (let left = 200; left > 0 && !check(); left--) await new Promise((resolve) => setTimeout(resolve, 25));
+}
