@@ -8,6 +8,7 @@ import CodeMirror from '@uiw/react-codemirror';
 import { useMemo } from 'react';
 import { completionSource } from './code-completion.ts';
 import type { CodeEditorProps, CodeMarker } from './code-editor.tsx';
+import { darkGround } from './code-theme.ts';
 
 export default function CodeEditorCore({
   value,
@@ -24,12 +25,13 @@ export default function CodeEditorCore({
   const extensions = useMemo(
     () => [
       EditorView.lineWrapping,
-      EditorView.contentAttributes.of({ 'aria-labelledby': labelledBy }),
+      ...(dark ? [darkGround] : []),
+      EditorView.contentAttributes.of({ 'aria-labelledby': labelledBy, tabindex: '0' }),
       ...(language === 'json' ? [json(), ...(readOnly ? [] : [linter(emptyOrJson), lintGutter()])] : [javascript()]),
       ...(completions ? [javascriptLanguage.data.of({ autocomplete: completionSource(completions) })] : []),
       ...(marker === undefined ? [] : [linter(markAt(marker), { delay: 0 }), lintGutter()]),
     ],
-    [language, readOnly, labelledBy, completions, marker],
+    [dark, language, readOnly, labelledBy, completions, marker],
   );
   return (
     <Box style={{ border: '1px solid var(--mantine-color-default-border)', borderRadius: 'var(--mantine-radius-md)', overflow: 'hidden' }}>

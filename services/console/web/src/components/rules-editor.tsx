@@ -27,6 +27,7 @@ export function RulesEditor({ value, onChange, error }: Props) {
           <SegmentedControl
             size="xs"
             aria-label={t('view')}
+            style={{ flexShrink: 0 }}
             value={view}
             onChange={(chosen) => setView(chosen as typeof view)}
             data={['fields', 'json'].map((name) => ({ value: name, label: t(`views.${name}`) }))}

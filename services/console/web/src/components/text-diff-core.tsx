@@ -8,6 +8,7 @@ import { Box, Group, Text, useComputedColorScheme } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { minimalSetup } from 'codemirror';
 import { useEffect, useRef } from 'react';
+import { darkGround } from './code-theme.ts';
 import type { TextDiffProps } from './text-diff.tsx';
 
 const collapseUnchanged = { margin: 3, minSize: 8 };
@@ -18,7 +19,7 @@ export default function TextDiffCore({ before, after, labels }: TextDiffProps) {
   const place = useRef<HTMLDivElement>(null);
   const dark = useComputedColorScheme() === 'dark';
   const wide = useMediaQuery('(min-width: 62em)', true, { getInitialValueInEffect: false });
-  const { before: beforeLabel, after: afterLabel } = labels;
+  const { before: beforeLabel, after: afterLabel, unchanged } = labels;
   useEffect(() => {
     const parent = place.current;
     if (!parent) return;
@@ -28,8 +29,10 @@ export default function TextDiffCore({ before, after, labels }: TextDiffProps) {
       json(),
       EditorView.lineWrapping,
       EditorState.readOnly.of(true),
-      EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': 'true' }),
-      ...(dark ? [oneDark] : []),
+      EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': 'true', tabindex: '0' }),
+      EditorState.phrases.of({ '$ unchanged lines': unchanged }),
+      EditorView.theme({ '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"…"' } }),
+      ...(dark ? [oneDark, darkGround] : []),
     ];
     const view = wide
       ? new MergeView({
@@ -45,7 +48,7 @@ export default function TextDiffCore({ before, after, labels }: TextDiffProps) {
           extensions: [...shown(afterLabel), unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged, diffConfig })],
         });
     return () => view.destroy();
-  }, [before, after, beforeLabel, afterLabel, dark, wide]);
+  }, [before, after, beforeLabel, afterLabel, unchanged, dark, wide]);
   return (
     <div>
       {wide && (

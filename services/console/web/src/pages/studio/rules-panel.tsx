@@ -82,6 +82,7 @@ export function RulesPanel() {
       {error && <FaultNotice error={error} />}
       {data && variables && (
         <ResultCard
+          answer={data}
           before={print(variables.body)}
           after={print(data.body)}
           figures={[t('appliedCount', { applied: data.applied.length, all: variables.rules.length })]}

@@ -114,6 +114,7 @@ export function ScriptPanel() {
       {error && <ScriptFaultNotice error={error} />}
       {data && variables && (
         <ResultCard
+          answer={data}
           before={print(variables.body)}
           after={print(data.result_body)}
           figures={[t('operations', { count: data.operations, amount: formatNumber(data.operations) }), t('milliseconds', { amount: data.execution_time_ms })]}
