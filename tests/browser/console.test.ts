@@ -375,6 +375,10 @@ suite('console in a browser', () => {
       '/explain',
       '/start',
       '/settings/appearance',
+      '/pricing',
+      '/settings/audit',
+      '/settings/history',
+      '/settings/transfer',
     ];
     beforeAll(async () => {
       await gateway.configure({

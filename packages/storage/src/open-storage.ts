@@ -10,6 +10,7 @@ import { createPostgresDialect } from './dialects/postgres.ts';
 import { createSqliteDialect } from './dialects/sqlite.ts';
 import { type CatalogHistory, createHistory } from './history/history.ts';
 import { createMigrationProvider } from './migrations/index.ts';
+import { createLastUsed, type LastUsed } from './requests/last-used.ts';
 import { createRequestStats, type RequestStats } from './requests/request-stats.ts';
 import type { Database } from './schema.ts';
 
@@ -36,6 +37,7 @@ export interface Storage {
   readonly requests: RequestStats;
   readonly audit: AuditLogs;
   readonly history: CatalogHistory;
+  readonly lastUsed: LastUsed;
   /** Console users and their sessions. */
   readonly console: ConsoleStore;
   /** Brings the schema up to date. Several processes may do so at once. Rejects `service_unavailable` when the database is away. */
@@ -54,6 +56,7 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
     catalog: createCatalogStore(db, dialect, { now, historyRevisions }),
     audit: createAuditLogs(db, dialect),
     history: createHistory(db, dialect),
+    lastUsed: createLastUsed(db, dialect),
     console: createConsoleStore(db, dialect, now),
     requests: createRequestStats(db, dialect, now),
     migrate: () => migrate(db, dialect, logger),

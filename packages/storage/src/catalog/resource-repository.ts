@@ -11,6 +11,8 @@ export interface ListQuery {
   pageSize: number;
   /** Literal text, searched in the definition's columns. */
   search?: string;
+  /** Look-up columns that must hold just this. */
+  equal?: Partial<Record<'upstream' | 'group_name' | 'model', string>>;
   /** A column of the definition's `sortable`. Default: name. */
   sort?: { column: string; descending: boolean };
 }
@@ -73,17 +75,20 @@ export function createRepository<D extends { name: string }>(
       const row = await rows().selectAll().where('name', '=', name).executeTakeFirst();
       return row ? toStored(row) : null;
     },
-    async list({ page, pageSize, search, sort }) {
-      const matching = search ? rows().where((eb) => eb.or(definition.searched.map((column) => dialect.contains(eb.ref(column), search)))) : rows();
+    async list({ page, pageSize, search, equal = {}, sort }) {
+      let matching = search ? rows().where((eb) => eb.or(definition.searched.map((column) => dialect.contains(eb.ref(column), search)))) : rows();
+      for (const [column, value] of Object.entries(equal)) matching = matching.where(sql<SqlBool>`${sql.ref(column)} = ${value}`);
       const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
       const column = definition.sortable[sort?.column ?? 'name'] ?? 'name';
-      const items = await matching
-        .selectAll()
-        .orderBy(column, sort?.descending ? 'desc' : 'asc')
+      const direction = sort?.descending ? 'desc' : 'asc';
+      // Sorted by their ids alone: documents are long, and only those of the page are wanted.
+      const ids = matching
+        .select('id')
+        .orderBy(column, direction)
         .orderBy('id')
         .limit(pageSize)
-        .offset((page - 1) * pageSize)
-        .execute();
+        .offset((page - 1) * pageSize);
+      const items = await rows().selectAll().where('id', 'in', ids).orderBy(column, direction).orderBy('id').execute();
       return { items: items.map(toStored), total: Number(total) };
     },
     all: async () => (await rows().selectAll().orderBy('name').execute()).map(toStored),

@@ -1,6 +1,7 @@
 /** The six routes that every kind of resource has. */
 import type { CatalogWriter } from '@model-gateway/storage';
 import type { Request, Response } from 'express';
+import { z } from 'zod';
 import { type Call, commit, type Purpose } from '../history/commit.ts';
 import { formatEtag } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
@@ -26,6 +27,8 @@ export function resourceRoutes(resource: ResourceOperations, room: Room): Route[
     const { value } = await change({ request, response }, 'update', name, (writer) => resource.update(writer, name, request.body, request.get('if-match')));
     answer(response, 200, value);
   };
+  const filterNames = Object.keys(resource.filters);
+  const filtered = listQuery.extend(Object.fromEntries(filterNames.map((name) => [name, z.string().min(1).max(200).optional()])));
   const merges = 'merge: a field that is not sent stays, null resets it to its default, masked or absent secrets stay';
 
   return [
@@ -35,12 +38,14 @@ export function resourceRoutes(resource: ResourceOperations, room: Room): Route[
       operationId: `list_${id}`,
       summary: `List ${path}`,
       tag,
-      query: listQuery,
+      query: filtered,
       status: 200,
       async handle(request, response) {
-        const query = readInput(listQuery, request.query);
-        const { items, total } = await resource.list(catalog, toListQuery(query, resource.sortable));
-        response.json({ items: items.map(({ body }) => body), total, page: query.page, page_size: query.page_size });
+        const query = readInput(filtered, request.query) as z.output<typeof listQuery> & Record<string, string | undefined>;
+        const equal = Object.fromEntries(filterNames.flatMap((name) => (query[name] === undefined ? [] : [[resource.filters[name], query[name]]])));
+        const { items, total } = await resource.list(catalog, { ...toListQuery(query, resource.sortable), equal });
+        const shown = await resource.complete(items);
+        response.json({ items: shown.map(({ body }) => body), total, page: query.page, page_size: query.page_size });
       },
     },
     {
@@ -66,7 +71,10 @@ export function resourceRoutes(resource: ResourceOperations, room: Room): Route[
       tag,
       status: 200,
       failures: [404],
-      handle: async (request, response) => void answer(response, 200, await resource.read(catalog, parameter(request, 'name'))),
+      async handle(request, response) {
+        const [shown] = await resource.complete([await resource.read(catalog, parameter(request, 'name'))]);
+        if (shown) answer(response, 200, shown);
+      },
     },
     ...(['put', 'patch'] as const).map(
       (method): Route => ({

@@ -20,6 +20,7 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
   noun: 'access key',
   entityType: 'access_key',
   sortable: ['name', 'created_at', 'updated_at', 'group'],
+  filters: { group: 'group_name' },
   schema: accessKeySchema,
   partial: accessKeySchema.partial(),
   reader: (reader) => reader.accessKeys,
@@ -27,6 +28,13 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
   toInput: ({ mask: _mask, hash: _hash, sealed: _sealed, ...document }) => document,
   dropMasks: ({ key, ...fields }) => (typeof key === 'string' && isMasked(key) ? fields : { ...fields, ...(key !== undefined && { key }) }),
   toReply: ({ mask, hash: _hash, sealed: _sealed, ...document }) => ({ ...document, key: mask, last_used_at: null }),
+  async complete(bodies, { storage }) {
+    const used = await storage.lastUsed(bodies.map(({ name }) => String(name)));
+    return bodies.map((body) => {
+      const at = used.get(String(body['name']));
+      return at === undefined ? body : { ...body, last_used_at: new Date(at).toISOString() };
+    });
+  },
   secrets: ({ hash }) => ({ key: hash }),
   check: checkKey,
   async build({ key, ...input }, context) {

@@ -18,6 +18,7 @@ export const models: Resource<ModelDocument, Model> = {
   noun: 'model',
   entityType: 'model',
   sortable: ['name', 'created_at', 'updated_at', 'upstream'],
+  filters: { upstream: 'upstream' },
   schema: modelSchema,
   partial: modelSchema.partial(),
   reader: (reader) => reader.models,

@@ -19,10 +19,13 @@ export interface ResourceOperations {
   noun: string;
   entityType: AuditEntityType;
   sortable: readonly string[];
+  filters: NonNullable<Resource<{ name: string }, { name: string }>['filters']>;
   schema: z.ZodType;
   partial: z.ZodType;
   list(reader: CatalogReader, query: ListQuery): Promise<{ items: Reply[]; total: number }>;
   read(reader: CatalogReader, name: string): Promise<Reply>;
+  /** Adds what no row of the configuration holds. Outside of transactions alone. */
+  complete(replies: readonly Reply[]): Promise<Reply[]>;
   create(writer: CatalogWriter, body: unknown): Promise<Reply>;
   /** Merges: absent stays, null resets. */
   update(writer: CatalogWriter, name: string, body: unknown, precondition: Precondition): Promise<Reply>;
@@ -67,6 +70,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
     noun: resource.noun,
     entityType: resource.entityType,
     sortable: resource.sortable,
+    filters: resource.filters ?? {},
     schema: resource.schema,
     partial: resource.partial,
     async list(reader, query) {
@@ -74,6 +78,14 @@ export function createOperations<D extends { name: string }, I extends { name: s
       return { items: items.map(toReply), total };
     },
     read: async (reader, name) => toReply(await findOrThrow(reader, name)),
+    async complete(replies) {
+      if (!resource.complete || replies.length === 0) return [...replies];
+      const bodies = await resource.complete(
+        replies.map(({ body }) => body),
+        room,
+      );
+      return replies.map((reply, index) => ({ ...reply, body: bodies[index] ?? reply.body }));
+    },
     async create(writer, body) {
       const { fields } = readBody(resource.path, body, '');
       const input = parse(fill(withoutNulls(fields)), '');

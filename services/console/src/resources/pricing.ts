@@ -9,6 +9,7 @@ export const pricing: Resource<PricingDocument, Pricing> = {
   noun: 'price',
   entityType: 'model_pricing',
   sortable: ['name', 'created_at', 'updated_at', 'model'],
+  filters: { model: 'model' },
   schema: pricingSchema,
   // A refined schema cannot be made partial; its fields can.
   partial: z.strictObject(pricingSchema.shape).partial(),

@@ -1,6 +1,6 @@
 /** What the kinds of configuration resources have in common, and where they differ. */
 import type { AuditEntityType } from '@model-gateway/contracts';
-import type { CatalogReader, CatalogWriter, ResourceRepository, StoredResource } from '@model-gateway/storage';
+import type { CatalogReader, CatalogWriter, ListQuery, ResourceRepository, StoredResource } from '@model-gateway/storage';
 import type { z } from 'zod';
 import type { Detail } from '../problem.ts';
 import type { Room } from '../room.ts';
@@ -39,6 +39,8 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   /** The same in the audit log. */
   entityType: AuditEntityType;
   sortable: readonly string[];
+  /** Filters of its list: as the API names them → column. */
+  filters?: Readonly<Record<string, keyof NonNullable<ListQuery['equal']>>>;
   schema: z.ZodType<I>;
   /** The same schema for partial bodies, in the API's document. */
   partial: z.ZodType;
@@ -52,6 +54,8 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   toReply(document: D): Record<string, unknown>;
   /** Fills what a body may leave out because the rest of it tells. */
   fill?(fields: Record<string, unknown>): Record<string, unknown>;
+  /** Adds to replies what no row of the configuration holds. Outside of transactions alone. */
+  complete?(bodies: readonly Record<string, unknown>[], room: Room): Promise<Record<string, unknown>[]>;
   /** What stands behind the masks of each field, to tell whether it changed; never shown. */
   secrets?(document: D): Record<string, unknown>;
   /** A reply without what records of the past must not keep. */
