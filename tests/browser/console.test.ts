@@ -373,6 +373,7 @@ suite('console in a browser', () => {
       '/playground',
       '/clients',
       '/explain',
+      '/studio',
       '/start',
       '/settings/appearance',
       '/pricing',
