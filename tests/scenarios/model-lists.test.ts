@@ -77,4 +77,22 @@ describe('pain 25: the catalogue of one agent', () => {
     expect((await turn({ originator: 'codex_cli_rs' })).headers.get('x-models-etag')).toBe(tag);
     expect((await turn({})).headers.get('x-models-etag')).toBeNull();
   });
+
+  test('a later request of a session may leave the model out; without a session it may not', async () => {
+    outbound.answer = () => jsonScript(200, { model: 'x', choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }] });
+    const turn = async (body: Record<string, unknown>, headers: Record<string, string> = {}) => {
+      const reply = await fetch(`${gateway.url}/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ input: 'Hi', ...body }),
+      });
+      return [reply.status, ((await reply.json()) as { model?: string }).model];
+    };
+    const session = { 'session-id': 'session-1' };
+    expect(await turn({ model: 'also-small' }, session)).toEqual([200, 'also-small']);
+    expect(await turn({}, session)).toEqual([200, 'also-small']);
+    expect(await turn({}, { 'session-id': 'session-2' })).toEqual([400, undefined]);
+    expect(await turn({})).toEqual([400, undefined]);
+    expect(await turn({ model: 5 }, session)).toEqual([400, undefined]);
+  });
 });

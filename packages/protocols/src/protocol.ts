@@ -74,6 +74,8 @@ export interface ClientDoor {
   /** On the paths of routes that say `socket`, the same calls may come over a WebSocket. */
   createSocketSession?(context: SocketContext): SocketSession;
   routes: readonly ClientRoute[];
+  /** Callers leave the model out of later requests of a session: the session's last one is meant. */
+  remembersModel?: true;
   /** Top-level keys, beside `model`, that the verbatim passage may replace or add: the edge's scan notes where they stand. */
   editedKeys?: readonly string[];
   /** Top-level key by which a client names its conversation to the vendor's cache. */

@@ -42,7 +42,8 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     exchange.operation = match.operation;
     const body = await readBody(request, room.config.maxBodyBytes, room.bodyBudget);
     exchange.body = body;
-    const wanted = readWanted(body.bytes, match, door.client);
+    const keyHash = principal.key.hash;
+    const wanted = readWanted(body.bytes, match, door.client, (session) => room.sessionModels.get(keyHash, exchange.sessionId ?? session ?? ''));
     exchange.requestedModel = wanted.model;
     exchange.sessionId ??= wanted.sessionId;
     exchange.requestBytes = body.bytes.length;
@@ -50,6 +51,7 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     const streaming = exchange.stream ? slot.asStream() : undefined;
     if (streaming) await streaming;
     exchange.model = grant(snapshot, principal, wanted.model);
+    if (door.client.remembersModel && exchange.sessionId !== null) room.sessionModels.set(keyHash, exchange.sessionId, wanted.model);
     const reserving = match.operation === 'count-tokens' ? null : room.budgets.reserve(principal, snapshot, wanted.model, body.bytes.length);
     if (reserving) exchange.reservation = await reserving;
     const owner = mayChoose(snapshot, wanted.model) ? lastOwner(body.bytes) : null;
@@ -111,7 +113,7 @@ function keysOf(client: ClientDoor): readonly string[] {
 }
 
 /** One pass over the body's bytes: its shape is checked and the names that decide the route are read, once and for all. */
-function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor): Wanted {
+function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor, lastModel: (session: string | null) => string | undefined): Wanted {
   const keys = keysOf(client);
   const scan = scanBody<string>(bytes, { keys });
   if (!scan.ok)
@@ -121,15 +123,17 @@ function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor): Wante
     });
   const { model, stream } = scan.values;
   const cacheKey = client.cacheKey === undefined ? undefined : scan.values[client.cacheKey];
-  if (match.model === undefined && model?.kind !== 'string')
-    throw new GatewayError('invalid_request', { message: model ? 'model must be a string.' : 'model is required.', param: 'model' });
+  const sessionId = cacheKey ? sessionOfCacheKey(bytes, cacheKey) : null;
+  const named = match.model ?? (model?.kind === 'string' ? decodeJsonString(bytes, model.start, model.end) : undefined);
+  const meant = named ?? (model || !client.remembersModel ? undefined : lastModel(sessionId));
+  if (meant === undefined) throw new GatewayError('invalid_request', { message: model ? 'model must be a string.' : 'model is required.', param: 'model' });
   if (match.stream === null && stream && stream.kind !== 'true' && stream.kind !== 'false' && stream.kind !== 'null')
     throw new GatewayError('invalid_request', { message: 'stream must be a boolean.', param: 'stream' });
   return {
-    model: match.model ?? decodeJsonString(bytes, model!.start, model!.end),
+    model: meant,
     stream: match.operation === 'count-tokens' ? 'whole' : (match.stream ?? (stream?.kind === 'true' ? 'sse' : 'whole')),
     places: { keys: [...keys], values: scan.values as Job['places']['values'], end: scan.end },
-    sessionId: cacheKey ? sessionOfCacheKey(bytes, cacheKey) : null,
+    sessionId,
   };
 }
 

@@ -13,6 +13,7 @@ import { Capacity } from './admission/capacity.ts';
 import { createClientAddress } from './admission/client-address.ts';
 import { createLimitsPart } from './admission/limits-part.ts';
 import { RateLimits } from './admission/rate-limits.ts';
+import { SessionModels } from './admission/session-models.ts';
 import { Violations } from './admission/violations.ts';
 import { createEveryday } from './http/everyday.ts';
 import { createListener } from './http/listener.ts';
@@ -57,6 +58,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     budgets,
     bodyBudget,
     rows,
+    sessionModels: new SessionModels(),
     replies: new Roster(),
     sockets: new Roster(),
     clientAddress: createClientAddress(config.trustedProxies),

@@ -7,6 +7,7 @@ import type { BudgetDesk } from './admission/budgets.ts';
 import type { Capacity } from './admission/capacity.ts';
 import type { ClientAddress } from './admission/client-address.ts';
 import type { RateLimits } from './admission/rate-limits.ts';
+import type { SessionModels } from './admission/session-models.ts';
 import type { Violations } from './admission/violations.ts';
 import type { BodyBudget } from './http/read-body.ts';
 import type { EdgeMeters } from './meters.ts';
@@ -29,6 +30,7 @@ export interface Room {
   rows: RowTeller;
   violations: Violations;
   bodyBudget: BodyBudget;
+  sessionModels: SessionModels;
   /** Replies under way, for the end of a drain. */
   replies: Roster<Reply>;
   /** Open WebSockets, for the same. */

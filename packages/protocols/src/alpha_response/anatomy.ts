@@ -16,7 +16,7 @@ const proof = '"encrypted_content"';
 
 function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
   const losses = new Losses();
-  const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId }];
+  const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
   if ([previous, reference, conversation, proof, reasoningId].some((text) => context.contains(text))) {
     const body = context.parse();
     if (own(body, 'conversation') !== undefined) throw invalid('conversation', 'Conversations are not stored here; send the items in input.');

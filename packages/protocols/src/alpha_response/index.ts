@@ -20,6 +20,7 @@ import { createWriter, writeWhole } from './write-response.ts';
 
 const client: ClientDoor = {
   createSocketSession,
+  remembersModel: true,
   routes,
   cacheKey: 'prompt_cache_key',
   editedKeys: normalizedKeys,

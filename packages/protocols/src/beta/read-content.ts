@@ -4,6 +4,7 @@ import { invalid } from '../kit/fail.ts';
 import { readProof } from '../kit/proof-mark.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { readCache } from './cache-mark.ts';
+import { tellReference } from './deferred-tools.ts';
 import type { LossList } from './losses.ts';
 import { tellServerTool } from './server-tools.ts';
 
@@ -42,6 +43,7 @@ const readers: ReadonlyMap<string, BlockReader> = new Map<string, BlockReader>([
   ['text', (block, path, losses) => [readText(block, path, losses)]],
   ['image', (block, path) => [readImage(block, path)]],
   ['document', (block, path, losses) => [readDocument(block, path, losses)]],
+  ['tool_reference', (block) => [{ type: 'text', text: tellReference(block) }]],
   ['search_result', (block, path, losses) => [readSearchResult(block, path, losses)]],
   ['tool_use', (block, path) => [readToolUse(block, path)]],
   ['tool_result', (block, path, losses) => [readToolResult(block, path, losses)]],

@@ -6,7 +6,7 @@ import { readCache, writeCache } from './cache-mark.ts';
 import type { LossList } from './losses.ts';
 import { closeSchema } from './schema.ts';
 
-const functionFields: ReadonlySet<string> = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control']);
+const functionFields: ReadonlySet<string> = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'defer_loading']);
 
 export function readTools(value: unknown, losses: LossList): Tool[] {
   if (value === undefined || value === null) return [];
@@ -25,6 +25,7 @@ function readTool(value: unknown, path: string, losses: LossList): Tool {
   if (type !== undefined && type !== 'custom') return { type: 'server', name: name || type, raw: tool, rawProtocol: 'beta', ...cache };
   if (name === '') throw invalid(`${path}.name`, `${path}.name: Field required`);
   losses.addUnknown(path, tool, functionFields);
+  if (own(tool, 'defer_loading') === true) losses.add('tools.defer_loading', 'emulated', 'all tools are offered at once');
   const description = asString(own(tool, 'description'));
   const parameters = own(tool, 'input_schema');
   const strict = asBoolean(own(tool, 'strict'));
