@@ -10,8 +10,8 @@ import type { Parts } from './parts.ts';
 import { findWebRoot } from './web-root.ts';
 
 export const serviceFactories = {
-  stats: ({ bus, storage, logger, priceOf, catalog, config }: Parts): Service =>
-    createStats({ bus, storage: storage(), logger, priceOf, catalog: catalog(), keep: config.stats }),
+  stats: ({ bus, storage, logger, metrics, priceOf, catalog, config }: Parts): Service =>
+    createStats({ bus, storage: storage(), logger, metrics, priceOf, catalog: catalog(), keep: config.stats }),
   console: (parts: Parts): Service =>
     createConsole({
       bus: parts.bus,

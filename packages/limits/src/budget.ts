@@ -87,3 +87,9 @@ export function periodEnd(period: Budget['period'], now: number): number | null 
   const date = new Date(start);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
+
+/** Shares of a budget at which somebody wants to know, in percent. */
+export const budgetLevels = [80, 100] as const;
+
+/** The highest of them that was reached; 0 below all. A budget of nothing is spent. */
+export const budgetLevel = (spent: number, limit: number): number => budgetLevels.findLast((percent) => spent * 100 >= limit * percent) ?? 0;

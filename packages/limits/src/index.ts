@@ -3,6 +3,8 @@ export { type Bucket, fillBucket, openBucket, settleTokens, takeTokens, tokensLe
 export {
   type BudgetAsk,
   type BudgetState,
+  budgetLevel,
+  budgetLevels,
   chargeMoney,
   learnSpent,
   openBudget,

@@ -46,8 +46,9 @@ function statements({ rows, end, days }: FillOptions, mode: Target['mode']): str
       0 as kind, ${bucket('duration_ms')} as bucket, count(*) as count from request_stats group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 11`,
     ...['all', ...dims, 'full'].flatMap((scope) => {
       const value = (name: string) => (scope === 'full' || scope === name ? name : "''");
-      const key = `'bench ${scope} ' || ${[...dims, 'currency'].map((name) => (name === 'currency' ? name : value(name))).join(" || ' ' || ")}`;
-      const make = `insert into stat_series (key, scope, ${grouped}) select distinct ${key}, '${scope}', ${dims.map((name) => text(value(name))).join(', ')}, currency from bench_full`;
+      const keyOf = (table: string) =>
+        `'bench ${scope} ' || ${[...dims, 'currency'].map((name) => (name === 'currency' || value(name) !== "''" ? `${table}${name}` : "''")).join(" || ' ' || ")}`;
+      const make = `insert into stat_series (key, scope, ${grouped}) select distinct ${keyOf('')}, '${scope}', ${dims.map((name) => text(value(name))).join(', ')}, currency from bench_full`;
       const grains = [
         ['1', 'start'],
         ['2', 'start / 86400000 * 86400000'],
@@ -55,8 +56,8 @@ function statements({ rows, end, days }: FillOptions, mode: Target['mode']): str
       return [
         make,
         ...grains.flatMap(([grain, start]) => [
-          `insert into stat_sums (series, grain, start, ${sums}) select d.id, ${grain}, ${start}, ${summed} from bench_full b join stat_series d on d.key = ${key.replaceAll(/\b(access_key|key_group|model|upstream|client_protocol|upstream_protocol|error|currency)\b(?!')/g, 'b.$1')} group by 1, 3`,
-          `insert into stat_latencies (series, grain, start, kind, bucket, count) select d.id, ${grain}, ${start}, kind, bucket, sum(count) from bench_times b join stat_series d on d.key = ${key.replaceAll(/\b(access_key|key_group|model|upstream|client_protocol|upstream_protocol|error|currency)\b(?!')/g, 'b.$1')} group by 1, 3, 4, 5`,
+          `insert into stat_sums (series, grain, start, ${sums}) select d.id, ${grain}, ${start}, ${summed} from bench_full b join stat_series d on d.key = ${keyOf('b.')} group by 1, 3`,
+          `insert into stat_latencies (series, grain, start, kind, bucket, count) select d.id, ${grain}, ${start}, kind, bucket, sum(count) from bench_times b join stat_series d on d.key = ${keyOf('b.')} group by 1, 3, 4, 5`,
         ]),
       ];
     }),

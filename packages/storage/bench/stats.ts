@@ -61,16 +61,16 @@ async function questions({ requests }: Storage): Promise<void> {
   await measure('summary, 24 hours', () => requests.readStats({ ...hours, filters: {}, overTime: false }));
   await measure('summary, 30 days', () => requests.readStats({ ...days, filters: {}, overTime: false }));
   await measure('series, 30 days', () => requests.readStats({ ...days, filters: {}, overTime: true }));
-  await measure('series by model, 7 days of hours', () =>
-    requests.readStats({ ...hours, from: end - 7 * dayMs, filters: {}, overTime: true, ...by('model', 8) }),
+  await measure('series by model, 3 days of hours', () =>
+    requests.readStats({ ...hours, from: end - 3 * dayMs, filters: {}, overTime: true, ...by('model', 8) }),
   );
   await measure('top 20 keys, 30 days', () => requests.readStats({ ...days, filters: {}, overTime: false, ...by('access_key') }));
-  await measure('top 1000 keys, 8 days of hours', () =>
-    requests.readStats({ ...hours, from: end - 8 * dayMs, filters: {}, overTime: false, ...by('access_key', 1_000) }),
+  await measure('top 100 keys, 2 days of hours', () =>
+    requests.readStats({ ...hours, from: end - 2 * dayMs, filters: {}, overTime: false, ...by('access_key', 100) }),
   );
   await measure('keys of one model, 30 days', () => requests.readStats({ ...days, filters: { model: 'model-3' }, overTime: false, ...by('access_key') }));
-  await measure('models of one key, 8 days of hours', () =>
-    requests.readStats({ ...hours, from: end - 8 * dayMs, filters: { access_key: 'key-7' }, overTime: false, ...by('model') }),
+  await measure('models of one key, 2 days of hours', () =>
+    requests.readStats({ ...hours, from: end - 2 * dayMs, filters: { access_key: 'key-7' }, overTime: false, ...by('model') }),
   );
   const last = { from: end - dayMs, to: end + 1 };
   await measure('log, newest', () => requests.listRows({ filters: last, limit: 100 }));

@@ -13,6 +13,7 @@ import type { Logger, Metrics } from '@model-gateway/telemetry';
 import { accessKeyRoutes } from './api/access-key-routes.ts';
 import { auditRoutes } from './api/audit-routes.ts';
 import { batchRoutes } from './api/batch-routes.ts';
+import { budgetRoutes } from './api/budget-routes.ts';
 import { historyRoutes } from './api/history-routes.ts';
 import { limitRoutes } from './api/limit-routes.ts';
 import { logRoutes } from './api/log-routes.ts';
@@ -185,6 +186,7 @@ function createRoutes(room: Room, now: () => number): Route[] {
     ...ruleRoutes(room),
     ...limitRoutes(room),
     ...statsRoutes(room, now),
+    ...budgetRoutes(room, now),
     ...transferRoutes(resources, room),
     ...batchRoutes(resources, room),
     ...historyRoutes(room),

@@ -98,6 +98,20 @@ describe('statistics and logs', () => {
     expect((await get('logs/nothing')).status).toBe(404);
   });
 
+  test('budgets, the fullest first', async () => {
+    const made = await harness.call('POST', `${api}/key-groups`, { name: 'team', budget: { limit: 4, period: 'total' } });
+    expect(made.status).toBe(201);
+    await harness.call('POST', `${api}/key-groups`, { name: 'others', budget: { limit: 1, period: 'day' } });
+    const { body } = await get('budgets');
+    expect(body).toMatchObject({
+      total: 2,
+      items: [
+        { kind: 'group', name: 'team', limit_micros: 4_000_000, spent_micros: 4_500_000, state: 'exhausted', to: null },
+        { kind: 'group', name: 'others', spent_micros: 0, state: 'ok' },
+      ],
+    });
+  });
+
   test('the live tail: rows that match, once somebody looks on; who signs out sees no more', async () => {
     const watched: unknown[] = [];
     const hearing = harness.bus.listen('logs.watch', (news) => void watched.push(news));

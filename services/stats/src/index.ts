@@ -5,8 +5,9 @@ import type { StatsConfig } from '@model-gateway/config';
 import type { PriceOf } from '@model-gateway/pricing';
 import type { Service } from '@model-gateway/service';
 import { guardStorage, type Storage } from '@model-gateway/storage';
-import type { Logger } from '@model-gateway/telemetry';
+import type { Logger, Metrics } from '@model-gateway/telemetry';
 import { keepAudit } from './audit/keep-audit.ts';
+import { createBudgetWatch } from './budgets/watch-budgets.ts';
 import { createRowTeller, type RowTeller } from './live-log/tell-rows.ts';
 import { priceRow } from './price-row.ts';
 import { createUpkeep } from './upkeep.ts';
@@ -19,7 +20,8 @@ export interface StatsDeps {
   /** What models cost, for rows that come without. */
   priceOf: PriceOf;
   /** Where prices come from: rows wait until there is a configuration to price them by. Absent: `priceOf` needs none. */
-  catalog?: Pick<CatalogWatcher, 'start' | 'stop' | 'ready' | 'onChange'>;
+  catalog?: Pick<CatalogWatcher, 'start' | 'stop' | 'ready' | 'onChange' | 'current'>;
+  metrics?: Metrics;
   keep: StatsConfig;
   /** Milliseconds since the epoch. */
   now?: () => number;
@@ -29,9 +31,10 @@ export interface StatsDeps {
 const batching = { sqlite: { maxBatch: 64, maxWaitMs: 100 }, postgresql: { maxBatch: 500, maxWaitMs: 100 } } as const;
 
 /** Stopping leaves the storage open: who opened it closes it. */
-export function createStats({ bus, storage, logger, priceOf, catalog, keep, now = Date.now }: StatsDeps): Service {
+export function createStats({ bus, storage, logger, priceOf, catalog, metrics, keep, now = Date.now }: StatsDeps): Service {
   const guard = guardStorage({ storage, logger });
   const upkeep = createUpkeep({ storage, logger, keep, now });
+  const budgets = createBudgetWatch({ requests: storage.requests, snapshot: () => catalog?.current() ?? null, logger, metrics, now });
   let door: Disposable | undefined;
   let answers: Disposable | undefined;
   let audit: Disposable | undefined;
@@ -74,6 +77,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, keep, now 
         if (stopping) return;
         audit = keepAudit({ bus, storage, logger });
         upkeep.start();
+        budgets.start();
         teller = createRowTeller(bus);
         answers = bus.serve({ ask: { 'stats.spent': async ({ owners }) => ({ micros: await storage.requests.spent(owners) }) } });
         whenPriced(open);
@@ -83,6 +87,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, keep, now 
       stopping = true;
       guard.stop();
       upkeep.stop();
+      budgets.stop();
       await Promise.all([door?.dispose(), answers?.dispose(), audit?.dispose(), teller?.dispose()]);
       await catalog?.stop();
     },

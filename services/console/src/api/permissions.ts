@@ -69,6 +69,7 @@ const relative: Record<string, Methods> = {
   'stats/series': { get: everyone },
   'stats/top': { get: everyone },
   'stats/sessions': { get: everyone },
+  budgets: { get: everyone },
   'route/explain': { post: everyone },
 
   // Trying: makes calls that cost money, or runs what was sent.

@@ -64,8 +64,8 @@ const sessionOrders = { last: 'last_at', cost: 'cost_micros', requests: 'request
 /** So many points a chart can still show, and an answer hold. */
 const mostPoints = 2_000;
 
-/** Sums are kept by hours; longer ranges go by days, which begin at midnight UTC. */
-const sumGrain = (ms: number): Grain => (ms <= 8 * dayMs ? 'hour' : 'day');
+/** Ranges of some days go by hours, longer ones by days, which begin at midnight UTC: there are as many sums for each key as there are hours. */
+const sumGrain = (ms: number): Grain => (ms <= 2 * dayMs ? 'hour' : 'day');
 
 /** By minutes only where nothing tells them apart: those sums are of all requests, and of the last hours. */
 function seriesGrain(asked: (typeof grainNames)[number], from: number, to: number, plain: boolean, now: number): Grain {
