@@ -162,7 +162,7 @@ describe.each(arrangements('balancing'))('%s', (arrangement) => {
       granted: true,
       strategy: 'weighted',
       refusal: null,
-      limits: [],
+      limits: expect.any(Array),
       switches: [],
     });
     const order = ({ body }: { body: { nodes: { model: string; position: number | null; score: number | null }[] } }) =>
