@@ -10,6 +10,8 @@ export interface Engine {
   start(): Promise<void>;
   /** An empty, migrated database. */
   open(): Promise<Storage>;
+  /** The last one again, as another process would open it while the first is dead. Absent where nothing waits in a process. */
+  reopen?(): Promise<Storage>;
   stop(): Promise<void>;
 }
 
@@ -22,6 +24,7 @@ function sqliteEngine(): Engine {
     name: 'sqlite',
     start: async () => undefined,
     open: () => migrated(openStorage({ mode: 'sqlite', file: join(folder, `${count++}.db`) }, { logger: silent })),
+    reopen: () => migrated(openStorage({ mode: 'sqlite', file: join(folder, `${count - 1}.db`) }, { logger: silent })),
     stop: async () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RequestRow } from '@model-gateway/contracts';
 import fc from 'fast-check';
 import type { StatsQuery, Storage } from '../src/index.ts';
@@ -28,6 +28,7 @@ describe('histograms', () => {
 describe.each(engines())('statistics on $name', (engine) => {
   let storage: Storage;
   beforeAll(() => engine.start(), 60_000);
+  afterEach(() => storage.close());
   afterAll(() => engine.stop());
   const opened = async (): Promise<Storage> => {
     storage = await engine.open();
@@ -115,6 +116,19 @@ describe.each(engines())('statistics on $name', (engine) => {
     expect(await requests.spent([{ kind: 'key', name: 'ada', currency: 'USD', from: 0 }])).toEqual([170]);
     const sessions = await requests.readSessions({ from: 0, to: begin * 2, order: 'cost_micros', limit: 5 });
     expect(sessions).toMatchObject([{ sessionId: 's', accessKey: 'ada', measures: { requests: 2, errors: 0 }, cost: [{ currency: 'USD', cost_micros: 170 }] }]);
+  });
+
+  test('rows that were written and not yet added up are added up by the next process, once', async () => {
+    const first = await opened();
+    const rows = Array.from({ length: 10 }, (_, index) => row(`k${index}`, { started_at: begin + index, authority: 1 }));
+    await first.requests.insertRows(rows);
+    if (!engine.reopen) return;
+    const second = await engine.reopen();
+    await second.requests.insertRows([...rows, row('more'), row('k3', { started_at: begin + 3, cost_micros: 50 })]);
+    expect((await second.requests.readStats(query()))[0]).toMatchObject({ measures: { requests: 11 }, cost: [{ cost_micros: 1_050 }] });
+    const third = await engine.reopen();
+    expect((await third.requests.readStats(query()))[0]).toMatchObject({ measures: { requests: 11 } });
+    await Promise.all([second.close(), third.close()]);
   });
 
   test('concurrent writers of the same rows count each once', async () => {

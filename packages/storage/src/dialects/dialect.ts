@@ -15,6 +15,8 @@ export interface StorageDialect {
   compactTable: string;
   /** Rows of requests lie in partitions of a day each. */
   partitionsByDay: boolean;
+  /** Rows are added up in larger shares than they are written: a statement is cheap, but runs on the gateway's own thread. */
+  countsLater: boolean;
   /** The smaller and the larger of two values. */
   leastOf: string;
   greatestOf: string;

@@ -38,6 +38,7 @@ export function createSqliteDialect(file: string): StorageDialect {
     identity: 'integer not null primary key',
     compactTable: 'without rowid',
     partitionsByDay: false,
+    countsLater: true,
     leastOf: 'min',
     greatestOf: 'max',
     encodeBoolean: (value) => (value ? 1 : 0),

@@ -10,6 +10,7 @@ import { auditTable } from './0006-audit.ts';
 import { pricingTable } from './0006-pricing.ts';
 import { historyTables } from './0007-history.ts';
 import { statTables } from './0008-stats.ts';
+import { countedRows } from './0009-counted-rows.ts';
 import { rewritingTables } from './0010-row-pipeline.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
@@ -22,6 +23,7 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0006-pricing': pricingTable,
   '0007-history': historyTables,
   '0008-stats': (_types, dialect) => statTables(dialect),
+  '0009-counted-rows': (_types, dialect) => countedRows(dialect),
   '0010-row-pipeline': rewritingTables,
 };
 

@@ -3,10 +3,11 @@ import type { RequestRow, SpendOwner } from '@model-gateway/contracts';
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
+import { CountLater } from '../stats/count-later.ts';
 import { type Keep, prune } from '../stats/prune.ts';
 import { readSessions, type SessionQuery, type SessionSums } from '../stats/read-sessions.ts';
 import { readStats, type StatsGroup, type StatsQuery } from '../stats/read-stats.ts';
-import { addRollups } from '../stats/rollups.ts';
+import { addRollups, type Change } from '../stats/rollups.ts';
 import { SeriesBook } from '../stats/series-book.ts';
 import { addSessions } from '../stats/sessions.ts';
 import { readCursor, writeCursor } from './cursor.ts';
@@ -99,24 +100,37 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
   const series = new SeriesBook();
   const days = dialect.partitionsByDay ? new DayPartitions(db) : null;
 
+  /** Everything that rows add up to. */
+  async function count(transaction: Kysely<Database>, changes: readonly Change[]): Promise<() => void> {
+    const fresh = await addRollups(transaction, dialect, series, changes);
+    await addSessions(transaction, dialect, changes);
+    await addSpend(transaction, dialect, changes);
+    return () => series.remember(fresh);
+  }
+  const later = dialect.countsLater ? new CountLater({ db, count }) : null;
+
   /** The days of the rows that may still come in numbers; others go to the rest. */
   async function prepareDays(rows: readonly RequestRow[]): Promise<void> {
     if (!days) return;
     for (const day of new Set(rows.map((row) => dayOf(row.started_at)))) if (!days.has(day) && Math.abs(day - now()) < lateDays * dayMs) await days.make(day);
   }
 
+  /** What was written is in the sums. */
+  async function flush(): Promise<void> {
+    try {
+      await later?.flush();
+    } catch (error) {
+      throw dialect.translateError(error);
+    }
+  }
+
   return {
     async insertRows(rows) {
       try {
         await prepareDays(rows);
-        const fresh = await db.transaction().execute(async (transaction) => {
-          const changes = await writeRows(transaction, rows);
-          const found = await addRollups(transaction, dialect, series, changes);
-          await addSessions(transaction, dialect, changes);
-          await addSpend(transaction, dialect, changes);
-          return found;
-        });
-        series.remember(fresh);
+        if (later) return await later.write((transaction) => writeRows(transaction, rows));
+        const counted = await db.transaction().execute(async (transaction) => count(transaction, await writeRows(transaction, rows)));
+        counted();
       } catch (error) {
         throw dialect.translateError(error);
       }
@@ -138,11 +152,23 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
         throw dialect.translateError(error);
       }
     },
-    readStats: (query) => readStats(db, dialect, query),
-    readSessions: (query) => readSessions(db, dialect, query),
-    prune: (keep, stopped = () => false) => prune(db, dialect, days, keep, stopped),
+    async readStats(query) {
+      await flush();
+      return readStats(db, dialect, query);
+    },
+    async readSessions(query) {
+      await flush();
+      return readSessions(db, dialect, query);
+    },
+    async prune(keep, stopped = () => false) {
+      await flush();
+      const gone = await prune(db, dialect, days, keep, stopped);
+      await later?.forgotten();
+      return gone;
+    },
     async spent(owners) {
       try {
+        await flush();
         return await Promise.all(owners.map((owner) => readSpent(db, owner)));
       } catch (error) {
         throw dialect.translateError(error);

@@ -1,0 +1,105 @@
+/**
+ * Adds rows up in larger shares than they are written: what a second brings is much alike, and costs a tenth when it is added together. Which rows
+ * are in the sums is remembered in the transaction that adds them, so that a process that is killed counts each row once all the same.
+ */
+import { type Kysely, sql } from 'kysely';
+import { decodeRow } from '../requests/row-codec.ts';
+import type { Database, RequestColumns } from '../schema.ts';
+import type { Change } from './rollups.ts';
+
+/** So many rows wait at most: their sums hold the gateway's thread for some milliseconds. */
+const mostWaiting = 256;
+const longestWaitMs = 1_000;
+
+export interface CountLaterDeps {
+  db: Kysely<Database>;
+  /** Adds changes to the sums, inside the transaction; what it gives runs when that has ended well. */
+  count(db: Kysely<Database>, changes: readonly Change[]): Promise<() => void>;
+}
+
+export class CountLater {
+  readonly #deps: CountLaterDeps;
+  #waiting: Change[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #recovered = false;
+  /** One after the other: between a commit and what is remembered of it nobody may count. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: CountLaterDeps) {
+    this.#deps = deps;
+  }
+
+  /** Writes rows, and counts them now or soon. */
+  write(writeRows: (db: Kysely<Database>) => Promise<Change[]>): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#recover();
+      let done: (() => void) | undefined;
+      const changes = await this.#deps.db.transaction().execute(async (transaction) => {
+        const found = await writeRows(transaction);
+        // What takes back something that was counted must not be forgotten: only new rows are found again by their number.
+        const now = found.some(({ before }) => before !== null) || this.#waiting.length + found.length >= mostWaiting;
+        if (now) done = await this.#count(transaction, this.#waiting.concat(found));
+        return found;
+      });
+      if (done) return this.#counted(done);
+      this.#waiting.push(...changes);
+      if (this.#waiting.length > 0) this.#timer ??= this.#arm();
+    });
+  }
+
+  /** Resolves when all that was written is in the sums. */
+  async flush(): Promise<void> {
+    if (this.#waiting.length === 0 && this.#recovered) return;
+    await this.#inTurn(async () => {
+      await this.#recover();
+      if (this.#waiting.length === 0) return;
+      this.#counted(await this.#deps.db.transaction().execute((transaction) => this.#count(transaction, this.#waiting)));
+    });
+  }
+
+  /** Rows were removed: numbers may be given again. */
+  forgotten(): Promise<void> {
+    return this.#inTurn(() => remember(this.#deps.db));
+  }
+
+  async #count(db: Kysely<Database>, changes: readonly Change[]): Promise<() => void> {
+    const done = await this.#deps.count(db, changes);
+    await remember(db);
+    return done;
+  }
+
+  #counted(done: () => void): void {
+    this.#waiting = [];
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    done();
+  }
+
+  #arm(): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      this.#timer = undefined;
+      // Who writes or asks next meets the same error, and hands it on.
+      this.flush().catch(() => undefined);
+    }, longestWaitMs);
+    return timer.unref();
+  }
+
+  /** What an earlier process wrote and did not count. */
+  async #recover(): Promise<void> {
+    if (this.#recovered) return;
+    const { rows } = await sql<RequestColumns>`select * from request_stats where rowid > (select row_number from stat_counted where id = 1)`.execute(
+      this.#deps.db,
+    );
+    this.#waiting = rows.map((columns) => ({ before: null, after: decodeRow(columns) }));
+    this.#recovered = true;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+}
+
+const remember = async (db: Kysely<Database>): Promise<void> =>
+  void (await sql`update stat_counted set row_number = (select coalesce(max(rowid), 0) from request_stats) where id = 1`.execute(db));
