@@ -17,8 +17,9 @@ import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
 import { type RuleForm, rulesBody, rulesForm } from '../../components/rule-form.ts';
 import { RulesEditor } from '../../components/rules-editor.tsx';
+import { noScripts, ScriptFields, type ScriptsForm, type StoredScripts, scriptSlotFields, scriptsBody, scriptsForm } from '../../components/script-fields.tsx';
 
-interface Model {
+interface Model extends StoredScripts {
   name: string;
   upstream: string;
   upstream_model_id: string;
@@ -37,7 +38,7 @@ interface Model {
   enabled: boolean;
 }
 
-interface ModelForm extends Record<string, unknown> {
+interface ModelForm extends Record<string, unknown>, ScriptsForm {
   name: string;
   upstream: string;
   upstream_model_id: string;
@@ -72,6 +73,7 @@ const empty: ModelForm = {
   rate_limit: emptyRateLimit,
   extra_config: '',
   request_body_rules: [],
+  ...noScripts,
   enabled: true,
 };
 
@@ -87,6 +89,7 @@ function toForm(model: Model): ModelForm {
     rate_limit: rateLimitForm(model.rate_limit),
     extra_config: printOrEmpty(model.extra_config),
     request_body_rules: rulesForm(model.request_body_rules),
+    ...scriptsForm(model),
   };
 }
 
@@ -98,6 +101,7 @@ const toBody = (form: ModelForm) => ({
   rate_limit: rateLimitBody(form.rate_limit, 'inherit'),
   extra_config: parseOrNull(form.extra_config),
   request_body_rules: rulesBody(form.request_body_rules),
+  ...scriptsBody(form),
 });
 
 export function ModelsPage() {
@@ -186,6 +190,12 @@ function ModelDrawer({ name, onClose }: { name: string | null; onClose: () => vo
                     error={form.errors['request_body_rules']}
                   />
                 ),
+              },
+              {
+                id: 'scripts',
+                title: t('scripts:title'),
+                fields: scriptSlotFields,
+                content: <ScriptFields form={form} hint={t('scripts:modelHint')} />,
               },
               {
                 id: 'limits',

@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { CodeEditor } from '../../components/code-editor.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { formatNumber } from '../../components/format.ts';
+import { useScriptCompletions } from '../../components/use-script-completions.ts';
 import { BodyEditor } from './body-editor.tsx';
 import { print, readObject } from './body-text.ts';
 import { ContextFields } from './context-fields.tsx';
@@ -15,7 +16,7 @@ import { firstProtocol, type Sample, sampleText } from './samples.ts';
 import { contextBody, faultyFields, firstContext } from './script-context.ts';
 import { ScriptFaultNotice } from './script-fault.tsx';
 import { scriptSlots, starters } from './starters.ts';
-import { useCompletions, useScriptTest } from './use-script-test.ts';
+import { useScriptTest } from './use-script-test.ts';
 
 const firstSample: Sample = { protocol: firstProtocol, kind: 'words' };
 
@@ -26,7 +27,7 @@ export function ScriptPanel() {
   const [sample, setSample] = useState(firstSample);
   const [body, setBody] = useState(() => sampleText(firstSample));
   const [context, setContext] = useState(firstContext);
-  const completions = useCompletions();
+  const completions = useScriptCompletions();
   const { mutate, isPending, data, error, variables } = useScriptTest();
   const parsed = readObject(body);
   const faulty = faultyFields(context, slot);

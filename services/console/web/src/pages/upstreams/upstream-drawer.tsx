@@ -8,6 +8,7 @@ import { jsonFaults } from '../../components/json-text.ts';
 import { RateLimitFields } from '../../components/rate-limit-fields.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { RulesEditor } from '../../components/rules-editor.tsx';
+import { ScriptFields, scriptSlotFields } from '../../components/script-fields.tsx';
 import { FetchModels } from './fetch-models.tsx';
 import { emptyUpstream, toBody, toForm, type Upstream, type UpstreamForm } from './upstream.ts';
 import { Calls, Headers, Keys, Network } from './upstream-fields.tsx';
@@ -67,6 +68,12 @@ export function UpstreamDrawer({ name, onClose }: { name: string | null; onClose
                     error={form.errors['request_body_rules']}
                   />
                 ),
+              },
+              {
+                id: 'scripts',
+                title: t('scripts:title'),
+                fields: [...scriptSlotFields, 'script_error_mode'],
+                content: <ScriptFields form={form} errorMode />,
               },
               { id: 'network', title: t('network'), fields: ['proxy', 'dns', 'tls'], content: <Network form={form} /> },
               {

@@ -4,6 +4,7 @@ import { providerPresets } from '@model-gateway/protocols/playground';
 import { parseOrNull, printOrEmpty } from '../../components/json-text.ts';
 import { emptyRateLimit, type RateLimitForm, rateLimitBody, rateLimitForm } from '../../components/rate-limit-fields.tsx';
 import { type RuleForm, rulesBody, rulesForm } from '../../components/rule-form.ts';
+import { noScripts, type ScriptsForm, type StoredScripts, scriptsBody, scriptsForm } from '../../components/script-fields.tsx';
 
 export interface UpstreamKey {
   id?: string;
@@ -21,7 +22,7 @@ interface Tls {
   server_name: string | null;
 }
 
-export interface Upstream {
+export interface Upstream extends StoredScripts {
   name: string;
   protocol: string;
   base_url: string;
@@ -39,9 +40,10 @@ export interface Upstream {
   neutral_headers: boolean;
   extra_config: Record<string, unknown> | null;
   request_body_rules?: BodyRuleInput[];
+  script_error_mode?: string;
 }
 
-export interface UpstreamForm extends Record<string, unknown> {
+export interface UpstreamForm extends Record<string, unknown>, ScriptsForm {
   name: string;
   protocol: string;
   base_url: string;
@@ -59,6 +61,7 @@ export interface UpstreamForm extends Record<string, unknown> {
   rate_limit: RateLimitForm;
   extra_config: string;
   request_body_rules: RuleForm[];
+  script_error_mode: string;
 }
 
 export const timeoutNames = ['connect_ms', 'first_byte_ms', 'idle_ms', 'total_ms'] as const;
@@ -83,6 +86,8 @@ export const emptyUpstream: UpstreamForm = {
   rate_limit: emptyRateLimit,
   extra_config: '',
   request_body_rules: [],
+  ...noScripts,
+  script_error_mode: 'log-and-continue',
 };
 
 export const toForm = (upstream: Upstream): UpstreamForm => ({
@@ -104,6 +109,8 @@ export const toForm = (upstream: Upstream): UpstreamForm => ({
   rate_limit: rateLimitForm(upstream.rate_limit),
   extra_config: printOrEmpty(upstream.extra_config),
   request_body_rules: rulesForm(upstream.request_body_rules),
+  ...scriptsForm(upstream),
+  script_error_mode: upstream.script_error_mode ?? 'log-and-continue',
 });
 
 /** Masks of proxy and client key go back as they came: the API keeps what it has. */
@@ -132,4 +139,6 @@ export const toBody = (form: UpstreamForm) => ({
   rate_limit: rateLimitBody(form.rate_limit, null),
   extra_config: parseOrNull(form.extra_config),
   request_body_rules: rulesBody(form.request_body_rules),
+  ...scriptsBody(form),
+  script_error_mode: form.script_error_mode,
 });

@@ -1,7 +1,7 @@
 /** What editors offer is what the language declares. */
 import { describe, expect, test } from '@jest/globals';
 import { builtinNames, scriptTypes } from '@model-gateway/script-language';
-import { completionsOf } from './declarations.ts';
+import { completionsOf } from './script-declarations.ts';
 
 const found = completionsOf(scriptTypes);
 

@@ -1,5 +1,5 @@
 /** Reads what an editor offers out of the declarations that the API gives for scripts. */
-import type { CodeCompletion } from '../../components/code-completion.ts';
+import type { CodeCompletion } from './code-completion.ts';
 
 const declared = /^declare function (\w+)(?:<\w+>)?(\(.*);$/;
 const member = /^ {2}(readonly )?(\w+)\??(\(.*|: .*);$/;
