@@ -35,33 +35,41 @@ export interface Origin {
   value: unknown;
 }
 
+const noElements: Origin[] = [];
+const noMembers = new Map<string, Origin>();
+
 export class LazyNode {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  readonly isArray: boolean;
-  /** What proxies of this node stand before: filled on first look, then the truth. Children and long texts stand in it as markers. */
-  readonly target: Container;
-  /** By index, or by key. Empty until filled. */
-  readonly elements: Origin[] = [];
-  readonly members = new Map<string, Origin>();
+  /** By index, or by key. Empty until filled: a body may have many nodes that nobody looks at. */
+  elements: Origin[] = noElements;
+  members: Map<string, Origin> = noMembers;
+  #target: Container | undefined;
   /** A key is repeated: such an object is printed anew when it changes. */
   repeats = false;
   filled = false;
   /** A script wrote into this very container. */
   touched = false;
-  readonly #brand = true;
 
   constructor(text: string, start: number, end: number) {
     this.text = text;
     this.start = start;
     this.end = end;
-    this.isArray = text.charCodeAt(start) === 91;
-    this.target = this.isArray ? [] : {};
+  }
+
+  get isArray(): boolean {
+    return this.text.charCodeAt(this.start) === 91;
+  }
+
+  /** What proxies of this node stand before: filled on first look, then the truth. Children and long texts stand in it as markers. */
+  get target(): Container {
+    this.#target ??= this.isArray ? [] : {};
+    return this.#target;
   }
 
   static is(value: unknown): value is LazyNode {
-    return typeof value === 'object' && value !== null && #brand in value;
+    return typeof value === 'object' && value !== null && #target in value;
   }
 
   fill(): void {
@@ -69,6 +77,7 @@ export class LazyNode {
     this.filled = true;
     const { text, target } = this;
     if (Array.isArray(target)) {
+      this.elements = [];
       scanArray(text, this.start, (span) => {
         const value = this.#marker(span);
         // Not by push: what a script calls is bounded, and the body is not the script's.
@@ -77,6 +86,7 @@ export class LazyNode {
       });
       return;
     }
+    this.members = new Map();
     scanObject(text, this.start, (key, span) => {
       const value = this.#marker(span);
       if (this.members.has(key)) this.repeats = true;
