@@ -19,6 +19,8 @@ export interface PoolRun {
 }
 
 interface WaitingRun extends PoolRun {
+  /** A second slot that dies at once is the script's doing. */
+  retried: boolean;
   bytes: number;
   late: NodeJS.Timeout;
 }
@@ -65,6 +67,7 @@ export class ScriptPool {
   run(run: PoolRun): { leave(): void } {
     const waiting: WaitingRun = {
       ...run,
+      retried: false,
       bytes: run.body.byteLength,
       late: setTimeout(() => this.#refuse(waiting, 'waited too long for a free slot'), this.#options.waitMs),
     };
@@ -115,6 +118,14 @@ export class ScriptPool {
           if (slot.ready) this.#idle.push(slot);
           waiting.done(outcome, texts);
           this.#next();
+        },
+        retry: () => {
+          if (waiting.retried || this.#closed) return false;
+          if (!this.#line.enter(waiting)) return false;
+          waiting.retried = true;
+          waiting.late = setTimeout(() => this.#refuse(waiting, 'waited too long for a free slot'), this.#options.waitMs);
+          this.#running--;
+          return true;
         },
       });
     }

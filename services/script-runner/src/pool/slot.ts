@@ -12,6 +12,8 @@ export interface SlotRun {
   body: Uint8Array;
   /** Called once. `texts` belong to the receiver. */
   done(outcome: ScriptOutcome, texts: Uint8Array): void;
+  /** The process had died before it can have begun: true when the run is taken elsewhere, and this slot need not answer. */
+  retry?(): boolean;
 }
 
 /** In a bundle the process's code lies beside ours. */
@@ -24,6 +26,8 @@ const startMs = 20_000;
 /** Resident memory may be this many times the heap's limit, above what the process has when it is idle. */
 const memoryFactor = 3;
 const pageBytes = 4096;
+/** No script takes a whole process down faster than this, in ms: one that ends sooner was dead already. */
+const stillbornMs = 50;
 
 export class Slot {
   readonly #settings: SlotSettings;
@@ -132,7 +136,9 @@ export class Slot {
     const began = this.#run?.began ?? performance.now();
     // A process that ends by itself during a run has had its isolate run out of memory, beyond what an isolate contains.
     const fault = this.#killed ?? { code: 'TooMuchMemory', message: 'the script used too much memory', line: null };
+    const stillborn = !this.#killed && this.#run !== undefined && performance.now() - began < stillbornMs;
     if (!this.#killed) this.#logger.warn({ how, running: this.#run !== undefined }, 'a script slot ended');
+    if (stillborn && this.#run?.retry?.()) this.#run = undefined;
     this.#answer({ operations: 0, execution_time_ms: Math.round(performance.now() - began), use_model: null, fault, places: [] }, new Uint8Array());
     this.#onEnd(this);
   }

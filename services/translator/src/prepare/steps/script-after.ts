@@ -9,6 +9,8 @@ import { unknownModel } from './script-before.ts';
 export const scriptAfter: Step = {
   name: 'script-after',
   run(draft) {
+    // A count is of the prompt, and never fails.
+    if (draft.context.operation === 'count-tokens') return undefined;
     const script = scriptOf(draft.route, 'request_transform_after');
     return script === undefined ? undefined : run(draft, script);
   },
