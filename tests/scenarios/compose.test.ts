@@ -36,7 +36,7 @@ describe('the files', () => {
       // 2 s lame duck, 30 s drain, 5 s to close.
       expect(duration(service.stop_grace_period ?? '10s')).toBeGreaterThanOrEqual(37_000);
     }
-    expect(ours.map(([name]) => name).sort()).toEqual(['console', 'edge', 'router', 'stats', 'translator']);
+    expect(ours.map(([name]) => name).sort()).toEqual(['console', 'edge', 'router', 'script-runner', 'stats', 'translator']);
   });
 
   test('no secret stands in the file: each comes from .env, and a missing one stops the start', () => {
@@ -85,14 +85,18 @@ describe('the files', () => {
   });
 });
 
-/** The image's folder: what the build gives, and of packages only the one with a compiled part. */
+/** The image's folder: what the build gives, and of packages only those with a compiled part. */
 const app = mkdtempSync(join(tmpdir(), 'gateway-image-'));
 let upstream: FakeUpstream;
 beforeAll(async () => {
   upstream = await startFakeUpstream();
   await promisify(execFile)(process.execPath, [join(root, 'scripts/build.mjs'), app]);
   mkdirSync(join(app, 'node_modules'));
-  symlinkSync(realpathSync(join(root, 'packages/storage/node_modules/better-sqlite3')), join(app, 'node_modules/better-sqlite3'));
+  const { dependencies } = JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
+  for (const name of Object.keys(dependencies)) {
+    const found = ['packages/storage', 'services/console', 'services/script-runner'].map((room) => join(root, room, 'node_modules', name)).find(existsSync);
+    symlinkSync(realpathSync(found ?? name), join(app, 'node_modules', name));
+  }
 }, 120_000);
 afterAll(async () => {
   await upstream.close();
@@ -180,6 +184,7 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
   const secrets: Record<string, string> = {
     GATEWAY_MASTER_KEY: randomBytes(32).toString('base64'),
     CONSOLE_SECRET_KEY: consoleSecret,
+    CONSOLE_PASSWORD: randomBytes(12).toString('hex'),
     POSTGRES_PASSWORD: randomBytes(24).toString('hex'),
     // All digits: the worst that `openssl rand -hex` can give to a configuration file.
     NATS_TOKEN: '1234567890123456',
