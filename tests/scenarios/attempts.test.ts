@@ -152,12 +152,22 @@ describe('key rotation', () => {
     [422, 'the caller’s fault', alphaError(422, null, 'invalid_request_error', 'bad field')],
     [413, 'the caller’s fault', alphaError(413, null, 'invalid_request_error', 'too large')],
     [404, 'not there', alphaError(404, 'model_not_found', 'invalid_request_error', 'no such model')],
-    [502, 'a failure of the server', alphaError(500, null, 'server_error')],
-    [503, 'overload', alphaError(503, null, 'server_error', 'overloaded')],
   ])('%d, %s: no other key is tried', async (status, _what, failure) => {
     fallback = failure;
     const answer = await ask('alpha', 'many');
     expect(used).toHaveLength(1);
+    expect(answer.status).toBe(status);
+    await expectClean(answer);
+  });
+
+  test.each([
+    [502, 'a failure of the server', alphaError(500, null, 'server_error')],
+    [503, 'overload', alphaError(503, null, 'server_error', 'overloaded')],
+  ])('%d, %s: with no other node, each other key is tried once, the standby last', async (status, _what, failure) => {
+    fallback = failure;
+    const answer = await ask('alpha', 'many');
+    expect([...used].sort()).toEqual([...allKeys].sort());
+    expect(used.at(-1)).toBe(standby);
     expect(answer.status).toBe(status);
     await expectClean(answer);
   });
