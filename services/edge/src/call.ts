@@ -1,6 +1,6 @@
 /** One request on one page: door, admission, body, plan, translator, reply, row. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Job, Plan, Snapshot } from '@model-gateway/contracts';
+import type { Job, Plan, ResolvedName, Snapshot } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import { headersAllowed } from '@model-gateway/header-rules';
 import { decodeJsonString, scanBody } from '@model-gateway/json';
@@ -50,11 +50,12 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     exchange.stream = wanted.stream !== 'whole';
     const streaming = exchange.stream ? slot.asStream() : undefined;
     if (streaming) await streaming;
-    exchange.model = grant(snapshot, principal, wanted.model);
+    const named = grant(snapshot, principal, wanted.model);
+    exchange.model = named.canonical;
     if (door.client.remembersModel && exchange.sessionId !== null) room.sessionModels.set(keyHash, exchange.sessionId, wanted.model);
-    const reserving = match.operation === 'count-tokens' ? null : room.budgets.reserve(principal, snapshot, wanted.model, body.bytes.length);
+    const reserving = match.operation === 'count-tokens' ? null : room.budgets.reserve(principal, snapshot, named, body.bytes.length);
     if (reserving) exchange.reservation = await reserving;
-    const owner = mayChoose(snapshot, wanted.model) ? lastOwner(body.bytes) : null;
+    const owner = mayChoose(snapshot, named) ? lastOwner(body.bytes) : null;
     const plan = await askRouter(exchange, snapshot, principal, wanted, owner, room);
     openTranslator(exchange, principal, wanted, plan, query, body, room);
   } catch (error) {
@@ -137,16 +138,15 @@ function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor, lastMo
   };
 }
 
-/** The canonical name; checked once: an unknown or hidden name is 404 before it can be 403. */
-function grant(snapshot: Snapshot, principal: Principal, model: string): string {
-  const { canonical } = resolveName(snapshot, model);
-  if (isGranted(principal.group, canonical)) return canonical;
+/** What the name stands for; checked once: an unknown or hidden name is 404 before it can be 403. */
+function grant(snapshot: Snapshot, principal: Principal, model: string): ResolvedName {
+  const named = resolveName(snapshot, model);
+  if (isGranted(principal.group, named.canonical)) return named;
   throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${model}.` });
 }
 
 /** Whether there is more than one account to choose from: only then does it matter whose proofs a body holds. */
-function mayChoose(snapshot: Snapshot, name: string): boolean {
-  const { model } = resolveName(snapshot, name);
+function mayChoose(snapshot: Snapshot, { model }: ResolvedName): boolean {
   return !model || (snapshot.upstreams.get(model.upstream)?.api_keys.length ?? 0) > 1;
 }
 

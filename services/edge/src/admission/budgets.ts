@@ -1,10 +1,10 @@
 /** Money: what a request may cost is reserved from its key's and its group's budget before it goes on, and settled by what its row says it cost. */
 import type { Bus } from '@model-gateway/bus';
-import type { Budget, BudgetPart, RequestRow, Snapshot } from '@model-gateway/contracts';
+import type { Budget, BudgetPart, RequestRow, ResolvedName, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import { periodEnd, periodStart, toMicros } from '@model-gateway/limits';
 import { costOfRow, type Price, type PriceOf, reservationOf } from '@model-gateway/pricing';
-import { resolveName } from '@model-gateway/routing';
+
 import { Purse, type SharedState } from '@model-gateway/shared-state';
 import type { Logger } from '@model-gateway/telemetry';
 import type { Principal } from './credentials.ts';
@@ -59,9 +59,9 @@ export class BudgetDesk {
   }
 
   /** null at once where nobody set a budget. Rejects with 402 when one is spent. */
-  reserve({ key, group }: Principal, snapshot: Snapshot, model: string, requestBytes: number): null | Promise<Reservation> {
+  reserve({ key, group }: Principal, snapshot: Snapshot, named: ResolvedName, requestBytes: number): null | Promise<Reservation> {
     if (!key.budget && !group.budget) return null;
-    const price = this.#dearest(snapshot, resolveName(snapshot, model));
+    const price = this.#dearest(snapshot, named);
     const wanted: Account[] = [];
     if (key.budget) wanted.push(this.#account('key', key.name, key.budget));
     if (group.budget) wanted.push(this.#account('group', group.name, group.budget));
@@ -171,7 +171,7 @@ export class BudgetDesk {
   }
 
   /** Of a load balancer the dearest of its models: which one will answer is not known yet. */
-  #dearest(snapshot: Snapshot, { model, balancer }: ReturnType<typeof resolveName>): Price | null {
+  #dearest(snapshot: Snapshot, { model, balancer }: ResolvedName): Price | null {
     const models = model ? [model] : balancer.entries.flatMap((entry) => snapshot.models.get(entry.model) ?? []);
     let dearest: Price | null = null;
     for (const { name, upstream_model_id } of models) {
