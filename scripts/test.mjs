@@ -30,5 +30,8 @@ const passed = result?.numPassedTests ?? 0;
 // A suite that could not even be loaded has no tests to count: it is one failure.
 const failed = (result?.numFailedTests ?? 0) + (result?.numRuntimeErrorTestSuites ?? 0);
 const skipped = result?.numPendingTests ?? 0;
+// In CI every suite has what it needs: one that leaves itself out there proves nothing.
+const leftOut = process.env.CI === 'true' && skipped > 0;
+if (leftOut) process.stderr.write(`${skipped} tests were skipped, and in CI none may be\n`);
 process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
-process.exit(run.status === 0 && failed === 0 && passed > 0 ? 0 : 1);
+process.exit(run.status === 0 && failed === 0 && passed > 0 && !leftOut ? 0 : 1);

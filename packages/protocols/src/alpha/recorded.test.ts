@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { createSseParser } from '@model-gateway/framing';
+import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import { validateStream } from '../../test/validate/alpha.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents, type Message, unfoldMessage } from '../chat/fold.ts';
@@ -16,7 +17,6 @@ import { AlphaWriter, writeWhole } from './write-response.ts';
 
 const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'alpha');
 const present = existsSync(folder);
-if (!present) console.log(`recorded alpha traffic is not here (${folder}): its suite did not run`);
 
 const files = present ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort() : [];
 const ofKind = (pattern: RegExp) => files.filter((file) => pattern.test(file)).map((file) => ({ file }));
@@ -100,9 +100,7 @@ const meaning = (message: Message): Recorded => ({
   calls: message.blocks.flatMap((block) => (block.start.type === 'tool-call' ? [`${block.start.name} ${block.text}`] : [])),
 });
 
-const describeRecorded = present || process.env['FIXTURES_REQUIRED'] === '1' ? describe : describe.skip;
-
-describeRecorded('recorded traffic', () => {
+describeRecorded(present, 'alpha')('recorded traffic', () => {
   test('is here', () => expect(files.length).toBeGreaterThan(100));
 
   describe('requests', () => {

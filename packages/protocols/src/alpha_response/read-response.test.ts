@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkEvents, readStream, record, recorded, replyContext, unseal } from '../../test/support/alpha-response.ts';
+import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import { validateStream } from '../../test/validate/alpha-response.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents, type Message } from '../chat/fold.ts';
@@ -38,7 +39,7 @@ const contentOfMessage = (message: Message): ReturnType<typeof contentOf> => ({
 const streams = recorded('response.sse').filter(({ name }) => !name.startsWith('stream-failed'));
 const wholes = recorded('response.json').filter(({ text }) => own(JSON.parse(text), 'status') === 'completed');
 
-(streams.length > 0 ? describe : describe.skip)('recorded streams', () => {
+describeRecorded(streams.length > 0, 'alpha_response streams')('recorded streams', () => {
   test.each(streams)('$name', ({ text }) => {
     const events = readStream(text, new ResponseReader());
     expect(checkEvents(events)).toEqual([]);
@@ -69,7 +70,7 @@ const wholes = recorded('response.json').filter(({ text }) => own(JSON.parse(tex
   });
 });
 
-(wholes.length > 0 ? describe : describe.skip)('recorded whole replies', () => {
+describeRecorded(wholes.length > 0, 'alpha_response replies')('recorded whole replies', () => {
   test.each(wholes)('$name', ({ text }) => {
     const body = JSON.parse(text) as unknown;
     const events = readWhole(body);

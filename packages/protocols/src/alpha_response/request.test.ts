@@ -1,6 +1,7 @@
 /** Callers' bodies in, upstream bodies out: recorded requests, every form of input, and what each way cannot carry. */
 import { describe, expect, test } from '@jest/globals';
 import { readContext, recorded, seal, writeContext } from '../../test/support/alpha-response.ts';
+import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import type { Conversation, Turn } from '../chat/conversation.ts';
 import { asArray, own } from '../kit/read.ts';
 import type { WriteRequestContext } from '../protocol.ts';
@@ -19,7 +20,7 @@ const text = (value: string): { type: 'text'; text: string } => ({ type: 'text',
 
 const requests = recorded('request.json').filter(({ name, text: body }) => !name.startsWith('delete') && own(JSON.parse(body), 'background') !== true);
 
-(requests.length > 0 ? describe : describe.skip)('recorded requests', () => {
+describeRecorded(requests.length > 0, 'alpha_response requests')('recorded requests', () => {
   test.each(requests)('$name: read, written, read again', ({ text: recordedBody }) => {
     const body = JSON.parse(recordedBody) as Record<string, unknown>;
     const before = wire(body);

@@ -1,8 +1,9 @@
 /** Every recorded reply of this protocol reads well, and every recorded request's words can be written again. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createEventStreamParser } from '@model-gateway/framing';
+import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents, type Message } from '../chat/fold.ts';
 import { cloudhostConverse } from './index.ts';
@@ -83,7 +84,7 @@ function oracle(exchange: Exchange): { text: string; thinking: string; calls: { 
 
 const textOf = (message: Message, kind: string): string => message.blocks.flatMap((block) => (block.start.type === kind ? [block.text] : [])).join('');
 
-const whereRecorded = exchanges.length > 0 ? describe : describe.skip;
+const whereRecorded = describeRecorded(exchanges.length > 0, 'cloudhost_converse');
 whereRecorded('recorded replies', () => {
   test('are all there', () => expect(exchanges.length).toBeGreaterThan(50));
 

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { createEventStreamParser } from '@model-gateway/framing';
 import { writeEvent, writeMessage } from '../../test/play/event-stream.ts';
+import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
 import type { Target } from '../protocol.ts';
@@ -13,7 +14,6 @@ import { IdeStreamingReader } from './read-response.ts';
 
 const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'cloudhost_ide_streaming');
 const present = existsSync(folder);
-if (!present) console.log(`recorded cloudhost_ide_streaming traffic is not here (${folder}): its suite did not run`);
 
 const streams = present ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'response.eventstream.bin'))) : [];
 const target: Target = { baseUrl: 'https://h', directPath: false, upstreamModelId: 'auto', neutralHeaders: false, extraConfig: null };
@@ -72,7 +72,7 @@ function meaning(events: readonly ChatEvent[]) {
 
 const ended = (events: readonly ChatEvent[]): boolean => events.some(({ type }) => type === 'end');
 
-(present ? describe : describe.skip)('recordings', () => {
+describeRecorded(present, 'cloudhost_ide_streaming')('recordings', () => {
   test('are all found', () => expect(streams).toHaveLength(6));
 
   test.each(streams)('%s', (name) => {

@@ -1,8 +1,9 @@
 /** Every recorded reply of this protocol reads well, whoever's model gave it. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createEventStreamParser } from '@model-gateway/framing';
+import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
 import type { Target } from '../protocol.ts';
@@ -74,7 +75,7 @@ function wordsOf(exchange: Exchange): string {
     .join('');
 }
 
-const whereRecorded = exchanges.length > 0 ? describe : describe.skip;
+const whereRecorded = describeRecorded(exchanges.length > 0, 'cloudhost_invoke');
 whereRecorded('recorded replies', () => {
   test.each(exchanges.filter(({ status }) => status === 200))('$name/$n', (exchange) => {
     const events = readEvents(exchange);

@@ -1,8 +1,9 @@
 /** Every recorded text exchange of this protocol reads well, in pieces of any size, and its requests can be written. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createSseParser } from '@model-gateway/framing';
+import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
 import { readTokenCount } from './endpoint.ts';
@@ -11,7 +12,6 @@ import { DeltaReader, readWhole } from './read-response.ts';
 
 const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'delta');
 const present = existsSync(folder);
-if (!present) console.log(`recorded delta traffic is not here (${folder}): its suite did not run`);
 
 const text = (name: string): string => readFileSync(join(folder, name), 'utf8');
 const cases = present ? readdirSync(folder).sort() : [];
@@ -66,7 +66,7 @@ function meaning(events: readonly ChatEvent[]) {
   };
 }
 
-(present ? describe : describe.skip)('recordings', () => {
+describeRecorded(present, 'delta')('recordings', () => {
   test('are all found', () => expect([streamed.length, whole.length]).toEqual([8, 7]));
 
   test.each(streamed)('%s', (name) => {

@@ -1,9 +1,10 @@
 /** Every recorded gamma exchange, read in place: replies fold, requests survive the way to an upstream body and back, verbatim edits find their places. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createJsonArrayParser, createSseParser } from '@model-gateway/framing';
 import { applyEdits } from '@model-gateway/json';
+import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import { validateWhole } from '../../test/validate/gamma.ts';
 import { foldEvents, type Message } from '../chat/fold.ts';
 import { gamma } from './index.ts';
@@ -12,10 +13,7 @@ import { readerContext, replyContext, verbatimReplyContext, writeContext } from 
 
 const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'gamma');
 const present = existsSync(folder);
-if (!present) {
-  if (process.env['FIXTURES_REQUIRED'] === '1') throw new Error('recorded fixtures are required and absent');
-  console.log('gamma recordings are absent: their suite did not run');
-}
+const whereRecorded = describeRecorded(present, 'gamma');
 
 interface Exchange {
   name: string;
@@ -78,7 +76,7 @@ const textOf = (message: Message, type: string): string =>
     .map((block) => block.text)
     .join('');
 
-(present ? describe : describe.skip)('recorded replies', () => {
+whereRecorded('recorded replies', () => {
   test.each(replies)('$name folds to what was said', (exchange) => {
     const { message, ended } = fold(exchange);
     const parts = partsOf(exchange);
@@ -123,7 +121,7 @@ const textOf = (message: Message, type: string): string =>
   });
 });
 
-(present ? describe : describe.skip)('recorded requests', () => {
+whereRecorded('recorded requests', () => {
   test.each(generates.filter((exchange) => exchange.request !== null))('$name is read, and read again after it was written', (exchange) => {
     const body = JSON.parse(exchange.request!) as unknown;
     const first = gamma.client!.readRequest(body, readerContext());
@@ -146,7 +144,7 @@ const textOf = (message: Message, type: string): string =>
   }
 });
 
-(present ? describe : describe.skip)('recorded errors and counts', () => {
+whereRecorded('recorded errors and counts', () => {
   const errors = exchanges.filter((exchange) => exchange.status >= 400);
 
   test.each(errors)('$name', ({ name, status, response }) => {
