@@ -11,7 +11,6 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = resolve(process.argv[2] ?? join(root, 'dist'));
 /** Packages with a compiled part, and where their version stands. */
 const native = {
-  'better-sqlite3': 'packages/storage/package.json',
   'isolated-vm': 'services/script-runner/package.json',
   argon2: 'services/console/package.json',
   bcrypt: 'services/console/package.json',

@@ -1,5 +1,5 @@
 /** Rows made by the database itself, and the sums that belong to them: as many as a month of a busy gateway leaves. */
-import BetterSqlite from 'better-sqlite3';
+import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 
 export interface FillOptions {
@@ -71,7 +71,7 @@ function statements({ rows, end, days }: FillOptions, mode: Target['mode']): str
 export async function fill(target: Target, options: FillOptions): Promise<void> {
   const list = statements(options, target.mode);
   if (target.mode === 'sqlite') {
-    const db = new BetterSqlite(target.file);
+    const db = new DatabaseSync(target.file);
     for (const one of list) db.exec(one);
     db.close();
     return;

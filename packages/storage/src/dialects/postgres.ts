@@ -63,7 +63,7 @@ export function createPostgresDialect(url: string, logger: PostgresLogger): Stor
         [/^2350[013]$/, 'in_use'],
         [/^2[23]/, 'validation_failed'],
       ],
-      (error) => lostConnection.test(error.message),
+      { isLost: (error) => lostConnection.test(error.message) },
     ),
   };
 }

@@ -12,13 +12,22 @@ const messages: Partial<Record<ErrorCode, string>> = {
   validation_failed: 'The database refused a value.',
 };
 
-/** Errors of the runtime may come from another realm, where `instanceof` fails; better-sqlite3's are not native, where the other test fails. */
+/** Errors of the runtime may come from another realm, where `instanceof` fails; a driver's own may not be native, where the other test fails. */
 const isError = (error: unknown): error is Error => isNativeError(error) || error instanceof Error;
 
-export function createErrorTranslator(table: ErrorTable, isLost: (error: Error) => boolean = () => false): (error: unknown) => unknown {
+export interface ErrorTranslation {
+  /** The driver's code for an error; default: its `code`. */
+  codeOf?(error: Error): unknown;
+  /** What has no code and means that the database is away. */
+  isLost?(error: Error): boolean;
+}
+
+const plainCode = (error: Error): unknown => (error as { code?: unknown }).code;
+
+export function createErrorTranslator(table: ErrorTable, { codeOf = plainCode, isLost = () => false }: ErrorTranslation = {}): (error: unknown) => unknown {
   return (error) => {
     if (isGatewayError(error) || !isError(error)) return error;
-    const code = (error as { code?: unknown }).code;
+    const code = codeOf(error);
     const known = typeof code === 'string' ? table.find(([pattern]) => pattern.test(code))?.[1] : undefined;
     const meaning = known ?? (isLost(error) ? 'service_unavailable' : undefined);
     if (!meaning) return error;
