@@ -21,6 +21,7 @@ import { createEdge, type Edge } from '@model-gateway/edge';
 import { createOutbound, type Outbound } from '@model-gateway/outbound';
 import type { PriceOf } from '@model-gateway/pricing';
 import { createRouter } from '@model-gateway/router';
+import { createScriptRunner } from '@model-gateway/script-runner';
 import { createKeyring, generateMasterKey, hashAccessKey, type Keyring, mintAccessKey } from '@model-gateway/secrets';
 import { compose } from '@model-gateway/service';
 import { MemoryState } from '@model-gateway/shared-state';
@@ -38,6 +39,8 @@ export interface InProcessOptions {
   outbound?: Outbound;
   /** The network of addresses that callers name; absent: they are not fetched. */
   clientUrls?: Outbound;
+  /** Runs scripts, by a real runner with processes of its own. */
+  scripts?: boolean;
   /** Copies and freezes on the bus, as a real one would. Default true. */
   strict?: boolean;
 }
@@ -85,6 +88,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
   const service = compose(
     [
       createRouter({ bus, catalog, config: config.router }),
+      ...(options.scripts ? [createScriptRunner({ bus, catalog, config: config.scriptRunner, logger })] : []),
       createTranslator({
         bus,
         catalog,

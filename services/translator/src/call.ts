@@ -7,6 +7,7 @@ import type { AttemptWatch } from './attempt/outcomes.ts';
 import type { FetchedFile } from './media/fetch-url.ts';
 import { Meter } from './meter.ts';
 import type { Prepared } from './prepare.ts';
+import { LastRun } from './scripts/last-run.ts';
 
 const maxLosses = 64;
 const noRoutes: string[] = [];
@@ -57,6 +58,7 @@ export class Call {
   responseBytes = 0;
   /** What was fetched for this request, by address: shared by all attempts. */
   readonly files = new Map<string, FetchedFile>();
+  #scripted: LastRun | undefined;
   #leaving: AbortController | undefined;
   /** Set when the opener left or died. */
   cancelled: string | null = null;
@@ -106,6 +108,12 @@ export class Call {
 
   /** The request as it was prepared for the route that a script sent it on from: the next one gets it as it is. */
   carried: Carried | null = null;
+
+  /** What the preparation lost stays lost on every route that gets it. */
+  carry(prepared: Carried): void {
+    this.carried = prepared;
+    this.#readLosses = [...this.losses];
+  }
 
   /** The request is sent on as it is now. */
   sendOn(plan: Plan): void {
@@ -188,6 +196,12 @@ export class Call {
   hasCacheMarks(): boolean {
     const { system, tools, turns } = this.readRequest().conversation;
     return system.some(isMarked) || tools.some(isMarked) || turns.some((turn) => turn.parts.some(isMarked));
+  }
+
+  /** What scripts after the translation made of this request. */
+  get scripted(): LastRun {
+    this.#scripted ??= new LastRun();
+    return this.#scripted;
   }
 
   /** Aborted when the caller leaves or this process does. */

@@ -1,5 +1,5 @@
 /** Sends one prepared attempt and carries its reply to the caller; resolves with how it went. */
-import { type GatewayError, toGatewayError } from '@model-gateway/errors';
+import { type GatewayError, isGatewayError, toGatewayError } from '@model-gateway/errors';
 import type { OutboundCall } from '@model-gateway/outbound';
 import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
@@ -14,7 +14,8 @@ import type { Prepared } from '../prepare.ts';
 import { Pump } from '../pump.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
-import { runResponseScript } from '../scripts/response-script.ts';
+import type { UpstreamAnswer } from '../scripts/context.ts';
+import { runFoldedScript, runResponseScript } from '../scripts/response-script.ts';
 import { outboundFault } from './classify.ts';
 import { callHeaders } from './headers.ts';
 
@@ -181,17 +182,32 @@ class Attempt {
 
   #finishFolded(folded: FoldedPassage, fault: UpstreamFault | null): void {
     if (fault !== null) return this.#settle({ fault, committed: false, status: this.#status });
+    const script = runFoldedScript(this.#call, this.#prepared, folded, this.#answer, this.#room);
+    if (!script) return this.#deliverWhole(() => folded.print());
+    script.then(
+      (made) => this.#deliverWhole(() => made),
+      (error: unknown) =>
+        isGatewayError(error) ? this.#settle({ fault: null, committed: false, status: this.#status, refusal: error }) : this.#unreadable(error),
+    );
+  }
+
+  #deliverWhole(print: () => string | Uint8Array): void {
+    if (this.#settled) return;
     try {
-      this.#sink.whole(folded.print());
+      this.#sink.whole(print());
       this.#settle({ fault: null, committed: true, status: this.#status });
     } catch (error) {
       this.#unreadable(error);
     }
   }
 
+  get #answer(): UpstreamAnswer {
+    return { status: this.#status ?? 0, headers: this.#headers };
+  }
+
   #finishWhole(): void {
     const bytes = this.#parts.length === 1 && this.#parts[0] ? this.#parts[0] : Buffer.concat(this.#parts);
-    const script = runResponseScript(this.#call, this.#prepared, bytes, { status: this.#status ?? 0, headers: this.#headers }, this.#room);
+    const script = runResponseScript(this.#call, this.#prepared, bytes, this.#answer, this.#room);
     if (!script) return this.#readWhole(bytes);
     script.then(
       (made) => this.#readWhole(made),

@@ -9,6 +9,8 @@ export interface Proofs {
   seal(signature: string): string;
   /** null: not to be sent on this route. */
   open(sealed: string): string | null;
+  /** Whether any was opened: what was made of this request then holds what this account alone may see. */
+  opened(): boolean;
   /** Whether a proof that was opened came with another beginning of the conversation than this request has: what a refusal is then about. */
   prefixChanged(): boolean;
 }
@@ -21,6 +23,7 @@ export function createProofs(route: Route, room: Room, proofKind: string, readBo
   const account = accountOf(route.key);
   const claims = { model: route.model.name, upstream: route.upstream.name, account, protocol: proofKind };
   const seen = new Set<string>();
+  let opened = false;
   let owner: string | undefined;
   let prefixHash: string | undefined;
   const hashPrefix = (): string => {
@@ -36,11 +39,13 @@ export function createProofs(route: Route, room: Room, proofKind: string, readBo
       return sealSignature({ ...claims, owner, prefixHash: hashPrefix(), signature }, room.envelopeKeys.sealing);
     },
     open(sealed) {
-      const opened = openSignature(sealed, room.envelopeKeys.opening, { ...claims, passthrough: route.model.signature_passthrough });
-      if (!opened.ok) return null;
-      if (opened.prefixHash !== undefined) seen.add(opened.prefixHash);
-      return opened.signature;
+      const proof = openSignature(sealed, room.envelopeKeys.opening, { ...claims, passthrough: route.model.signature_passthrough });
+      if (!proof.ok) return null;
+      opened = true;
+      if (proof.prefixHash !== undefined) seen.add(proof.prefixHash);
+      return proof.signature;
     },
+    opened: () => opened,
     prefixChanged: () => [...seen].some((hash) => hash !== hashPrefix()),
   };
 }

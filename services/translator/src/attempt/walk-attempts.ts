@@ -54,10 +54,12 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
       continue;
     }
     const preparing = prepareWith(admission, call, route, room);
-    const prepared = preparing instanceof Promise ? await preparing : preparing;
+    let prepared = preparing instanceof Promise ? await preparing : preparing;
+    // Another route is another account: what this one's proofs were opened for is made again without them.
+    if (prepared.elsewhere !== undefined && prepared.proofs.opened()) prepared = await prepareWith(admission, call, route, room, true);
     if (prepared.elsewhere !== undefined) {
       admission.release(nothing);
-      call.carried = prepared;
+      call.carry(prepared);
       snapshot = await sendOn(call, route, prepared.elsewhere, room);
       path = new AttemptPath(call.plan);
       failures = new Failures(call.plan);
@@ -88,13 +90,13 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
 const nothing = (): number => 0;
 
 /** A request that cannot be made gives its lease back. */
-function prepareWith(lease: Lease, call: Call, route: Route, room: Room): Prepared | Promise<Prepared> {
+function prepareWith(lease: Lease, call: Call, route: Route, room: Room, proofsRefused = false): Prepared | Promise<Prepared> {
   const giveBack = (error: unknown): never => {
     lease.release(nothing);
     throw error;
   };
   try {
-    const preparing = prepare(call, route, room);
+    const preparing = prepare(call, route, room, proofsRefused);
     return preparing instanceof Promise ? preparing.catch(giveBack) : preparing;
   } catch (error) {
     return giveBack(error);

@@ -3,7 +3,7 @@ import { type Conversation, findProtocol } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
 import { sendOn } from '../attempt/send-on.ts';
 import type { Call } from '../call.ts';
-import { switchRoute } from '../prepare/steps/switch-route.ts';
+import { chooseRoute } from '../prepare/order.ts';
 import { prepare } from '../prepare.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
@@ -19,7 +19,7 @@ export async function countTokens(call: Call, sink: ReplySink, room: Room): Prom
   sink.whole(JSON.stringify(call.client.writeTokenCount(counted ?? (await countHere(call, conversation, route, room)))));
 }
 
-/** A request is counted where it would be answered: rules send it on as they would then. undefined: no upstream can be asked. */
+/** A request is counted where it would be answered, and as it would be: rules and scripts before the translation do what they would do then. undefined: no upstream can be asked. */
 async function findPlace(call: Call, room: Room): Promise<{ route: Route; keyIndex: number } | undefined> {
   for (;;) {
     const snapshot = await room.catalog.at(call.plan.revision);
@@ -27,9 +27,10 @@ async function findPlace(call: Call, room: Room): Promise<{ route: Route; keyInd
     if (!node) return undefined;
     const keyIndex = node.keys[0] ?? -1;
     const route = resolveTarget(snapshot, { model: node.model, upstream: node.upstream, keyIndex });
-    const elsewhere = await switchRoute.choose({ call, route, snapshot, room });
+    call.startNode();
+    const choosing = chooseRoute({ call, route, snapshot, room });
+    const elsewhere = choosing instanceof Promise ? await choosing : choosing;
     if (elsewhere === undefined) return { route, keyIndex };
-    call.did(switchRoute.name);
     await sendOn(call, route, elsewhere, room);
   }
 }

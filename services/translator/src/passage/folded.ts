@@ -12,6 +12,11 @@ export class FoldedPassage implements Passage {
     this.#whole = whole;
   }
 
+  /** What has arrived. */
+  get events(): readonly ChatEvent[] {
+    return this.#events;
+  }
+
   record(_record: RawRecord, events: readonly ChatEvent[]): undefined {
     this.#events.push(...events);
   }

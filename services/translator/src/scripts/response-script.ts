@@ -1,17 +1,71 @@
 /** The script over a whole reply of the upstream, before anything is read of it. */
+import { type ChatEvent, foldEvents } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
+import type { FoldedPassage } from '../passage/folded.ts';
 import type { Prepared } from '../prepare.ts';
 import type { Room } from '../room.ts';
 import { responseContext, type UpstreamAnswer } from './context.ts';
 import { runScript, scriptOf } from './run-script.ts';
 
+const slot = 'response_transform';
+
+const responseScript = (call: Call, { route }: Prepared): string | undefined => (call.job.stream ? undefined : scriptOf(route, slot));
+
 /** The reply's bytes as the script leaves them; undefined: there is none, or the caller gets a stream, on which none runs. Rejects as `runScript` does. */
-export function runResponseScript(call: Call, { route }: Prepared, body: Buffer, answer: UpstreamAnswer, room: Room): Promise<Buffer> | undefined {
-  const slot = 'response_transform';
-  const script = call.job.stream ? undefined : scriptOf(route, slot);
-  if (script === undefined) return undefined;
-  return runScript({ script, slot, context: responseContext(call, route, answer), body }, call, route, room).then((result) => {
-    if (result && result.body !== body) call.did('script-response');
-    return result?.body ?? body;
+export function runResponseScript(call: Call, prepared: Prepared, body: Buffer, answer: UpstreamAnswer, room: Room): Promise<Buffer> | undefined {
+  const script = responseScript(call, prepared);
+  return script === undefined ? undefined : run(script, call, prepared, body, answer, room);
+}
+
+async function run(script: string, call: Call, { route }: Prepared, body: Buffer, answer: UpstreamAnswer, room: Room): Promise<Buffer> {
+  const result = await runScript({ script, slot, context: responseContext(call, route, answer), body }, call, route, room);
+  if (result?.changed) call.did('script-response');
+  return result?.body ?? body;
+}
+
+/**
+ * The caller's reply, gathered from an upstream that streamed it unasked: the script sees it as the upstream would have sent it whole, or, where its
+ * protocol knows no whole replies, as the caller will. undefined: no script. Rejects as `runScript` does.
+ */
+export function runFoldedScript(
+  call: Call,
+  prepared: Prepared,
+  folded: FoldedPassage,
+  answer: UpstreamAnswer,
+  room: Room,
+): Promise<string | Uint8Array> | undefined {
+  const script = responseScript(call, prepared);
+  return script === undefined ? undefined : runFolded(script, call, prepared, folded, answer, room);
+}
+
+async function runFolded(
+  script: string,
+  call: Call,
+  prepared: Prepared,
+  folded: FoldedPassage,
+  answer: UpstreamAnswer,
+  room: Room,
+): Promise<string | Uint8Array> {
+  const printed = printAsUpstream(call, prepared, folded.events, room);
+  if (!printed) return run(script, call, prepared, Buffer.from(folded.print()), answer, room);
+  const made = await run(script, call, prepared, printed, answer, room);
+  if (made === printed) return folded.print();
+  const json: unknown = JSON.parse(made.toString('utf8'));
+  const events = prepared.upstream.readWhole(json, prepared.route.target);
+  if (!events.some(({ type }) => type === 'end')) throw new Error('what the response script made is no finished reply');
+  return folded.whole(made, json, events);
+}
+
+/** Proofs stay as the upstream gave them: they are sealed when the reply is printed for the caller. */
+function printAsUpstream({ job }: Call, { protocol, route }: Prepared, events: readonly ChatEvent[], room: Room): Buffer | undefined {
+  const written = protocol.client?.writeWhole(foldEvents(events), {
+    requestId: job.id,
+    model: route.target.upstreamModelId,
+    createdAt: Math.floor(job.startedAt / 1000),
+    streamForm: job.streamForm,
+    mintId: room.mintId,
+    sealSignature: (signature) => signature,
+    inputEstimate: 0,
   });
+  return written && Buffer.from(JSON.stringify(written.body), 'utf8');
 }

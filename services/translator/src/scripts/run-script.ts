@@ -12,6 +12,8 @@ export const scriptOf = ({ model, upstream }: Route, slot: ScriptSlot): string |
 
 export interface ScriptResult {
   body: Buffer;
+  /** Whether the script changed anything. */
+  changed: boolean;
   /** Where the script wants the request to go. */
   useModel: string | null;
 }
@@ -35,7 +37,8 @@ export async function runScript(asked: ScriptCall, call: Call, route: Route, roo
   const reject = route.upstream.script_error_mode === 'log-and-reject';
   try {
     const { outcome, texts } = await askRunner({ script, slot, context, owner: `${route.upstream.name}/${route.model.name}` }, body, room);
-    const result = outcome.fault ? null : { body: keepStream(body, asBuffer(replaceRanges(body, outcome.places, texts))), useModel: outcome.use_model };
+    const made = outcome.fault ? null : keepStream(body, asBuffer(replaceRanges(body, outcome.places, texts)));
+    const result = made && { body: made, changed: made !== body, useModel: outcome.use_model };
     const fault = outcome.fault ?? (result && asked.judge?.(result)) ?? null;
     if (!fault) return result;
     room.logger.warn({ ...facts, ...fault, operations: outcome.operations, ms: outcome.execution_time_ms }, 'script failed');

@@ -4,7 +4,7 @@ import type { Route } from '@model-gateway/routing';
 import { scriptContext } from '../../scripts/context.ts';
 import { runScript, scriptOf } from '../../scripts/run-script.ts';
 import { type Draft, printDraft, type Step } from '../draft.ts';
-import { unknownModel } from './script-before.ts';
+import { canonicalName, unknownModel } from './script-before.ts';
 
 export const scriptAfter: Step = {
   name: 'script-after',
@@ -21,13 +21,16 @@ async function run(draft: Draft, script: string): Promise<undefined> {
   const snapshot = await room.catalog.at(call.plan.revision);
   const body = printDraft(draft);
   const judge = ({ useModel }: { useModel: string | null }): ScriptFault | null => (useModel === null ? null : judgeTarget(useModel, route, snapshot));
-  const result = await runScript({ script, slot: 'request_transform_after', context: scriptContext(call, route), body, judge }, call, route, room);
+  const result = await call.scripted.run(route, body, () =>
+    runScript({ script, slot: 'request_transform_after', context: scriptContext(call, route), body, judge }, call, route, room),
+  );
   if (!result) return undefined;
   draft.printed = result.body;
   draft.edits = [];
   draft.body = undefined;
-  if (result.body !== body) call.did('script-after');
-  if (result.useModel !== null && result.useModel !== route.model.name && result.useModel !== call.plan.model) draft.elsewhere = result.useModel;
+  if (result.changed) call.did('script-after');
+  const elsewhere = canonicalName(result.useModel, snapshot);
+  if (elsewhere !== route.model.name && elsewhere !== call.plan.model) draft.elsewhere = elsewhere;
   return undefined;
 }
 

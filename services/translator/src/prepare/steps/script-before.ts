@@ -1,5 +1,5 @@
 /** The script before the translation: it sees the caller's own body, and may send the request to any other model at once. */
-import type { ScriptFault } from '@model-gateway/contracts';
+import type { ScriptFault, Snapshot } from '@model-gateway/contracts';
 import { scriptContext } from '../../scripts/context.ts';
 import { runScript, scriptOf } from '../../scripts/run-script.ts';
 import type { RouteChoice, RouteStep } from '../draft.ts';
@@ -20,9 +20,15 @@ async function run({ call, route, snapshot, room }: RouteChoice, script: string)
   };
   const result = await runScript({ script, slot, context: scriptContext(call, route), body: call.body, judge }, call, route, room);
   if (!result) return undefined;
-  if (result.body !== call.body) call.did('script-before');
+  if (result.changed) call.did('script-before');
   call.useBody(result.body);
-  return result.useModel ?? undefined;
+  return canonicalName(result.useModel, snapshot);
 }
 
 export const unknownModel: ScriptFault = { code: 'UnknownModel', message: 'useModel names no model or load balancer that is there', line: null };
+
+/** An alias is another word for where a request may be already; what `useModel` named was judged to be there. */
+export function canonicalName(name: string | null, { names }: Snapshot): string | undefined {
+  const named = name === null ? undefined : names.get(name);
+  return (named?.model ?? named?.balancer)?.name;
+}
