@@ -8,6 +8,7 @@ import { createKeyring, generateMasterKey, type Keyring } from '@model-gateway/s
 import type { Storage } from '@model-gateway/storage';
 import { createLogger } from '@model-gateway/telemetry';
 import { type Console, type ConsoleDeps, createConsole } from '../src/index.ts';
+import { type AnswerChecker, createAnswerChecker } from './document.ts';
 
 export const secretKey = 'console-secret-for-tests-0123456789';
 
@@ -26,6 +27,7 @@ export interface Harness {
   keyring: Keyring;
   /** Everything that was answered and logged so far. */
   seen: string[];
+  /** Every answer is held against the API's document. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -35,6 +37,19 @@ interface Options {
   keyring?: Keyring;
   config?: Partial<ConsoleConfig>;
   deps?: Partial<ConsoleDeps>;
+}
+
+/** By the document's text: suites start many consoles with the same. */
+const checkers = new Map<string, AnswerChecker>();
+
+/** null: the secret key is not let in, so that the document cannot be read. */
+async function readChecker(url: string): Promise<AnswerChecker | null> {
+  const answer = await fetch(`${url}${api}/openapi.json`, { headers: { authorization: `Bearer ${secretKey}` } });
+  const text = await answer.text();
+  if (answer.status !== 200) return null;
+  const checker = checkers.get(text) ?? createAnswerChecker(JSON.parse(text));
+  checkers.set(text, checker);
+  return checker;
 }
 
 export async function startConsole(storage: Storage, options: Options = {}): Promise<Harness> {
@@ -53,6 +68,7 @@ export async function startConsole(storage: Storage, options: Options = {}): Pro
   const server: Server = createServer(console.handle);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const checker = await readChecker(url);
   return {
     url,
     bus,
@@ -68,7 +84,10 @@ export async function startConsole(storage: Storage, options: Options = {}): Pro
       const text = await response.text();
       seen.push(text, JSON.stringify([...response.headers]));
       const isJson = response.headers.get('content-type')?.includes('application/json');
-      return { status: response.status, text, body: isJson ? JSON.parse(text) : undefined, headers: response.headers };
+      const parsed = isJson ? JSON.parse(text) : undefined;
+      const shown = { method, path, status: response.status, type: response.headers.get('content-type'), body: isJson ? parsed : text };
+      if (path.startsWith('/console/api') || path.startsWith('/access-keys')) checker?.check(shown);
+      return { status: response.status, text, body: parsed, headers: response.headers };
     },
     async close() {
       await new Promise((resolve) => {

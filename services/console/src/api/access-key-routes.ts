@@ -10,6 +10,7 @@ import { sealValue } from '../resources/access-keys.ts';
 import { etagMatches, formatEtag } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import type { Room } from '../room.ts';
+import { copiedKey } from './answers/configuration.ts';
 import { base, parameter, type Route } from './route.ts';
 
 export function accessKeyRoutes(accessKeys: ResourceOperations, room: Room): Route[] {
@@ -31,6 +32,7 @@ export function accessKeyRoutes(accessKeys: ResourceOperations, room: Room): Rou
     summary: 'The full value of an access key (409 for anonymous ones)',
     tag: accessKeys.path,
     status: 200,
+    answer: copiedKey,
     failures: [404, 409],
     handle: reveal,
   } as const;
@@ -47,6 +49,7 @@ export function accessKeyRoutes(accessKeys: ResourceOperations, room: Room): Rou
       tag: accessKeys.path,
       conditional: true,
       status: 200,
+      answer: accessKeys.answer,
       failures: [404, 412],
       async handle(request, response) {
         const name = parameter(request, 'name');

@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { invalidField } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
+import { auditRecord } from './answers/account.ts';
+import { cursorPageOf } from './answers/common.ts';
 import { instant } from './instant.ts';
 import { base, type Route } from './route.ts';
 
@@ -45,6 +47,7 @@ export const auditRoutes = ({ storage }: Room, now: () => number): Route[] => [
     tag: 'audit',
     query: auditQuery,
     status: 200,
+    answer: cursorPageOf(auditRecord),
     async handle(request, response) {
       const { actor, action, entity_type, entity_id, request_id, q, limit, cursor, ...window } = readInput(auditQuery, request.query);
       const to = window.to ?? now() + 60_000;

@@ -7,6 +7,7 @@ import { describeChange, describeChanges, summarize } from '../history/describe-
 import type { ResourceOperations } from '../resources/operations.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
+import { batchAnswer } from './answers/configuration.ts';
 import { base, type Route } from './route.ts';
 
 const batchQuery = z.object({ dry_run: z.enum(['true', 'false']).default('false') });
@@ -21,6 +22,7 @@ export const batchRoutes = (resources: readonly ResourceOperations[], room: Room
     query: batchQuery,
     body: batchSchema,
     status: 200,
+    answer: batchAnswer,
     failures: [404, 409, 412],
     async handle(request, response) {
       const dryRun = readInput(batchQuery, request.query).dry_run === 'true';

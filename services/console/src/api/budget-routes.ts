@@ -2,6 +2,7 @@
 import type { Budget } from '@model-gateway/contracts';
 import { budgetLevel, periodEnd, periodStart, toMicros } from '@model-gateway/limits';
 import type { Room } from '../room.ts';
+import { budgetList } from './answers/statistics.ts';
 import { base, type Route } from './route.ts';
 
 /** The fullest first; nobody reads more. */
@@ -17,6 +18,7 @@ export const budgetRoutes = ({ storage }: Room, now: () => number): Route[] => [
     summary: 'What was spent of each budget in its period, the fullest first: `ok`, `warning` from 80 %, `exhausted` from 100 %',
     tag: 'statistics',
     status: 200,
+    answer: budgetList,
     async handle(_request, response) {
       const at = now();
       const owners = await storage.catalog.read(async ({ accessKeys, keyGroups }) => [

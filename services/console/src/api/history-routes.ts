@@ -8,6 +8,7 @@ import { rollBack } from '../history/rollback.ts';
 import { Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
+import { historyCommit, historyDiff, historyPage, rollbackAnswer } from './answers/configuration.ts';
 import { base, parameter, type Route } from './route.ts';
 
 const pageQuery = z.object({ limit: z.coerce.number().int().min(1).max(200).default(50), cursor: z.string().min(1).max(64).optional() });
@@ -42,6 +43,7 @@ export function historyRoutes(room: Room): Route[] {
       tag,
       query: pageQuery,
       status: 200,
+      answer: historyPage,
       async handle(request, response) {
         const { limit, cursor } = readInput(pageQuery, request.query);
         const { items, nextCursor } = await history.list({ limit, ...(cursor !== undefined && { cursor }) });
@@ -55,6 +57,7 @@ export function historyRoutes(room: Room): Route[] {
       summary: 'One commit and what it changed, credentials masked',
       tag,
       status: 200,
+      answer: historyCommit,
       failures: [404],
       async handle(request, response) {
         const revision = revisionOf(request);
@@ -72,6 +75,7 @@ export function historyRoutes(room: Room): Route[] {
       tag,
       query: diffQuery,
       status: 200,
+      answer: historyDiff,
       failures: [404],
       async handle(request, response) {
         const to = revisionOf(request);
@@ -90,6 +94,7 @@ export function historyRoutes(room: Room): Route[] {
       tag,
       query: rollbackQuery,
       status: 200,
+      answer: rollbackAnswer,
       failures: [404, 409],
       async handle(request, response) {
         const revision = revisionOf(request);

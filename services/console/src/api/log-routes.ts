@@ -10,6 +10,8 @@ import type { Room } from '../room.ts';
 import { csvHeaders } from '../statistics/csv.ts';
 import { rowTableHead, rowTableLine } from '../statistics/row-table.ts';
 import { readInput } from '../validation/read-input.ts';
+import { cursorPageOf } from './answers/common.ts';
+import { requestRow } from './answers/request-row.ts';
 import { instant, toRange } from './instant.ts';
 import { base, parameter, type Route } from './route.ts';
 
@@ -85,6 +87,8 @@ export const logRoutes = ({ storage, logger }: Room, now: () => number, liveLog:
     tag: 'logs',
     query: logQuery,
     status: 200,
+    answer: cursorPageOf(requestRow),
+    answerTypes: ['text/csv'],
     async handle(request, response) {
       const query = readInput(logQuery, request.query);
       const filters = { ...toFilters(query), ...toRange(query, now(), 60_000) };
@@ -112,6 +116,7 @@ export const logRoutes = ({ storage, logger }: Room, now: () => number, liveLog:
     tag: 'logs',
     query: filterQuery,
     status: 200,
+    answerTypes: ['text/event-stream'],
     failures: [503],
     handle(request, response) {
       streamRows(response, toFilters(readInput(filterQuery, request.query)), liveLog);
@@ -124,6 +129,7 @@ export const logRoutes = ({ storage, logger }: Room, now: () => number, liveLog:
     summary: 'One finished request by its id',
     tag: 'logs',
     status: 200,
+    answer: requestRow,
     failures: [404],
     async handle(request, response) {
       const row = await storage.requests.findRow(parameter(request, 'id'));

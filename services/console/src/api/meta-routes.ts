@@ -1,4 +1,5 @@
 /** The document of this API. */
+import { anyObject } from './answers/common.ts';
 import { openApiDocument } from './openapi.ts';
 import { base, type Route } from './route.ts';
 
@@ -11,6 +12,7 @@ export function metaRoutes(others: readonly Route[]): Route[] {
       summary: 'This document',
       tag: 'meta',
       status: 200,
+      answer: anyObject,
       handle: (_request, response) => void response.json(document),
     },
   ];

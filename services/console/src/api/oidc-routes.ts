@@ -12,6 +12,7 @@ import { keptMs, type Oidc } from '../sign-in/oidc.ts';
 import { type Claims, identityOf, type OidcConfig, OidcRefusal } from '../sign-in/oidc-identity.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { readInput } from '../validation/read-input.ts';
+import { signedIn } from './answers/account.ts';
 import { base, type Route } from './route.ts';
 
 const tag = 'session';
@@ -137,6 +138,7 @@ export function oidcRoutes(signIn: SignIn, { oidc, settings, logger }: Deps): Ro
       tag,
       body: exchangeBody,
       status: 200,
+      answer: signedIn,
       handle: exchange,
     },
   ];

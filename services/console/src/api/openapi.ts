@@ -1,13 +1,24 @@
 /** The OpenAPI 3.1 document, printed from the route table and the very schemas that validate. */
 import { z } from 'zod';
+import { isPublic, permissionsOf } from './permissions.ts';
 import type { Route } from './route.ts';
 
 type JsonSchema = Record<string, unknown>;
 
 /** Any JSON value needs no recursive definition in the document. */
-function toJsonSchema(schema: z.ZodType): JsonSchema {
-  const { $schema: _dialect, $defs: _definitions, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+function toJsonSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSchema {
+  const { $schema: _dialect, $defs: _definitions, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema;
   return withoutReferences(rest) as JsonSchema;
+}
+
+/** What was saved was checked by the rules of its time: answers promise shapes, not how texts are spelled. */
+function withoutPatterns(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPatterns);
+  if (typeof value !== 'object' || value === null) return value;
+  // A property of this name holds a schema, the keyword holds a text.
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, child]) => (key === 'pattern' && typeof child === 'string' ? [] : [[key, withoutPatterns(child)]])),
+  );
 }
 
 /** The only references are those of the recursive JSON value, which may be anything. */
@@ -48,20 +59,36 @@ function queryParameters(query: z.ZodObject | undefined) {
   return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema }));
 }
 
+function describeSuccess({ status, answer, answerTypes = [] }: Route): JsonSchema {
+  const json = answer && { 'application/json': { schema: withoutPatterns(toJsonSchema(answer, 'output')) } };
+  const texts = Object.fromEntries(answerTypes.map((type) => [type, { schema: { type: 'string' } }]));
+  const content = { ...json, ...texts };
+  return { description: status === 303 ? 'Elsewhere' : 'Success', ...(Object.keys(content).length > 0 && { content }) };
+}
+
+/** Who may use it: nobody needs a credential, everybody who has one, or some roles alone. */
+function describeAccess(route: Route): { access: JsonSchema; refusals: number[] } {
+  if (isPublic(route)) return { access: { security: [] }, refusals: [] };
+  const roles = permissionsOf(route.path, route.method) ?? [];
+  return { access: { 'x-roles': roles }, refusals: roles.includes('monitor') ? [] : [403] };
+}
+
 function describeOperation(route: Route): JsonSchema {
+  const { access, refusals } = describeAccess(route);
   const conditional = route.conditional ? [{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } }] : [];
-  const failures = [...new Set([...always, ...(route.failures ?? [])])].sort();
+  const failures = [...new Set([...always, ...refusals, ...(route.failures ?? [])])].sort();
   const body = route.body && toJsonSchema(route.body);
   return {
     operationId: route.operationId,
     summary: route.summary,
     tags: [route.tag],
+    ...access,
     parameters: [...pathParameters(route.path), ...queryParameters(route.query), ...conditional],
     ...(body && {
       requestBody: { required: true, content: { 'application/json': { schema: body }, ...(route.yaml && { 'application/yaml': { schema: body } }) } },
     }),
     responses: {
-      [route.status]: { description: 'Success', ...(route.status !== 204 && { content: { 'application/json': { schema: {} } } }) },
+      [route.status]: describeSuccess(route),
       ...Object.fromEntries(failures.map((status) => [status, { $ref: '#/components/responses/Error' }])),
     },
   };

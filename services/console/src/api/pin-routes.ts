@@ -7,6 +7,8 @@ import { Problem } from '../problem.ts';
 import { findBalancer, type Outcome, putPin } from '../resources/pins.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
+import { pageOf } from './answers/common.ts';
+import { pin } from './answers/routing.ts';
 import { base, parameter, type Route } from './route.ts';
 
 const listQuery = z.object({
@@ -43,6 +45,7 @@ export function pinRoutes(room: Room): Route[] {
       tag,
       query: listQuery,
       status: 200,
+      answer: pageOf(pin),
       failures: [404],
       async handle(request, response) {
         const { page, page_size } = readInput(listQuery, request.query);
@@ -59,6 +62,7 @@ export function pinRoutes(room: Room): Route[] {
       tag,
       body: pinSchema,
       status: 200,
+      answer: pin,
       failures: [404],
       async handle(request, response) {
         const { access_key, entry } = readInput(pinSchema, request.body);
@@ -72,6 +76,7 @@ export function pinRoutes(room: Room): Route[] {
       summary: 'The entry an access key is pinned to',
       tag,
       status: 200,
+      answer: pin,
       failures: [404],
       async handle(request, response) {
         const { id } = await findBalancer(catalog, parameter(request, 'name'));
@@ -88,6 +93,7 @@ export function pinRoutes(room: Room): Route[] {
       tag,
       body: entrySchema,
       status: 200,
+      answer: pin,
       failures: [404],
       async handle(request, response) {
         const { entry } = readInput(entrySchema, request.body);

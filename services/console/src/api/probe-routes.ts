@@ -3,6 +3,7 @@
 import { fetchModels } from '../probes/fetch-models.ts';
 import { Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
+import { fetchedModels } from './answers/routing.ts';
 import { base, parameter, type Route } from './route.ts';
 
 export const probeRoutes = (room: Room): Route[] => [
@@ -13,6 +14,7 @@ export const probeRoutes = (room: Room): Route[] => [
     summary: 'Ask the upstream for its list of models',
     tag: 'upstreams',
     status: 200,
+    answer: fetchedModels,
     failures: [404, 502],
     async handle(request, response) {
       const upstream = await room.storage.catalog.upstreams.find(parameter(request, 'name'));

@@ -8,6 +8,7 @@ import type { ResourceOperations } from '../resources/operations.ts';
 import type { Reply } from '../resources/resource.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
+import { pageOf } from './answers/common.ts';
 import { listQuery, toListQuery } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
@@ -40,6 +41,7 @@ export function resourceRoutes(resource: ResourceOperations, room: Room): Route[
       tag,
       query: filtered,
       status: 200,
+      answer: pageOf(resource.answer),
       async handle(request, response) {
         const query = readInput(filtered, request.query) as z.output<typeof listQuery> & Record<string, string | undefined>;
         const equal = Object.fromEntries(filterNames.flatMap((name) => (query[name] === undefined ? [] : [[resource.filters[name], query[name]]])));
@@ -56,6 +58,7 @@ export function resourceRoutes(resource: ResourceOperations, room: Room): Route[
       tag,
       body: resource.schema,
       status: 201,
+      answer: resource.answer,
       failures: [409],
       async handle(request, response) {
         const nameOf = ({ body }: Reply) => String(body['name']);
@@ -70,6 +73,7 @@ export function resourceRoutes(resource: ResourceOperations, room: Room): Route[
       summary: 'Read one',
       tag,
       status: 200,
+      answer: resource.answer,
       failures: [404],
       async handle(request, response) {
         const [shown] = await resource.complete([await resource.read(catalog, parameter(request, 'name'))]);
@@ -86,6 +90,7 @@ export function resourceRoutes(resource: ResourceOperations, room: Room): Route[
         body: resource.partial,
         conditional: true,
         status: 200,
+        answer: resource.answer,
         failures: [404, 409, 412],
         handle: update,
       }),

@@ -19,6 +19,10 @@ export interface Route {
   conditional?: boolean;
   /** Status of success. */
   status: number;
+  /** What a success is as JSON; described here, and held against live answers by the tests. Absent where there is none. */
+  answer?: z.ZodType;
+  /** Content types that a success may have beside JSON, or instead of it. */
+  answerTypes?: readonly string[];
   /** Statuses of failure beside those that every route has. */
   failures?: readonly number[];
   handle(request: Request, response: Response): Promise<void> | void;

@@ -12,6 +12,7 @@ import { invalidField } from '../problem.ts';
 import { findBalancer } from '../resources/pins.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
+import { balancerNodes, explanation, keyMonitor, modelTest } from './answers/routing.ts';
 import { listQuery, toListQuery } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
@@ -71,6 +72,7 @@ export const routingRoutes = (room: Room): Route[] => [
     tag: 'routing',
     query: monitorQuery,
     status: 200,
+    answer: keyMonitor,
     async handle(request, response) {
       const { upstream, ...query } = readInput(monitorQuery, request.query);
       const monitor = await monitorKeys(toListQuery(query, ['name', 'group', 'created_at', 'updated_at']), upstream, room);
@@ -84,6 +86,7 @@ export const routingRoutes = (room: Room): Route[] => [
     summary: 'How each entry stands: health, latency, place in the order',
     tag: 'load-balancers',
     status: 200,
+    answer: balancerNodes,
     failures: [404],
     async handle(request, response) {
       const { document } = await findBalancer(room.storage.catalog, parameter(request, 'name'));
@@ -98,6 +101,7 @@ export const routingRoutes = (room: Room): Route[] => [
     tag: 'routing',
     body: explainSchema,
     status: 200,
+    answer: explanation,
     async handle(request, response) {
       const { access_key, model, body, client_protocol } = readInput(explainSchema, request.body);
       const protocol = pick(clients, client_protocol);
@@ -131,6 +135,8 @@ export const routingRoutes = (room: Room): Route[] => [
     tag: 'models',
     body: testSchema,
     status: 200,
+    answer: modelTest,
+    answerTypes: ['text/event-stream'],
     async handle(request, response) {
       const { model, client_protocol, stream, prompt, body } = readInput(testSchema, request.body);
       const test = { model, protocol: pick(testable, client_protocol), prompt, body, stream: stream ?? body?.['stream'] === true };

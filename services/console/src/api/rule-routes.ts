@@ -8,6 +8,7 @@ import { invalid, invalidField } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { checkBodyRules } from '../validation/body-rules.ts';
 import { readInput } from '../validation/read-input.ts';
+import { ruleTest } from './answers/routing.ts';
 import { base, type Route } from './route.ts';
 
 const word = z.string().max(8192).default('');
@@ -43,6 +44,7 @@ export const ruleRoutes = (room: Room): Route[] => [
     tag: 'models',
     body: ruleTestSchema,
     status: 200,
+    answer: ruleTest,
     handle(request, response) {
       const { rules, body, protocol, context } = readInput(ruleTestSchema, request.body);
       const faults = checkBodyRules(rules).map(({ field, message }) => ({ field: field.replace('request_body_rules', 'rules'), message }));

@@ -5,6 +5,7 @@ import { testScript } from '../probes/test-script.ts';
 import { Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
+import { scriptTest, scriptTypes as scriptTypesAnswer } from './answers/routing.ts';
 import { base, type Route } from './route.ts';
 
 const texts = z.record(z.string(), z.string()).default({});
@@ -45,6 +46,7 @@ export const scriptRoutes = (room: Room): Route[] => [
     tag: 'scripts',
     body: testSchema,
     status: 200,
+    answer: scriptTest,
     failures: [422, 503],
     async handle(request, response) {
       const { script, body, context, slot } = readInput(testSchema, request.body);
@@ -65,6 +67,7 @@ export const scriptRoutes = (room: Room): Route[] => [
     summary: 'Declarations of what a script sees, in TypeScript',
     tag: 'scripts',
     status: 200,
+    answer: scriptTypesAnswer,
     handle(_request, response) {
       response.json({ types: scriptTypes });
     },

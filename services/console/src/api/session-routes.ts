@@ -7,6 +7,7 @@ import { invalidField, Problem } from '../problem.ts';
 import { type Actor, actorOf } from '../sign-in/actor.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { readInput } from '../validation/read-input.ts';
+import { sessionList } from './answers/account.ts';
 import { base, parameter, type Route } from './route.ts';
 
 const tag = 'session';
@@ -81,6 +82,7 @@ export function sessionRoutes({ store, sessions, audit, now }: SignIn): Route[] 
       tag,
       query: ofUser,
       status: 200,
+      answer: sessionList,
       failures: [403, 404],
       handle: list,
     },

@@ -6,6 +6,7 @@ import { actorOf, visitorOf } from '../sign-in/actor.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { loginBody, ownPasswordBody } from '../sign-in/user-fields.ts';
 import { readInput } from '../validation/read-input.ts';
+import { ownAccount, signedIn, signInOptions } from './answers/account.ts';
 import { base, type Route } from './route.ts';
 
 const tag = 'session';
@@ -87,6 +88,7 @@ export function signInRoutes(signIn: SignIn, { label }: { label: string | null }
       summary: 'The ways to sign in',
       tag,
       status: 200,
+      answer: signInOptions,
       handle: (_request, response) => void response.json({ password: true, oidc: label === null ? null : { label } }),
     },
     {
@@ -97,11 +99,12 @@ export function signInRoutes(signIn: SignIn, { label }: { label: string | null }
       tag,
       body: loginBody,
       status: 200,
+      answer: signedIn,
       failures: [429],
       handle: login,
     },
     { method: 'post', path: `${base}/logout`, operationId: 'logout', summary: 'End this session', tag, status: 204, handle: logout },
-    { method: 'get', path: `${base}/me`, operationId: 'read_me', summary: 'Who the credential stands for', tag, status: 200, handle: me },
+    { method: 'get', path: `${base}/me`, operationId: 'read_me', summary: 'Who the credential stands for', tag, status: 200, answer: ownAccount, handle: me },
     {
       method: 'post',
       path: `${base}/me/password`,

@@ -7,6 +7,7 @@ import type { Room } from '../room.ts';
 import { csvHeaders } from '../statistics/csv.ts';
 import { figuresTable, sessionFigures, timedFiguresOf } from '../statistics/figures.ts';
 import { readInput } from '../validation/read-input.ts';
+import { statsSeries, statsSessions, statsSummary, statsTop } from './answers/statistics.ts';
 import { dayMs, instant, toRange } from './instant.ts';
 import { base, type Route } from './route.ts';
 
@@ -91,7 +92,7 @@ const shown = (text: string): string | null => (text === '' ? null : text);
 const sendTable = (response: Response, name: string, lines: Iterable<string>): void => void response.set(csvHeaders(name)).send([...lines].join(''));
 
 export function statsRoutes({ storage: { requests } }: Room, now: () => number): Route[] {
-  const route = (name: string, summary: string, query: z.ZodObject, handle: Route['handle']): Route => ({
+  const route = (name: string, summary: string, { query, answer }: { query: z.ZodObject; answer: z.ZodType }, handle: Route['handle']): Route => ({
     method: 'get',
     path: `${base}/stats/${name}`,
     operationId: `read_stats_${name}`,
@@ -99,29 +100,36 @@ export function statsRoutes({ storage: { requests } }: Room, now: () => number):
     tag: 'statistics',
     query,
     status: 200,
+    answer,
+    answerTypes: ['text/csv'],
     handle,
   });
   return [
-    route('summary', 'Requests, tokens, money, errors and latencies of a time range', summaryQuery, async (request, response) => {
-      const query = readInput(summaryQuery, request.query);
-      const { from, to } = toRange(query, now());
-      const filters = filtersOf(query);
-      const read = async (range: Pick<StatsQuery, 'from' | 'to' | 'grain'>) => {
-        const [group] = await requests.readStats({ ...range, filters, overTime: false });
-        return { ...told(range), ...timedFiguresOf(group) };
-      };
-      const range = within(from, to, sumGrain(to - from));
-      const summary = await read(range);
-      if (query.format === 'csv')
-        return sendTable(
-          response,
-          'summary',
-          figuresTable(['from', 'to'], [summary], (one) => [new Date(one.from).toISOString(), new Date(one.to).toISOString()]),
-        );
-      const previous = query.compare === 'true' ? await read({ ...range, from: range.from - (range.to - range.from), to: range.from }) : undefined;
-      response.json({ ...summary, ...(previous && { previous }) });
-    }),
-    route('series', 'The same over time, and by one dimension', seriesQuery, async (request, response) => {
+    route(
+      'summary',
+      'Requests, tokens, money, errors and latencies of a time range',
+      { query: summaryQuery, answer: statsSummary },
+      async (request, response) => {
+        const query = readInput(summaryQuery, request.query);
+        const { from, to } = toRange(query, now());
+        const filters = filtersOf(query);
+        const read = async (range: Pick<StatsQuery, 'from' | 'to' | 'grain'>) => {
+          const [group] = await requests.readStats({ ...range, filters, overTime: false });
+          return { ...told(range), ...timedFiguresOf(group) };
+        };
+        const range = within(from, to, sumGrain(to - from));
+        const summary = await read(range);
+        if (query.format === 'csv')
+          return sendTable(
+            response,
+            'summary',
+            figuresTable(['from', 'to'], [summary], (one) => [new Date(one.from).toISOString(), new Date(one.to).toISOString()]),
+          );
+        const previous = query.compare === 'true' ? await read({ ...range, from: range.from - (range.to - range.from), to: range.from }) : undefined;
+        response.json({ ...summary, ...(previous && { previous }) });
+      },
+    ),
+    route('series', 'The same over time, and by one dimension', { query: seriesQuery, answer: statsSeries }, async (request, response) => {
       const query = readInput(seriesQuery, request.query);
       const { from, to } = toRange(query, now());
       const filters = filtersOf(query);
@@ -139,7 +147,7 @@ export function statsRoutes({ storage: { requests } }: Room, now: () => number):
         );
       response.json({ ...told(range), by: query.by ?? null, items });
     }),
-    route('top', 'Who or what had the most of it', topQuery, async (request, response) => {
+    route('top', 'Who or what had the most of it', { query: topQuery, answer: statsTop }, async (request, response) => {
       const query = readInput(topQuery, request.query);
       const { from, to } = toRange(query, now());
       if (query.by === 'session') {
@@ -171,7 +179,7 @@ export function statsRoutes({ storage: { requests } }: Room, now: () => number):
         );
       response.json({ ...told(range), by: query.by, items });
     }),
-    route('sessions', 'Sessions of coding agents, and what they used', sessionsQuery, async (request, response) => {
+    route('sessions', 'Sessions of coding agents, and what they used', { query: sessionsQuery, answer: statsSessions }, async (request, response) => {
       const query = readInput(sessionsQuery, request.query);
       const { from, to } = toRange(query, now(), 60_000);
       const sessions = await requests.readSessions({

@@ -10,6 +10,7 @@ import type { Room } from '../room.ts';
 import { exportConfiguration } from '../transfer/export.ts';
 import { importSchema, prepareImport } from '../transfer/import.ts';
 import { readInput } from '../validation/read-input.ts';
+import { exportedFile, importAnswer } from './answers/configuration.ts';
 import { base, type Route } from './route.ts';
 
 const exportQuery = z.object({ format: z.enum(['yaml', 'json']).optional() });
@@ -24,6 +25,8 @@ export const transferRoutes = (resources: readonly ResourceOperations[], room: R
     tag: 'configuration',
     query: exportQuery,
     status: 200,
+    answer: exportedFile,
+    answerTypes: ['application/yaml'],
     async handle(request, response) {
       const { format } = readInput(exportQuery, request.query);
       const wanted = format ?? (request.accepts(['application/json', 'application/yaml', 'text/yaml'])?.toString().includes('yaml') ? 'yaml' : 'json');
@@ -42,6 +45,7 @@ export const transferRoutes = (resources: readonly ResourceOperations[], room: R
     body: importSchema,
     yaml: true,
     status: 200,
+    answer: importAnswer,
     failures: [409],
     async handle(request, response) {
       const { dry_run } = readInput(importQuery, request.query);

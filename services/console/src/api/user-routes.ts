@@ -11,6 +11,8 @@ import { actorOf } from '../sign-in/actor.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { resetBody, userChange, userSchema } from '../sign-in/user-fields.ts';
 import { readInput } from '../validation/read-input.ts';
+import { shownUser } from './answers/account.ts';
+import { pageOf } from './answers/common.ts';
 import { listQuery, toListQuery } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
@@ -102,13 +104,25 @@ export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route
       tag,
       query: listQuery,
       status: 200,
+      answer: pageOf(shownUser),
       async handle(request, response) {
         const query = readInput(listQuery, request.query);
         const { items, total } = await store.users.list(toListQuery(query, sortable));
         response.json({ items: items.map(show), total, page: query.page, page_size: query.page_size });
       },
     },
-    { method: 'post', path: all, operationId: 'create_users', summary: 'Create one', tag, body: userSchema, status: 201, failures: [409], handle: create },
+    {
+      method: 'post',
+      path: all,
+      operationId: 'create_users',
+      summary: 'Create one',
+      tag,
+      body: userSchema,
+      status: 201,
+      answer: shownUser,
+      failures: [409],
+      handle: create,
+    },
     {
       method: 'get',
       path: one,
@@ -116,6 +130,7 @@ export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route
       summary: 'Read one',
       tag,
       status: 200,
+      answer: shownUser,
       failures: [404],
       handle: async (request, response) => void answer(response, 200, await find(store.users, parameter(request, 'username'))),
     },
@@ -129,6 +144,7 @@ export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route
         body: userChange,
         conditional: true,
         status: 200,
+        answer: shownUser,
         failures: [404, 412],
         handle: update,
       }),

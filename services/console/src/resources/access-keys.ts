@@ -2,7 +2,7 @@
 import { accessKeySchema, internalPrefix, sealedAs } from '@model-gateway/contracts';
 import { hashAccessKey, isAccessKeyFormat, maskKey, mintAccessKey } from '@model-gateway/secrets';
 import type { AccessKeyDocument, CatalogReader } from '@model-gateway/storage';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type Detail, invalidField, Problem } from '../problem.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { sealForExport } from './export-seal.ts';
@@ -23,6 +23,8 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
   filters: { group: 'group_name' },
   schema: accessKeySchema,
   partial: accessKeySchema.partial(),
+  /** `key`: a mask, but right after it was made. */
+  answer: accessKeySchema.extend({ key: z.string(), last_used_at: z.iso.datetime().nullable() }),
   reader: (reader) => reader.accessKeys,
   writer: (writer) => writer.accessKeys,
   toInput: ({ mask: _mask, hash: _hash, sealed: _sealed, ...document }) => document,

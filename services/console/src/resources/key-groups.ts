@@ -14,6 +14,7 @@ export const keyGroups: Resource<KeyGroupDocument, KeyGroup> = {
   sortable: ['name', 'created_at', 'updated_at'],
   schema: keyGroupSchema,
   partial: keyGroupSchema.partial(),
+  answer: keyGroupSchema,
   reader: (reader) => reader.keyGroups,
   writer: (writer) => writer.keyGroups,
   toInput: (document) => ({ ...document }),

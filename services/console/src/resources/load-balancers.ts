@@ -17,6 +17,7 @@ export const loadBalancers: Resource<LoadBalancerDocument, LoadBalancer> = {
   sortable: ['name', 'created_at', 'updated_at'],
   schema: loadBalancerSchema,
   partial: loadBalancerSchema.partial(),
+  answer: loadBalancerSchema,
   reader: (reader) => reader.loadBalancers,
   writer: (writer) => writer.loadBalancers,
   toInput: (document) => ({ ...document }),

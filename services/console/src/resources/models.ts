@@ -21,6 +21,7 @@ export const models: Resource<ModelDocument, Model> = {
   filters: { upstream: 'upstream' },
   schema: modelSchema,
   partial: modelSchema.partial(),
+  answer: modelSchema,
   reader: (reader) => reader.models,
   writer: (writer) => writer.models,
   toInput: (document) => ({ ...document }),

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditEntityType } from '@model-gateway/contracts';
 import type { CatalogReader, CatalogWriter, ListQuery, StoredResource } from '@model-gateway/storage';
-import type { z } from 'zod';
+import { z } from 'zod';
+import { stored as storedFields } from '../api/answers/common.ts';
 import { invalid, invalidField, Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { joinPath, readInput } from '../validation/read-input.ts';
@@ -22,6 +23,7 @@ export interface ResourceOperations {
   filters: NonNullable<Resource<{ name: string }, { name: string }>['filters']>;
   schema: z.ZodType;
   partial: z.ZodType;
+  answer: z.ZodType;
   list(reader: CatalogReader, query: ListQuery): Promise<{ items: Reply[]; total: number }>;
   read(reader: CatalogReader, name: string): Promise<Reply>;
   /** Adds what no row of the configuration holds. Outside of transactions alone. */
@@ -41,10 +43,13 @@ export interface ResourceOperations {
 const readOnly = new Set(['id', 'created_at', 'updated_at', 'last_used_at']);
 
 export function createOperations<D extends { name: string }, I extends { name: string }>(resource: Resource<D, I>, room: Room): ResourceOperations {
+  // A row may be older than some fields: it is shown with what they mean where they are absent.
+  const defaults = defaultsOf(resource.answer);
   const toReply = (stored: StoredResource<D>): Reply => ({
     etag: stored.etag,
     body: {
       id: stored.id,
+      ...defaults,
       ...resource.toReply(stored.document),
       etag: String(stored.etag),
       created_at: new Date(stored.createdAt).toISOString(),
@@ -73,6 +78,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
     filters: resource.filters ?? {},
     schema: resource.schema,
     partial: resource.partial,
+    answer: z.strictObject({ ...storedFields, ...resource.answer.shape }),
     async list(reader, query) {
       const { items, total } = await resource.reader(reader).list(query);
       return { items: items.map(toReply), total };
@@ -138,6 +144,15 @@ export function createOperations<D extends { name: string }, I extends { name: s
     exportAll: async (reader) => (await resource.reader(reader).all()).map((stored) => resource.toExport(stored, room)),
   };
 }
+
+/** What each field is where nobody said anything of it. */
+const defaultsOf = ({ shape }: z.ZodObject): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(shape).flatMap(([field, schema]) => {
+      const { success, data } = z.safeParse(schema, undefined);
+      return success && data !== undefined ? [[field, data]] : [];
+    }),
+  );
 
 export const taken = (noun: string): Problem => new Problem('conflict', `There is already a ${noun} of this name.`, [{ field: 'name', message: 'is taken' }]);
 

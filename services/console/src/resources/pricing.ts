@@ -13,6 +13,7 @@ export const pricing: Resource<PricingDocument, Pricing> = {
   schema: pricingSchema,
   // A refined schema cannot be made partial; its fields can.
   partial: z.strictObject(pricingSchema.shape).partial(),
+  answer: z.strictObject(pricingSchema.shape),
   reader: (reader) => reader.pricing,
   writer: (writer) => writer.pricing,
   toInput: (document) => ({ ...document }),

@@ -44,6 +44,8 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   schema: z.ZodType<I>;
   /** The same schema for partial bodies, in the API's document. */
   partial: z.ZodType;
+  /** The same as replies show it, without what all replies have. */
+  answer: z.ZodObject;
   reader(reader: CatalogReader): ResourceRepository<D>;
   writer(writer: CatalogWriter): ResourceWriterOf<D>;
   /** The stored resource as an admin would send it, secrets left out: what a body is merged into. */

@@ -1,6 +1,7 @@
 /** Upstreams: connections to providers. Their keys go in, and never come out. */
-import { sealedAs, type Upstream, upstreamSchema } from '@model-gateway/contracts';
+import { sealedAs, type Upstream, upstreamKeySchema, upstreamSchema } from '@model-gateway/contracts';
 import type { UpstreamDocument } from '@model-gateway/storage';
+import { z } from 'zod';
 import { Problem } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
 import { checkBodyRules, checkTargets } from '../validation/body-rules.ts';
@@ -23,6 +24,7 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
   sortable: ['name', 'created_at', 'updated_at'],
   schema: upstreamSchema,
   partial: upstreamSchema.partial(),
+  answer: upstreamSchema.extend({ api_keys: z.array(upstreamKeySchema.required({ id: true, key: true })) }),
   reader: (reader) => reader.upstreams,
   writer: (writer) => writer.upstreams,
   toInput: ({ api_keys, ...document }) => ({ ...document, ...showEgress(document), api_keys: api_keys.map(({ sealed: _sealed, ...key }) => key) }),

@@ -1,0 +1,46 @@
+/** One finished request, as logs show it. */
+import { protocolIds, type RequestRow } from '@model-gateway/contracts';
+import { z } from 'zod';
+import { count, epochMs, maybeCount, maybeText, text } from './common.ts';
+
+const protocol = z.enum(protocolIds).nullable();
+
+export const requestRow: z.ZodType<RequestRow> = z.strictObject({
+  id: text,
+  client_request_id: maybeText,
+  started_at: epochMs,
+  authority: z.union([z.literal(1), z.literal(2)]),
+  access_key: maybeText,
+  key_group: maybeText,
+  model: maybeText,
+  requested_model: maybeText,
+  upstream: maybeText,
+  upstream_model_id: maybeText,
+  client_protocol: protocol,
+  upstream_protocol: protocol,
+  stream: z.boolean(),
+  status: z.int(),
+  error_code: maybeText,
+  attempts: z.array(z.strictObject({ upstream: text, key_index: z.int(), status: z.int().nullable(), error_code: maybeText, duration_ms: z.number() })),
+  input_tokens: count,
+  output_tokens: count,
+  cache_read_tokens: count,
+  cache_write_tokens: count,
+  cache_write_1h_tokens: count,
+  reasoning_tokens: count,
+  usage_source: z.enum(['upstream', 'partial', 'estimated']).nullable(),
+  cost_micros: z.int().nullable(),
+  currency: maybeText,
+  queue_ms: maybeCount,
+  ttfb_ms: maybeCount,
+  first_content_ms: maybeCount,
+  duration_ms: count,
+  request_bytes: count,
+  response_bytes: count,
+  client_ip: maybeText,
+  user_agent: maybeText,
+  session_id: maybeText,
+  losses: z.array(z.strictObject({ field: text, action: z.enum(['dropped', 'downgraded', 'emulated', 'renamed']), detail: text })),
+  pipeline: z.array(text),
+  routes: z.array(text),
+});

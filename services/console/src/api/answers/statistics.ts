@@ -1,0 +1,64 @@
+/** Answers of statistics: figures over time and by what they are told apart by, budgets. */
+import { z } from 'zod';
+import type { Figures, TimedFigures } from '../../statistics/figures.ts';
+import { count, epochMs, maybeText, text } from './common.ts';
+
+const number = z.number();
+const latencies = { p50: number.nullable(), p95: number.nullable(), p99: number.nullable() };
+
+const figures = {
+  requests: count,
+  errors: count,
+  error_rate: number.min(0).max(1).nullable(),
+  estimated_requests: count,
+  unpriced_requests: count,
+  input_tokens: count,
+  output_tokens: count,
+  cache_read_tokens: count,
+  cache_write_tokens: count,
+  reasoning_tokens: count,
+  total_tokens: count,
+  cost: z.array(z.strictObject({ currency: text, cost_micros: z.int() })),
+} satisfies Record<keyof Figures, z.ZodType>;
+
+const timedFigures = {
+  ...figures,
+  duration_ms: z.strictObject({ ...latencies, average: number.nullable() }),
+  first_content_ms: z.strictObject(latencies),
+} satisfies Record<keyof TimedFigures, z.ZodType>;
+
+const range = { from: epochMs, to: epochMs };
+const told = { ...range, granularity: z.enum(['minute', 'hour', 'day']) };
+const summaryOf = { ...told, ...timedFigures };
+const session = { session_id: text, access_key: text, first_at: epochMs, last_at: epochMs, ...figures };
+
+export const statsSummary = z.strictObject({ ...summaryOf, previous: z.strictObject(summaryOf).optional() });
+export const statsSeries = z.strictObject({
+  ...told,
+  by: maybeText,
+  items: z.array(z.strictObject({ start: epochMs, value: maybeText.optional(), ...timedFigures })),
+});
+export const statsTop = z.union([
+  z.strictObject({ ...range, by: z.literal('session'), items: z.array(z.strictObject({ value: text, ...session })) }),
+  z.strictObject({ ...told, by: text, items: z.array(z.strictObject({ value: maybeText, ...timedFigures })) }),
+]);
+export const statsSessions = z.strictObject({ ...range, items: z.array(z.strictObject(session)) });
+
+export const budgetList = z.strictObject({
+  items: z.array(
+    z.strictObject({
+      kind: z.enum(['key', 'group']),
+      name: text,
+      currency: text,
+      period: z.enum(['day', 'week', 'month', 'total']),
+      from: epochMs,
+      /** null: it never begins anew. */
+      to: epochMs.nullable(),
+      limit_micros: count,
+      spent_micros: z.int(),
+      share: number,
+      state: z.enum(['ok', 'warning', 'exhausted']),
+    }),
+  ),
+  total: count,
+});

@@ -1,0 +1,65 @@
+/** Holds answers against the API's own document, as a client that was generated from it would. */
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
+import * as ajvModule from 'ajv/dist/2020.js';
+import * as formatsModule from 'ajv-formats';
+
+interface Operation {
+  operationId: string;
+  responses: Record<string, { $ref?: string; content?: Record<string, { schema: object }> }>;
+}
+
+export interface OpenApiDocument {
+  paths: Record<string, Record<string, Operation>>;
+  components: { responses: { Error: { content: Record<string, { schema: object }> } } };
+}
+
+export interface AnswerChecker {
+  /** Throws when the answer is not what the document says of this route. Gives the operation; null: no route of the document. */
+  check(answer: { method: string; path: string; status: number; type: string | null; body: unknown }): string | null;
+  /** Operations that answered with a success so far. */
+  succeeded: Set<string>;
+  operations: string[];
+}
+
+export function createAnswerChecker({ paths, components }: OpenApiDocument): AnswerChecker {
+  const ajv: Ajv2020 = new ajvModule.Ajv2020({ allErrors: true, strictTypes: false, strictSchema: true });
+  formatsModule.default.default(ajv);
+  const compiled = new Map<object, ValidateFunction>();
+  const validate = (schema: object, body: unknown, what: string): void => {
+    const known = compiled.get(schema) ?? ajv.compile(schema);
+    compiled.set(schema, known);
+    if (!known(body)) throw new Error(`${what}: ${ajv.errorsText(known.errors)} in ${JSON.stringify(body)?.slice(0, 2_000)}`);
+  };
+  // What has no parameters is found before what has.
+  const routes = Object.entries(paths)
+    .sort(([a], [b]) => a.split('{').length - b.split('{').length)
+    .map(([path, operations]) => ({ pattern: new RegExp(`^${path.replaceAll(/[.]/g, '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`), operations }));
+  const succeeded = new Set<string>();
+  return {
+    succeeded,
+    operations: Object.values(paths).flatMap((operations) => Object.values(operations).map(({ operationId }) => operationId)),
+    check({ method, path, status, type, body }) {
+      const found = routes.find(({ pattern }) => pattern.test(path.split('?')[0] ?? ''));
+      const operation = found?.operations[method.toLowerCase()];
+      const what = `${method} ${path} → ${status}`;
+      const media = type?.split(';')[0] ?? null;
+      if (status >= 400) {
+        if (media !== 'application/json') throw new Error(`${what} is ${media}, not JSON`);
+        validate(components.responses.Error.content['application/json']!.schema, body, what);
+        return operation?.operationId ?? null;
+      }
+      if (!operation) return null;
+      const answer = operation.responses[status];
+      if (!answer) throw new Error(`${what} is not described`);
+      if (!answer.content) {
+        if (body !== undefined && body !== '') throw new Error(`${what} has a body that is not described`);
+      } else {
+        const described = media === null ? undefined : answer.content[media];
+        if (!described) throw new Error(`${what}: ${media} is not described`);
+        validate(described.schema, body, what);
+      }
+      succeeded.add(operation.operationId);
+      return operation.operationId;
+    },
+  };
+}
