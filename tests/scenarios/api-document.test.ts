@@ -1,0 +1,192 @@
+/** The console's own document is true: every route is called through a running gateway, and each answer is what the document says of it. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type AnswerChecker, createAnswerChecker } from '../../services/console/test/document.ts';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
+import { scriptedModels } from '../support/callers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+const password = 'a password for the document';
+/** Needs an OpenID provider; held against the document where one is run (services/console/test/oidc.test.ts). */
+const elsewhere = ['exchange_oidc_code', 'start_oidc', 'finish_oidc'];
+
+let upstream: FakeUpstream;
+let gateway: TestGateway;
+let checker: AnswerChecker;
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+  gateway = await startGateway({ arrangement: 'embedded', env: { CONSOLE_PASSWORD: password } });
+  await gateway.configure(scriptedModels(upstream.url, ['ok', 'status:500']));
+  checker = createAnswerChecker((await gateway.console('GET', '/openapi.json')).body);
+}, 90_000);
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.close();
+}, 60_000);
+
+/** A call whose answer is held against the document; `wanted` is its status. */
+async function call(method: string, path: string, body?: unknown, { wanted = 200, token = gateway.consoleKey, accept = '*/*' } = {}) {
+  const reply = await fetch(`${gateway.url}${path.startsWith('/access-keys/{') ? path.replace('{', '').replace('}', '') : `/console/api/${path}`}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, accept, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await reply.text();
+  const type = reply.headers.get('content-type');
+  const parsed = type?.includes('json') ? JSON.parse(text) : text;
+  expect([method, path, reply.status, reply.status === wanted ? '' : text]).toEqual([method, path, wanted, '']);
+  checker.check({ method, path: new URL(reply.url).pathname, status: reply.status, type, body: parsed });
+  return parsed;
+}
+
+/** Of a kind of resource, everything that all kinds have. */
+async function everyVerb(kind: string, body: { name: string }, change: object): Promise<void> {
+  const one = `${kind}/${encodeURIComponent(body.name)}`;
+  await call('POST', kind, body, { wanted: 201 });
+  await call('POST', kind, body, { wanted: 409 });
+  await call('GET', `${kind}?page_size=3&sort=-created_at`);
+  await call('GET', one);
+  await call('PUT', one, change);
+  await call('PATCH', one, change);
+  await call('PATCH', one, { nonsense: 1 }, { wanted: 422 });
+  await call('DELETE', one, undefined, { wanted: 204 });
+  await call('GET', one, undefined, { wanted: 404 });
+}
+
+test('configuration', async () => {
+  const base_url = upstream.url;
+  await everyVerb(
+    'upstreams',
+    { name: 'u', protocol: 'alpha', base_url, api_keys: [{ key: 'sk-of-u', account: 'ours' }], rate_limit: { rpm: 9 } } as { name: string },
+    {
+      enabled: false,
+      custom_headers: { 'x-team': 'a' },
+      proxy: 'http://user:word@127.0.0.1:9',
+      dns: { servers: ['udp://127.0.0.1'], ttl_secs: 3 },
+      request_body_rules: [{ mode: 'overwrite', path: 'user', value: { any: ['thing', 1, null] } }],
+      timeouts: { connect_ms: 10 },
+    },
+  );
+  await everyVerb('models', { name: 'm', upstream: 'alpha', upstream_model_id: 'ok', extra_config: { deep: { er: [1] } } } as { name: string }, {
+    aliases: ['mm'],
+    rate_limit: { max_concurrency: 4 },
+  });
+  await everyVerb('load-balancers', { name: 'b', entries: [{ model: 'alpha ok' }] } as { name: string }, { strategy: 'priority' });
+  await everyVerb('key-groups', { name: 'g' }, { header_acl: [{ header: 'x', match: 'exists', action: 'deny' }], budget: { limit: 1.5, period: 'day' } });
+  await everyVerb('access-keys', { name: 'k', group: 'everyone' } as { name: string }, {
+    rate_limit: { rpm: 3 },
+    tags: ['x'],
+    expires_at: '2099-01-01T00:00:00Z',
+    budget: { limit: 2, period: 'total' },
+  });
+  await everyVerb('pricing', { name: 'p', model: 'alpha*', input: 1, output: 2 } as { name: string }, { tiers: [{ above_tokens: 5, input: 3 }] });
+
+  await call('POST', 'access-keys', { name: 'kept', group: 'everyone', budget: { limit: 3, period: 'week' } }, { wanted: 201 });
+  await call('GET', 'access-keys/kept/api-key');
+  await call('GET', '/access-keys/{kept}/api-key');
+  await call('POST', 'access-keys/kept/rotate');
+  await call('POST', 'load-balancers', { name: 'pool', aliases: ['pond'], entries: [{ model: 'alpha ok' }, { model: 'beta ok' }] }, { wanted: 201 });
+  await call('PUT', 'load-balancers/pool/pins', { access_key: 'kept', entry: 'beta ok' });
+  await call('PUT', 'load-balancers/pool/pins/kept', { entry: 'alpha ok' });
+  await call('GET', 'load-balancers/pool/pins');
+  await call('GET', 'load-balancers/pool/pins/kept');
+  await call('DELETE', 'load-balancers/pool/pins/kept', undefined, { wanted: 204 });
+  await call('PATCH', 'upstreams/beta', { rate_limit: { rpm: 600, tpm: 1_000_000 } });
+
+  const entries = [
+    { action: 'create', resource: 'key-groups', body: { name: 'made-in-batch' } },
+    { action: 'update', resource: 'models', name: 'alpha ok', body: { aliases: ['quick'] } },
+    { action: 'delete', resource: 'key-groups', name: 'made-in-batch' },
+  ];
+  await call('POST', 'batch?dry_run=true', { entries });
+  const { revision } = await call('POST', 'batch', { entries });
+  const file = await call('GET', 'export');
+  await call('GET', 'export?format=yaml');
+  await call('POST', 'import?dry_run=true', { ...file, key_groups: [...file.key_groups, { name: 'imported' }] });
+  await call('POST', 'import', { key_groups: [{ name: 'imported' }] });
+  await call('GET', 'history?limit=2');
+  await call('GET', `history/${revision}`);
+  await call('GET', `history/${revision}/diff?against=current`);
+  await call('POST', `history/${revision}/rollback?dry_run=true`);
+  await call('POST', `history/${revision}/rollback`);
+  await call('GET', 'audit-logs?limit=100');
+}, 60_000);
+
+test('people', async () => {
+  await call('GET', 'sign-in-options');
+  const { token } = await call('POST', 'login', { username: 'admin', password });
+  await call('POST', 'login', { username: 'admin', password: 'another one' }, { wanted: 401 });
+  await call('GET', 'me', undefined, { token });
+  await call('GET', 'me');
+  await call('GET', 'sessions', undefined, { token });
+  await call('GET', 'sessions');
+  await call('POST', 'users', { username: 'mona', role: 'monitor', password: 'password of mona' }, { wanted: 201 });
+  await call('GET', 'users');
+  await call('GET', 'users/mona');
+  await call('PUT', 'users/mona', { enabled: true });
+  await call('PATCH', 'users/mona', { role: 'monitor' });
+  await call('POST', 'users/mona/password', { password: 'another of mona' }, { wanted: 204 });
+  const mona = (await call('POST', 'login', { username: 'mona', password: 'another of mona' })).token;
+  await call('GET', 'audit-logs', undefined, { token: mona, wanted: 403 });
+  await call('POST', 'me/password', { current_password: 'another of mona', new_password: 'the third of mona' }, { token: mona, wanted: 204 });
+  const { items } = await call('GET', 'sessions?username=mona');
+  await call('DELETE', `sessions/${items[0].id}`, undefined, { wanted: 204 });
+  await call('DELETE', 'sessions?username=mona', undefined, { wanted: 204 });
+  await call('DELETE', 'users/mona', undefined, { wanted: 204 });
+  await call('POST', 'logout', undefined, { token, wanted: 204 });
+}, 60_000);
+
+test('looking on and trying', async () => {
+  for (const model of ['alpha ok', 'beta ok', 'alpha status:500', 'nowhere']) {
+    const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'z-request-id': `of ${model}`, 'x-claude-code-session-id': 's-1' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], seed: 4, logit_bias: { 1: 2 } }),
+    });
+    await reply.text();
+    const { id } = await gateway.row(reply.headers.get('x-request-id') ?? '');
+    await call('GET', `logs/${id}`);
+  }
+  await call('GET', 'logs?limit=2');
+  await call('GET', 'logs?format=csv');
+  await call('GET', 'logs?limit=0', undefined, { wanted: 422 });
+  await call('GET', 'stats/summary?compare=true');
+  await call('GET', 'stats/summary?format=csv');
+  await call('GET', 'stats/series?by=model');
+  await call('GET', 'stats/series?granularity=minute');
+  for (const by of ['key', 'group', 'model', 'upstream', 'protocol', 'error', 'session']) await call('GET', `stats/top?by=${by}`);
+  await call('GET', 'stats/sessions');
+  await call('GET', 'budgets');
+  await call('GET', 'model-monitor');
+  await call('GET', 'rate-limit-status');
+  await call('GET', 'load-balancers/pool/nodes');
+  await call('POST', 'route/explain', { access_key: 'caller', model: 'pool' });
+  await call('POST', 'route/explain', { access_key: 'caller', model: 'nowhere' });
+  await call('POST', 'upstreams/alpha/fetch-models');
+  await call('POST', 'models/test', { model: 'alpha ok', client_protocol: 'beta' });
+  await call('POST', 'models/test', { model: 'alpha ok', stream: true });
+  await call('POST', 'models/test', { model: 'alpha status:500' });
+  await call('POST', 'models/test', { model: 'alpha ok', stream: true }, { accept: 'text/event-stream' });
+  await call('POST', 'scripts/test', { script: 'function transform(body) { return { ...body, a: 1 }; }', body: { b: 2 } });
+  await call('POST', 'scripts/test', { script: 'function transform(body) { return x; }', body: {} }, { wanted: 422 });
+  await call('GET', 'scripts/types');
+  await call('POST', 'rules/test', { rules: [{ mode: 'overwrite', path: 'a', value: 1 }], body: { a: 0 } });
+  await call('GET', 'openapi.json');
+}, 60_000);
+
+test('the live tail', async () => {
+  const leaving = new AbortController();
+  const reply = await fetch(`${gateway.consoleUrl}/logs/stream`, { headers: { authorization: `Bearer ${gateway.consoleKey}` }, signal: leaving.signal });
+  checker.check({ method: 'GET', path: '/console/api/logs/stream', status: reply.status, type: reply.headers.get('content-type'), body: '' });
+  leaving.abort();
+});
+
+test('no route was left out', () => {
+  expect(checker.operations.filter((operation) => !checker.succeeded.has(operation) && !elsewhere.includes(operation))).toEqual([]);
+});
+
+test('an answer that is not what the document says is found', () => {
+  const answered = (body: unknown) => () => checker.check({ method: 'GET', path: '/console/api/me', status: 200, type: 'application/json', body });
+  expect(answered({ actor: 'a', username: null, role: 'admin', session: null })).not.toThrow();
+  expect(answered({ actor: 'a', username: null, role: 'owner', session: null })).toThrow(/role/);
+  expect(answered({ actor: 'a', username: null, role: 'admin', session: null, more: 1 })).toThrow(/additional/);
+});
