@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, type Plugin, type Rolldown } from 'vite';
+import { firstAreas } from './src/i18n/first-areas.ts';
 
 const compressible = /\.(?:js|css|html|svg|json)$/;
 /** Smaller files gain nothing. */
@@ -29,9 +30,25 @@ function compressOutput(): Plugin {
   };
 }
 
+const textsFile = /\/i18n\/(\w+)\/([\w-]+)\.json$/;
+const textsChunk = ([, language = '', area = '']: readonly string[]): string => `texts-${language}${firstAreas.includes(area) ? '' : '-more'}`;
+/** What every page needs comes in one file, and a language in two: dozens of small ones cost a slow line a round trip each, and compress worse. */
+const codeSplitting: Rolldown.CodeSplittingOptions = {
+  groups: [
+    { name: 'shell', tags: ['$initial'] },
+    { name: (id) => textsChunk(textsFile.exec(id) ?? []), test: textsFile, debugName: 'texts' },
+  ],
+};
+
 export default defineConfig({
   base: '/console/',
   plugins: [react(), compressOutput()],
-  build: { target: 'es2022', sourcemap: false, chunkSizeWarningLimit: 700, assetsInlineLimit: 0 },
+  build: {
+    target: 'es2022',
+    sourcemap: false,
+    chunkSizeWarningLimit: 800,
+    assetsInlineLimit: 0,
+    rolldownOptions: { output: { codeSplitting } },
+  },
   server: { proxy: { '/console/api': 'http://127.0.0.1:7890', '/v1': 'http://127.0.0.1:7890', '/v1beta': 'http://127.0.0.1:7890' } },
 });

@@ -1,10 +1,10 @@
 /** Everything that all pages share: theme, language, data cache, dialogs, messages, routes. */
 import { MantineProvider } from '@mantine/core';
-import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { queryClient } from '../api/query-client.ts';
+import { Dialogs } from '../components/dialogs.tsx';
 import { router } from './router.tsx';
 import { readableColors, theme } from './theme.ts';
 
@@ -12,10 +12,9 @@ export function App() {
   return (
     <MantineProvider theme={theme} cssVariablesResolver={readableColors} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
-        <ModalsProvider>
-          <Notifications position="top-right" />
-          <RouterProvider router={router} />
-        </ModalsProvider>
+        <Notifications position="top-right" />
+        <RouterProvider router={router} />
+        <Dialogs />
       </QueryClientProvider>
     </MantineProvider>
   );

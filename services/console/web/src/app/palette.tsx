@@ -1,38 +1,17 @@
-/** Ctrl+K: go to a page by its name. */
-import { createSpotlight, Spotlight } from '@mantine/spotlight';
-import { IconSearch } from '@tabler/icons-react';
-import { useNavigate } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
-import { useIsAdmin } from '../session/use-me.ts';
-import { navigation } from './navigation.ts';
+/** Ctrl+K: go to a page by its name. Loaded when it is asked for the first time. */
+import { useHotkeys } from '@mantine/hooks';
+import { lazy, Suspense } from 'react';
 
-const [store, palette] = createSpotlight();
-export const openPalette = palette.open;
+const PaletteCore = lazy(() => import('./palette-core.tsx').then(({ PaletteCore: component }) => ({ default: component })));
 
-export function Palette() {
-  const { t } = useTranslation();
-  const navigate = useNavigate();
-  const isAdmin = useIsAdmin();
-  const actions = navigation.map(({ id: section, entries }) => ({
-    group: t(`sections.${section}`),
-    actions: entries
-      .filter(({ admin }) => !admin || isAdmin)
-      .map(({ id, to, icon: Icon }) => ({
-        id,
-        label: t(`pages.${id}`),
-        leftSection: <Icon size={18} stroke={1.6} aria-hidden />,
-        onClick: () => void navigate({ to }),
-      })),
-  }));
+/** `asked`: how often it was asked for. */
+export function Palette({ asked, onAsk }: { asked: number; onAsk: () => void }) {
+  // Also while one types: the keys mean nothing else there.
+  useHotkeys([['mod+K', onAsk]], []);
+  if (asked === 0) return null;
   return (
-    <Spotlight
-      store={store}
-      actions={actions}
-      shortcut={['mod + K']}
-      nothingFound={t('palette.none')}
-      scrollable
-      maxHeight={420}
-      searchProps={{ leftSection: <IconSearch size={18} aria-hidden />, placeholder: t('palette.placeholder'), 'aria-label': t('palette.placeholder') }}
-    />
+    <Suspense>
+      <PaletteCore asked={asked} />
+    </Suspense>
   );
 }

@@ -2,6 +2,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { NotFound } from '../components/not-found.tsx';
 import { PageFault } from '../components/page-fault.tsx';
+import { loadAllTexts } from '../i18n/i18n.ts';
 import { Shell } from './shell.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: PageFault });
@@ -30,14 +31,23 @@ const pages = [
   ['/settings/account', () => import('../pages/account/account-page.tsx'), 'AccountPage'],
   ['/settings/users', () => import('../pages/users/users-page.tsx'), 'UsersPage'],
   ['/rate-limits', () => import('../pages/rate-limits/rate-limits-page.tsx'), 'RateLimitsPage'],
-] as const;
+] as const satisfies readonly (readonly [string, Load, string])[];
+
+type Load = () => Promise<Record<string, () => React.ReactNode>>;
+
+const withTexts =
+  (load: Load): Load =>
+  async () => {
+    const [page] = await Promise.all([load(), loadAllTexts()]);
+    return page;
+  };
 
 const routes = pages.map(([path, load, name]) =>
   createRoute({
     getParentRoute: () => root,
     path,
     validateSearch: (search: Record<string, unknown>) => search,
-    component: lazyRouteComponent(load as () => Promise<Record<string, () => React.ReactNode>>, name),
+    component: lazyRouteComponent(path === '/' ? load : withTexts(load), name),
   }),
 );
 

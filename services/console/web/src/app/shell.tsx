@@ -2,13 +2,13 @@
 import {
   ActionIcon,
   AppShell,
+  Box,
   Burger,
   Center,
   Group,
   Loader,
   Menu,
   NavLink,
-  ScrollArea,
   Text,
   Title,
   Tooltip,
@@ -18,6 +18,7 @@ import {
 import { useDisclosure } from '@mantine/hooks';
 import { IconLanguage, IconLogout, IconMoon, IconSearch, IconSun, IconUserCircle } from '@tabler/icons-react';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { queryClient } from '../api/query-client.ts';
@@ -27,7 +28,7 @@ import { SignInPage } from '../session/sign-in-page.tsx';
 import { forgetToken } from '../session/token.ts';
 import { useMe, useToken } from '../session/use-me.ts';
 import { navigation } from './navigation.ts';
-import { openPalette, Palette } from './palette.tsx';
+import { Palette } from './palette.tsx';
 
 export function Shell() {
   const token = useToken();
@@ -46,6 +47,8 @@ export function Shell() {
 function SignedIn() {
   const { t } = useTranslation();
   const [opened, { toggle, close }] = useDisclosure();
+  const [asked, setAsked] = useState(0);
+  const openPalette = () => setAsked((before) => before + 1);
   useFirstSteps();
   return (
     <AppShell header={{ height: 52 }} navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="lg">
@@ -61,14 +64,14 @@ function SignedIn() {
               {t('product')}
             </Title>
           </Group>
-          <HeaderActions />
+          <HeaderActions onSearch={openPalette} />
         </Group>
       </AppShell.Header>
-      <Palette />
+      <Palette asked={asked} onAsk={openPalette} />
       <AppShell.Navbar aria-label={t('menu')}>
-        <ScrollArea type="scroll" p="xs">
+        <Box className="menu" p="xs">
           <Sections onNavigate={close} />
-        </ScrollArea>
+        </Box>
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
         <Outlet />
@@ -106,7 +109,7 @@ function Sections({ onNavigate }: { onNavigate: () => void }) {
   ));
 }
 
-function HeaderActions() {
+function HeaderActions({ onSearch }: { onSearch: () => void }) {
   const { t, i18n } = useTranslation();
   const me = useMe().data;
   const { setColorScheme } = useMantineColorScheme();
@@ -120,7 +123,7 @@ function HeaderActions() {
   return (
     <Group gap={4} wrap="nowrap">
       <Tooltip label={`${t('palette.label')} (Ctrl+K)`}>
-        <ActionIcon size="lg" color="gray" visibleFrom="xs" aria-label={t('palette.label')} onClick={openPalette}>
+        <ActionIcon size="lg" color="gray" visibleFrom="xs" aria-label={t('palette.label')} onClick={onSearch}>
           <IconSearch size={20} stroke={1.6} />
         </ActionIcon>
       </Tooltip>

@@ -1,13 +1,13 @@
 /** Asks before something is deleted, then says what happened. */
 import { Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
+import { ask } from './ask.ts';
 
 export function useConfirmDelete() {
   const { t } = useTranslation();
   return (name: string, remove: () => Promise<unknown>, hint?: string) =>
-    modals.openConfirmModal({
+    ask({
       title: t('confirmDelete.title', { name }),
       children: <Text size="sm">{hint ?? t('confirmDelete.hint')}</Text>,
       labels: { confirm: t('actions.delete'), cancel: t('actions.cancel') },

@@ -1,13 +1,13 @@
 /** A form in a drawer: saves by the API, puts each fault at its field, and does not lose typed text by a slip. */
 import { Alert, Box, Button, Drawer, Group, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { modals } from '@mantine/modals';
 import { notifications } from '@mantine/notifications';
 import { useBlocker } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiProblem, type FieldFault } from '../api/problem.ts';
 import { useIsAdmin } from '../session/use-me.ts';
+import { ask } from './ask.ts';
 import { ReadOnlyForm } from './editable.tsx';
 
 interface Props<V> {
@@ -56,7 +56,7 @@ export function EditDrawer<V extends Record<string, unknown>>({
 
   const leave = () => {
     if (!form.isDirty()) return onClose();
-    modals.openConfirmModal({
+    ask({
       title: t('unsaved.title'),
       children: <Text size="sm">{t('unsaved.hint')}</Text>,
       labels: { confirm: t('unsaved.discard'), cancel: t('unsaved.stay') },

@@ -1,6 +1,7 @@
-/** Languages: English is built in, others load when chosen. Keys live in one file per area and language. */
+/** Languages: the one in use is loaded, in two files: what the first page shows, and the rest. Keys live in one file per area and language; that each has all of them is tested. */
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
+import { firstAreas } from './first-areas.ts';
 
 export const languages = { en: 'English', zh: '简体中文' } as const;
 export type Language = keyof typeof languages;
@@ -8,7 +9,6 @@ export type Language = keyof typeof languages;
 const place = 'model-gateway.language';
 /** `./en/logs.json` is the namespace `logs` in English. */
 const files = import.meta.glob<Record<string, unknown>>('./*/*.json', { import: 'default' });
-const english = import.meta.glob<Record<string, unknown>>('./en/*.json', { import: 'default', eager: true });
 
 const isLanguage = (value: string | null): value is Language => value !== null && Object.hasOwn(languages, value);
 
@@ -18,31 +18,56 @@ function preferred(): Language {
   return navigator.languages.some((language) => language.toLowerCase().startsWith('zh')) && !navigator.language.toLowerCase().startsWith('en') ? 'zh' : 'en';
 }
 
-const namespaceOf = (file: string): string => file.slice(file.lastIndexOf('/') + 1, -'.json'.length);
+const areaOf = (file: string): string => file.slice(file.lastIndexOf('/') + 1, -'.json'.length);
 
-async function load(language: Language): Promise<void> {
-  const wanted = Object.entries(files).filter(([file]) => file.startsWith(`./${language}/`));
-  await Promise.all(wanted.map(async ([file, read]) => i18next.addResourceBundle(language, namespaceOf(file), await read())));
+type Part = 'first' | 'more';
+let language: Language = 'en';
+let wanted: readonly Part[] = ['first'];
+const loads = new Map<string, Promise<unknown>>();
+
+/** Each part of a language is loaded once; what failed is tried again. */
+function load(part: Part): Promise<unknown> {
+  const id = `${language} ${part}`;
+  const found = loads.get(id) ?? addTexts(language, part);
+  loads.set(id, found);
+  found.catch(() => loads.delete(id));
+  return found;
+}
+
+const addTexts = (to: Language, part: Part): Promise<unknown> =>
+  Promise.all(
+    Object.entries(files)
+      .filter(([file]) => file.startsWith(`./${to}/`) && firstAreas.includes(areaOf(file)) === (part === 'first'))
+      .map(async ([file, read]) => i18next.addResourceBundle(to, areaOf(file), await read())),
+  );
+
+/** The texts of all other pages: loaded before the first of them is shown. */
+export function loadAllTexts(): Promise<unknown> {
+  wanted = ['first', 'more'];
+  return load('more');
+}
+
+async function change(to: Language): Promise<void> {
+  language = to;
+  await Promise.all(wanted.map(load));
+  document.documentElement.lang = to;
+  await i18next.changeLanguage(to);
 }
 
 export async function startTranslations(): Promise<void> {
-  const language = preferred();
+  language = preferred();
   await i18next.use(initReactI18next).init({
     lng: language,
-    fallbackLng: 'en',
+    fallbackLng: false,
     defaultNS: 'common',
     // React escapes; a second escaping would show entities.
     interpolation: { escapeValue: false },
-    resources: { en: Object.fromEntries(Object.entries(english).map(([file, value]) => [namespaceOf(file), value])) },
+    resources: {},
   });
-  if (language !== 'en') await load(language);
-  document.documentElement.lang = language;
-  await i18next.changeLanguage(language);
+  await change(language);
 }
 
-export async function chooseLanguage(language: Language): Promise<void> {
-  if (language !== 'en') await load(language);
-  localStorage.setItem(place, language);
-  document.documentElement.lang = language;
-  await i18next.changeLanguage(language);
+export async function chooseLanguage(chosen: Language): Promise<void> {
+  await change(chosen);
+  localStorage.setItem(place, chosen);
 }

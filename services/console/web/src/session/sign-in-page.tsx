@@ -1,8 +1,7 @@
 /** Sign-in by user name and password, with the console's secret key, or at another service. */
 import { Alert, Button, Card, Center, Divider, PasswordInput, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { type ChangeEvent, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
@@ -15,9 +14,13 @@ type Way = 'password' | 'secretKey';
 export function SignInPage() {
   const { t } = useTranslation('session');
   const [way, setWay] = useState<Way>('password');
-  const form = useForm({ initialValues: { username: 'admin', password: '', key: '' } });
+  const [values, setValues] = useState({ username: 'admin', password: '', key: '' });
+  const input = (name: keyof typeof values) => ({
+    value: values[name],
+    onChange: (event: ChangeEvent<HTMLInputElement>) => setValues({ ...values, [name]: event.currentTarget.value }),
+  });
   const signIn = useMutation({
-    mutationFn: async ({ username, password, key }: typeof form.values) => {
+    mutationFn: async ({ username, password, key }: typeof values) => {
       if (way === 'password') return (await call<{ token: string }>('login', { method: 'POST', body: { username, password } })).token;
       // A secret key is its own token: one question tells whether it is right.
       const response = await fetch('/console/api/me', { headers: { authorization: `Bearer ${key.trim()}` } });
@@ -36,7 +39,12 @@ export function SignInPage() {
   return (
     <Center component="main" h="100%" p="md">
       <Card withBorder shadow="sm" w="100%" maw={400} p="xl">
-        <form onSubmit={form.onSubmit((values) => signIn.mutate(values))}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            signIn.mutate(values);
+          }}
+        >
           <Stack>
             <img src="/console/icon.svg" width={40} height={40} alt="" />
             <div>
@@ -56,11 +64,11 @@ export function SignInPage() {
             />
             {way === 'password' ? (
               <>
-                <TextInput label={t('username')} autoComplete="username" required {...form.getInputProps('username')} />
-                <PasswordInput label={t('password')} autoComplete="current-password" required data-autofocus {...form.getInputProps('password')} />
+                <TextInput label={t('username')} autoComplete="username" required {...input('username')} />
+                <PasswordInput label={t('password')} autoComplete="current-password" required data-autofocus {...input('password')} />
               </>
             ) : (
-              <PasswordInput label={t('key')} description={t('keyHint')} autoComplete="off" required {...form.getInputProps('key')} />
+              <PasswordInput label={t('key')} description={t('keyHint')} autoComplete="off" required {...input('key')} />
             )}
             {fault && <SignInFault error={fault} />}
             {!fault && arrival.fault && (

@@ -1,12 +1,12 @@
 /** Keys that callers use. A key's value is shown once when it is made, and copied by whoever may. */
 import { Badge, Button, Group, PasswordInput, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { IconKey, IconRefresh } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { revealKey } from '../../api/access-key-value.ts';
 import { call, path } from '../../api/client.ts';
+import { ask } from '../../components/ask.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import type { Column } from '../../components/data-table.tsx';
 import { Editable } from '../../components/editable.tsx';
@@ -226,15 +226,15 @@ function RotateButton({ name, onRotated }: { name: string; onRotated: (key: Acce
       return client.invalidateQueries({ queryKey: ['access-keys'] });
     },
   });
-  const ask = () =>
-    modals.openConfirmModal({
+  const onAsk = () =>
+    ask({
       title: t('rotateTitle', { name }),
       children: <Text size="sm">{t('rotateHint')}</Text>,
       labels: { confirm: t('rotate'), cancel: common('actions.cancel') },
       onConfirm: () => rotate.mutate(),
     });
   return (
-    <Button variant="subtle" leftSection={<IconRefresh size={16} aria-hidden />} loading={rotate.isPending} onClick={ask}>
+    <Button variant="subtle" leftSection={<IconRefresh size={16} aria-hidden />} loading={rotate.isPending} onClick={onAsk}>
       {t('rotate')}
     </Button>
   );

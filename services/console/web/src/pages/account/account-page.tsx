@@ -1,12 +1,12 @@
 /** One's own password and sessions. */
 import { Alert, Button, Card, Group, PasswordInput, Stack, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { modals } from '@mantine/modals';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
+import { ask } from '../../components/ask.ts';
 import { Page } from '../../components/page.tsx';
 import { forgetToken } from '../../session/token.ts';
 import { useMe } from '../../session/use-me.ts';
@@ -82,8 +82,8 @@ function EndAll() {
     onSuccess: forgetToken,
     onError: (error) => notifications.show({ message: error.message, color: 'red' }),
   });
-  const ask = () =>
-    modals.openConfirmModal({
+  const onAsk = () =>
+    ask({
       title: t('endAll'),
       children: t('endAllHint'),
       labels: { confirm: t('endAll'), cancel: common('actions.cancel') },
@@ -91,7 +91,7 @@ function EndAll() {
       onConfirm: () => end.mutate(),
     });
   return (
-    <Button variant="light" color="red" onClick={ask} loading={end.isPending}>
+    <Button variant="light" color="red" onClick={onAsk} loading={end.isPending}>
       {t('endAll')}
     </Button>
   );

@@ -1,6 +1,5 @@
 /** Every commit of the configuration, what it changed, and the way back. */
 import { Badge, Button, Card, Drawer, Group, Loader, SegmentedControl, Stack, Table, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { notifications } from '@mantine/notifications';
 import { IconHistory } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -8,6 +7,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Changes } from '../../api/changes.ts';
 import { call } from '../../api/client.ts';
+import { ask } from '../../components/ask.ts';
 import { ChangeList } from '../../components/change-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
@@ -149,7 +149,7 @@ function useRollback(revision: number, onDone: () => void): { busy: boolean; sta
   };
   const rehearse = async () => {
     const preview = await call<Changes>(`history/${revision}/rollback`, { method: 'POST', query: { dry_run: true } });
-    modals.openConfirmModal({
+    ask({
       title: t('rollBackTitle', { revision }),
       size: 'xl',
       children: (

@@ -1,0 +1,8 @@
+/** A question before something is done. */
+import { modals } from '@mantine/modals';
+import { wantDialogs } from './dialogs.tsx';
+
+wantDialogs();
+
+/** Shows it; `onConfirm` and `onCancel` tell the answer. */
+export const ask: typeof modals.openConfirmModal = (question) => modals.openConfirmModal(question);
