@@ -51,6 +51,20 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(rows.access_keys).toEqual([{ name: 'ada', group: 'team', enabled: true, expires_at: Date.parse('2030-01-01T00:00:00Z'), hash: 'a'.repeat(64) }]);
   });
 
+  test('a part that fails is undone, and the transaction goes on', async () => {
+    await seed(storage);
+    await storage.catalog.change(async (writer) => {
+      const twice = writer.attempt(async () => {
+        await writer.keyGroups.insert('g2', sampleGroup({ name: 'undone' }));
+        await writer.accessKeys.insert('a2', sampleKey({ name: 'bob' }));
+      });
+      await expect(twice).rejects.toMatchObject({ code: 'conflict' });
+      expect(await writer.keyGroups.find('undone')).toBeNull();
+      await writer.attempt(() => writer.keyGroups.insert('g3', sampleGroup({ name: 'kept' })));
+    });
+    expect((await storage.catalog.keyGroups.list({ page: 1, pageSize: 9 })).items.map(({ document }) => document.name)).toEqual(['kept', 'team']);
+  });
+
   test('a failing transaction leaves nothing, not even a revision', async () => {
     const before = await storage.catalog.revision();
     const failing = storage.catalog.change(async (writer) => {

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { GatewayError } from '@model-gateway/errors';
 import { openStorage, type Storage } from '@model-gateway/storage';
+import { rollBack } from '../src/history/rollback.ts';
 import { type Answer, api, type Harness, seed, startConsole } from './harness.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
@@ -189,6 +191,56 @@ describe('history', () => {
     ok(await call('POST', `${api}/history/${done.revision - 1}/rollback`));
     expect((await call('GET', `${api}/access-keys/bob/api-key`)).body.api_key).toBe(key);
     expect(JSON.stringify(await call('GET', `${api}/history/${done.revision}`))).not.toMatch(/canary|sealed/);
+  });
+
+  test('keys that exchanged their values since have their own again', async () => {
+    const { key } = await seed(harness);
+    const other = ok(await call('POST', `${api}/access-keys`, { name: 'bob', group: 'team' }), 201).body.key;
+    const target = await revision();
+    const give = async (name: string, value: string) => ok(await call('POST', `${api}/import`, { access_keys: [{ name, group: 'team', key: value }] }));
+    await give('ada', 'a-third-value-of-its-own');
+    await give('bob', key);
+    await give('ada', other);
+    ok(await call('POST', `${api}/history/${target}/rollback`));
+    expect((await call('GET', `${api}/access-keys/ada/api-key`)).body.api_key).toBe(key);
+    expect((await call('GET', `${api}/access-keys/bob/api-key`)).body.api_key).toBe(other);
+  });
+
+  test('everything that stands in the way is listed, and nothing is changed', async () => {
+    await seed(harness);
+    const target = await revision();
+    const before = await exported();
+    for (const name of ['one', 'two', 'three']) ok(await call('POST', `${api}/key-groups`, { name }), 201);
+    ok(await call('PATCH', `${api}/upstreams/main`, { enabled: false }));
+    const now = await revision();
+    // What the tables themselves would refuse: no way of the API leads there.
+    const refused = new Set(['one', 'three']);
+    const problem = await storage.catalog
+      .change((writer) =>
+        rollBack(
+          {
+            ...writer,
+            keyGroups: {
+              ...writer.keyGroups,
+              remove: (stored) =>
+                refused.has(stored.document.name) ? Promise.reject(new GatewayError('in_use', { message: 'It is used.' })) : writer.keyGroups.remove(stored),
+            },
+          },
+          target,
+        ),
+      )
+      .catch((error: unknown) => error);
+    expect(problem).toMatchObject({
+      status: 409,
+      details: [
+        { field: 'key_groups.one', message: 'It is used.' },
+        { field: 'key_groups.three', message: 'It is used.' },
+      ],
+    });
+    expect(await revision()).toBe(now);
+    expect((await call('GET', `${api}/key-groups`)).body.total).toBe(4);
+    ok(await call('POST', `${api}/history/${target}/rollback`));
+    expect((await exported()).key_groups).toEqual(before.key_groups);
   });
 
   test('nothing to put back is no commit; what is out of reach is refused', async () => {

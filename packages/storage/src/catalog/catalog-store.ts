@@ -50,6 +50,8 @@ export interface CatalogWriter {
   modelNames: ModelNameWriter;
   /** What this transaction did so far. */
   changes(): RowChange[];
+  /** Runs a part that may fail: then all it wrote is undone (what it told `changes` stands), its error is thrown translated, and the transaction can go on. */
+  attempt<T>(work: () => Promise<T>): Promise<T>;
   /** As `CatalogHistory.between`, up to the present state, seen from inside. */
   changesSince(revision: number): Promise<RowChange[] | null>;
 }
@@ -201,6 +203,7 @@ function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, cont
     balancerLinks,
     switchLinks,
     changes: () => context.recorder.changes(),
+    attempt: (work) => attempt(db, dialect, work),
     changesSince: (from) => changesBetween(db, from, revision - 1),
     models: withEach(createWriter(db, dialect, modelDefinition, context), {
       keep: linkModel,
@@ -211,6 +214,21 @@ function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, cont
     }),
     loadBalancers: withEach(createWriter(db, dialect, loadBalancerDefinition, context), { keep: linkBalancer, drop: unlinkBalancer }),
   };
+}
+
+/** One engine takes no more statements after one that failed, unless it goes back to a mark. */
+async function attempt<T>(db: Kysely<Database>, dialect: StorageDialect, work: () => Promise<T>): Promise<T> {
+  const run = (statement: string) => sql.raw(statement).execute(db);
+  await run('savepoint attempt');
+  try {
+    const value = await work();
+    await run('release savepoint attempt');
+    return value;
+  } catch (error) {
+    await run('rollback to savepoint attempt');
+    await run('release savepoint attempt');
+    throw dialect.translateError(error);
+  }
 }
 
 /** What hangs on a row: made anew with it, and gone before it. */

@@ -1,46 +1,85 @@
 /** Puts the configuration back to the state of an earlier revision, row by row, in one transaction. */
-import { isGatewayError } from '@model-gateway/errors';
+import { type GatewayError, isGatewayError } from '@model-gateway/errors';
 import { type CatalogWriter, catalogSections, type RowChange, type RowImage } from '@model-gateway/storage';
 import { type Detail, Problem } from '../problem.ts';
 
 type Section = RowChange['section'];
 
-/** Throws 404 when the revision is not in reach, 409 that lists what stands in the way. */
+/** One row that has to be as it was. */
+interface Step {
+  section: Section;
+  name: string;
+  run(): Promise<unknown>;
+}
+
+/** Throws 404 when the revision is not in reach, 409 that lists everything that stands in the way. */
 export async function rollBack(writer: CatalogWriter, revision: number): Promise<void> {
   if (revision >= writer.revision) throw new Problem('not_found', 'There is no such revision yet.');
   const since = await writer.changesSince(revision);
   if (since === null) throw new Problem('not_found', 'The history does not reach back to this revision.');
-  const targets = catalogSections.map((section) => ({ section, rows: since.filter((change) => change.section === section) }));
-  const faults: Detail[] = [];
-  const attempt = async (section: Section, name: string, work: () => Promise<unknown>): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
-      // The transaction is of no use any more on one of the engines: the first conflict ends it.
-      if (!isGatewayError(error) || (error.code !== 'conflict' && error.code !== 'in_use')) throw error;
-      faults.push({ field: `${section}.${name}`, message: error.message });
-      throw new Problem('conflict', 'The configuration cannot be put back: something stands in the way.', faults);
-    }
+  const prepare = async (): Promise<Step[]> => {
+    await freeNames(writer, since);
+    await freeKeys(writer, since);
+    return planSteps(writer, since);
   };
-  await freeNames(writer, since);
-  // Keys first: nothing refers to them, and their values must be free for those that come back.
-  for (const section of ['load_balancer_pins', 'access_keys'] as const) await removeRows(writer, targets, section, attempt);
-  for (const { section, rows } of targets) for (const { name, before } of rows) if (before) await attempt(section, name, () => put[section](writer, before));
-  for (const section of [...catalogSections].reverse()) await removeRows(writer, targets, section, attempt);
+  try {
+    await writer.attempt(async () => {
+      for (const { run } of await prepare()) await run();
+    });
+  } catch (error) {
+    if (!isInTheWay(error)) throw error;
+    await tryEach(writer, await prepare());
+  }
 }
 
-type Attempt = (section: Section, name: string, work: () => Promise<unknown>) => Promise<void>;
-type Targets = readonly { section: Section; rows: readonly RowChange[] }[];
+const isInTheWay = (error: unknown): error is GatewayError => isGatewayError(error) && (error.code === 'conflict' || error.code === 'in_use');
 
-async function removeRows(writer: CatalogWriter, targets: Targets, section: Section, attempt: Attempt): Promise<void> {
-  for (const { name, before, after } of targets.find((target) => target.section === section)?.rows ?? [])
-    if (!before && after) await attempt(section, name, () => take[section](writer, after));
+/** Row by row, those that failed again once others have made room: what is left then is what stands in the way. */
+async function tryEach(writer: CatalogWriter, steps: readonly Step[]): Promise<void> {
+  for (let left = steps; left.length > 0; ) {
+    const failed: { step: Step; message: string }[] = [];
+    for (const step of left) {
+      try {
+        await writer.attempt(step.run);
+      } catch (error) {
+        if (!isInTheWay(error)) throw error;
+        failed.push({ step, message: error.message });
+      }
+    }
+    if (failed.length === left.length) {
+      const details = failed.map(({ step: { section, name }, message }): Detail => ({ field: `${section}.${name.replace('\n', '/')}`, message }));
+      throw new Problem('conflict', `The configuration cannot be put back: ${details.length} of its entries stand in the way.`, details);
+    }
+    left = failed.map(({ step }) => step);
+  }
+}
+
+/** In the order in which rows refer to one another. Keys that are gone go first: nothing refers to them, and their values must be free for those that come back. */
+function planSteps(writer: CatalogWriter, since: readonly RowChange[]): Step[] {
+  const removals = (section: Section): Step[] =>
+    since.flatMap(({ section: own, name, before, after }) =>
+      own === section && !before && after ? [{ section, name, run: () => take[section](writer, after) }] : [],
+    );
+  const returns = (section: Section): Step[] =>
+    since.flatMap(({ section: own, name, before }) => (own === section && before ? [{ section, name, run: () => put[section](writer, before) }] : []));
+  const first = ['load_balancer_pins', 'access_keys'] as const;
+  return [...first.flatMap(removals), ...catalogSections.flatMap(returns), ...catalogSections.toReversed().flatMap(removals)];
 }
 
 /** Rows may have exchanged names and aliases since: all give theirs up before the first takes its old ones. */
 async function freeNames(writer: CatalogWriter, since: readonly RowChange[]): Promise<void> {
   const named = since.filter(({ section, after }) => after && (section === 'models' || section === 'load_balancers'));
   await writer.modelNames.release(named.flatMap(({ after }) => (after ? [after.id] : [])));
+}
+
+/** Keys may have exchanged values since: each gives up the one it has before the first takes its old one. */
+async function freeKeys(writer: CatalogWriter, since: readonly RowChange[]): Promise<void> {
+  for (const { section, name, before, after } of since) {
+    if (section !== 'access_keys' || !before || !after || before.document['hash'] === after.document['hash']) continue;
+    const stored = await writer.accessKeys.find(name);
+    // No value has this hash.
+    if (stored) await writer.accessKeys.update(stored, { ...stored.document, hash: `freed:${stored.id}` });
+  }
 }
 
 const restore = (pick: (writer: CatalogWriter) => { restore(row: never): Promise<unknown> }) => (writer: CatalogWriter, image: RowImage) =>
