@@ -76,6 +76,11 @@ export const variables = {
       fallback: 1095,
       says: 'Days for which sums of each day are kept; 0 = for ever.',
     }),
+    auditDays: variable(wholeNumber(0, 36_500), {
+      env: 'AUDIT_RETENTION_DAYS',
+      fallback: 365,
+      says: 'Days for which records of the audit log are kept; 0 = for ever.',
+    }),
   },
   edge: {
     port: variable(wholeNumber(0, 65535), { env: 'PORT', fallback: 7890, says: 'Public port of the gateway; 0 asks for any free one.' }),

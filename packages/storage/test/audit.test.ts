@@ -68,6 +68,15 @@ describe.each(engines())('audit log on $name', (engine) => {
     expect(await ids({ to: at + 1 })).toEqual(['a1']);
   });
 
+  test('what is too old is forgotten, and nothing else', async () => {
+    await storage.audit.insertRows(Array.from({ length: 700 }, (_, index) => record({ id: `o${index}`, occurred_at: at - 1 - index })));
+    await storage.audit.insertRows([record()]);
+    expect(await storage.audit.prune(at, () => true)).toBe(0);
+    expect(await storage.audit.prune(at)).toBe(700);
+    expect(await ids({})).toEqual(['a1']);
+    expect(await storage.audit.prune(at)).toBe(0);
+  });
+
   test('pages newest first without gaps, hostile text included', async () => {
     const hostile = 'x\0\ud800<img onerror=1>';
     await storage.audit.insertRows(Array.from({ length: 9 }, (_, index) => record({ id: `same-${index}`, entity_id: hostile, diff: { hostile } })));

@@ -1,4 +1,4 @@
-/** Keeps room for rows to come, and forgets those that are too old: at the start and once an hour. */
+/** Keeps room for rows to come, and forgets rows and audit records that are too old: at the start and once an hour. */
 import type { StatsConfig } from '@model-gateway/config';
 import type { Keep, Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
@@ -30,6 +30,8 @@ export function createUpkeep({ storage, logger, keep, now, everyMs = 3_600_000 }
       for (let ahead = 0; ahead <= daysAhead; ahead++) await storage.requests.prepareDay(now() + ahead * dayMs);
       const gone = await storage.requests.prune(toKeep(keep, now()), () => stopped);
       if (gone.rows > 0 || gone.partitions > 0) logger.info(gone, 'old rows of requests were forgotten');
+      const records = keep.auditDays === 0 ? 0 : await storage.audit.prune(now() - keep.auditDays * dayMs, () => stopped);
+      if (records > 0) logger.info({ records }, 'old records of the audit log were forgotten');
     } catch (error) {
       // Rows still find a place, and what is too old waits for the next hour.
       logger.warn({ error }, 'the upkeep of statistics failed and is tried again');

@@ -8,7 +8,7 @@ import { sampleRow } from '../../../packages/storage/test/samples.ts';
 import { createStats } from '../src/index.ts';
 
 const lines: string[] = [];
-const keep = { rowDays: 0, hourDays: 0, dayDays: 0 };
+const keep = { rowDays: 0, hourDays: 0, dayDays: 0, auditDays: 0 };
 const logger = createLogger({ level: 'info', name: 'test', destination: { write: (line) => void lines.push(line) } });
 
 const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
@@ -72,6 +72,30 @@ describe('stats', () => {
     await told;
     expect(await stored()).toHaveLength(1);
     expect(stats.health().ready).toBe(true);
+  });
+
+  test('audit records are kept for as long as was said', async () => {
+    const at = Date.parse('2026-03-01T00:00:00Z');
+    const dayMs = 86_400_000;
+    await storage.migrate();
+    await storage.audit.insertRows(
+      Array.from({ length: 500 }, (_, day) => ({
+        id: `a${day}`,
+        occurred_at: at - day * dayMs,
+        actor: 'ada',
+        action: 'create' as const,
+        entity_type: 'model' as const,
+        entity_id: 'm',
+        diff: null,
+        ip_address: null,
+        request_id: null,
+      })),
+    );
+    const left = async () => (await storage.audit.listRows({ filters: { from: 0, to: at + 1 }, limit: 500 })).items;
+    stats = createStats({ bus, storage, logger, priceOf: () => null, keep: { ...keep, auditDays: 90 }, now: () => at });
+    await stats.start();
+    await until(async () => (await left()).length < 500 && lines.some((line) => line.includes('old records of the audit log')));
+    expect((await left()).map(({ occurred_at }) => occurred_at)).toEqual(Array.from({ length: 91 }, (_, day) => at - day * dayMs));
   });
 
   test('a row that the database refuses does not hold up the others', async () => {

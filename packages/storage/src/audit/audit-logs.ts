@@ -5,6 +5,7 @@ import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText } from '../requests/clean-text.ts';
 import { readCursor, writeCursor } from '../requests/cursor.ts';
 import type { AuditColumns, Database } from '../schema.ts';
+import { deleteOlder } from '../stats/prune.ts';
 
 export interface AuditFilters {
   /** Literal substring, ASCII case ignored. */
@@ -37,6 +38,8 @@ export interface AuditLogs {
   insertRows(rows: readonly AuditRow[]): Promise<void>;
   /** Throws `validation_failed` naming `cursor`. */
   listRows(query: AuditQuery): Promise<AuditPage>;
+  /** Forgets records older than `before` (ms since the epoch), in small pieces. Resolves with how many are gone. */
+  prune(before: number, stopped?: () => boolean): Promise<number>;
 }
 
 type Builder = ExpressionBuilder<Database, 'audit_logs'>;
@@ -78,6 +81,7 @@ export function createAuditLogs(db: Kysely<Database>, dialect: StorageDialect): 
               .execute();
         }),
       ),
+    prune: (before, stopped = () => false) => translate(() => deleteOlder(db, { table: 'audit_logs', time: 'occurred_at', before }, stopped)),
     async listRows({ filters, cursor, limit }) {
       const position = cursor === undefined ? null : readCursor(cursor);
       let query = db.selectFrom('audit_logs').selectAll();

@@ -30,7 +30,8 @@ export async function prune(
 ): Promise<{ rows: number; partitions: number }> {
   try {
     const partitions = keep.rows === null ? 0 : ((await days?.dropBefore(keep.rows)) ?? 0);
-    const rows = keep.rows === null ? 0 : await deleteRows(db, days ? otherPartition : 'request_stats', keep.rows, stopped);
+    const rows =
+      keep.rows === null ? 0 : await deleteOlder(db, { table: days ? otherPartition : 'request_stats', time: 'started_at', before: keep.rows }, stopped);
     if (keep.sessions !== null)
       await repeat(
         () =>
@@ -48,13 +49,18 @@ export async function prune(
   }
 }
 
-const deleteRows = (db: Kysely<Database>, table: string, before: number, stopped: () => boolean): Promise<number> =>
+/** Of a table whose key is a time and an id: what is older, piece by piece. Resolves with how many rows are gone. */
+export const deleteOlder = (
+  db: Kysely<Database>,
+  { table, time, before }: { table: string; time: string; before: number },
+  stopped: () => boolean,
+): Promise<number> =>
   repeat(
     () =>
       deletePiece(
         db,
-        sql`delete from ${sql.table(table)} where (started_at, id) in
-    (select started_at, id from ${sql.table(table)} where started_at < ${before} order by started_at limit ${rowsAtOnce})`,
+        sql`delete from ${sql.table(table)} where (${sql.ref(time)}, id) in
+    (select ${sql.ref(time)}, id from ${sql.table(table)} where ${sql.ref(time)} < ${before} order by ${sql.ref(time)} limit ${rowsAtOnce})`,
       ),
     stopped,
   );
