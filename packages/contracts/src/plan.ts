@@ -1,7 +1,10 @@
 import type { ProtocolId } from './protocol-id.ts';
 
-/** What a door asks of an upstream. `complete`: legacy completions, text in and text out, which only pass between equal protocols. */
-export type Operation = 'generate' | 'count-tokens' | 'complete';
+/**
+ * What a door asks of an upstream. Two only pass between equal protocols: `complete`, legacy completions, text in and text out; and `compact`, a
+ * conversation made short, of which the vendor gives a part that only it can read.
+ */
+export type Operation = 'generate' | 'count-tokens' | 'complete' | 'compact';
 
 /** Everything the router may know of a request to answer where it goes (about 1 KB on the bus). */
 export interface PlanRequest {

@@ -6,6 +6,7 @@ import { readProof } from '../kit/proof-mark.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { unresolvable } from './read-items.ts';
+import { unreadableCompaction } from './server-items.ts';
 
 /** Texts that a body must hold before it is worth parsing: stored state, sealed proofs, and ids of reasoning that only its upstream holds. */
 const previous = '"previous_response_id"';
@@ -65,7 +66,8 @@ function editProof(item: JsonObject, path: (string | number)[], context: Verbati
   }
   losses.add(`${path.join('.')}.encrypted_content`, 'dropped', 'Reasoning is replayed only to the model and account that signed it.');
   if (!readable) {
-    edits.push({ path, value: undefined });
+    const isCompaction = own(item, 'type') === 'compaction';
+    edits.push({ path, value: isCompaction ? { type: 'message', role: 'assistant', content: unreadableCompaction } : undefined });
     return false;
   }
   edits.push({ path: [...path, 'encrypted_content'], value: undefined });

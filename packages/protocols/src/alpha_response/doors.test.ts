@@ -109,6 +109,7 @@ describe('the door', () => {
     expect(client?.routes.map((route) => [route.methods, route.path, route.match('', new URLSearchParams(), {})])).toEqual([
       [['POST'], '/v1/responses', { operation: 'generate', stream: null }],
       [['POST'], '/v1/responses/input_tokens', { operation: 'count-tokens', stream: 'whole' }],
+      [['POST'], '/v1/responses/compact', { operation: 'compact', stream: 'whole' }],
     ]);
     expect(client?.writeTokenCount(3)).toEqual({ object: 'response.input_tokens', input_tokens: 3 });
     expect(upstream?.readTokenCount({ object: 'response.input_tokens', input_tokens: 51 })).toBe(51);

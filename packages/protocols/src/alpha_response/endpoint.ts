@@ -4,7 +4,7 @@ import { joinUrl } from '../kit/join-url.ts';
 import { asArray, asString, own } from '../kit/read.ts';
 import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
 
-const paths: Readonly<Record<Operation, string>> = { generate: '', complete: '', 'count-tokens': '/input_tokens' };
+const paths: Readonly<Record<Operation, string>> = { generate: '', complete: '', compact: '/compact', 'count-tokens': '/input_tokens' };
 
 /** Caller's headers that mean something to a server of this protocol; everything else stays here. */
 const passedHeaders = ['openai-beta', 'originator', 'session_id', 'conversation_id', 'x-codex-beta-features', 'x-codex-turn-state', 'x-codex-turn-metadata'];

@@ -17,6 +17,10 @@ export const unresolvable = (path: string, id: string | undefined): GatewayError
     message: `Item${id ? ` '${id.slice(0, 128)}'` : ''} is a reference to a stored item, and none is stored here. Send the item itself, and set store:false so that replies carry all that later turns need.`,
   });
 
+/** What only the vendor can do: its answer is a text that only it can read again. */
+export const cannotCompact = (path: string): GatewayError =>
+  invalid(path, 'This model is not served by an upstream that compacts conversations: ask it for a summary and go on with that.');
+
 export class ItemReader {
   readonly system: SystemPart[] = [];
   readonly turns: Turn[] = [];
@@ -74,6 +78,8 @@ export class ItemReader {
         return readTools(own(item, 'tools'), `${path}.tools`, this.#tools);
       case 'item_reference':
         throw unresolvable(path, asString(own(item, 'id')));
+      case 'compaction_trigger':
+        throw cannotCompact(path);
       case undefined:
         throw invalid(`${path}.type`, 'must be given on an item without a role');
       default:

@@ -4,7 +4,7 @@ import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
-import { ItemReader } from './read-items.ts';
+import { cannotCompact, ItemReader } from './read-items.ts';
 import { noTools, readToolChoice, readTools } from './tools.ts';
 import { echoFields, type RequestEcho } from './wire.ts';
 
@@ -25,7 +25,8 @@ const stateful: Readonly<Record<string, string>> = {
   prompt: 'Prompt templates are not stored here; send instructions and input.',
 };
 
-export function readRequest(value: unknown, _context: ReadRequestContext): ReadRequest {
+export function readRequest(value: unknown, context: ReadRequestContext): ReadRequest {
+  if (context.operation === 'compact') throw cannotCompact('model');
   const body = asObject(value);
   if (!body) throw invalid('', 'The body must be a JSON object.');
   refuseState(body);

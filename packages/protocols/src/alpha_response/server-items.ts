@@ -5,6 +5,9 @@ import { asArray, asString, type JsonObject, own } from '../kit/read.ts';
 const longest = 20_000;
 const mostResults = 100;
 
+/** Stands for a compacted conversation that only its issuer can read: without a word the model would take what is left for the whole. */
+export const unreadableCompaction = '[The conversation before this point was compacted by another model, and cannot be read here.]';
+
 const tellers: Readonly<Record<string, (item: JsonObject) => string[]>> = {
   web_search_call: (item) => [named('web_search', own(item, 'action'))],
   file_search_call: (item) => [
@@ -19,6 +22,7 @@ const tellers: Readonly<Record<string, (item: JsonObject) => string[]>> = {
     `[${asString(own(item, 'server_label')) ?? 'mcp'}.${asString(own(item, 'name')) ?? ''}: ${asString(own(item, 'arguments')) ?? ''}]`,
     asString(own(item, 'output')) ?? asString(own(item, 'error')) ?? '',
   ],
+  compaction: () => [unreadableCompaction],
 };
 
 const listOf = (value: unknown): unknown[] => (asArray(value) ?? []).slice(0, mostResults);

@@ -9,8 +9,8 @@ const defaultVersion = '2023-06-01';
 /** What a caller of the same protocol may say through us: which agent runs, in which session. The upstream's own names only. */
 const passedHeaders = ['x-app', 'x-claude-code-session-id'] as const;
 
-// No caller of this protocol asks for legacy completions.
-const pathByOperation = { generate: '/messages', complete: '/messages', 'count-tokens': '/messages/count_tokens' } as const;
+// No caller of this protocol asks for legacy completions, or for a conversation to be compacted.
+const pathByOperation = { generate: '/messages', complete: '/messages', compact: '/messages', 'count-tokens': '/messages/count_tokens' } as const;
 
 export const request: UpstreamDoor['request'] = ({ target, operation, stream, clientHeaders, clientQuery }) => ({
   method: 'POST',

@@ -45,7 +45,8 @@ class BetaReader implements ReplyReader {
       this.#over = true;
       return [{ type: 'error', error: faultOf(json) }];
     }
-    const handle = type === undefined ? undefined : handlers.get(type);
+    // Blocks after the stop reason belong to no reply.
+    const handle = type === undefined || (this.#finished && type.startsWith('content_block')) ? undefined : handlers.get(type);
     return handle ? handle(this, json) : [];
   }
 

@@ -42,7 +42,9 @@ export class ConverseReader implements ReplyReader {
 
   /** One event by its name; unknown ones say nothing. */
   readEvent(type: string | undefined, json: unknown): ChatEvent[] {
-    const handle = type === undefined || this.#over ? undefined : handlers.get(type);
+    // Blocks after the stop belong to no reply.
+    const isLate = this.#over || (this.#finished && type?.startsWith('contentBlock'));
+    const handle = type === undefined || isLate ? undefined : handlers.get(type);
     return handle && asObject(json) ? handle(this, json) : [];
   }
 
@@ -111,7 +113,8 @@ export class ConverseReader implements ReplyReader {
   }
 
   #begin(place: number, kind: BlockKind): OpenBlock {
-    const block: OpenBlock = { index: this.#blocks++, kind, pieces: [] };
+    // An opaque block is announced when it ends, and numbered then.
+    const block: OpenBlock = { index: kind === 'redacted' ? -1 : this.#blocks++, kind, pieces: [] };
     this.#open.set(place, block);
     return block;
   }
@@ -124,7 +127,8 @@ export class ConverseReader implements ReplyReader {
     const block = this.#open.get(place);
     if (!block) return [];
     this.#open.delete(place);
-    const { index, pieces } = block;
+    const { pieces } = block;
+    const index = block.kind === 'redacted' ? this.#blocks++ : block.index;
     if (block.kind === 'redacted') {
       return [
         { type: 'block-start', index, block: { type: 'redacted-thinking', data: joinBase64(pieces) } },

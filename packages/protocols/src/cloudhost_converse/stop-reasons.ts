@@ -16,5 +16,6 @@ const canonical: ReadonlyMap<string, FinishReason> = new Map([
 /** `calledTool` decides between a plain end and a tool call; malformed output has no word of its own and is `other`. */
 export function readStopReason(native: string | undefined, calledTool: boolean): FinishReason {
   const reason = native === undefined ? 'stop' : (canonical.get(native) ?? 'other');
+  if (reason === 'tool-calls' && !calledTool) return 'stop';
   return reason === 'stop' && calledTool ? 'tool-calls' : reason;
 }

@@ -12,6 +12,7 @@ import {
   type ReplyEmulation,
   repairCalls,
   type Target,
+  type ToolBridge,
   type VerbatimRules,
   type WriteRequestContext,
 } from '../../src/index.ts';
@@ -31,6 +32,7 @@ export interface Asked {
   losses: readonly Loss[];
   rules: VerbatimRules | null;
   emulation?: ReplyEmulation | undefined;
+  bridge?: ToolBridge | undefined;
   echo?: unknown;
   /** The gateway set cache marks that the caller could not set. */
   marked: boolean;
@@ -59,6 +61,7 @@ export function ask({ client, upstream: { upstream, target } }: Pair, sent: obje
     losses: [...read.losses, ...(repaired?.losses ?? []), ...(bridged?.losses ?? []), ...written.losses],
     rules: null,
     emulation: written.emulation,
+    bridge: bridged?.bridge,
     echo: read.echo,
     marked: before !== after,
   };
@@ -106,9 +109,9 @@ export const understand = ({ client }: Pair, heard: Heard, streamed: boolean): M
 
 const plain = { baseUrl: 'https://upstream.test', directPath: false, neutralHeaders: false, extraConfig: null };
 
-const contextOf = (asked: Asked): ReplyContext => replyContext(asked.echo);
+export const contextOf = (asked: Asked): ReplyContext => replyContext(asked.echo);
 
-const verbatimContext = (asked: Asked): Parameters<VerbatimRules['createReply']>[0] => ({
+export const verbatimContext = (asked: Asked): Parameters<VerbatimRules['createReply']>[0] => ({
   model: 'client-model',
   mintId: contextOf(asked).mintId,
   sealSignature: (signature) => signature,
@@ -116,10 +119,14 @@ const verbatimContext = (asked: Asked): Parameters<VerbatimRules['createReply']>
   parseRequest: () => JSON.parse(asked.sent),
 });
 
-function unwrapped({ emulation }: Asked, events: readonly ChatEvent[]): { read: ChatEvent[]; losses: readonly Loss[] } {
-  if (!emulation) return { read: [...events], losses: [] };
-  const unwrapper = new OutputUnwrapper(emulation);
-  return { read: unwrapper.read(events), losses: unwrapper.losses };
+/** What was asked for by other means, and the caller's own tools, put back in the events of one reply. */
+export function unwrapped(
+  { emulation, bridge }: Pick<Asked, 'emulation' | 'bridge'>,
+  events: readonly ChatEvent[],
+): { read: ChatEvent[]; losses: readonly Loss[] } {
+  const unwrapper = emulation && new OutputUnwrapper(emulation);
+  const read = unwrapper?.read(events) ?? [...events];
+  return { read: bridge?.restore(read) ?? read, losses: unwrapper?.losses ?? [] };
 }
 
 /** Each record with its edits, as the pump sends it on. */

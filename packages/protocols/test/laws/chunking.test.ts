@@ -1,4 +1,4 @@
-/** Law: however the bytes of a stream are cut, the events are the same. */
+/** Law: however the bytes of a stream are cut, the events are the same. `FUZZ_RUNS`: random cuts over all upstreams. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ChatEvent } from '../../src/index.ts';
@@ -7,6 +7,8 @@ import { replyScenarios } from './scenarios.ts';
 
 /** Those that between them hold every kind of block; each cut re-reads the whole stream, so not all are cut everywhere. */
 const everyCut = new Set(['thinking, text beyond ASCII, call', 'interleaved calls', 'refusal', 'empty']);
+
+const randomRuns = Math.ceil(Number(process.env['FUZZ_RUNS'] ?? 2400) / upstreams.length);
 
 describe.each(upstreams)('$id', (upstream) => {
   test.each(replyScenarios)('$name: a byte at a time', ({ events }) => {
@@ -34,16 +36,19 @@ describe.each(upstreams)('$id', (upstream) => {
     ).toEqual(expected);
   });
 
-  test('random chunkings', () => {
-    const whole = play(upstream, replyScenarios[1]!.events);
-    const expected = readStream(upstream, [whole]);
+  test(`${randomRuns} random chunkings`, () => {
+    const streams = replyScenarios.map(({ events }) => {
+      const whole = play(upstream, events);
+      return { whole, expected: readStream(upstream, [whole]) };
+    });
     fc.assert(
-      fc.property(fc.array(fc.nat(whole.length), { maxLength: 12 }), (cuts) => {
-        const points = [0, ...cuts.sort((a, b) => a - b), whole.length];
-        const chunks = points.slice(1).map((end, at) => whole.subarray(points[at], end));
+      fc.property(fc.nat(streams.length - 1), fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 }), (at, cuts) => {
+        const { whole, expected } = streams[at]!;
+        const points = [0, ...cuts.map((cut) => Math.floor(cut * whole.length)).sort((a, b) => a - b), whole.length];
+        const chunks = points.slice(1).map((end, index) => whole.subarray(points[index], end));
         expect(readStream(upstream, chunks)).toEqual(expected);
       }),
-      { numRuns: 200 },
+      { numRuns: randomRuns },
     );
-  });
+  }, 3_600_000);
 });

@@ -113,8 +113,9 @@ class Validator {
     if (typeof id !== 'string' || this.#ids.has(id)) this.#say(`item id ${id} is missing or repeated`);
     this.#ids.add(id);
     if (type === 'message' && event.item.content.length > 0) this.#say('a message begins with content');
-    if (type in callField && (event.item[callField[type] as string] !== '' || !event.item.call_id || !event.item.name))
-      this.#say('a call begins without its id or name, or with arguments');
+    if (type in callField && (event.item[callField[type] as string] !== '' || !event.item.call_id))
+      this.#say('a call begins without its id, or with arguments');
+    if (type in callField && !event.item.name) this.#say('a call has no name');
     this.#items.push({ type, id, content: [], summary: [], text: '', textDone: false, done: null });
   }
 
