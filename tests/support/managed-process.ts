@@ -13,6 +13,8 @@ export interface ManagedProcess {
   restart(): Promise<void>;
   /** Lines of standard output and error of all its runs, oldest first; the last 20,000. */
   logs(): string[];
+  /** What it counts, in Prometheus' text format. */
+  metrics(): Promise<string>;
 }
 
 export interface ProcessPlan {
@@ -60,6 +62,10 @@ export class GatewayProcess implements ManagedProcess {
 
   logs(): string[] {
     return [...this.#lines];
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(new URL('/metrics', this.#plan.readyUrl(this.ports)))).text();
   }
 
   /** Starts on free ports; tries others when somebody took them in between. */

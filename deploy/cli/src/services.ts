@@ -10,8 +10,8 @@ import type { Parts } from './parts.ts';
 import { findWebRoot } from './web-root.ts';
 
 export const serviceFactories = {
-  stats: ({ bus, storage, logger, metrics, priceOf, catalog, config }: Parts): Service =>
-    createStats({ bus, storage: storage(), logger, metrics, priceOf, catalog: catalog(), keep: config.stats }),
+  stats: ({ bus, storage, logger, redactor, metrics, priceOf, catalog, keyring, config }: Parts): Service =>
+    createStats({ bus, storage: storage(), logger, metrics, priceOf, catalog: catalog(), secrets: { keyring: keyring(), redactor }, keep: config.stats }),
   console: (parts: Parts): Service =>
     createConsole({
       bus: parts.bus,

@@ -128,6 +128,11 @@ export const variables = {
       fallback: 512 * MiB,
       says: 'Bytes of request bodies held at once; above it 503 before the body is read.',
     }),
+    storedBodyBudgetBytes: variable(wholeNumber(0, 4 * GiB), {
+      toml: 'server.stored_body_budget_bytes',
+      fallback: 32 * MiB,
+      says: 'Bytes of bodies held at once for key groups with `store_bodies`; above it bodies are not stored (`gateway_bodies_dropped_total`).',
+    }),
     maxRequestMs: variable(seconds(0.1, 86_400), {
       toml: 'server.max_request_seconds',
       fallback: 3_600_000,

@@ -14,6 +14,7 @@ export * from './error-wire.ts';
 export * from './frame.ts';
 export * from './job.ts';
 export * from './loss.ts';
+export * from './messages/bodies.ts';
 export * from './messages/explain.ts';
 export * from './messages/gather.ts';
 export * from './messages/limits.ts';

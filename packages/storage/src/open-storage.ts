@@ -3,6 +3,7 @@ import { GatewayError } from '@model-gateway/errors';
 import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { type AuditLogs, createAuditLogs } from './audit/audit-logs.ts';
+import { createStoredBodies, type StoredBodies } from './bodies/stored-bodies.ts';
 import { type CatalogStore, createCatalogStore } from './catalog/catalog-store.ts';
 import { type ConsoleStore, createConsoleStore } from './console/console-store.ts';
 import type { StorageDialect } from './dialects/dialect.ts';
@@ -35,6 +36,8 @@ export interface Storage {
   readonly mode: 'sqlite' | 'postgresql';
   readonly catalog: CatalogStore;
   readonly requests: RequestStats;
+  /** What callers wrote and were answered, for groups that keep it. */
+  readonly bodies: StoredBodies;
   readonly audit: AuditLogs;
   readonly history: CatalogHistory;
   readonly lastUsed: LastUsed;
@@ -54,6 +57,7 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
   return {
     mode: target.mode,
     catalog: createCatalogStore(db, dialect, { now, historyRevisions }),
+    bodies: createStoredBodies(db, dialect, now),
     audit: createAuditLogs(db, dialect),
     history: createHistory(db, dialect),
     lastUsed: createLastUsed(db, dialect),

@@ -104,6 +104,25 @@ export interface ConsoleStateColumns {
 
 export type RequestColumns = Record<keyof RequestRow, unknown> & { id: string; started_at: number; authority: number };
 
+export interface BodyColumns {
+  started_at: number;
+  id: string;
+  expires_at: number;
+  access_key: string;
+  key_group: string;
+  model: string | null;
+  client_protocol: string;
+  path: string;
+  stream: unknown;
+  status: number;
+  request: string;
+  request_bytes: number;
+  request_truncated: unknown;
+  response: string;
+  response_bytes: number;
+  response_truncated: unknown;
+}
+
 export interface SpendColumns {
   owner_kind: string;
   owner: string;
@@ -214,6 +233,7 @@ export interface Database {
   switch_targets: SwitchTargetColumns;
   catalog_revision: RevisionColumns;
   request_stats: RequestColumns;
+  request_bodies: BodyColumns;
   spend_days: SpendColumns;
   audit_logs: AuditColumns;
   catalog_history: HistoryColumns;

@@ -10,6 +10,8 @@ export interface Redactor {
   remove(secret: string): void;
   /** The text with known secrets and credential-like parts masked. */
   redact(text: string): string;
+  /** The text with known secrets masked and nothing else. Needs no `this`. */
+  redactKnown(text: string): string;
   /** Length of the longest tracked form: who cuts text must look this far beyond the cut. */
   readonly longest: number;
 }
@@ -108,6 +110,7 @@ export function createRedactor(): Redactor {
       counts.delete(secret);
       for (const form of formsOf(secret)) forget(form);
     },
+    redactKnown: (text) => (counts.size === 0 ? text : maskKnown(text)),
     redact(text) {
       let out = counts.size === 0 ? text : maskKnown(text);
       if (out.length < 8) return out;

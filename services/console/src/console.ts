@@ -13,6 +13,7 @@ import type { Logger, Metrics } from '@model-gateway/telemetry';
 import { accessKeyRoutes } from './api/access-key-routes.ts';
 import { auditRoutes } from './api/audit-routes.ts';
 import { batchRoutes } from './api/batch-routes.ts';
+import { bodyRoutes } from './api/body-routes.ts';
 import { budgetRoutes } from './api/budget-routes.ts';
 import { historyRoutes } from './api/history-routes.ts';
 import { limitRoutes } from './api/limit-routes.ts';
@@ -103,7 +104,7 @@ export function createConsole({
   const signIn = createSignIn({ bus, store: storage.console, attempts, audit, config, logger, now, sleep });
   const { sessions, guard: attemptGuard } = signIn;
   const liveLog = createLiveLog(bus);
-  const routes = [...createRoutes(room, now), ...logRoutes(room, now, liveLog), ...createSignInRoutes(signIn, config.oidc, room)];
+  const routes = [...createRoutes(room, now), ...bodyRoutes(room), ...logRoutes(room, now, liveLog), ...createSignInRoutes(signIn, config.oidc, room)];
   const handle = createApp([...routes, ...metaRoutes(routes)], { webRoot, secretKey, sessions, guard: attemptGuard }, room);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });

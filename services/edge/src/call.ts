@@ -42,6 +42,7 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     exchange.operation = match.operation;
     const body = await readBody(request, room.config.maxBodyBytes, room.bodyBudget);
     exchange.body = body;
+    if (principal.group.store_bodies) exchange.captureBodies(query);
     const keyHash = principal.key.hash;
     const wanted = readWanted(body.bytes, match, door.client, (session) => room.sessionModels.get(keyHash, exchange.sessionId ?? session ?? ''));
     exchange.requestedModel = wanted.model;

@@ -5,13 +5,17 @@ import type { GatewayError } from '@model-gateway/errors';
 import type { ClientError } from '@model-gateway/protocols';
 import type { Reservation } from './admission/budgets.ts';
 import type { Slot } from './admission/capacity.ts';
-import type { Principal } from './admission/credentials.ts';
+import { credentialsOf, type Principal } from './admission/credentials.ts';
 import { sessionOf } from './admission/session.ts';
+import { BodyCapture } from './bodies/body-capture.ts';
 import type { Door, Headers } from './http/doors.ts';
 import type { HeldBody } from './http/read-body.ts';
 import type { Room } from './room.ts';
 
 const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** What is kept of a path; storage cuts there too. */
+const longestPath = 2_048;
 
 const plainToken = /^[\x21-\x7e]{1,128}$/;
 
@@ -44,6 +48,8 @@ export class Exchange {
   /** What is given back when the connection is done with this exchange. */
   slot: Slot | undefined;
   body: HeldBody | undefined;
+  /** For a key group that keeps bodies. */
+  capture: BodyCapture | undefined;
   /** Where the caller keeps a list of models and wants to hear when it changes. */
   modelsTag: { header: string; value: string } | undefined;
   /** Told of the same moment. */
@@ -70,6 +76,13 @@ export class Exchange {
     this.body?.release();
     this.body = undefined;
     this.reply?.closed();
+  }
+
+  /** The request is here: from now on what goes out is kept too, where the group wants it. */
+  captureBodies(query: URLSearchParams): void {
+    const settings = this.principal?.group.store_bodies;
+    if (!settings?.enabled || !this.body) return;
+    this.capture = new BodyCapture(settings, this.body.bytes, credentialsOf(this.request, query), this.#room.bodies);
   }
 
   elapsedMs(): number {
@@ -101,6 +114,7 @@ export class Exchange {
     const unread = !this.request.complete && hasBody(this.request);
     const bytes = Buffer.from(body, 'utf8');
     this.responseBytes = bytes.length;
+    this.capture?.add(bytes);
     response.writeHead(status, {
       ...this.baseHeaders(),
       'content-type': 'application/json',
@@ -161,6 +175,23 @@ export class Exchange {
     this.reservation?.settle(row);
     this.#room.meters.finished(row);
     this.#room.rows.tell(row, settled);
+    if (this.capture) this.#handBodies(this.capture, row);
+  }
+
+  #handBodies(capture: BodyCapture, row: RequestRow): void {
+    const { principal } = this;
+    if (!principal) return capture.drop();
+    this.#room.bodies.hand(capture, () => ({
+      id: this.id,
+      startedAt: this.startedAt,
+      accessKey: principal.key.name,
+      keyGroup: principal.group.name,
+      model: row.model,
+      clientProtocol: this.door.id,
+      path: this.path.slice(0, longestPath),
+      stream: this.stream,
+      status: row.status,
+    }));
   }
 
   /** What the edge knows by itself; the translator's row, when there is one, replaces it. */

@@ -15,6 +15,7 @@ import { createLimitsPart } from './admission/limits-part.ts';
 import { RateLimits } from './admission/rate-limits.ts';
 import { SessionModels } from './admission/session-models.ts';
 import { Violations } from './admission/violations.ts';
+import { BodyDesk } from './bodies/body-desk.ts';
 import { createEveryday } from './http/everyday.ts';
 import { createListener } from './http/listener.ts';
 import { BodyBudget } from './http/read-body.ts';
@@ -48,6 +49,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   const budgets = new BudgetDesk(deps);
   const bodyBudget = new BodyBudget(config.bodyBudgetBytes);
   const rows = new RowTeller(bus, logger);
+  const bodies = new BodyDesk({ bus, logger, metrics, budgetBytes: config.storedBodyBudgetBytes });
   const mintId = createMinter();
   const violations = new Violations({ bus, logger, mintId });
   const room: Room = {
@@ -58,6 +60,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     budgets,
     bodyBudget,
     rows,
+    bodies,
     sessionModels: new SessionModels(),
     replies: new Roster(),
     sockets: new Roster(),
@@ -101,6 +104,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       room.draining = true;
       await closeServer(server, room);
       violations.close();
+      await bodies.flushed(1000);
       await answering?.dispose();
       capacity.close();
       await catalog.stop();

@@ -9,6 +9,7 @@ import type { ClientAddress } from './admission/client-address.ts';
 import type { RateLimits } from './admission/rate-limits.ts';
 import type { SessionModels } from './admission/session-models.ts';
 import type { Violations } from './admission/violations.ts';
+import type { BodyDesk } from './bodies/body-desk.ts';
 import type { BodyBudget } from './http/read-body.ts';
 import type { EdgeMeters } from './meters.ts';
 import type { Reply } from './reply/reply.ts';
@@ -28,6 +29,8 @@ export interface Room {
   budgets: BudgetDesk;
   clientAddress: ClientAddress;
   rows: RowTeller;
+  /** Bodies on their way to be stored. */
+  bodies: BodyDesk;
   violations: Violations;
   bodyBudget: BodyBudget;
   sessionModels: SessionModels;

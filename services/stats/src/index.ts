@@ -3,10 +3,12 @@ import type { Bus, Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { StatsConfig } from '@model-gateway/config';
 import type { PriceOf } from '@model-gateway/pricing';
+import type { Keyring } from '@model-gateway/secrets';
 import type { Service } from '@model-gateway/service';
 import { guardStorage, type Storage } from '@model-gateway/storage';
-import type { Logger, Metrics } from '@model-gateway/telemetry';
+import type { Logger, Metrics, Redactor } from '@model-gateway/telemetry';
 import { keepAudit } from './audit/keep-audit.ts';
+import { keepBodies } from './bodies/keep-bodies.ts';
 import { createBudgetWatch } from './budgets/watch-budgets.ts';
 import { createRowTeller, type RowTeller } from './live-log/tell-rows.ts';
 import { priceRow } from './price-row.ts';
@@ -22,6 +24,8 @@ export interface StatsDeps {
   /** Where prices come from: rows wait until there is a configuration to price them by. Absent: `priceOf` needs none. */
   catalog?: Pick<CatalogWatcher, 'start' | 'stop' | 'ready' | 'onChange' | 'current'>;
   metrics?: Metrics;
+  /** What bodies are searched for before they are stored. Absent: none are taken. */
+  secrets?: { keyring: Keyring; redactor: Redactor };
   keep: StatsConfig;
   /** Milliseconds since the epoch. */
   now?: () => number;
@@ -31,13 +35,14 @@ export interface StatsDeps {
 const batching = { sqlite: { maxBatch: 64, maxWaitMs: 100 }, postgresql: { maxBatch: 500, maxWaitMs: 100 } } as const;
 
 /** Stopping leaves the storage open: who opened it closes it. */
-export function createStats({ bus, storage, logger, priceOf, catalog, metrics, keep, now = Date.now }: StatsDeps): Service {
+export function createStats({ bus, storage, logger, priceOf, catalog, metrics, secrets, keep, now = Date.now }: StatsDeps): Service {
   const guard = guardStorage({ storage, logger });
   const upkeep = createUpkeep({ storage, logger, keep, now });
   const budgets = createBudgetWatch({ requests: storage.requests, snapshot: () => catalog?.current() ?? null, logger, metrics, now });
   let door: Disposable | undefined;
   let answers: Disposable | undefined;
   let audit: Disposable | undefined;
+  let bodies: Disposable | undefined;
   let teller: RowTeller | undefined;
   let stopping = false;
   let failing = false;
@@ -76,6 +81,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, k
       guard.whenMigrated(() => {
         if (stopping) return;
         audit = keepAudit({ bus, storage, logger });
+        if (secrets) bodies = keepBodies({ bus, storage, logger, ...secrets, snapshot: () => catalog?.current() ?? null });
         upkeep.start();
         budgets.start();
         teller = createRowTeller(bus);
@@ -88,7 +94,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, k
       guard.stop();
       upkeep.stop();
       budgets.stop();
-      await Promise.all([door?.dispose(), answers?.dispose(), audit?.dispose(), teller?.dispose()]);
+      await Promise.all([door?.dispose(), answers?.dispose(), audit?.dispose(), bodies?.dispose(), teller?.dispose()]);
       await catalog?.stop();
     },
     health() {

@@ -29,6 +29,8 @@ export function createUpkeep({ storage, logger, keep, now, everyMs = 3_600_000 }
     try {
       for (let ahead = 0; ahead <= daysAhead; ahead++) await storage.requests.prepareDay(now() + ahead * dayMs);
       const gone = await storage.requests.prune(toKeep(keep, now()), () => stopped);
+      const bodies = await storage.bodies.prune(() => stopped);
+      if (bodies > 0) logger.info({ bodies }, 'expired bodies of requests were forgotten');
       if (gone.rows > 0 || gone.partitions > 0) logger.info(gone, 'old rows of requests were forgotten');
       const records = keep.auditDays === 0 ? 0 : await storage.audit.prune(now() - keep.auditDays * dayMs, () => stopped);
       if (records > 0) logger.info({ records }, 'old records of the audit log were forgotten');

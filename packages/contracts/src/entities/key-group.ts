@@ -13,6 +13,16 @@ export const headerRuleSchema = z
   .refine((rule) => rule.match === 'exists' || rule.match === 'absent' || rule.value !== undefined, { message: 'this match needs a value', path: ['value'] });
 export type HeaderRule = z.infer<typeof headerRuleSchema>;
 
+/** Whether bodies of the group's requests are kept for admins to read. Off unless somebody wants it: they hold what callers wrote. */
+export const storeBodiesSchema = z.strictObject({
+  enabled: z.boolean().default(false),
+  /** Of the request and of the response, each; the rest is cut off. */
+  max_bytes: z.int().min(1_024).max(1_048_576).default(65_536),
+  /** After so many hours they are forgotten. */
+  ttl_hours: z.int().min(1).max(720).default(24),
+});
+export type StoreBodies = z.output<typeof storeBodiesSchema>;
+
 export const keyGroupSchema = z.strictObject({
   name: resourceName,
   /** Canonical model names; `*` stands for any run of characters. */
@@ -24,8 +34,10 @@ export const keyGroupSchema = z.strictObject({
   budget: budgetSchema.nullable().default(null),
   /** Refuse a call that its translation would lose something of (400 that names the losses). */
   strict_translation: z.boolean().default(false),
+  /** null: no bodies are kept. */
+  store_bodies: storeBodiesSchema.nullable().default(null),
   enabled: z.boolean().default(true),
   description: z.string().max(2000).default(''),
 });
 export type KeyGroupInput = z.input<typeof keyGroupSchema>;
-export type KeyGroup = WithLater<z.output<typeof keyGroupSchema>, 'rate_limit' | 'budget'>;
+export type KeyGroup = WithLater<z.output<typeof keyGroupSchema>, 'rate_limit' | 'budget' | 'store_bodies'>;

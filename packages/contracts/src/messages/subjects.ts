@@ -4,6 +4,7 @@ import type { Outcome } from '../outcome.ts';
 import type { Plan, PlanRequest } from '../plan.ts';
 import type { RequestRow } from '../row.ts';
 import type { CatalogDelta, CatalogRows } from '../snapshot.ts';
+import type { BodiesToKeep } from './bodies.ts';
 import type { ExplainedNode, ExplainRequest, Explanation } from './explain.ts';
 import type { GatherTopic } from './gather.ts';
 import type { ScriptOutcome, ScriptRun } from './script.ts';
@@ -36,6 +37,8 @@ export interface OpenSubjects {
   'catalog.load': { request: { revision?: number }; head: { revision: number }; tail: { bytes: number } };
   /** One run of an admin's script over the body's bytes; the new texts come as one message. */
   'script.run': { request: ScriptRun; head: ScriptOutcome; tail: Record<string, never> };
+  /** Bodies of one request, the texts behind the question; the tail comes when they are stored. */
+  'stats.keep-bodies': { request: BodiesToKeep; head: Record<string, never>; tail: Record<string, never> };
   /** One HTTP/1.1 exchange with the console's own server, both ways. */
   'console.http': { request: { remoteAddress: string }; head: Record<string, never>; tail: Record<string, never> };
 }

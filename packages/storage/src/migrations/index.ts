@@ -12,6 +12,7 @@ import { historyTables } from './0007-history.ts';
 import { statTables } from './0008-stats.ts';
 import { countedRows } from './0009-counted-rows.ts';
 import { rewritingTables } from './0010-row-pipeline.ts';
+import { requestBodiesTable } from './0011-request-bodies.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -25,6 +26,7 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0008-stats': (_types, dialect) => statTables(dialect),
   '0009-counted-rows': (_types, dialect) => countedRows(dialect),
   '0010-row-pipeline': rewritingTables,
+  '0011-request-bodies': requestBodiesTable,
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

@@ -126,15 +126,16 @@ export const logRoutes = ({ storage, logger }: Room, now: () => number, liveLog:
     method: 'get',
     path: `${base}/logs/{id}`,
     operationId: 'read_log',
-    summary: 'One finished request by its id',
+    summary: 'One finished request by its id; `has_bodies` tells whether its bodies are stored',
     tag: 'logs',
     status: 200,
     answer: requestRow,
     failures: [404],
     async handle(request, response) {
-      const row = await storage.requests.findRow(parameter(request, 'id'));
+      const id = parameter(request, 'id');
+      const row = await storage.requests.findRow(id);
       if (!row) throw new Problem('not_found', 'There is no request of this id.');
-      response.json(row);
+      response.json({ ...row, has_bodies: await storage.bodies.has(id) });
     },
   },
 ];

@@ -63,6 +63,9 @@ const relative: Record<string, Methods> = {
   logs: { get: everyone },
   'logs/stream': { get: everyone },
   'logs/{id}': { get: everyone },
+  // What callers wrote and were answered.
+  'logs/bodies': { get: admin },
+  'logs/{id}/bodies': { get: admin },
   'model-monitor': { get: everyone },
   'rate-limit-status': { get: everyone },
   'stats/summary': { get: everyone },

@@ -15,7 +15,6 @@ const unbuilt: Record<ResourcePath, Record<string, Neutral>> = {
   'load-balancers': {},
   'key-groups': {
     mcp_tool_acl: [{ allowed_tools: [], denied_tools: [], allowed_tags: [] }],
-    store_bodies: [{ enabled: false }],
   },
   'access-keys': {},
   pricing: {},

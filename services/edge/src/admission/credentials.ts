@@ -29,6 +29,9 @@ export function authenticate(request: IncomingMessage, query: URLSearchParams, s
 export const maskOfCaller = (request: IncomingMessage, query: URLSearchParams, { key }: Principal): string =>
   maskKey(collect(request, query).find((value) => hashAccessKey(value) === key.hash) ?? '');
 
+/** Everything that came as a credential, whoever it is for: it must not be stored with a body that repeats it. */
+export const credentialsOf = (request: IncomingMessage, query: URLSearchParams): readonly string[] => collect(request, query);
+
 /** The distinct values sent. Values of our own format must agree; a header sent twice is refused whatever it holds. */
 function collect(request: IncomingMessage, query: URLSearchParams): string[] {
   const seen: string[] = [];

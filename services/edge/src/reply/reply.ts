@@ -59,6 +59,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   /** The usual way of a reply that is no stream: all of it at once, in one write. */
   whole(head: ReplyHead, bytes: Uint8Array, tail: ReplyTail): void {
     this.#exchange.responseBytes = bytes.length;
+    this.#exchange.capture?.addWhole(bytes);
     this.#commit(head.status, head.headers);
     this.#exchange.response.end(bytes);
     this.#finish();
@@ -70,6 +71,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     this.#closer?.observe(bytes);
     this.#betweenEvents = (flags & frameFlag.messageEnd) !== 0;
     this.#exchange.responseBytes += bytes.length;
+    this.#exchange.capture?.add(bytes);
     this.#unconsumed += bytes.length;
     this.#timer?.refresh();
     if (response.write(bytes)) return this.#consume();
@@ -117,6 +119,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     }
     const text = this.#closer.close({ reason: error.code, detail: error.message, timestamp: new Date().toISOString() }, usage);
     this.#exchange.responseBytes += Buffer.byteLength(text);
+    this.#exchange.capture?.add(Buffer.from(text, 'utf8'));
     response.end(text);
   }
 

@@ -1,0 +1,134 @@
+/** The repository of kept bodies: what has expired is not found, and is forgotten in small pieces. */
+import { type Kysely, sql } from 'kysely';
+import type { StorageDialect } from '../dialects/dialect.ts';
+import { cleanText } from '../requests/clean-text.ts';
+import type { BodyColumns, Database } from '../schema.ts';
+
+/** A list of kept bodies holds this of each. */
+export interface BodyEntry {
+  id: string;
+  /** Milliseconds since the epoch, as all times here. */
+  started_at: number;
+  expires_at: number;
+  access_key: string;
+  key_group: string;
+  /** Canonical; null when the name was never resolved. */
+  model: string | null;
+  client_protocol: string;
+  /** Of the URL, without its query. */
+  path: string;
+  stream: boolean;
+  status: number;
+}
+
+export interface StoredText {
+  text: string;
+  /** Length of the whole body as it was. */
+  bytes: number;
+  /** The text ends before the body did. */
+  truncated: boolean;
+}
+
+/** Both bodies of one request. Their texts are to be redacted and cut before they come here. */
+export interface RequestBodies extends BodyEntry {
+  request: StoredText;
+  response: StoredText;
+}
+
+export interface BodyQuery {
+  clientProtocol?: string;
+  keyGroup?: string;
+  limit: number;
+}
+
+export interface StoredBodies {
+  /** Safe to repeat: what is there stays. */
+  insert(bodies: RequestBodies): Promise<void>;
+  find(id: string): Promise<RequestBodies | null>;
+  has(id: string): Promise<boolean>;
+  /** Newest first. */
+  list(query: BodyQuery): Promise<BodyEntry[]>;
+  /** Forgets what has expired. Resolves with how many are gone. */
+  prune(stopped?: () => boolean): Promise<number>;
+}
+
+const entryColumns = ['id', 'started_at', 'expires_at', 'access_key', 'key_group', 'model', 'client_protocol', 'path', 'stream', 'status'] as const;
+/** Each may be a megabyte: so many at once leave the gateway's thread free on SQLite. */
+const rowsAtOnce = 20;
+const pauseMs = 10;
+const wholly = Number.POSITIVE_INFINITY;
+
+export function createStoredBodies(db: Kysely<Database>, dialect: StorageDialect, now: () => number): StoredBodies {
+  const translate = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw dialect.translateError(error);
+    }
+  };
+  return {
+    insert: (bodies) =>
+      translate(async () => {
+        await db
+          .insertInto('request_bodies')
+          .values(encode(bodies, dialect))
+          .onConflict((conflict) => conflict.columns(['started_at', 'id']).doNothing())
+          .execute();
+      }),
+    find: (id) =>
+      translate(async () => {
+        const columns = await db.selectFrom('request_bodies').selectAll().where('id', '=', id).where('expires_at', '>', now()).executeTakeFirst();
+        return columns ? decode(columns) : null;
+      }),
+    has: (id) =>
+      translate(async () => {
+        const found = await db.selectFrom('request_bodies').select('id').where('id', '=', id).where('expires_at', '>', now()).executeTakeFirst();
+        return found !== undefined;
+      }),
+    list: ({ clientProtocol, keyGroup, limit }) =>
+      translate(async () => {
+        let query = db.selectFrom('request_bodies').select(entryColumns).where('expires_at', '>', now());
+        if (clientProtocol !== undefined) query = query.where('client_protocol', '=', clientProtocol);
+        if (keyGroup !== undefined) query = query.where('key_group', '=', keyGroup);
+        const found = await query.orderBy('started_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
+        return found.map(decodeEntry);
+      }),
+    prune: (stopped = () => false) =>
+      translate(async () => {
+        const before = now();
+        let all = 0;
+        while (!stopped()) {
+          const { numAffectedRows } = await sql`delete from request_bodies where (started_at, id) in
+            (select started_at, id from request_bodies where expires_at <= ${before} order by expires_at limit ${rowsAtOnce})`.execute(db);
+          const gone = Number(numAffectedRows ?? 0n);
+          all += gone;
+          if (gone === 0) break;
+          await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        }
+        return all;
+      }),
+  };
+}
+
+const encode = ({ request, response, ...entry }: RequestBodies, dialect: StorageDialect): BodyColumns => ({
+  ...entry,
+  model: entry.model === null ? null : cleanText(entry.model),
+  path: cleanText(entry.path),
+  stream: dialect.encodeBoolean(entry.stream),
+  request: cleanText(request.text, wholly),
+  request_bytes: request.bytes,
+  request_truncated: dialect.encodeBoolean(request.truncated),
+  response: cleanText(response.text, wholly),
+  response_bytes: response.bytes,
+  response_truncated: dialect.encodeBoolean(response.truncated),
+});
+
+const decodeEntry = (columns: Pick<BodyColumns, (typeof entryColumns)[number]>): BodyEntry => ({ ...columns, stream: Boolean(columns.stream) });
+
+function decode({ request, request_bytes, request_truncated, response, response_bytes, response_truncated, ...columns }: BodyColumns): RequestBodies {
+  return {
+    ...decodeEntry(columns),
+    request: { text: request, bytes: request_bytes, truncated: Boolean(request_truncated) },
+    response: { text: response, bytes: response_bytes, truncated: Boolean(response_truncated) },
+  };
+}

@@ -1,0 +1,102 @@
+/** The bodies of one request while it is under way, for a key group that keeps them. */
+import { bodyLookAhead, type SentBody, type StoreBodies } from '@model-gateway/contracts';
+import { type CompactBody, compactBody } from './compact-body.ts';
+
+/** What is held of all bodies together. */
+export interface BodyHolder {
+  /** false: there is no room. */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
+}
+
+/** What is left to be sent. Its bytes stay taken until whoever sends it gives them back. */
+export interface CapturedBodies {
+  maxBytes: number;
+  ttlHours: number;
+  request: SentBody;
+  response: SentBody;
+  bytes: Buffer;
+}
+
+const mask = '[redacted]';
+/** Below this a secret would match ordinary words. */
+const shortestSecret = 6;
+
+export class BodyCapture {
+  readonly #settings: StoreBodies;
+  readonly #limit: number;
+  readonly #holder: BodyHolder;
+  readonly #secrets: readonly string[];
+  #request: Uint8Array;
+  #parts: Buffer[] = [];
+  #size = 0;
+  #kept = 0;
+  /** There was no room for the response. */
+  #given = false;
+
+  /** `secrets`: the credentials that came with the request, which nobody else knows. */
+  constructor(settings: StoreBodies, request: Uint8Array, secrets: readonly string[], holder: BodyHolder) {
+    this.#settings = settings;
+    this.#limit = settings.max_bytes + bodyLookAhead;
+    this.#holder = holder;
+    this.#secrets = secrets.filter((secret) => secret.length >= shortestSecret);
+    this.#request = request;
+  }
+
+  /** A part of the response as it goes out. The bytes are copied: they may lie in a much larger buffer. */
+  add(bytes: Uint8Array): void {
+    this.#size += bytes.length;
+    const room = this.#limit - this.#kept;
+    if (room === 0 || this.#given) return;
+    const part = Buffer.from(bytes.length > room ? bytes.subarray(0, room) : bytes);
+    if (!this.#holder.take(part.length)) return this.drop();
+    this.#parts.push(part);
+    this.#kept += part.length;
+  }
+
+  /** The whole response at once: what long runs of base64 would take is used for what stands behind them. */
+  addWhole(bytes: Uint8Array): void {
+    const { bytes: compact, whole } = compactBody(bytes, this.#limit);
+    this.add(compact);
+    this.#size = bytes.length;
+    if (!whole) this.#kept = this.#limit;
+  }
+
+  /** Gives everything back. */
+  drop(): void {
+    if (this.#given) return;
+    this.#given = true;
+    this.#holder.give(heldBy(this.#parts));
+    this.#parts = [];
+    this.#request = Buffer.alloc(0);
+  }
+
+  /** null when there is no room. Called once, when the response is complete or broken. */
+  finish(): CapturedBodies | null {
+    if (this.#given) return null;
+    const response = compactBody(Buffer.concat(this.#parts), this.#limit);
+    const request = this.#masked(compactBody(this.#request, this.#limit));
+    const answered = this.#masked({ bytes: response.bytes, whole: this.#kept < this.#limit });
+    const requestSize = this.#request.length;
+    this.drop();
+    const bytes = Buffer.concat([request.bytes, answered.bytes]);
+    if (!this.#holder.take(bytes.length)) return null;
+    return {
+      maxBytes: this.#settings.max_bytes,
+      ttlHours: this.#settings.ttl_hours,
+      request: { size: requestSize, sent: request.bytes.length, whole: request.whole },
+      response: { size: this.#size, sent: answered.bytes.length, whole: answered.whole },
+      bytes,
+    };
+  }
+
+  /** A search over bytes: hardly ever is there anything to replace. */
+  #masked({ bytes, whole }: CompactBody): CompactBody {
+    let out = bytes;
+    for (const secret of this.#secrets) if (out.includes(secret)) out = Buffer.from(out.toString('latin1').replaceAll(latin1(secret), mask), 'latin1');
+    return { bytes: out, whole };
+  }
+}
+
+const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+const heldBy = (parts: readonly Buffer[]): number => parts.reduce((sum, part) => sum + part.length, 0);

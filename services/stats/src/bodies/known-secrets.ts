@@ -1,0 +1,51 @@
+/** What the configuration keeps secret, made known to the redactor when the first body is about to be stored, and as the configuration changes. */
+import { type Snapshot, sealedAs, type UpstreamRecord } from '@model-gateway/contracts';
+import type { Keyring } from '@model-gateway/secrets';
+import type { Logger, Redactor } from '@model-gateway/telemetry';
+
+export interface KnownSecretsDeps {
+  keyring: Keyring;
+  redactor: Redactor;
+  logger: Logger;
+}
+
+/** Headers whose value may be one. */
+const likelyCredential = /auth|key|token|secret|cookie/i;
+
+/** Gives what is to be called before each use of the redactor: cheap while the snapshot is the same. */
+export function createKnownSecrets({ keyring, redactor, logger }: KnownSecretsDeps): (snapshot: Snapshot) => void {
+  /** Records are shared by the snapshots in which they did not change. */
+  let known = new Map<UpstreamRecord, readonly string[]>();
+  let seen: Snapshot | undefined;
+
+  const open = (upstream: UpstreamRecord, sealed: string, boundTo: string): string[] => {
+    try {
+      return [keyring.open(sealed, boundTo)];
+    } catch (error) {
+      // Nobody can use it either: what no process of this gateway can read comes back in no body.
+      logger.warn({ upstream: upstream.name, error }, 'a secret does not open: bodies that are stored are not searched for it');
+      return [];
+    }
+  };
+  const secretsOf = (upstream: UpstreamRecord): string[] => {
+    const { id, api_keys, proxy, custom_headers } = upstream;
+    const keys = api_keys.flatMap((key) => open(upstream, key.sealed, sealedAs.upstreamKey(id, key.id)));
+    const userInfo = proxy?.sealed ? open(upstream, proxy.sealed, sealedAs.upstreamProxy(id)) : [];
+    const headers = Object.entries(custom_headers).flatMap(([name, value]) => (likelyCredential.test(name) ? [value.replace(/^(?:bearer|basic) +/i, '')] : []));
+    // A pair or a triple is secret in each of its parts.
+    return [...new Set([...[...keys, ...userInfo].flatMap((value) => [value, ...value.split(':')]), ...headers])];
+  };
+
+  return (snapshot) => {
+    if (snapshot === seen) return;
+    const next = new Map<UpstreamRecord, readonly string[]>();
+    for (const upstream of snapshot.upstreams.values()) {
+      const secrets = known.get(upstream) ?? secretsOf(upstream);
+      if (!known.has(upstream)) for (const secret of secrets) redactor.add(secret);
+      next.set(upstream, secrets);
+    }
+    for (const [upstream, secrets] of known) if (!next.has(upstream)) for (const secret of secrets) redactor.remove(secret);
+    known = next;
+    seen = snapshot;
+  };
+}
