@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type AnswerChecker, createAnswerChecker } from '../../services/console/test/document.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { scriptedModels } from '../support/callers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway, until } from '../support/gateway.ts';
 
 const password = 'a password for the document';
 /** Needs an OpenID provider; held against the document where one is run (services/console/test/oidc.test.ts). */
@@ -136,6 +136,7 @@ test('people', async () => {
 }, 60_000);
 
 test('looking on and trying', async () => {
+  await gateway.configure({ key_groups: [{ name: 'everyone', models: ['*'], store_bodies: { enabled: true } }] });
   for (const model of ['alpha ok', 'beta ok', 'alpha status:500', 'nowhere']) {
     const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
@@ -145,8 +146,11 @@ test('looking on and trying', async () => {
     await reply.text();
     const { id } = await gateway.row(reply.headers.get('x-request-id') ?? '');
     await call('GET', `logs/${id}`);
+    await until(async () => (await gateway.console('GET', `/logs/${id}/bodies`)).status === 200, 'its bodies');
+    await call('GET', `logs/${id}/bodies`);
   }
   await call('GET', 'logs?limit=2');
+  await call('GET', 'logs/bodies?limit=3');
   await call('GET', 'logs?format=csv');
   await call('GET', 'logs?limit=0', undefined, { wanted: 422 });
   await call('GET', 'stats/summary?compare=true');

@@ -4,6 +4,7 @@ import { actorNameOf, auditOf } from '../audit/audit-of.ts';
 import { Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
+import { bodyEntry, requestBodies } from './answers/stored-bodies.ts';
 import { base, parameter, type Route } from './route.ts';
 
 const bodyQuery = z.object({
@@ -21,6 +22,7 @@ export const bodyRoutes = ({ storage, audit }: Room): Route[] => [
     tag: 'logs',
     query: bodyQuery,
     status: 200,
+    answer: z.strictObject({ items: z.array(bodyEntry) }),
     async handle(request, response) {
       const { client_protocol, key_group, limit } = readInput(bodyQuery, request.query);
       const items = await storage.bodies.list({
@@ -38,6 +40,7 @@ export const bodyRoutes = ({ storage, audit }: Room): Route[] => [
     summary: 'What one request and its response held, redacted and cut, where the key group stores bodies; the reading is audited',
     tag: 'logs',
     status: 200,
+    answer: requestBodies,
     failures: [404],
     async handle(request, response) {
       const found = await storage.bodies.find(parameter(request, 'id'));

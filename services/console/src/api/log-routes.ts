@@ -11,7 +11,7 @@ import { csvHeaders } from '../statistics/csv.ts';
 import { rowTableHead, rowTableLine } from '../statistics/row-table.ts';
 import { readInput } from '../validation/read-input.ts';
 import { cursorPageOf } from './answers/common.ts';
-import { requestRow } from './answers/request-row.ts';
+import { requestDetails, requestRow } from './answers/request-row.ts';
 import { instant, toRange } from './instant.ts';
 import { base, parameter, type Route } from './route.ts';
 
@@ -129,7 +129,7 @@ export const logRoutes = ({ storage, logger }: Room, now: () => number, liveLog:
     summary: 'One finished request by its id; `has_bodies` tells whether its bodies are stored',
     tag: 'logs',
     status: 200,
-    answer: requestRow,
+    answer: requestDetails,
     failures: [404],
     async handle(request, response) {
       const id = parameter(request, 'id');

@@ -5,7 +5,7 @@ import { count, epochMs, maybeCount, maybeText, text } from './common.ts';
 
 const protocol = z.enum(protocolIds).nullable();
 
-export const requestRow: z.ZodType<RequestRow> = z.strictObject({
+const columns = {
   id: text,
   client_request_id: maybeText,
   started_at: epochMs,
@@ -43,4 +43,8 @@ export const requestRow: z.ZodType<RequestRow> = z.strictObject({
   losses: z.array(z.strictObject({ field: text, action: z.enum(['dropped', 'downgraded', 'emulated', 'renamed']), detail: text })),
   pipeline: z.array(text),
   routes: z.array(text),
-});
+} as const;
+
+export const requestRow: z.ZodType<RequestRow> = z.strictObject(columns);
+/** One that was asked for by its id. */
+export const requestDetails: z.ZodType<RequestRow & { has_bodies: boolean }> = z.strictObject({ ...columns, has_bodies: z.boolean() });
