@@ -48,4 +48,6 @@ export interface Plan {
   balanced: boolean;
   /** Milliseconds until the soonest of the nodes left out because they said so may be asked again. */
   retryAfterMs?: number;
+  /** Only the revision and the caller's binding decided: the same caller would be told the same of this model, until an attempt fails somewhere. */
+  lasting?: true;
 }

@@ -23,12 +23,27 @@ function decode(bytes: Buffer, start: number, end: number): string | null {
   }
 }
 
+/** Who scans body after body asks for the same list. */
+const known = new WeakMap<readonly string[], KeyMatcher<string>>();
+
 export function keyMatcher<Key extends string>(keys: readonly Key[]): KeyMatcher<Key> {
+  let matcher = known.get(keys) as KeyMatcher<Key> | undefined;
+  if (!matcher) {
+    matcher = createMatcher(keys);
+    known.set(keys, matcher as KeyMatcher<string>);
+  }
+  return matcher;
+}
+
+function createMatcher<Key extends string>(keys: readonly Key[]): KeyMatcher<Key> {
+  const byLength: Key[][] = [];
+  for (const key of keys) (byLength[key.length] ??= []).push(key);
   // No character of a wanted key takes more than the six bytes of `\u0000`: longer spellings need no decoding.
   const longestSpelling = 2 + 6 * keys.reduce((longest, key) => Math.max(longest, key.length), 0);
   return (bytes, start, end) => {
     if (end - start > longestSpelling) return null;
-    for (const key of keys) if (end - start - 2 === key.length && equalsAscii(bytes, start + 1, key)) return key;
+    const candidates = byLength[end - start - 2];
+    if (candidates) for (const key of candidates) if (equalsAscii(bytes, start + 1, key)) return key;
     if (!hasBackslash(bytes, start + 1, end - 1)) return null;
     const decoded = decode(bytes, start, end);
     return keys.find((key) => key === decoded) ?? null;

@@ -18,6 +18,29 @@ const tokenName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 /** Node writes header values as Latin-1: what lies above cannot be sent, and control characters would start a new header. */
 const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** Names and values that were judged good: the same few go out with every call. Full, they are left as they are: callers' values would only churn. */
+const names = new Map<string, string>();
+const values = new Set<string>();
+const mostJudged = 512;
+const longestJudged = 256;
+
+/** The name in lower case; undefined for one that cannot be sent. */
+function judgeName(name: string): string | undefined {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  const lower = name.toLowerCase();
+  if (connectionNames.has(lower) || !tokenName.test(name)) return undefined;
+  if (names.size < mostJudged) names.set(name, lower);
+  return lower;
+}
+
+function judgeValue(value: string): boolean {
+  if (values.has(value)) return true;
+  if (!sendable.test(value)) return false;
+  if (value.length <= longestJudged && values.size < mostJudged) values.add(value);
+  return true;
+}
+
 /**
  * Headers as undici takes them. What cannot be sent is left out and named to `dropped` (never its value). `accept-encoding` is always
  * `identity`: replies are read as they come, inflating costs more than the bytes saved.
@@ -25,12 +48,13 @@ const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
 export function outgoingHeaders(headers: Readonly<Record<string, string>>, userAgent: string, dropped: (name: string) => void): string[] {
   const out: string[] = ['accept-encoding', 'identity'];
   let hasAgent = false;
-  for (const name of Object.keys(headers)) {
-    const lower = name.toLowerCase();
+  for (const name in headers) {
+    if (!Object.hasOwn(headers, name)) continue;
+    const lower = judgeName(name);
     if (lower === 'accept-encoding') continue;
     const value = headers[name];
-    if (typeof value !== 'string' || connectionNames.has(lower) || !tokenName.test(name) || !sendable.test(value)) {
-      dropped(lower.slice(0, 64));
+    if (lower === undefined || typeof value !== 'string' || !judgeValue(value)) {
+      dropped(name.slice(0, 64).toLowerCase());
       continue;
     }
     if (lower === 'user-agent') hasAgent = true;

@@ -387,6 +387,11 @@ export interface UpstreamDoor {
   createReader(target: Target): ReplyReader;
   /** A whole JSON reply → the same events. */
   readWhole(body: unknown, target: Target): ChatEvent[];
+  /**
+   * The usage of a whole reply that is plainly finished and failed at nothing: all that a reply which passes as it is must be read for. undefined:
+   * not that plain, or without figures, and `readWhole` has to tell. Absent: it always has.
+   */
+  finishedUsage?(body: unknown): Usage | undefined;
   readTokenCount(body: unknown): number | null;
   /**
    * Auto normalization: edits of top-level fields (or inside them) that the model would refuse as they are, by its family. `field` gives a

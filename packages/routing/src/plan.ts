@@ -57,8 +57,10 @@ function planModel(snapshot: Snapshot, model: Model, { accessKey }: PlanRequest,
   if (!upstream?.enabled) throw new GatewayError('upstream_disabled');
   const node = planNode(model, upstream, accessKey, { ...state, now, peek });
   if (findOwner) putKeyFirst(node, ownerKey(model, upstream, findOwner, state.health, now));
+  const plan: Plan = { revision: snapshot.revision, model: model.name, nodes: [node], balanced: false };
   if (state.health.hasTroubles(upstream.name)) failFast(model, upstream, node, state, now, peek);
-  return { revision: snapshot.revision, model: model.name, nodes: [node], balanced: false };
+  else if (!findOwner && !peek) plan.lasting = true;
+  return plan;
 }
 
 /** A lone upstream that cannot be reached, or takes requests and hangs, is not asked by each caller anew. One that answers, however badly, is. */
@@ -149,14 +151,26 @@ export interface Route {
   timeouts: Timeouts;
 }
 
-/** `snapshot` is the one of the plan's revision; 503 when it lacks what the attempt names. */
+/** Records are the same objects in every revision until they are changed, and so is what is made of them. */
+const resolved = new WeakMap<Model, { upstream: UpstreamRecord; byKey: Route[] }>();
+
+/** `snapshot` is the one of the plan's revision; 503 when it lacks what the attempt names. The same object for the same records. */
 export function resolveTarget(snapshot: Snapshot, attempt: PlannedAttempt): Route {
   const model = snapshot.models.get(attempt.model);
   const upstream = snapshot.upstreams.get(attempt.upstream);
   if (!model || !upstream) throw new GatewayError('no_upstream');
+  const known = resolved.get(model);
+  const made = known?.upstream === upstream ? known : { upstream, byKey: [] };
+  if (made !== known) resolved.set(model, made);
   const key = upstream.api_keys[attempt.keyIndex] ?? null;
   // A plan that names a key never goes out without one.
   if (attempt.keyIndex >= 0 && !key) throw new GatewayError('no_upstream');
+  const place = attempt.keyIndex + 1;
+  made.byKey[place] ??= makeRoute(model, upstream, key);
+  return made.byKey[place];
+}
+
+function makeRoute(model: Model, upstream: UpstreamRecord, key: SealedUpstreamKey | null): Route {
   const upstreamModelId = model.inference_profile ?? model.upstream_model_id;
   return {
     upstream,

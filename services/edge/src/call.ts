@@ -57,7 +57,8 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     const reserving = match.operation === 'count-tokens' ? null : room.budgets.reserve(principal, snapshot, named, body.bytes.length);
     if (reserving) exchange.reservation = await reserving;
     const owner = mayChoose(snapshot, named) ? lastOwner(body.bytes) : null;
-    const plan = await askRouter(exchange, snapshot, principal, wanted, owner, room);
+    const planning = planFor(exchange, snapshot, principal, wanted, owner, room);
+    const plan = planning instanceof Promise ? await planning : planning;
     openTranslator(exchange, principal, wanted, plan, query, body, room);
   } catch (error) {
     const refusal = toGatewayError(error);
@@ -151,8 +152,16 @@ function mayChoose(snapshot: Snapshot, { model }: ResolvedName): boolean {
   return !model || (snapshot.upstreams.get(model.upstream)?.api_keys.length ?? 0) > 1;
 }
 
-function askRouter(exchange: Exchange, snapshot: Snapshot, principal: Principal, wanted: Wanted, owner: string | null, room: Room): Promise<Plan> {
-  return room.bus.ask('router.plan', {
+function planFor(exchange: Exchange, snapshot: Snapshot, principal: Principal, wanted: Wanted, owner: string | null, room: Room): Plan | Promise<Plan> {
+  const repeats = owner === null && exchange.operation !== 'count-tokens';
+  return (
+    (repeats ? room.plans.find(principal.key.name, wanted.model, snapshot.revision, exchange.startedAt) : undefined) ??
+    askRouter(exchange, snapshot, principal, wanted, owner, room)
+  );
+}
+
+async function askRouter(exchange: Exchange, snapshot: Snapshot, principal: Principal, wanted: Wanted, owner: string | null, room: Room): Promise<Plan> {
+  const plan = await room.bus.ask('router.plan', {
     requestId: exchange.id,
     revision: snapshot.revision,
     model: wanted.model,
@@ -163,6 +172,8 @@ function askRouter(exchange: Exchange, snapshot: Snapshot, principal: Principal,
     stream: wanted.stream !== 'whole',
     ...(owner !== null && { owner }),
   });
+  room.plans.keep(principal.key.name, wanted.model, plan, exchange.startedAt);
+  return plan;
 }
 
 function openTranslator(exchange: Exchange, principal: Principal, wanted: Wanted, plan: Plan, query: URLSearchParams, body: HeldBody, room: Room): void {

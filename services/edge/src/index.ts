@@ -21,6 +21,7 @@ import { createListener } from './http/listener.ts';
 import { BodyBudget } from './http/read-body.ts';
 import { createHttpServer, type GatewayServer } from './http/server.ts';
 import { createMeters } from './meters.ts';
+import { Plans } from './plans.ts';
 import type { Room } from './room.ts';
 import { RowTeller } from './rows.ts';
 import { acceptSockets } from './socket/upgrade.ts';
@@ -61,6 +62,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     bodyBudget,
     rows,
     bodies,
+    plans: new Plans(),
     sessionModels: new SessionModels(),
     replies: new Roster(),
     sockets: new Roster(),
@@ -81,7 +83,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   const server = createHttpServer(config, createListener(room, createEveryday(room, health)));
   acceptSockets(server, room);
   const limitsPart = createLimitsPart(room, state);
-  let answering: Disposable | undefined;
+  const doors: Disposable[] = [];
   let port = config.port;
   return {
     name: 'edge',
@@ -90,7 +92,10 @@ export function createEdge(deps: EdgeDeps): Edge {
     },
     async start() {
       await Promise.all([catalog.start(), state.start()]);
-      answering = answerGathers(bus, state.holder, { 'edge-limits': limitsPart });
+      doors.push(
+        answerGathers(bus, state.holder, { 'edge-limits': limitsPart }),
+        bus.listen('router.outcome', ({ outcomes }) => room.plans.hear(outcomes)),
+      );
       port = await listen(server, { host: config.host, port: config.port, setting: 'PORT' });
       // Accepting may fail for want of file descriptors: that costs a connection, not the process.
       server.on('error', (error) => logger.error({ error }, 'a connection could not be accepted'));
@@ -105,7 +110,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       await closeServer(server, room);
       violations.close();
       await bodies.flushed(1000);
-      await answering?.dispose();
+      await Promise.all(doors.map((door) => door.dispose()));
       capacity.close();
       await catalog.stop();
     },

@@ -12,6 +12,7 @@ import type { Violations } from './admission/violations.ts';
 import type { BodyDesk } from './bodies/body-desk.ts';
 import type { BodyBudget } from './http/read-body.ts';
 import type { EdgeMeters } from './meters.ts';
+import type { Plans } from './plans.ts';
 import type { Reply } from './reply/reply.ts';
 import type { RowTeller } from './rows.ts';
 import type { TurnSocket } from './socket/turn-socket.ts';
@@ -31,6 +32,7 @@ export interface Room {
   rows: RowTeller;
   /** Bodies on their way to be stored. */
   bodies: BodyDesk;
+  plans: Plans;
   violations: Violations;
   bodyBudget: BodyBudget;
   sessionModels: SessionModels;

@@ -23,6 +23,12 @@ export class Meter {
     }
   }
 
+  /** The figures of a whole reply. */
+  count(usage: Usage): void {
+    this.#usage = usage;
+    this.#guessed = false;
+  }
+
   /** Forgets a reply that was given up before the caller saw any of it. */
   reset(): void {
     this.#usage = null;

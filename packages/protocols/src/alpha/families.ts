@@ -70,6 +70,16 @@ const families: readonly (readonly [RegExp, ModelFamily])[] = [
 
 /** What to mind for this upstream model id; what every compatible endpoint takes when the name is unknown. */
 export function findFamily(upstreamModelId: string): ModelFamily {
-  const name = upstreamModelId.toLowerCase().split('/').at(-1) ?? '';
-  return families.find(([pattern]) => pattern.test(name))?.[1] ?? plain;
+  let family = found.get(upstreamModelId);
+  if (!family) {
+    const name = upstreamModelId.toLowerCase().split('/').at(-1) ?? '';
+    family = families.find(([pattern]) => pattern.test(name))?.[1] ?? plain;
+    if (found.size >= mostFound) found.clear();
+    found.set(upstreamModelId, family);
+  }
+  return family;
 }
+
+/** Each request asks several times for one of few ids. */
+const found = new Map<string, ModelFamily>();
+const mostFound = 4096;

@@ -11,7 +11,7 @@ import { injectCache } from './inject-cache.ts';
 import { writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
-import { AlphaReader, readWhole } from './read-response.ts';
+import { AlphaReader, finishedUsage, readWhole } from './read-response.ts';
 import { routes } from './routes.ts';
 import { testCall } from './test-call.ts';
 import { writeRequest } from './write-request.ts';
@@ -48,6 +48,7 @@ export const alpha: Protocol = {
     writeRequest,
     createReader: () => new AlphaReader(),
     readWhole,
+    finishedUsage,
     readTokenCount: () => null,
     normalize,
     injectCache,

@@ -246,3 +246,16 @@ export function readWhole(body: unknown): ChatEvent[] {
   if (!asArray(own(body, 'choices'))?.length) return [{ type: 'error', error: { class: 'broken', message: 'The reply holds no choices.' } }];
   return [...events, ...reader.read({ data: '[DONE]', json: undefined })];
 }
+
+/** Usage of a reply whose choices all ended well. */
+export function finishedUsage(body: unknown): Usage | undefined {
+  const choices = asArray(own(body, 'choices'));
+  if (!choices?.length || own(body, 'error') !== undefined) return undefined;
+  let isThere = false;
+  for (const choice of choices) {
+    const reason = asString(own(choice, 'finish_reason'));
+    if (!reason || isFailingReason(reason)) return undefined;
+    isThere ||= (asNumber(own(choice, 'index')) ?? 0) === 0;
+  }
+  return isThere ? readUsage(own(body, 'usage')) : undefined;
+}

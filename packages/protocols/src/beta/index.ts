@@ -10,7 +10,7 @@ import { injectCache } from './inject-cache.ts';
 import { readModelList, writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
-import { createReader, readTokenCount, readWhole } from './read-response.ts';
+import { createReader, finishedUsage, readTokenCount, readWhole } from './read-response.ts';
 import { routes } from './routes.ts';
 import { testCall } from './test-call.ts';
 import { writeRequest } from './write-request.ts';
@@ -45,6 +45,7 @@ export const beta: Protocol = {
     writeRequest,
     createReader,
     readWhole,
+    finishedUsage,
     readTokenCount,
     normalize,
     injectCache,

@@ -1,3 +1,4 @@
+import type { Usage } from '@model-gateway/contracts';
 /** An upstream's reply, streamed or whole, → canonical events. Never throws on content: what is missing or odd counts as absent. */
 import type { ChatEvent } from '../chat/event.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
@@ -238,6 +239,13 @@ export function readWhole(body: unknown): ChatEvent[] {
     ...reader.messageDelta({ delta: body, usage: own(body, 'usage') }),
     ...reader.messageStop(),
   ];
+}
+
+/** Usage of a message that says why it stopped. */
+export function finishedUsage(body: unknown): Usage | undefined {
+  if (own(body, 'type') !== 'message' || !asArray(own(body, 'content')) || !asString(own(body, 'stop_reason'))) return undefined;
+  const usage = own(body, 'usage');
+  return asNumber(own(usage, 'output_tokens')) === undefined ? undefined : readUsage(usage);
 }
 
 export function readTokenCount(body: unknown): number | null {

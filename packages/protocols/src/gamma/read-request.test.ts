@@ -163,17 +163,22 @@ describe('contents', () => {
   });
 
   test('pairing stays fast however many calls there are', () => {
-    const count = 20_000;
-    const calls = Array.from({ length: count }, (_, at) => ({ functionCall: { name: 'f', id: `c${at}` } }));
-    const results = Array.from({ length: count }, (_, at) => ({ functionResponse: { name: 'f', id: `c${count - 1 - at}`, response: {} } }));
-    const started = performance.now();
-    read({
-      contents: [
-        { role: 'model', parts: calls },
-        { role: 'user', parts: results },
-      ],
-    });
-    expect(performance.now() - started).toBeLessThan(2000);
+    const measure = (count: number): number => {
+      const calls = Array.from({ length: count }, (_, at) => ({ functionCall: { name: 'f', id: `c${at}` } }));
+      const results = Array.from({ length: count }, (_, at) => ({ functionResponse: { name: 'f', id: `c${count - 1 - at}`, response: {} } }));
+      const started = performance.now();
+      read({
+        contents: [
+          { role: 'model', parts: calls },
+          { role: 'user', parts: results },
+        ],
+      });
+      return performance.now() - started;
+    };
+    measure(2_500);
+    // Eight times as many: about eight times as long, where pairing each with each takes 64 times.
+    const small = Math.min(measure(2_500), measure(2_500), measure(2_500));
+    expect(Math.min(measure(20_000), measure(20_000)) / small).toBeLessThan(40);
   });
 
   test('code that was run becomes readable text, unknown parts are declared', () => {

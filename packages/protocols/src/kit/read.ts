@@ -26,6 +26,8 @@ export const asBoolean = (value: unknown): boolean | undefined => (typeof value 
 
 /** The object's own property; undefined when it is inherited, absent or null, or when `value` is no object. */
 export function own(value: unknown, key: string): unknown {
-  const object = asObject(value);
-  return object !== undefined && Object.hasOwn(object, key) ? (object[key] ?? undefined) : undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  // Looked at first: what is absent, the common case, needs no second look.
+  const found = (value as JsonObject)[key] ?? undefined;
+  return found !== undefined && Object.hasOwn(value, key) ? found : undefined;
 }

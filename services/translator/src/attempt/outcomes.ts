@@ -71,9 +71,20 @@ export function createOutcomeTeller(bus: Pick<Bus, 'tell'>, now: () => number = 
     return place;
   };
 
+  /** Routes are the same objects as long as their records are. */
+  const placesOfRoutes = new WeakMap<Route, Place>();
+  const placeOfRoute = (route: Route): Place => {
+    let place = placesOfRoutes.get(route);
+    if (!place) {
+      place = placeOf(route.model.name, route.upstream.name, route.key?.id ?? '');
+      placesOfRoutes.set(route, place);
+    }
+    return place;
+  };
+
   return {
     begin(route, { probe }, watched) {
-      const place = placeOf(route.model.name, route.upstream.name, route.key?.id ?? '');
+      const place = placeOfRoute(route);
       const began = now();
       return {
         content() {

@@ -41,6 +41,8 @@ export function sendAttempt(call: Call, prepared: Prepared, sink: ReplySink, roo
   return new Promise((resolve) => new Attempt(call, prepared, sink, room, lease, resolve).start());
 }
 
+const noEvents: ChatEvent[] = [];
+
 type Mode = 'waiting' | 'stream' | 'whole' | 'error';
 
 class Attempt {
@@ -229,6 +231,7 @@ class Attempt {
     if (this.#settled) return;
     try {
       const json: unknown = JSON.parse(bytes.toString('utf8'));
+      if (this.#passesWhole(json, bytes)) return;
       const read = this.#prepared.upstream.readWhole(json, this.#prepared.route.target);
       const events = withCallersNames(unwrapEvents(read, this.#prepared, this.#call), this.#prepared.toolNames);
       const failed = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error');
@@ -246,6 +249,19 @@ class Attempt {
     } catch (error) {
       this.#unreadable(error);
     }
+  }
+
+  /** The usual verbatim reply is read for its usage alone. false: it has to be read in full. */
+  #passesWhole(json: unknown, bytes: Buffer): boolean {
+    const { verbatim, upstream, emulation, toolNames, bridge } = this.#prepared;
+    if (!verbatim || this.#call.job.stream || emulation || toolNames || bridge) return false;
+    const usage = upstream.finishedUsage?.(json);
+    if (!usage) return false;
+    this.#call.meter.count(usage);
+    this.#call.markContent();
+    this.#deliver(bytes, json, noEvents);
+    this.#settle({ fault: null, committed: true, status: this.#status });
+    return true;
   }
 
   #unreadable(error: unknown): void {

@@ -22,7 +22,7 @@ export interface Proofs {
 export function createProofs(route: Route, room: Room, proofKind: string, readBody: () => unknown): Proofs {
   const account = accountOf(route.key);
   const claims = { model: route.model.name, upstream: route.upstream.name, account, protocol: proofKind };
-  const seen = new Set<string>();
+  const seen: string[] = [];
   let opened = false;
   let owner: string | undefined;
   let prefixHash: string | undefined;
@@ -42,10 +42,10 @@ export function createProofs(route: Route, room: Room, proofKind: string, readBo
       const proof = openSignature(sealed, room.envelopeKeys.opening, { ...claims, passthrough: route.model.signature_passthrough });
       if (!proof.ok) return null;
       opened = true;
-      if (proof.prefixHash !== undefined) seen.add(proof.prefixHash);
+      if (proof.prefixHash !== undefined && !seen.includes(proof.prefixHash)) seen.push(proof.prefixHash);
       return proof.signature;
     },
     opened: () => opened,
-    prefixChanged: () => [...seen].some((hash) => hash !== hashPrefix()),
+    prefixChanged: () => seen.some((hash) => hash !== hashPrefix()),
   };
 }

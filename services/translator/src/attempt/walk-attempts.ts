@@ -22,7 +22,8 @@ import { withoutProofs } from './without-proofs.ts';
 
 /** Resolves when an attempt gave the reply; throws the error that the caller gets when none did. */
 export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Promise<void> {
-  let snapshot = await room.catalog.at(call.plan.revision);
+  const known = room.catalog.at(call.plan.revision);
+  let snapshot = known instanceof Promise ? await known : known;
   const strict = snapshot.keyGroups.get(call.job.keyGroup)?.strict_translation === true;
   let path = new AttemptPath(call.plan);
   let failures = new Failures(call.plan);
@@ -74,7 +75,8 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
       continue;
     }
     stopIfOver(call, admission);
-    const end = await tryOnce(call, prepared, planned, path.node!, sink, room, admission, strict);
+    const first = await attempt(call, prepared, planned, path.node!, sink, room, admission);
+    const end = first.fault === null ? first : await tryWithout(first, call, prepared, planned, path.node!, sink, room, strict);
     if (end.refusal) throw end.refusal;
     if (end.fault === null) return;
     stopIfOver(call);
@@ -112,21 +114,19 @@ function stopIfOver(call: Call, admission?: Admission): void {
 }
 
 /**
- * One attempt; and, when the upstream refuses the proofs of earlier thinking or a feature flag, the same attempt once more without them, unless
- * the group takes no loss at all.
+ * When the upstream refuses the proofs of earlier thinking or a feature flag, the same attempt once more without them, unless the group takes no
+ * loss at all; else the end as it was.
  */
-async function tryOnce(
+async function tryWithout(
+  end: AttemptEnd,
   call: Call,
   prepared: Prepared,
   planned: PlannedAttempt,
   node: PlannedNode,
   sink: ReplySink,
   room: Room,
-  lease: Lease,
   strict: boolean,
 ): Promise<AttemptEnd> {
-  const end = await attempt(call, prepared, planned, node, sink, room, lease);
-  if (end.fault === null) return end;
   const stripped = (await withoutProofs(call, prepared, end, room)) ?? (await withoutFlags(call, prepared, end, room));
   if (!stripped || (strict && strictRefusal(call))) return end;
   stopIfOver(call);
@@ -148,11 +148,14 @@ async function attempt(
   const began = performance.now();
   const watch = room.outcomes.begin(prepared.route, node, call.plan.balanced);
   call.watch = watch;
-  const end = await sendAttempt(call, prepared, sink, room, lease).catch((error: unknown) => {
+  let end: AttemptEnd;
+  try {
+    end = await sendAttempt(call, prepared, sink, room, lease);
+  } catch (error) {
     // Thrown before anything was sent.
     lease.release(nothing);
-    return unreadableKey(error);
-  });
+    end = unreadableKey(error);
+  }
   call.watch = null;
   call.attempts.push({
     upstream: prepared.route.upstream.name,
