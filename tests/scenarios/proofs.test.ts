@@ -45,6 +45,7 @@ beforeAll(async () => {
         api_keys: ['a', 'b', 'c'].map((account) => ({ key: `sk-${account}`, account })),
       },
       { name: 'gam', protocol: 'gamma', base_url: 'https://gam.test', api_keys: [{ key: 'sk-gam' }] },
+      { name: 'host', protocol: 'cloudhost_converse', base_url: 'https://host.test', api_keys: [{ key: 'bearer-key', account: 'acme' }] },
       { name: 'res', protocol: 'alpha_response', base_url: 'https://res.test', api_keys: [{ key: 'sk-res' }] },
     ],
     loadBalancers: [{ name: 'both', entries: [{ model: 'm' }, { model: 'o' }] }],
@@ -56,6 +57,8 @@ beforeAll(async () => {
       { name: 'n', upstream: 'one', upstream_model_id: 'claude-sonnet-4-5' },
       { name: 'g', upstream: 'gam', upstream_model_id: 'house-model' },
       { name: 'r', upstream: 'res', upstream_model_id: 'gpt-5' },
+      { name: 'hosted', upstream: 'host', upstream_model_id: 'us.anthropic.claude-sonnet-4-5-v1:0', signature_passthrough: true },
+      { name: 'nova', upstream: 'host', upstream_model_id: 'us.amazon.nova-2-lite-v1:0', signature_passthrough: true },
     ],
   });
 });
@@ -179,6 +182,44 @@ describe('field note 30: who issued a proof is asked first', () => {
     await ask('kept', continued('gone', 'k'));
     expect(outbound.sent[0]?.body).toContain(proof);
     expect(outbound.sent[1]?.body).not.toContain(proof);
+  });
+});
+
+describe('one vendor behind several doors: its proofs are the same', () => {
+  const elsewhere = (model: string, signature: string) =>
+    sealSignature({ signature, model, upstream: 'one', account: 'acme', protocol: 'beta' }, gateway.envelopeKey);
+  const opaque = 'EtkECkgIBxABGAIqQA==';
+  const hostReply = (content: unknown[]): Script =>
+    json(200, { output: { message: { role: 'assistant', content } }, stopReason: 'tool_use', usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } });
+  const called = { toolUse: { toolUseId: 'tooluse_1', name: 'f', input: {} } };
+
+  test('with signature_passthrough a model that moved to the host keeps its readable and its opaque thinking', async () => {
+    answers = [hostReply([{ text: 'ok' }])];
+    const content = [{ ...thought, signature: elsewhere('hosted', proof) }, { type: 'redacted_thinking', data: elsewhere('hosted', opaque) }, use];
+    await ask('hosted', followUp(content));
+    expect(sentBody(0)['messages'][1].content.slice(0, 2)).toEqual([
+      { reasoningContent: { reasoningText: { text: 'hm', signature: proof } } },
+      { reasoningContent: { redactedContent: Buffer.from(opaque).toString('base64') } },
+    ]);
+  });
+
+  test('what the host gave goes back to it as it came', async () => {
+    const given = [
+      { reasoningContent: { reasoningText: { text: 'hm', signature: proof } } },
+      { reasoningContent: { redactedContent: Buffer.from(opaque).toString('base64') } },
+    ];
+    answers = [hostReply([...given, called])];
+    const { body } = await ask('hosted', [user]);
+    const content = body['content'] as Body[];
+    expect(content.slice(0, 2).every((block) => String(block.signature ?? block.data).startsWith(envelopePrefix))).toBe(true);
+    await ask('hosted', followUp(content));
+    expect(sentBody(1)['messages'][1].content.slice(0, 2)).toEqual(given);
+  });
+
+  test('another vendor behind the same door gets none of it', async () => {
+    answers = [hostReply([{ text: 'ok' }])];
+    await ask('nova', followUp([{ ...thought, signature: elsewhere('nova', proof) }, use]));
+    expect(outbound.sent[0]?.body).not.toContain(proof);
   });
 });
 

@@ -362,8 +362,8 @@ export interface UpstreamDoor {
   unwrapRecord?: ((record: FramedRecord) => FramedRecord) | undefined;
   /** Which tools the model takes; absent: functions with plain names (`plainToolRules`). */
   toolRules?(upstreamModelId: string): ToolRules;
-  /** The protocol whose proofs of thinking this one carries, where they are not its own: the same vendor's models behind another door. */
-  proofKind?: ProtocolId;
+  /** The protocol whose proofs of thinking this one carries, where they are not its own: the same vendor's models behind another door. Absent: its own. */
+  proofKind?(target: Target): ProtocolId;
   /**
    * Address and headers of a call. `clientHeaders` are the caller's (allow-listed names only reach the upstream, and only when both sides
    * speak this protocol), `clientQuery` likewise.

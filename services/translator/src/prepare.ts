@@ -62,7 +62,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
   };
   const value = (key: string): Buffer | undefined => call.valueBytes(key);
   const verbatim = passes && (upstream.verbatim?.takes?.({ contains, value }, job.operation) ?? true) ? (upstream.verbatim ?? null) : null;
-  const proofs = createProofs(route, room, upstream.proofKind ?? protocol.id, () => draft.body ?? call.parseBody());
+  const proofs = createProofs(route, room, upstream.proofKind?.(route.target) ?? protocol.id, () => draft.body ?? call.parseBody());
   const draft: Draft = {
     call,
     route,

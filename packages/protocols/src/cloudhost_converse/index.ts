@@ -1,10 +1,12 @@
 /** Bedrock Converse: the protocol as one value. Only upstreams speak it. */
+import { beta } from '../beta/index.ts';
 import type { Protocol } from '../protocol.ts';
 import { bodyAnatomy } from './body-anatomy.ts';
 import { injectCache } from './cache-points.ts';
 import { credential, signing } from './credentials.ts';
 import { listModels, readModelList, readTokenCount, request } from './endpoint.ts';
 import { readError } from './errors.ts';
+import { cloudFamily } from './model-family.ts';
 import { createReader, readWhole } from './read-response.ts';
 import { writeRequest } from './write-request.ts';
 
@@ -17,6 +19,7 @@ export const cloudhostConverse: Protocol = {
     request,
     credential,
     signing,
+    proofKind: (target) => (cloudFamily(target).reasoning === 'messages' ? beta.id : 'cloudhost_converse'),
     countsTokens: true,
     writeRequest,
     createReader,

@@ -1,6 +1,7 @@
 /** One content block of a reply that came at once. */
 import type { BlockStart, ChatEvent } from '../chat/event.ts';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
+import { readOpaque } from './opaque.ts';
 
 type Delta = Extract<ChatEvent, { index: number }>;
 export interface WholeBlock {
@@ -34,7 +35,7 @@ export function readWholeBlock(value: unknown): WholeBlock | null {
 
 function readReasoning(reasoning: unknown): WholeBlock {
   const redacted = asString(own(reasoning, 'redactedContent'));
-  if (redacted !== undefined) return { block: { type: 'redacted-thinking', data: redacted }, deltas: [] };
+  if (redacted !== undefined) return { block: { type: 'redacted-thinking', data: readOpaque([redacted]) }, deltas: [] };
   const readable = own(reasoning, 'reasoningText');
   const signature = asString(own(readable, 'signature'));
   return {

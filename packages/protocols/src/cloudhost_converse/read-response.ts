@@ -3,6 +3,7 @@ import type { ChatEvent } from '../chat/event.ts';
 import { asArray, asNumber, asObject, asString, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { streamFault } from './errors.ts';
+import { readOpaque } from './opaque.ts';
 import { isServerBlock, readWholeBlock, type WholeBlock } from './read-content.ts';
 import { readStopReason } from './stop-reasons.ts';
 import { readUsage } from './usage.ts';
@@ -131,7 +132,7 @@ export class ConverseReader implements ReplyReader {
     const index = block.kind === 'redacted' ? this.#blocks++ : block.index;
     if (block.kind === 'redacted') {
       return [
-        { type: 'block-start', index, block: { type: 'redacted-thinking', data: joinBase64(pieces) } },
+        { type: 'block-start', index, block: { type: 'redacted-thinking', data: readOpaque(pieces) } },
         { type: 'block-end', index },
       ];
     }
@@ -176,10 +177,6 @@ function applyDelta(block: OpenBlock, delta: unknown): ChatEvent[] {
 
 const told = (type: 'text-delta' | 'thinking-delta' | 'arguments-delta', index: number, text: string | undefined): ChatEvent[] =>
   text === undefined || text === '' ? [] : [{ type, index, text }];
-
-/** Several pieces are several blobs: their bytes belong together. One keeps its very text. */
-const joinBase64 = (pieces: readonly string[]): string =>
-  pieces.length === 1 ? (pieces[0] ?? '') : Buffer.concat(pieces.map((piece) => Buffer.from(piece, 'base64'))).toString('base64');
 
 function finishEvent(json: unknown, calledTool: boolean): ChatEvent {
   const native = asString(own(json, 'stopReason'));

@@ -4,6 +4,7 @@ import type { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject } from '../kit/read.ts';
 import { type DocumentNames, writeMedia } from './media.ts';
 import type { CloudFamily } from './model-family.ts';
+import { writeOpaque } from './opaque.ts';
 import type { WireBlock, WireTextBlock, WireToolResultBlock } from './wire.ts';
 
 /** Text of nothing but blanks is refused here. */
@@ -60,7 +61,8 @@ export function writeOrphanResult(part: ToolResultPart, names: DocumentNames, lo
 /** Thinking goes back only with a proof that this upstream and account issued; without one its readable text goes as text (contract §7). */
 export function writeThinking(part: ThinkingPart, openSignature: (sealed: string) => string | null, losses: Losses): WireBlock | null {
   const proof = part.signature === undefined ? null : openSignature(part.signature);
-  if (proof !== null) return { reasoningContent: part.redacted ? { redactedContent: proof } : { reasoningText: { text: part.text, signature: proof } } };
+  if (proof !== null)
+    return { reasoningContent: part.redacted ? { redactedContent: writeOpaque(proof) } : { reasoningText: { text: part.text, signature: proof } } };
   if (part.signature !== undefined) losses.add('thinking.signature', 'dropped', 'issued by another model, upstream or account');
   if (part.text.trim() === '') return null;
   losses.add('thinking', 'downgraded', 'thinking without a proof was sent as text');

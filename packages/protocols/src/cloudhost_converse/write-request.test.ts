@@ -84,7 +84,7 @@ describe('turns', () => {
     });
     expect(body.messages[1].content).toEqual([
       { reasoningContent: { reasoningText: { text: 'hm', signature: 'sig' } } },
-      { reasoningContent: { redactedContent: 'blob' } },
+      { reasoningContent: { redactedContent: Buffer.from('blob').toString('base64') } },
       { text: 'theirs' },
       { text: 'a' },
     ]);

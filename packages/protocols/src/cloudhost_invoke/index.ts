@@ -20,7 +20,7 @@ export const cloudhostInvoke: Protocol = {
   upstream: {
     framing: 'event-stream',
     unwrapRecord,
-    proofKind: beta.id,
+    proofKind: (target) => (shapeOf(target) === messagesShape ? beta.id : 'cloudhost_invoke'),
     bodyAnatomy: (target) => shapeOf(target).anatomy ?? null,
     request,
     credential,

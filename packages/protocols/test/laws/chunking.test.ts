@@ -1,4 +1,5 @@
 /** Law: however the bytes of a stream are cut, the events are the same. `FUZZ_RUNS`: random cuts over all upstreams. */
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ChatEvent } from '../../src/index.ts';
@@ -27,7 +28,10 @@ describe.each(upstreams)('$id', (upstream) => {
     const whole = play(upstream, events);
     const expected: ChatEvent[] = readStream(upstream, [whole]);
     expect(expected.at(-1)?.type).toBe('end');
-    for (let cut = 1; cut < whole.length; cut++) expect(readStream(upstream, [whole.subarray(0, cut), whole.subarray(cut)])).toEqual(expected);
+    for (let cut = 1; cut < whole.length; cut++) {
+      const same = isDeepStrictEqual(readStream(upstream, [whole.subarray(0, cut), whole.subarray(cut)]), expected);
+      expect({ cut, same }).toEqual({ cut, same: true });
+    }
     expect(
       readStream(
         upstream,
@@ -46,7 +50,7 @@ describe.each(upstreams)('$id', (upstream) => {
         const { whole, expected } = streams[at]!;
         const points = [0, ...cuts.map((cut) => Math.floor(cut * whole.length)).sort((a, b) => a - b), whole.length];
         const chunks = points.slice(1).map((end, index) => whole.subarray(points[index], end));
-        expect(readStream(upstream, chunks)).toEqual(expected);
+        return isDeepStrictEqual(readStream(upstream, chunks), expected);
       }),
       { numRuns: randomRuns },
     );

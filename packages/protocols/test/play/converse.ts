@@ -26,6 +26,8 @@ const writeUsage = (usage: Usage): Json => ({
   cacheWriteInputTokens: usage.cacheWrite5m + usage.cacheWrite1h,
 });
 
+const blobOf = (data: string): string => Buffer.from(data, 'latin1').toString('base64');
+
 type Named = [type: string, payload: Json];
 
 /** One event of the wire or none; only tools announce their blocks. */
@@ -37,7 +39,7 @@ function writeEvent(event: ChatEvent): Named[] {
       const at = { contentBlockIndex: event.index };
       if (event.block.type === 'tool-call')
         return [['contentBlockStart', { ...at, start: { toolUse: { toolUseId: event.block.id, name: event.block.name } } }]];
-      if (event.block.type === 'redacted-thinking') return [delta(event.index, { reasoningContent: { redactedContent: event.block.data } })];
+      if (event.block.type === 'redacted-thinking') return [delta(event.index, { reasoningContent: { redactedContent: blobOf(event.block.data) } })];
       return [];
     }
     case 'text-delta':
@@ -80,7 +82,7 @@ export const converseWhole = (reply: Message): Json => ({
 function writeBlock({ start, text, signature }: Message['blocks'][number]): Json[] {
   if (start.type === 'text' || start.type === 'refusal') return [{ text }];
   if (start.type === 'thinking') return [{ reasoningContent: { reasoningText: { text, ...(signature && { signature }) } } }];
-  if (start.type === 'redacted-thinking') return [{ reasoningContent: { redactedContent: start.data } }];
+  if (start.type === 'redacted-thinking') return [{ reasoningContent: { redactedContent: blobOf(start.data) } }];
   return start.type === 'tool-call' ? [{ toolUse: { toolUseId: start.id, name: start.name, input: JSON.parse(text || '{}') } }] : [];
 }
 
