@@ -44,6 +44,8 @@ export interface ModelFamily {
   output: number | null;
   /** What is asked for where the upstream must be given a limit and the caller gave none. */
   defaultOutput: number;
+  /** A reply's limit holds for the answer alone: what is thought comes on top of it. */
+  thinksBeside: boolean;
   vision: boolean;
   pdf: boolean;
   tools: boolean;
@@ -74,6 +76,7 @@ export const unknownFamily: ModelFamily = Object.freeze({
   context: null,
   output: null,
   defaultOutput: 4096,
+  thinksBeside: false,
   vision: true,
   pdf: true,
   tools: true,

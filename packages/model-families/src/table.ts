@@ -204,12 +204,18 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   }),
   'deepseek-chat*': deepseek({ output: 8192 }),
   'deepseek-r1*': deepseek({ replaysReasoning: false, thinking: { optional: false }, prices: usd(0.55, 2.19, 0.14) }),
-  'qwen*': qwen({ context: 131_072, output: 32_768, vision: false, pdf: false, thinking: { style: 'budget', least: 1, most: 81_920 } }),
+  'qwen*': qwen({
+    ...{ context: 131_072, output: 32_768, thinksBeside: true, vision: false, pdf: false },
+    thinking: { style: 'budget', least: 1, most: 81_920 },
+  }),
   'qwen*-vl*': qwen({ vision: true }),
   'qwen3-max*': qwen({ context: 262_144, output: 65_536, prices: usd(1.2, 6, 0.24) }),
   'qwen-plus*': qwen({ context: 1_000_000, prices: usd(0.4, 1.2) }),
   'qwen3-coder*': qwen({ context: 1_000_000, output: 65_536, thinking: { style: 'none' } }),
-  'qwq*': qwen({ context: 131_072, output: 32_768, vision: false, pdf: false, thinking: { style: 'adaptive', optional: false } }),
+  'qwq*': qwen({
+    ...{ context: 131_072, output: 32_768, thinksBeside: true, vision: false, pdf: false },
+    thinking: { style: 'adaptive', optional: false },
+  }),
   'kimi*': kimi({
     context: 262_144,
     output: 65_536,

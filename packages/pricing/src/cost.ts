@@ -33,7 +33,7 @@ function tokensCost(prices: TokenPrices, counts: UnitCounts): bigint {
   );
 }
 
-function pricesFor(price: Price, { input, cacheRead, cacheWrite5m, cacheWrite1h }: UnitCounts): TokenPrices {
+export function pricesFor(price: Price, { input, cacheRead, cacheWrite5m, cacheWrite1h }: UnitCounts): TokenPrices {
   if (price.tiers.length === 0) return price;
   const read = input + cacheRead + cacheWrite5m + cacheWrite1h;
   return price.tiers.find(({ aboveTokens }) => read > aboveTokens)?.prices ?? price;
@@ -59,12 +59,3 @@ export function costOfRow(price: Price, row: RequestRow): number | null {
     cacheWrite1h,
   });
 }
-
-/** Tokens of a reply nobody has seen yet. */
-const expectedOutput = 4096;
-/** Bytes of a request to a token. */
-const bytesPerToken = 4;
-
-/** What a request may cost before anything of its reply is known; 0 where the price goes by what only the reply tells. */
-export const reservationOf = (price: Price, requestBytes: number): number =>
-  costOf(price, { input: Math.ceil(requestBytes / bytesPerToken), output: expectedOutput, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, reasoning: 0 }) ?? 0;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { noUsage, type Pricing, type PricingInput, pricingSchema, type RequestRow } from '@model-gateway/contracts';
-import { costOf, costOfRow, createPriceBook, fromRecord, reservationOf } from './index.ts';
+import { costOf, costOfRow, createPriceBook, fromRecord } from './index.ts';
 
 const record = (input: Partial<PricingInput>): Pricing => pricingSchema.parse({ name: 'p', model: 'm', input: 3_000_000, output: 15_000_000, ...input });
 const price = (input: Partial<PricingInput>) => fromRecord(record(input));
@@ -72,7 +72,6 @@ describe('cost', () => {
     expect(costOfRow(own, { ...row, usage_source: null })).toBeNull();
     const { cache_write_1h_tokens: _unknown, ...older } = row;
     expect(costOfRow(own, older as RequestRow)).toBe(3_000_000);
-    expect(reservationOf(own, 4_000)).toBe(3_000 + 61_440);
   });
 });
 

@@ -70,6 +70,16 @@ export interface SocketSession {
   limitReached(): string;
 }
 
+/** How long the replies to one request may become, by its own words; undefined: it does not say. */
+export interface ReplyLimits {
+  /** Tokens of each reply. */
+  output?: number | undefined;
+  /** Tokens of thinking; 0: none is wanted. */
+  thinking?: number | undefined;
+  /** How many replies are asked for at once; at least 1. */
+  replies: number;
+}
+
 export interface ClientDoor {
   /** On the paths of routes that say `socket`, the same calls may come over a WebSocket. */
   createSocketSession?(context: SocketContext): SocketSession;
@@ -80,6 +90,13 @@ export interface ClientDoor {
   editedKeys?: readonly string[];
   /** Top-level key by which a client names its conversation to the vendor's cache. */
   cacheKey?: string;
+  /** Top-level keys that `readReplyLimits` asks for: the edge's scan notes where they stand, too. */
+  limitKeys?: readonly string[];
+  /**
+   * Asked before money or tokens are reserved for a request. `value` gives a top-level value of the body; what it is is untrusted, and what makes
+   * no sense counts as not said. Absent: requests of this protocol never say.
+   */
+  readReplyLimits?(value: (key: string) => unknown): ReplyLimits;
   /** Parsed JSON body → canonical request. Throws GatewayError invalid_request naming the field (`param`). Never mutates `body`. */
   readRequest(body: unknown, context: ReadRequestContext): ReadRequest;
   /** Canonical events → text of the caller's stream. */

@@ -11,5 +11,6 @@ export * from './nodes.ts';
 export type { FindOwner } from './owner.ts';
 export * from './pick-key.ts';
 export * from './plan.ts';
+export * from './reach.ts';
 export * from './state.ts';
 export * from './wildcard.ts';

@@ -162,6 +162,22 @@ describe.each(engines)('%s', (engine) => {
     expect((await one.take(name, limits, { held: 2, costs: Array(9).fill(0), waits: false })).granted).toBe(3);
   });
 
+  test('a budget of two processes: who waits at one hears what the other settles', async () => {
+    const two = await open('two');
+    const name = scope();
+    const [mine, other] = [new Purse(one, name), new Purse(two, name)];
+    one.learn(name, 0);
+    expect((await mine.reserve(100, () => 100)).allowed).toBe(true);
+    const waiting = other.reserve(100, () => 100, { ms: 5_000, onLeave: () => undefined });
+    await sleep(50);
+    mine.settle(100, 99);
+    expect(await waiting).toEqual({ allowed: true, spent: 99 });
+    expect((await mine.reserve(1, () => 100)).allowed).toBe(false);
+    other.settle(100, 1);
+    expect(await other.reserve(1, () => 100, { ms: 5_000, onLeave: () => undefined })).toEqual({ allowed: false, spent: 100 });
+    await two.close();
+  });
+
   test('a process that died: its permits and reservations come back, those of the living stay', async () => {
     const name = scope();
     const dead = new RedisState({ url: server!.url, holder: 'dead', logger: silent, replicas: () => 1, leaseMs: 300, renewMs: 3_600_000 });

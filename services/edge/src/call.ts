@@ -8,6 +8,7 @@ import type { ClientDoor, RouteMatch } from '@model-gateway/protocols';
 import { isGranted, resolveName } from '@model-gateway/routing';
 import { mintRequestId } from '@model-gateway/service';
 import { lastOwner } from '@model-gateway/signatures';
+import { isBudgeted } from './admission/budgets.ts';
 import type { Slot } from './admission/capacity.ts';
 import { authenticate, maskOfCaller, type Principal } from './admission/credentials.ts';
 import { innerHeaders } from './admission/request-headers.ts';
@@ -54,8 +55,7 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     const named = grant(snapshot, principal, wanted.model);
     exchange.model = named.canonical;
     if (door.client.remembersModel && exchange.sessionId !== null) room.sessionModels.set(keyHash, exchange.sessionId, wanted.model);
-    const reserving = match.operation === 'count-tokens' ? null : room.budgets.reserve(principal, snapshot, named, body.bytes.length);
-    if (reserving) exchange.reservation = await reserving;
+    if (isBudgeted(principal) && match.operation !== 'count-tokens') await reserveMoney(exchange, principal, snapshot, named, wanted, body.bytes, room);
     const owner = mayChoose(snapshot, named) ? lastOwner(body.bytes) : null;
     const planning = planFor(exchange, snapshot, principal, wanted, owner, room);
     const plan = planning instanceof Promise ? await planning : planning;
@@ -109,7 +109,7 @@ const wantedKeys = new Map<ClientDoor, readonly string[]>();
 function keysOf(client: ClientDoor): readonly string[] {
   let keys = wantedKeys.get(client);
   if (!keys) {
-    keys = [...new Set([...decisive, ...(client.editedKeys ?? []), ...(client.cacheKey === undefined ? [] : [client.cacheKey])])];
+    keys = [...new Set([...decisive, ...(client.editedKeys ?? []), ...(client.limitKeys ?? []), ...(client.cacheKey === undefined ? [] : [client.cacheKey])])];
     wantedKeys.set(client, keys);
   }
   return keys;
@@ -145,6 +145,20 @@ function grant(snapshot: Snapshot, principal: Principal, model: string): Resolve
   const named = resolveName(snapshot, model);
   if (isGranted(principal.group, named.canonical)) return named;
   throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${model}.` });
+}
+
+/** A request that leaves while it waits for others to settle stands in nobody's way. */
+async function reserveMoney(
+  exchange: Exchange,
+  principal: Principal,
+  snapshot: Snapshot,
+  named: ResolvedName,
+  { places }: Wanted,
+  body: Buffer,
+  room: Room,
+): Promise<void> {
+  const asked = { body, values: places.values, client: exchange.door.client };
+  exchange.reservation = await room.budgets.reserve(principal, snapshot, named, asked, (leave) => exchange.onLeave(leave));
 }
 
 /** Whether there is more than one account to choose from: only then does it matter whose proofs a body holds. */

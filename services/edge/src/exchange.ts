@@ -85,6 +85,12 @@ export class Exchange {
     this.capture = new BodyCapture(settings, this.body.bytes, credentialsOf(this.request, query), this.#room.bodies);
   }
 
+  /** For one who waits before there is a reply; heard at once by who comes too late. */
+  onLeave(leave: () => void): void {
+    if (this.left) leave();
+    else this.reply = { closed: leave };
+  }
+
   elapsedMs(): number {
     return performance.now() - this.#arrived;
   }

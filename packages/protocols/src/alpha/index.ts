@@ -12,6 +12,7 @@ import { writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { AlphaReader, finishedUsage, readWhole } from './read-response.ts';
+import { limitKeys, readReplyLimits } from './reply-limits.ts';
 import { routes } from './routes.ts';
 import { testCall } from './test-call.ts';
 import { writeRequest } from './write-request.ts';
@@ -25,6 +26,8 @@ export const alpha: Protocol = {
     cacheKey: 'prompt_cache_key',
     // The second row decides whether the body passes as it is.
     editedKeys: ['stream_options', ...normalizedKeys, 'messages', 'input', 'tools', 'tool_choice'],
+    limitKeys,
+    readReplyLimits,
     readRequest,
     testCall,
     createWriter: (context) => new AlphaWriter(context),

@@ -12,6 +12,7 @@ import { modelsTagHeader } from './models-tag.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { ResponseReader, readWhole } from './read-response.ts';
+import { limitKeys, readReplyLimits } from './reply-limits.ts';
 import { routes } from './routes.ts';
 import { createSocketSession } from './socket.ts';
 import { testCall } from './test-call.ts';
@@ -24,6 +25,8 @@ const client: ClientDoor = {
   routes,
   cacheKey: 'prompt_cache_key',
   editedKeys: normalizedKeys,
+  limitKeys,
+  readReplyLimits,
   readRequest,
   testCall,
   createWriter,

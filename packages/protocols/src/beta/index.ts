@@ -11,6 +11,7 @@ import { readModelList, writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { createReader, finishedUsage, readTokenCount, readWhole } from './read-response.ts';
+import { limitKeys, readReplyLimits } from './reply-limits.ts';
 import { routes } from './routes.ts';
 import { testCall } from './test-call.ts';
 import { writeRequest } from './write-request.ts';
@@ -22,6 +23,8 @@ export const beta: Protocol = {
   client: {
     routes,
     editedKeys: normalizedKeys,
+    limitKeys,
+    readReplyLimits,
     marksCache: true,
     readRequest,
     testCall,

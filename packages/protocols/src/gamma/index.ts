@@ -12,6 +12,7 @@ import { writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { GammaReplyReader, readModelList, readTokenCount, readWhole } from './read-response.ts';
+import { limitKeys, readReplyLimits } from './reply-limits.ts';
 import { routes } from './routes.ts';
 import { testCall } from './test-call.ts';
 import { functionName } from './tools.ts';
@@ -30,6 +31,8 @@ export const gamma: Protocol = {
   client: {
     routes,
     editedKeys: normalizedKeys,
+    limitKeys,
+    readReplyLimits,
     readRequest,
     testCall,
     createWriter: (context) => new GammaReplyWriter(context),

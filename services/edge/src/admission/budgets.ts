@@ -3,11 +3,11 @@ import type { Bus } from '@model-gateway/bus';
 import type { Budget, BudgetPart, RequestRow, ResolvedName, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import { periodEnd, periodStart, toMicros } from '@model-gateway/limits';
-import { costOfRow, type Price, type PriceOf, reservationOf } from '@model-gateway/pricing';
-
-import { Purse, type SharedState } from '@model-gateway/shared-state';
+import { costOfRow, type PriceOf } from '@model-gateway/pricing';
+import { type Patience, Purse, type SharedState } from '@model-gateway/shared-state';
 import type { Logger } from '@model-gateway/telemetry';
 import type { Principal } from './credentials.ts';
+import { type Asked, reservationsOf } from './reservation.ts';
 
 type Kind = 'key' | 'group';
 
@@ -47,6 +47,11 @@ const relearnMs = 5_000;
 const askMs = 1_000;
 const mostAccounts = 50_000;
 const mostShown = 200;
+/** How long a request waits for others to settle: as long as for a limit of an upstream that does not say. */
+const patienceMs = 10_000;
+
+/** Whether anybody set a budget for this caller. */
+export const isBudgeted = ({ key, group }: Principal): boolean => Boolean(key.budget ?? group.budget);
 
 export class BudgetDesk {
   readonly #deps: BudgetDeps;
@@ -58,14 +63,15 @@ export class BudgetDesk {
     this.#now = deps.now ?? Date.now;
   }
 
-  /** null at once where nobody set a budget. Rejects with 402 when one is spent. */
-  reserve({ key, group }: Principal, snapshot: Snapshot, named: ResolvedName, requestBytes: number): null | Promise<Reservation> {
-    if (!key.budget && !group.budget) return null;
-    const price = this.#dearest(snapshot, named);
+  /**
+   * Rejects with 402 when a budget is spent; where it is only reserved to its limit, after a while in which nothing was settled.
+   * For callers that `isBudgeted`.
+   */
+  reserve({ key, group }: Principal, snapshot: Snapshot, named: ResolvedName, asked: Asked, onLeave: Patience['onLeave']): Promise<Reservation> {
     const wanted: Account[] = [];
     if (key.budget) wanted.push(this.#account('key', key.name, key.budget));
     if (group.budget) wanted.push(this.#account('group', group.name, group.budget));
-    return this.#reserveAll(wanted, price, price ? reservationOf(price, requestBytes) : 0);
+    return this.#reserveAll(wanted, reservationsOf(asked, snapshot, named, this.#deps.priceOf), { ms: patienceMs, onLeave });
   }
 
   async shown(): Promise<BudgetPart[]> {
@@ -86,15 +92,15 @@ export class BudgetDesk {
     return parts;
   }
 
-  async #reserveAll(accounts: readonly Account[], price: Price | null, amount: number): Promise<Reservation> {
+  async #reserveAll(accounts: readonly Account[], amounts: ReadonlyMap<string, number>, patience: Patience): Promise<Reservation> {
     const taken: { account: Account; amount: number }[] = [];
     for (const account of accounts) {
       // A budget counts what is paid in its own currency.
-      const own = price && price.currency === account.budget.currency ? amount : 0;
-      const allowed = await this.#reserveOne(account, own);
-      if (!allowed) {
+      const own = amounts.get(account.budget.currency) ?? 0;
+      const refusal = await this.#reserveOne(account, own, patience);
+      if (refusal) {
         for (const one of taken) one.account.purse.settle(one.amount, 0);
-        throw new GatewayError('budget_exhausted', { message: `The budget of this ${account.kind === 'key' ? 'access key' : 'key group'} is exhausted.` });
+        throw refusal;
       }
       taken.push({ account, amount: own });
     }
@@ -108,17 +114,27 @@ export class BudgetDesk {
     };
   }
 
-  async #reserveOne(account: Account, amount: number): Promise<boolean> {
+  /** null: it may go on. */
+  async #reserveOne(account: Account, amount: number, patience: Patience): Promise<GatewayError | null> {
     if (account.learnedAt === null) await this.#learn(account);
     else if (this.#now() - account.learnedAt > relearnMs) void this.#learn(account);
     const { purse } = account;
     const limitOf = () => toMicros(account.budget.limit);
-    const first = await purse.reserve(amount, limitOf);
-    if (first.spent !== null || !first.allowed) return first.allowed;
-    // The store has forgotten the budget: the rows have not.
-    purse.settle(amount, 0);
-    await this.#learn(account);
-    return (await purse.reserve(amount, limitOf)).allowed;
+    let answer = await purse.reserve(amount, limitOf, patience);
+    if (answer.allowed && answer.spent === null) {
+      // The store has forgotten the budget: the rows have not.
+      purse.settle(amount, 0);
+      await this.#learn(account);
+      answer = await purse.reserve(amount, limitOf, patience);
+    }
+    if (answer.allowed) return null;
+    const whose = account.kind === 'key' ? 'this access key' : 'this key group';
+    const isSpent = (answer.spent ?? 0) >= limitOf();
+    return new GatewayError('budget_exhausted', {
+      message: isSpent
+        ? `The budget of ${whose} is exhausted.`
+        : `What is left of the budget of ${whose} is reserved by requests under way. Try again when they are done.`,
+    });
   }
 
   /** Never rejects: while statistics are away a budget goes by what this process, or the shared store, knows. */
@@ -168,17 +184,6 @@ export class BudgetDesk {
 
   #forgetOld(now: number): void {
     for (const [scope, { until, purse }] of this.#accounts) if (purse.held === 0 && until !== null && until <= now) this.#accounts.delete(scope);
-  }
-
-  /** Of a load balancer the dearest of its models: which one will answer is not known yet. */
-  #dearest(snapshot: Snapshot, { model, balancer }: ResolvedName): Price | null {
-    const models = model ? [model] : balancer.entries.flatMap((entry) => snapshot.models.get(entry.model) ?? []);
-    let dearest: Price | null = null;
-    for (const { name, upstream_model_id } of models) {
-      const price = this.#deps.priceOf({ name, upstreamModelId: upstream_model_id });
-      if (price && (!dearest || price.output > dearest.output)) dearest = price;
-    }
-    return dearest;
   }
 
   #costOf(row: RequestRow, currency: string): number {

@@ -1,0 +1,61 @@
+/**
+ * What a request may cost before anything of its reply is known. A reservation is meant to be no less than the cost: budgets are passed by one
+ * reservation at most because of it.
+ */
+import type { ModelFamily } from '@model-gateway/model-families';
+import { costOf, pricesFor } from './cost.ts';
+import type { Price } from './price.ts';
+
+/** What a request says of its replies; undefined: nothing. */
+interface Said {
+  /** Tokens of each reply, and of the thinking before it. */
+  output?: number | undefined;
+  thinking?: number | undefined;
+  /** Replies at once, at least 1. */
+  replies: number;
+}
+
+type Family = Pick<ModelFamily, 'context' | 'output' | 'leastOutput' | 'thinking' | 'thinksBeside'>;
+
+/** Most tokens of a request and of all its replies. */
+export interface Expected {
+  input: number;
+  output: number;
+}
+
+/** Bytes of a request to a token: as dense as Chinese prose or minified code; English prose has more bytes to a token. */
+const bytesPerToken = 3;
+/** What vendors put before a request of their own: how tools are called, what day it is. */
+const vendorTokens = 1_000;
+/** Of a reply that neither its request nor what is known of its model limits. */
+const unlimitedReply = 32_768;
+/** No model writes more at once, whatever a request says: nobody empties a shared budget with a figure. */
+const longestReply = 1_000_000;
+
+/** What the request says, kept within what is known of the model; an inline file counts as text, up to the model's window. */
+export function expectTokens(requestBytes: number, said: Said, family: Family): Expected {
+  const input = Math.min(Math.ceil(requestBytes / bytesPerToken) + vendorTokens, family.context ?? Number.POSITIVE_INFINITY);
+  const most = family.output ?? longestReply;
+  const reply = Math.min(said.output === undefined ? (family.output ?? unlimitedReply) : Math.max(said.output, family.leastOutput), most);
+  return { input, output: (reply + thinkingBeside(said, family)) * said.replies };
+}
+
+/** Thinking counts within the reply's limit, but for the families that count it beside. */
+function thinkingBeside({ thinking }: Said, family: Family): number {
+  if (!family.thinksBeside || family.thinking.style === 'none') return 0;
+  return Math.min(thinking ?? family.thinking.most, family.thinking.most);
+}
+
+/** In millionths: each token at the dearest that it may be counted as. 0 where the price goes by what only the reply tells. */
+export function reservationOf(price: Price, { input, output }: Expected): number {
+  const counts = { input, output, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, reasoning: 0 };
+  if (price.mode !== 'per_token') return costOf(price, counts) ?? 0;
+  // A tier holds for the whole request, and a shorter one may stay below it: whichever is dearer.
+  return Math.max(...[price, pricesFor(price, counts)].map((prices) => costOf({ ...price, tiers: [], ...dearest(prices) }, counts) ?? 0));
+}
+
+/** Which kinds the tokens of a request and of its reply fall into is the upstream's to say. Audio is far fewer tokens than its bytes are counted as. */
+const dearest = (prices: Pick<Price, 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output' | 'reasoning'>) => ({
+  input: Math.max(prices.input, prices.cacheRead, prices.cacheWrite5m, prices.cacheWrite1h),
+  output: Math.max(prices.output, prices.reasoning),
+});

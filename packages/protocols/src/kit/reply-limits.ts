@@ -1,0 +1,23 @@
+/** Figures by which a request limits its replies, as untrusted callers write them. */
+import { asNumber } from './read.ts';
+
+/** More than any endpoint gives for one request. */
+const mostReplies = 128;
+
+/** A limit in tokens; undefined for what is none. */
+export function asLimit(value: unknown): number | undefined {
+  const number = asNumber(value);
+  return number === undefined || number < 0 ? undefined : Math.ceil(number);
+}
+
+/** How many replies were asked for; 1 for what makes no sense. */
+export function asReplies(value: unknown): number {
+  const number = asNumber(value);
+  return number === undefined || number < 1 ? 1 : Math.min(mostReplies, Math.ceil(number));
+}
+
+/** Of several spellings of one limit the largest: which of them holds is the upstream's to say. */
+export function largestLimit(...values: readonly unknown[]): number | undefined {
+  const limits = values.flatMap((value) => asLimit(value) ?? []);
+  return limits.length === 0 ? undefined : Math.max(...limits);
+}

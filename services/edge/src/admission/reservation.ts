@@ -1,0 +1,43 @@
+/** How much money a request may cost: what it says of its replies, what is known of the models it may come to, and their prices. */
+import type { Job, ResolvedName, Snapshot } from '@model-gateway/contracts';
+import { expectTokens, type PriceOf, reservationOf } from '@model-gateway/pricing';
+import type { ClientDoor, ReplyLimits } from '@model-gateway/protocols';
+import { familyOfModel, reachableModels } from '@model-gateway/routing';
+
+/** What of a request decides. */
+export interface Asked {
+  body: Buffer;
+  /** Where the one scan of the body found top-level values. */
+  values: Job['places']['values'];
+  client: ClientDoor;
+}
+
+/** For each currency the most that one of the models may cost, in millionths: which of them will answer is not known yet. */
+export function reservationsOf(asked: Asked, snapshot: Snapshot, named: ResolvedName, priceOf: PriceOf): Map<string, number> {
+  const limits = readLimits(asked);
+  const amounts = new Map<string, number>();
+  for (const model of reachableModels(snapshot, named)) {
+    const price = priceOf({ name: model.name, upstreamModelId: model.upstream_model_id });
+    if (!price) continue;
+    const amount = reservationOf(price, expectTokens(asked.body.length, limits, familyOfModel(model)));
+    amounts.set(price.currency, Math.max(amount, amounts.get(price.currency) ?? 0));
+  }
+  return amounts;
+}
+
+function readLimits({ body, values, client }: Asked): ReplyLimits {
+  if (!client.readReplyLimits) return { replies: 1 };
+  return client.readReplyLimits((key) => {
+    const place = Object.hasOwn(values, key) ? values[key] : undefined;
+    return place && parse(body, place);
+  });
+}
+
+/** The scan has judged structure, and the text of top-level strings; what else is no JSON says nothing here and is refused by who reads it. */
+function parse(body: Buffer, { start, end }: { start: number; end: number }): unknown {
+  try {
+    return JSON.parse(body.toString('utf8', start, end));
+  } catch {
+    return undefined;
+  }
+}
