@@ -40,7 +40,7 @@ export interface ModelFamily {
   tokenizer: 'o200k_base' | 'cl100k_base';
   /** Tokens it can read and write together; null: unknown. */
   context: number | null;
-  /** Most tokens of one reply, thinking included; null: unknown. */
+  /** Most tokens of one reply, thinking included but where `thinksBeside`; null: unknown. */
   output: number | null;
   /** What is asked for where the upstream must be given a limit and the caller gave none. */
   defaultOutput: number;

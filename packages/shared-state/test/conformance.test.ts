@@ -222,6 +222,9 @@ if (redisAvailable('shared state without Redis'))
     expect(hits.filter(({ allowed }) => allowed)).toHaveLength(5);
     expect((await state.reserve('b', { limit: 10, held: 0, amounts: [1] })).granted).toBe(1);
     state.charge('b', { held: 0, cost: 1 });
+    // Half of the six that are left.
+    state.learn('c', 4);
+    expect((await state.reserve('c', { limit: 10, held: 0, amounts: [3, 3, 3] })).granted).toBe(1);
     expect(performance.now() - began).toBeLessThan(400);
     expect(state.status()).toMatchObject({ backend: 'redis', degraded: true });
     await own.start();

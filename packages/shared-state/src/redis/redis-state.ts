@@ -121,7 +121,7 @@ export class RedisState implements SharedState {
       );
       return reserved;
     };
-    const alone = (): Reserved => this.#share.reserve(scope, ask);
+    const alone = (): Reserved => this.#share.reserve(scope, { ...ask, limit: this.#shareOfMoney(scope, limit) });
     if (!this.#link.up) return noted(alone());
     const asking = moneyOf(scope);
     this.#asking.add(asking);
@@ -139,6 +139,12 @@ export class RedisState implements SharedState {
         this.#asking.delete(asking);
         return noted(reserved);
       });
+  }
+
+  /** What was spent is known to all, of what is left each process may reserve an equal part. */
+  #shareOfMoney(scope: string, limit: number): number {
+    const spent = this.#share.lookAtBudget(scope)?.spent ?? 0;
+    return spent >= limit ? limit : spent + Math.ceil((limit - spent) / this.#options.replicas());
   }
 
   charge(scope: string, { held, cost }: { held: number; cost: number }): void {

@@ -189,7 +189,9 @@ export class BudgetDesk {
   #costOf(row: RequestRow, currency: string): number {
     if (row.cost_micros !== null) return row.currency === currency ? row.cost_micros : 0;
     if (row.model === null || row.usage_source === null) return 0;
-    const price = this.#deps.priceOf({ name: row.model, upstreamModelId: row.upstream_model_id ?? row.model }, row.started_at);
+    // What served is paid for, whatever was asked for.
+    const name = row.routes.at(-1) ?? row.model;
+    const price = this.#deps.priceOf({ name, upstreamModelId: row.upstream_model_id ?? name }, row.started_at);
     return price && price.currency === currency ? (costOfRow(price, row) ?? 0) : 0;
   }
 }

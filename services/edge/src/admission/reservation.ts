@@ -17,7 +17,7 @@ export function reservationsOf(asked: Asked, snapshot: Snapshot, named: Resolved
   const limits = readLimits(asked);
   const amounts = new Map<string, number>();
   for (const model of reachableModels(snapshot, named)) {
-    const price = priceOf({ name: model.name, upstreamModelId: model.upstream_model_id });
+    const price = priceOf({ name: model.name, upstreamModelId: model.inference_profile ?? model.upstream_model_id });
     if (!price) continue;
     const amount = reservationOf(price, expectTokens(asked.body.length, limits, familyOfModel(model)));
     amounts.set(price.currency, Math.max(amount, amounts.get(price.currency) ?? 0));
