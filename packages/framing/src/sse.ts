@@ -25,6 +25,8 @@ export interface SseParser {
   push(chunk: Uint8Array): SseRecord[];
   /** The body ended: the last event, if its blank line is missing. */
   finish(): SseRecord[];
+  /** All that was pushed is in records that were given out: what comes next may as well be looked at by someone else. */
+  readonly atRest: boolean;
 }
 
 const lineFeed = 0x0a;
@@ -95,6 +97,10 @@ class IncrementalSseParser implements SseParser {
     this.readLines(buffer, records);
     if (!this.fault) this.keepRest(buffer, fresh);
     return this.orThrow(records);
+  }
+
+  get atRest(): boolean {
+    return this.carry.isEmpty && !this.hasLines && !this.atStart && this.fault === null;
   }
 
   finish(): SseRecord[] {

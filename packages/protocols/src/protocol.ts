@@ -371,8 +371,21 @@ export interface BodyAnatomy {
   injectSystem(body: unknown, text: string): Edit[];
 }
 
+/**
+ * Where the records of a stream differ while a block grows. Of a record that gave one delta and nothing else, one that follows at once and differs from it
+ * in these values alone gives the same with other words and changes nothing else in the reader: it need not be parsed.
+ */
+export interface GrowingPlaces {
+  /** Texts that are a delta's words, as they are. */
+  words: readonly Edit['path'][];
+  /** Texts and whole numbers that neither reader nor verbatim rules look at. */
+  idle: readonly Edit['path'][];
+}
+
 export interface UpstreamDoor {
   framing: 'sse' | 'json-array' | 'event-stream';
+  /** Absent: each record is parsed. */
+  growing?: GrowingPlaces;
   /** Values of a model's `kind` that mean something to this protocol, beside none. Absent: none does. */
   kinds?: readonly string[];
   /** Takes a record out of the envelope in which a host carries another protocol's events, as that protocol would have framed it (`raw` too). */

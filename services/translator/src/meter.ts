@@ -1,6 +1,6 @@
 /** Counts what a reply used: the upstream's own figures where it gave them, an estimate from the text where it did not. */
 import { noUsage, type Usage, type UsageSource } from '@model-gateway/contracts';
-import type { ChatEvent } from '@model-gateway/protocols';
+import type { ChatEvent, DeltaEvent } from '@model-gateway/protocols';
 
 /** Bytes of text to a token: close enough across vendors for what was never counted, and always flagged. */
 const bytesPerToken = 4;
@@ -27,6 +27,12 @@ export class Meter {
   count(usage: Usage): void {
     this.#usage = usage;
     this.#guessed = false;
+  }
+
+  /** A delta of which only the length is known, in UTF-16 units. */
+  grow(type: DeltaEvent['type'], units: number): void {
+    if (type === 'thinking-delta') this.#reasoningChars += units;
+    else this.#outputChars += units;
   }
 
   /** Forgets a reply that was given up before the caller saw any of it. */

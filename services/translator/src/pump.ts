@@ -1,8 +1,10 @@
 /** The one place that waits for an upstream's stream: bytes to records to events, held until content, sent once per read. */
 import { createEventStreamParser, createJsonArrayParser, createSseParser } from '@model-gateway/framing';
+import type { GrowingRecords } from '@model-gateway/json';
 import { type ChatEvent, type FramedRecord, isContent, type ReplyReader, type UpstreamDoor, type UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from './call.ts';
 import { unwrapReader } from './passage/emulated.ts';
+import { Growth } from './passage/growth.ts';
 import type { Passage, RawRecord } from './passage/passage.ts';
 import { withCallersNames } from './passage/tool-names.ts';
 import type { Prepared } from './prepare.ts';
@@ -17,6 +19,7 @@ type Framed = FramedRecord;
 interface RecordSource {
   push(chunk: Uint8Array): readonly Framed[];
   finish(): readonly Framed[];
+  readonly atRest?: boolean;
 }
 
 export interface PumpSink {
@@ -37,6 +40,7 @@ export class Pump {
   readonly #source: RecordSource;
   readonly #unwrap: UpstreamDoor['unwrapRecord'];
   readonly #toolNames: Prepared['toolNames'];
+  readonly #growth: Growth | null;
   #held: (string | Uint8Array)[] = [];
   #heldBytes = 0;
   #heldEvents = 0;
@@ -52,6 +56,8 @@ export class Pump {
     this.#source = recordSource(prepared.upstream.framing, room.maxEventBytes);
     this.#unwrap = prepared.upstream.unwrapRecord;
     this.#toolNames = prepared.toolNames;
+    const { growing, unwrapRecord } = prepared.upstream;
+    this.#growth = growing && !unwrapRecord && !prepared.emulation ? new Growth(growing, passage) : null;
   }
 
   /** The protocol's own end was seen, or the reply broke: nothing more is read. */
@@ -63,6 +69,8 @@ export class Pump {
   push(chunk: Uint8Array): boolean {
     if (this.done) return true;
     try {
+      const growth = this.#growth;
+      if (growth !== null && growth.records !== null && this.#source.atRest === true) return this.#grow(growth, growth.records, chunk);
       return this.#take(this.#source.push(chunk));
     } catch (error) {
       this.#fault = badReply(error);
@@ -87,8 +95,33 @@ export class Pump {
     return { fault: this.#fault, committed: this.#committed };
   }
 
-  #take(records: readonly Framed[]): boolean {
-    const out: (string | Uint8Array)[] = [];
+  /** Bytes that most likely hold nothing but more words of the block that grows; what else they hold is read as ever. */
+  #grow(growth: Growth, records: GrowingRecords, chunk: Uint8Array): boolean {
+    const bytes = asBuffer(chunk);
+    const text = bytes.toString('latin1');
+    const passes = this.#passage.lastEdits !== undefined;
+    let at = 0;
+    let out = '';
+    while (at < text.length && records.fits(text, at)) {
+      this.#call.meter.grow(growth.type, records.units);
+      if (!passes) out += this.#write(growth.event(text));
+      else if (records.edited) out += records.print(text, at);
+      at = records.end;
+    }
+    if (at === 0) return this.#take(this.#source.push(chunk));
+    growth.recognised();
+    const sent = !passes ? Buffer.from(out, 'utf8') : records.edited ? Buffer.from(out, 'latin1') : bytes.subarray(0, at);
+    if (at < text.length) return this.#take(this.#source.push(bytes.subarray(at)), [sent]);
+    return sent.length === 0 || this.#sink.send(sent);
+  }
+
+  #write(event: ChatEvent): string {
+    const piece = this.#passage.record(noRecord, [event]);
+    return typeof piece === 'string' ? piece : '';
+  }
+
+  /** `out`: what goes before them. */
+  #take(records: readonly Framed[], out: (string | Uint8Array)[] = []): boolean {
     for (const outer of records) {
       const framed = this.#unwrap ? this.#unwrap(outer) : outer;
       const { event, data, raw, dataStart, dataEnd, failure } = framed;
@@ -103,6 +136,7 @@ export class Pump {
       this.#see(events);
       if (this.#fault) break;
       const piece = this.#passage.record(record, events);
+      this.#growth?.see(record, events, piece);
       if (piece !== undefined && piece.length > 0) out.push(piece);
       if (this.#ended) break;
     }
@@ -145,6 +179,11 @@ export class Pump {
     return bytes.length === 0 ? true : this.#sink.send(bytes);
   }
 }
+
+/** What a record was that nobody parsed: its event says all. */
+const noRecord: RawRecord = { data: '', json: undefined, raw: new Uint8Array() };
+
+const asBuffer = (bytes: Uint8Array): Buffer => (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 
 function recordSource(framing: 'sse' | 'json-array' | 'event-stream', maxBytes: number): RecordSource {
   if (framing === 'sse') return createSseParser({ maxEventBytes: maxBytes });

@@ -7,6 +7,7 @@ import { AlphaCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { findFamily } from './families.ts';
+import { growing } from './growing.ts';
 import { injectCache } from './inject-cache.ts';
 import { writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
@@ -45,6 +46,7 @@ export const alpha: Protocol = {
     bodyAnatomy: () => bodyAnatomy,
     toolRules: (modelId) => ({ name: plainToolName, freeText: findFamily(modelId).freeTextTools }),
     framing: 'sse',
+    growing,
     request,
     credential,
     countsTokens: false,

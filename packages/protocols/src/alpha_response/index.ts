@@ -8,6 +8,7 @@ import { bodyAnatomy } from './body-anatomy.ts';
 import { createCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, refuseInStream, writeError } from './errors.ts';
+import { growing } from './growing.ts';
 import { modelsTagHeader } from './models-tag.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
@@ -45,6 +46,7 @@ const client: ClientDoor = {
 const upstream: UpstreamDoor = {
   bodyAnatomy: () => bodyAnatomy,
   framing: 'sse',
+  growing,
   request,
   credential,
   countsTokens: true,

@@ -6,6 +6,7 @@ import { createCloser } from './closer.ts';
 import { credential, listModels, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { flagsOfCaller, readRefusedFlags } from './feature-flags.ts';
+import { growing } from './growing.ts';
 import { injectCache } from './inject-cache.ts';
 import { readModelList, writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
@@ -42,6 +43,7 @@ export const beta: Protocol = {
   upstream: {
     bodyAnatomy: () => bodyAnatomy,
     framing: 'sse',
+    growing,
     request,
     credential,
     countsTokens: true,

@@ -37,6 +37,9 @@ export type ChatEvent =
   | { type: 'error'; error: UpstreamFault }
   | { type: 'end' };
 
+/** More words of an open block. */
+export type DeltaEvent = Extract<ChatEvent, { text: string }>;
+
 /** Content that a caller can see, or will act on: from its first event on there is no failover (contract §7). */
 export const isContent = (event: ChatEvent): boolean =>
   event.type === 'block-start' ||

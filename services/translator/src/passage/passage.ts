@@ -1,4 +1,5 @@
 /** What a reply becomes on its way to the caller, verbatim or translated. */
+import type { Edit } from '@model-gateway/json';
 import type { ChatEvent, FramedRecord, StreamRecord } from '@model-gateway/protocols';
 
 /** A record with its bytes as they came. */
@@ -8,6 +9,8 @@ export type RawRecord = FramedRecord & StreamRecord;
 export interface Passage {
   /** Text or bytes for the caller, whole events only; undefined when nothing. */
   record(record: RawRecord, events: readonly ChatEvent[]): string | Uint8Array | undefined;
+  /** Passages that send on the record's bytes: what was changed in the last one; null when there is more to it. Absent: events are what is sent. */
+  lastEdits?(): readonly Edit[] | null;
   /** Events that only the end of the body brings. */
   finish(events: readonly ChatEvent[]): string;
   /** A whole reply's body. */

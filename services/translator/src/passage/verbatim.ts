@@ -11,6 +11,7 @@ export class VerbatimPassage implements Passage {
   readonly #reply: VerbatimReply;
   readonly #editor = new RecordEditor();
   #index = 0;
+  #edits: readonly Edit[] | null = null;
 
   constructor(call: Call, rules: VerbatimRules, prepared: Prepared, room: Room) {
     this.#call = call;
@@ -25,8 +26,10 @@ export class VerbatimPassage implements Passage {
 
   record(record: RawRecord): string | Uint8Array | undefined {
     const wanted = this.#reply.record(record);
+    this.#edits = null;
     if (wanted === 'drop') return undefined;
     const edits = withoutForgery(record.json, wanted);
+    this.#edits = edits;
     const { client, job } = this.#call;
     if (edits.length === 0 && job.streamForm === 'sse') return record.raw;
     const data = this.#editor.apply(record.data, record.json, edits);
@@ -36,6 +39,10 @@ export class VerbatimPassage implements Passage {
       return `${record.event === undefined ? '' : `event: ${record.event}\n`}data: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
     const raw = Buffer.from(record.raw.buffer, record.raw.byteOffset, record.raw.byteLength);
     return Buffer.concat([raw.subarray(0, record.dataStart), Buffer.from(data, 'utf8'), raw.subarray(record.dataEnd)]);
+  }
+
+  lastEdits(): readonly Edit[] | null {
+    return this.#call.job.streamForm === 'sse' ? this.#edits : null;
   }
 
   finish(_events: readonly ChatEvent[]): string {

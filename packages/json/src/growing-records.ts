@@ -1,0 +1,208 @@
+/** Records of one stream that differ in a few values alone: once one of them was understood, the next are recognised by their bytes. */
+import { applyEdits } from './apply-edits.ts';
+import { backslash, quote } from './bytes.ts';
+import type { Edit } from './edit.ts';
+
+export type Path = Edit['path'];
+
+/** A record that was parsed and understood. */
+export interface KnownRecord {
+  /** Its bytes as they came, and where its JSON stands in them. */
+  raw: Uint8Array;
+  start: number;
+  end: number;
+  /** The JSON text, and what it says. */
+  data: string;
+  json: unknown;
+}
+
+/** Values by which records may differ. */
+type Gap = 'words' | 'string' | 'number';
+
+interface Shape {
+  /** What stands before, between and behind the gaps, a character a byte. */
+  pieces: readonly string[];
+  gaps: readonly Gap[];
+  /** In which the gaps were asked for. */
+  order: string;
+}
+
+/** Stands for a gap while the pieces are found; a record that holds it is not learned. */
+const mark = '\ue000';
+const marked = new RegExp(`"${mark}(\\d)${mark}"`);
+const mostGaps = 10;
+
+const toByteText = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+const spell = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+
+/** Ends of escapes that are one character: `"\/bfnrt`. */
+const shortEscapes = new Set([...'"\\/bfnrt'].map((character) => character.charCodeAt(0)));
+const unicodeEscape = 0x75;
+
+function isHex(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66);
+}
+
+/** All positions and texts are of bytes, one character each. */
+export class GrowingRecords {
+  readonly #incoming: Shape;
+  /** What the caller gets in place of the pieces; null: the bytes stay as they are. */
+  readonly #outgoing: readonly string[] | null;
+  /** Start and end of each gap in the record that fitted last. */
+  readonly #places: Int32Array;
+  readonly #wordsAt: number;
+  /** Where the record that fitted last ends. */
+  end = 0;
+  /** Length of its words in UTF-16 units, escapes undone. */
+  units = 0;
+  /** Its words are printable ASCII without escapes. */
+  plain = true;
+
+  private constructor(incoming: Shape, outgoing: readonly string[] | null) {
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
+    this.#places = new Int32Array(incoming.gaps.length * 2);
+    this.#wordsAt = incoming.gaps.indexOf('words') * 2;
+  }
+
+  /**
+   * The records that say what `record` says but for the string at `words` and the strings and numbers at `idle`, where it has them. `edits` are what is done
+   * to each of them on its way. null: bytes would not tell such records for sure.
+   */
+  static learn(record: KnownRecord, words: Path, idle: readonly Path[], edits: readonly Edit[]): GrowingRecords | null {
+    if (record.data.includes(mark)) return null;
+    const gaps: Gap[] = ['words'];
+    const marking: Edit[] = [{ path: words, value: `${mark}0${mark}` }];
+    for (const path of idle) {
+      const kind = typeof valueAt(record.json, path);
+      if (kind !== 'string' && kind !== 'number') continue;
+      marking.push({ path, value: `${mark}${gaps.length}${mark}` });
+      gaps.push(kind);
+    }
+    if (gaps.length > mostGaps) return null;
+    const text = applyEdits(record.data, marking);
+    const incoming = cutShape(record, text, gaps);
+    const raw = toByteText(record.raw);
+    if (incoming === null || raw.charCodeAt(raw.length - 1) !== 0x0a) return null;
+    const outgoing = edits.length === 0 ? null : cutShape(record, applyEdits(text, edits), gaps);
+    if (edits.length > 0 && outgoing?.order !== incoming.order) return null;
+    const records = new GrowingRecords(incoming, outgoing?.pieces ?? null);
+    return records.fits(raw, 0) && records.end === raw.length ? records : null;
+  }
+
+  /** The bytes are not passed as they came. */
+  get edited(): boolean {
+    return this.#outgoing !== null;
+  }
+
+  /** Whether a whole record of this kind stands at `from`; if so it is the one that `end`, `units`, `words` and `print` speak of. */
+  fits(text: string, from: number): boolean {
+    const { pieces, gaps } = this.#incoming;
+    const first = pieces[0]!;
+    if (!text.startsWith(first, from)) return false;
+    let at = from + first.length;
+    for (let gap = 0; gap < gaps.length; gap += 1) {
+      const kind = gaps[gap]!;
+      const end = kind === 'words' ? this.#skipWords(text, at) : kind === 'string' ? skipPlain(text, at) : skipDigits(text, at);
+      const piece = pieces[gap + 1]!;
+      if (end < 0 || !text.startsWith(piece, end)) return false;
+      this.#places[gap * 2] = at;
+      this.#places[gap * 2 + 1] = end;
+      at = end + piece.length;
+    }
+    this.end = at;
+    return true;
+  }
+
+  /** Its words. */
+  words(text: string): string {
+    const spelled = text.slice(this.#places[this.#wordsAt], this.#places[this.#wordsAt + 1]);
+    return this.plain ? spelled : (JSON.parse(`"${Buffer.from(spelled, 'latin1').toString('utf8')}"`) as string);
+  }
+
+  /** What the caller gets of it. */
+  print(text: string, from: number): string {
+    const outgoing = this.#outgoing;
+    if (outgoing === null) return text.slice(from, this.end);
+    let out = outgoing[0]!;
+    for (let gap = 1; gap < outgoing.length; gap += 1) out += text.slice(this.#places[gap * 2 - 2], this.#places[gap * 2 - 1]) + outgoing[gap]!;
+    return out;
+  }
+
+  /** Offset of the quote that ends the words at `start`; -1 for none, for no words, and for what no parser takes. */
+  #skipWords(text: string, start: number): number {
+    let at = start;
+    let units = 0;
+    let plain = true;
+    for (; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === quote) {
+        this.units = units;
+        this.plain = plain;
+        return at === start ? -1 : at;
+      }
+      if (code < 0x20) return -1;
+      if (code === backslash) {
+        plain = false;
+        at += 1;
+        const letter = text.charCodeAt(at);
+        if (letter === unicodeEscape) {
+          for (let digit = 1; digit <= 4; digit += 1) if (!isHex(text.charCodeAt(at + digit))) return -1;
+          at += 4;
+        } else if (!shortEscapes.has(letter)) return -1;
+        units += 1;
+      } else if (code < 0x80) units += 1;
+      else {
+        plain = false;
+        // A character of UTF-8 by its first byte: two units from four bytes on.
+        if (code >= 0xc0) units += code >= 0xf0 ? 2 : 1;
+      }
+    }
+    return -1;
+  }
+}
+
+/** What stands around the gaps of a marked text, the record's own bytes around its JSON with it. null when a gap is missing or there twice. */
+function cutShape({ raw, start, end }: KnownRecord, text: string, known: readonly Gap[]): Shape | null {
+  const parts = text.split(marked);
+  if (parts.length !== known.length * 2 + 1) return null;
+  const numbers = known.map((_, at) => Number(parts[at * 2 + 1]));
+  if (new Set(numbers).size !== known.length) return null;
+  const gaps = numbers.map((number) => known[number]!);
+  const pieces = parts.filter((_, at) => at % 2 === 0).map(spell);
+  gaps.forEach((kind, at) => {
+    if (kind === 'number') return;
+    pieces[at] += '"';
+    pieces[at + 1] = `"${pieces[at + 1]}`;
+  });
+  pieces[0] = toByteText(raw.subarray(0, start)) + pieces[0];
+  pieces[pieces.length - 1] += toByteText(raw.subarray(end));
+  return { pieces, gaps, order: numbers.join() };
+}
+
+function valueAt(json: unknown, path: Path): unknown {
+  let value = json;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}
+
+/** Offset of the quote that ends printable ASCII without escapes; -1 for anything else. */
+function skipPlain(text: string, start: number): number {
+  for (let at = start; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) return at;
+    if (code < 0x20 || code === backslash || code >= 0x7f) return -1;
+  }
+  return -1;
+}
+
+/** Offset behind a whole number as counters are printed. */
+function skipDigits(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && text.charCodeAt(at) >= 0x30 && text.charCodeAt(at) <= 0x39) at += 1;
+  const length = at - start;
+  return length === 0 || length > 15 || (length > 1 && text.charCodeAt(start) === 0x30) ? -1 : at;
+}

@@ -1,0 +1,13 @@
+/** Where chunks of one reply differ while text grows. Arguments of calls are none of it: the reader follows their JSON. */
+import type { GrowingPlaces } from '../protocol.ts';
+
+export const growing: GrowingPlaces = {
+  words: [
+    ['choices', 0, 'delta', 'content'],
+    ['choices', 0, 'delta', 'reasoning_content'],
+    ['choices', 0, 'delta', 'reasoning'],
+    ['choices', 0, 'text'],
+  ],
+  // Padding of one vendor, so that lengths tell a listener nothing.
+  idle: [['obfuscation']],
+};
