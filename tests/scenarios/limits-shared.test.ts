@@ -140,8 +140,8 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
       return countOf(later, 402) === 10;
     }, 'the budget to be spent');
     const [budget] = (await limitStatus()).budgets.filter(({ name }: { name: string }) => name === 'poor');
-    // A reservation is 4,096 tokens of output.
-    expect(budget.spent_micros).toBeLessThanOrEqual(50_000 + 41_000);
+    // One reply of 100 tokens beyond it; what may be reserved is in budgets.test.ts.
+    expect(budget.spent_micros).toBeLessThanOrEqual(50_000 + 2_000);
     expect(budget.spent_micros).toBeGreaterThanOrEqual(50_000);
   });
 

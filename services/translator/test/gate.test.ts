@@ -34,16 +34,45 @@ describe('fair queue', () => {
 });
 
 describe('limiter', () => {
-  const ask = (limiter: Limiter, accessKey: string, options: { rate?: RateLimit; mayWait?: boolean; onLeave?: (leave: () => void) => void } = {}) =>
+  const ask = (
+    limiter: Limiter,
+    accessKey: string,
+    options: { rate?: RateLimit; mayWait?: boolean; most?: number; onLeave?: (leave: () => void) => void } = {},
+  ) =>
     limiter.acquire(
       { model: { name: 'm', rate_limit: options.rate ?? 'inherit' }, upstream: { name: 'u', rate_limit: null } },
-      { accessKey, requestBytes: 40, mayWait: options.mayWait ?? true, onLeave: options.onLeave ?? (() => undefined) },
+      { accessKey, requestBytes: 40, replyTokens: () => options.most, mayWait: options.mayWait ?? true, onLeave: options.onLeave ?? (() => undefined) },
     );
 
   test('without a limit: the same lease for all, at once', () => {
     const limiter = new Limiter(new MemoryState());
     expect(ask(limiter, 'a')).toBe(free);
     expect(ask(limiter, 'a', { rate: limit({}) })).toBe(free);
+  });
+
+  test('tokens: what is not known yet is guessed, then replies are as long as of late, and never longer than the caller wants', () => {
+    const limiter = new Limiter(new MemoryState());
+    const rate = limit({ tpm: 10_000 });
+    const passed = (most?: number) => {
+      let count = 0;
+      const leases: Lease[] = [];
+      for (; count < 1_000; count++) {
+        const admission = ask(limiter, 'a', { rate, mayWait: false, ...(most !== undefined && { most }) }) as Admission;
+        if (admission.limited) break;
+        leases.push(admission);
+      }
+      return { count, leases };
+    };
+    // 10 of the request and 1,000 of the reply; 10 and 90.
+    const unknown = passed();
+    expect(unknown.count).toBe(9);
+    for (const lease of unknown.leases) lease.release(() => 10 + 490);
+    const known = passed();
+    expect(known.count).toBe(11);
+    for (const lease of known.leases) lease.release(() => 0);
+    const modest = passed(90);
+    expect(modest.count).toBe(55);
+    expect(modest.leases).toHaveLength(55);
   });
 
   test('one key floods, another gets every second turn', async () => {

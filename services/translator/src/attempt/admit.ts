@@ -10,6 +10,12 @@ export const admit = (call: Call, route: Route, sink: ReplySink, room: Room): Ad
   room.limiter.acquire(route, {
     accessKey: call.job.accessKey,
     requestBytes: call.body.length,
+    replyTokens: () => replyTokens(call),
     mayWait: !call.plan.balanced,
     onLeave: (leave) => sink.onCancel(leave),
   });
+
+function replyTokens(call: Call): number | undefined {
+  const { output, replies = 1 } = call.client.readReplyLimits?.((key) => call.topLevel(key)) ?? {};
+  return output === undefined ? undefined : output * replies;
+}

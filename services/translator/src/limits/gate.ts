@@ -20,6 +20,8 @@ const batchSize = 16;
 /** Nothing but a release was said to help: looked at again all the same, since limits are edited and stores are emptied. */
 const safetyMs = 1000;
 const bytesPerToken = 4;
+/** Tokens expected of a reply before one was seen. */
+const firstReply = 1000;
 
 export class Gate {
   readonly #permits: Permits;
@@ -30,8 +32,8 @@ export class Gate {
   /** The last answer left somebody outside: until then asking is in vain. */
   #closedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Tokens that calls used beyond the estimate of their request, on the average. */
-  #reply = 0;
+  /** Tokens that calls used beyond the estimate of their request, on the average; null: none has ended yet. */
+  #reply: number | null = null;
 
   constructor(scope: string, state: SharedState) {
     this.#state = state;
@@ -56,7 +58,7 @@ export class Gate {
     if (limit !== this.#limit) this.#edit(limit);
     if (!this.#limits) return free;
     const request = Math.max(1, Math.ceil(ask.requestBytes / bytesPerToken));
-    const cost = request + Math.round(this.#reply);
+    const cost = this.#limits.tpm === null ? request : request + this.#expectReply(ask.replyTokens());
     const patience = ask.mayWait ? limit.wait_timeout_secs * 1000 : 0;
     if (patience === 0 && this.#closed) return this.#refusal();
     const waiter: Waiter = { key: ask.accessKey, request, cost, waits: patience > 0, timer: undefined, settle: () => undefined };
@@ -151,11 +153,20 @@ export class Gate {
         if (released) return;
         released = true;
         const tokens = used();
-        if (tokens > 0) this.#reply += (Math.max(0, tokens - request) - this.#reply) / 8;
+        if (tokens > 0) this.#learnReply(Math.max(0, tokens - request));
         this.#permits.give(limits, 1, limits.tpm === null ? 0 : tokens - Math.min(cost, limits.tpm));
         this.#open();
       },
     };
+  }
+
+  /** A rate lets an average pass: whole caps would leave most of it unused. Who wants less says so. */
+  #expectReply(most: number | undefined): number {
+    return Math.round(Math.min(most ?? Number.POSITIVE_INFINITY, this.#reply ?? firstReply));
+  }
+
+  #learnReply(tokens: number): void {
+    this.#reply = this.#reply === null ? tokens : this.#reply + (tokens - this.#reply) / 8;
   }
 
   #refusal(): Admission {

@@ -20,6 +20,8 @@ export interface GateAsk {
   accessKey: string;
   /** For the estimate of the tokens it will take. */
   requestBytes: number;
+  /** Most tokens of its replies, by its own words; undefined: it does not say. Asked for only where tokens are limited. */
+  replyTokens(): number | undefined;
   /** false: a limited node is passed over at once. */
   mayWait: boolean;
   /** Told how to hear that the caller leaves; called at most once, and only when there is something to wait for. */
