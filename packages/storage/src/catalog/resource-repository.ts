@@ -13,6 +13,8 @@ export interface ListQuery {
   search?: string;
   /** Look-up columns that must hold just this. */
   equal?: Partial<Record<'upstream' | 'group_name' | 'model', string>>;
+  /** Of what has tags: all of these. */
+  tags?: readonly string[];
   /** A column of the definition's `sortable`. Default: name. */
   sort?: { column: string; descending: boolean };
 }
@@ -75,9 +77,10 @@ export function createRepository<D extends { name: string }>(
       const row = await rows().selectAll().where('name', '=', name).executeTakeFirst();
       return row ? toStored(row) : null;
     },
-    async list({ page, pageSize, search, equal = {}, sort }) {
+    async list({ page, pageSize, search, equal = {}, tags = [], sort }) {
       let matching = search ? rows().where((eb) => eb.or(definition.searched.map((column) => dialect.contains(eb.ref(column), search)))) : rows();
       for (const [column, value] of Object.entries(equal)) matching = matching.where(sql<SqlBool>`${sql.ref(column)} = ${value}`);
+      for (const tag of tags) matching = matching.where((eb) => dialect.holds(eb.ref('document'), 'tags', tag));
       const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
       const column = definition.sortable[sort?.column ?? 'name'] ?? 'name';
       const direction = sort?.descending ? 'desc' : 'asc';

@@ -23,6 +23,8 @@ export interface StorageDialect {
   encodeBoolean(value: boolean): unknown;
   /** Case-insensitive (ASCII) search for a literal text: no pattern characters. */
   contains(column: Expression<unknown>, text: string): Expression<SqlBool>;
+  /** Whether the array of texts at this key of a JSON object holds this text. `key` is ours. */
+  holds(column: Expression<unknown>, key: string, text: string): Expression<SqlBool>;
   /**
    * Runs one statement for many parameter lists, compiled once, inside the transaction that the caller holds. Absent where a statement with
    * many rows is the cheaper way (a round trip each would be dear). Gives the number of rows that each changed.

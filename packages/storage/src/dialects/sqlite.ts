@@ -45,6 +45,9 @@ export function createSqliteDialect(file: string): StorageDialect {
     greatestOf: 'max',
     encodeBoolean: (value) => (value ? 1 : 0),
     contains: (column, text) => sql<boolean>`instr(lower(${column}), lower(${text})) > 0`,
+    // Most documents do not even have the word: they are not parsed for it.
+    holds: (column, key, text) =>
+      sql<boolean>`(instr(${column}, ${JSON.stringify(text)}) > 0 and exists (select 1 from json_each(${column}, ${`$.${key}`}) as element where element.value = ${text}))`,
     // Extended result codes of SQLite as node:sqlite gives them.
     translateError: createErrorTranslator(
       [

@@ -12,6 +12,13 @@ export const listQuery = z.object({
   sort: z.string().max(50).optional(),
 });
 
+/** Several with commas between, or one parameter each where a tag holds a comma. */
+export const tagQuery = z
+  .union([z.string().transform((value) => value.split(',')), z.array(z.string())])
+  .transform((tags) => tags.map((tag) => tag.trim()).filter((tag) => tag !== ''))
+  .pipe(z.array(z.string().max(100)).max(50))
+  .optional();
+
 export function toListQuery({ page, page_size, q, sort }: z.output<typeof listQuery>, sortable: readonly string[]): ListQuery {
   const descending = sort?.startsWith('-') ?? false;
   const column = descending ? sort?.slice(1) : sort;

@@ -9,7 +9,7 @@ import type { Reply } from '../resources/resource.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { pageOf } from './answers/common.ts';
-import { listQuery, toListQuery } from './list-query.ts';
+import { listQuery, tagQuery, toListQuery } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
 export function resourceRoutes(resource: ResourceOperations, room: Room): Route[] {
@@ -29,7 +29,10 @@ export function resourceRoutes(resource: ResourceOperations, room: Room): Route[
     answer(response, 200, value);
   };
   const filterNames = Object.keys(resource.filters);
-  const filtered = listQuery.extend(Object.fromEntries(filterNames.map((name) => [name, z.string().min(1).max(200).optional()])));
+  const filtered = listQuery.extend({
+    ...Object.fromEntries(filterNames.map((name) => [name, z.string().min(1).max(200).optional()])),
+    ...(resource.tagged && { tags: tagQuery }),
+  });
   const merges = 'merge: a field that is not sent stays, null resets it to its default, masked or absent secrets stay';
 
   return [
@@ -43,9 +46,9 @@ export function resourceRoutes(resource: ResourceOperations, room: Room): Route[
       status: 200,
       answer: pageOf(resource.answer),
       async handle(request, response) {
-        const query = readInput(filtered, request.query) as z.output<typeof listQuery> & Record<string, string | undefined>;
+        const query = readInput(filtered, request.query) as z.output<typeof listQuery> & { tags?: string[] } & Record<string, string | undefined>;
         const equal = Object.fromEntries(filterNames.flatMap((name) => (query[name] === undefined ? [] : [[resource.filters[name], query[name]]])));
-        const { items, total } = await resource.list(catalog, { ...toListQuery(query, resource.sortable), equal });
+        const { items, total } = await resource.list(catalog, { ...toListQuery(query, resource.sortable), equal, tags: query.tags ?? [] });
         const shown = await resource.complete(items);
         response.json({ items: shown.map(({ body }) => body), total, page: query.page, page_size: query.page_size });
       },

@@ -21,6 +21,7 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
   entityType: 'access_key',
   sortable: ['name', 'created_at', 'updated_at', 'group'],
   filters: { group: 'group_name' },
+  tagged: true,
   schema: accessKeySchema,
   partial: accessKeySchema.partial(),
   /** `key`: a mask, but right after it was made. */

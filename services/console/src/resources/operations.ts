@@ -21,6 +21,7 @@ export interface ResourceOperations {
   entityType: AuditEntityType;
   sortable: readonly string[];
   filters: NonNullable<Resource<{ name: string }, { name: string }>['filters']>;
+  tagged: boolean;
   schema: z.ZodType;
   partial: z.ZodType;
   answer: z.ZodType;
@@ -76,6 +77,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
     entityType: resource.entityType,
     sortable: resource.sortable,
     filters: resource.filters ?? {},
+    tagged: resource.tagged ?? false,
     schema: resource.schema,
     partial: resource.partial,
     answer: z.strictObject({ ...storedFields, ...resource.answer.shape }),

@@ -41,6 +41,8 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   sortable: readonly string[];
   /** Filters of its list: as the API names them → column. */
   filters?: Readonly<Record<string, keyof NonNullable<ListQuery['equal']>>>;
+  /** Its list can be narrowed by tags. */
+  tagged?: true;
   schema: z.ZodType<I>;
   /** The same schema for partial bodies, in the API's document. */
   partial: z.ZodType;
