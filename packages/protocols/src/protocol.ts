@@ -303,8 +303,6 @@ export interface WrittenRequest {
   body: unknown;
   losses: Loss[];
   emulation?: ReplyEmulation;
-  /** Tools that go under another name than the caller's, by the name that is sent: the model's calls get the caller's back. */
-  toolNames?: ReadonlyMap<string, string>;
 }
 
 /** A structured answer that was asked for by other means: the reply must still give it as plain text, and it may miss the schema. */

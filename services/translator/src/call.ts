@@ -17,7 +17,7 @@ const own = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? ((value as Record<string, unknown>)[key] ?? undefined) : undefined;
 
 /** What was made ready for one route and goes to another of the same protocol. */
-export type Carried = Pick<Prepared, 'body' | 'emulation' | 'toolNames' | 'bridge'>;
+export type Carried = Pick<Prepared, 'body' | 'emulation' | 'bridge'>;
 
 export class Call {
   readonly job: Job;

@@ -30,8 +30,6 @@ export interface Prepared {
   body: Buffer;
   /** How the reply gives what the request asked for by other means. */
   emulation: ReplyEmulation | undefined;
-  /** The caller's names of tools by the names that were sent, where they differ. */
-  toolNames: ReadonlyMap<string, string> | undefined;
   /** Puts names and kinds of tools back in the reply's calls; undefined when the request changed none. */
   bridge: ToolBridge | undefined;
   /** A script sends the request, as it is now, on to this model; nothing is sent to this route. */
@@ -85,7 +83,6 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
     body: undefined,
     printed: call.carried?.body ?? null,
     emulation: call.carried?.emulation,
-    toolNames: call.carried?.toolNames,
     bridge: call.carried?.bridge,
   };
   const finish = (): Prepared => {
@@ -96,7 +93,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
       stream: job.stream,
       ...(verbatim && { clientHeaders: job.headers, clientQuery: job.query, clientPath: job.path }),
     });
-    const { emulation, toolNames, bridge } = draft;
+    const { emulation, bridge } = draft;
     return {
       route,
       upstream,
@@ -106,7 +103,6 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
       egress: room.egressOf(route.upstream),
       body: printDraft(draft),
       emulation,
-      toolNames,
       bridge,
       elsewhere: draft.elsewhere,
       proofs,

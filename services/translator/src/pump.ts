@@ -6,7 +6,6 @@ import type { Call } from './call.ts';
 import { unwrapReader } from './passage/emulated.ts';
 import { Growth } from './passage/growth.ts';
 import type { Passage, RawRecord } from './passage/passage.ts';
-import { withCallersNames } from './passage/tool-names.ts';
 import type { Prepared } from './prepare.ts';
 import type { Room } from './room.ts';
 
@@ -39,7 +38,6 @@ export class Pump {
   readonly #reader: ReplyReader;
   readonly #source: RecordSource;
   readonly #unwrap: UpstreamDoor['unwrapRecord'];
-  readonly #toolNames: Prepared['toolNames'];
   readonly #growth: Growth | null;
   #held: (string | Uint8Array)[] = [];
   #heldBytes = 0;
@@ -55,7 +53,6 @@ export class Pump {
     this.#reader = unwrapReader(prepared.upstream.createReader(prepared.route.target), prepared, call);
     this.#source = recordSource(prepared.upstream.framing, room.maxEventBytes);
     this.#unwrap = prepared.upstream.unwrapRecord;
-    this.#toolNames = prepared.toolNames;
     const { growing, unwrapRecord } = prepared.upstream;
     this.#growth = growing && !unwrapRecord && !prepared.emulation ? new Growth(growing, passage) : null;
   }
@@ -132,7 +129,7 @@ export class Pump {
         this.#fault = { class: 'broken', code: 'malformed', message: 'the upstream sent an event that is not JSON' };
         break;
       }
-      const events = withCallersNames(this.#reader.read(record), this.#toolNames);
+      const events = this.#reader.read(record);
       this.#see(events);
       if (this.#fault) break;
       const piece = this.#passage.record(record, events);

@@ -71,8 +71,7 @@ function writeTool(tool: Tool, path: string, strictTools: boolean, losses: LossL
     losses.dropped(path, 'a tool that only its own vendor runs');
     return undefined;
   }
-  const schema = tool.type === 'custom' ? freeTextSchema : objectSchema(tool.parameters);
-  if (tool.type === 'custom') losses.add(path, 'emulated', 'free-text tool sent as a function with one string, `input`');
+  const schema = objectSchema(tool.parameters);
   return {
     name: tool.name,
     ...(tool.description !== undefined && tool.description !== '' && { description: tool.description }),
@@ -81,8 +80,6 @@ function writeTool(tool: Tool, path: string, strictTools: boolean, losses: LossL
     ...writeCache(tool.cache),
   };
 }
-
-const freeTextSchema = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
 
 /** The wire wants an object schema, always. */
 function objectSchema(parameters: unknown): JsonObject {

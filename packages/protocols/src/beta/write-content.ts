@@ -49,11 +49,11 @@ function writeSource(part: MediaPart): WireSource | null {
   return null;
 }
 
-/** `input` is an object on this wire; free text, and arguments of the history that are no object, are wrapped so that the model still sees them. */
+/** `input` is an object on this wire; arguments of the history that are none are wrapped so that the model still sees them. */
 export function writeToolCall(part: ToolCallPart, id: string, losses: LossList): WireBlock {
   if (part.signature !== undefined) losses.dropped('signature', "another vendor's proof on a tool call has no place here");
-  const input = part.custom ? undefined : readInput(part.arguments);
-  if (!part.custom && !input) losses.add('tool_use.input', 'downgraded', 'arguments that are no JSON object were wrapped as `input`');
+  const input = readInput(part.arguments);
+  if (!input) losses.add('tool_use.input', 'downgraded', 'arguments that are no JSON object were wrapped as `input`');
   return { type: 'tool_use', id, name: part.name, input: input ?? { input: part.arguments }, ...writeCache(part.cache) };
 }
 

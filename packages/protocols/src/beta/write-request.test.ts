@@ -67,11 +67,9 @@ describe('turns', () => {
   });
 
   test('arguments: none mean {}, what is no object is wrapped', () => {
-    const parts = ['', '{"a":1}', '[1]', '{"cut', 'free'].map(
-      (value, place): Part => ({ type: 'tool-call', id: `c${place}`, name: 'f', arguments: value, ...(value === 'free' && { custom: true }) }),
-    );
+    const parts = ['', '{"a":1}', '[1]', '{"cut'].map((value, place): Part => ({ type: 'tool-call', id: `c${place}`, name: 'f', arguments: value }));
     const { body, losses } = write({ turns: [user(text('a')), assistant(...parts)] });
-    expect(body.messages[1]?.content.map((block) => block['input'])).toEqual([{}, { a: 1 }, { input: '[1]' }, { input: '{"cut' }, { input: 'free' }]);
+    expect(body.messages[1]?.content.map((block) => block['input'])).toEqual([{}, { a: 1 }, { input: '[1]' }, { input: '{"cut' }]);
     expect(losses).toEqual(['downgraded tool_use.input']);
   });
 
@@ -204,7 +202,6 @@ describe('parameters', () => {
       tools: [
         { type: 'function', name: 'f', parameters: { properties: { a: { type: 'string' } } } },
         { type: 'function', name: 'g' },
-        { type: 'custom', name: 'patch' },
         { type: 'server', name: 'web_search', raw, rawProtocol: 'beta' },
         { type: 'server', name: 'googleSearch', raw: {}, rawProtocol: 'gamma' },
       ],
@@ -214,11 +211,10 @@ describe('parameters', () => {
     expect(body['tools']).toEqual([
       { name: 'f', input_schema: { type: 'object', properties: { a: { type: 'string' } } } },
       { name: 'g', input_schema: { type: 'object', properties: {} } },
-      { name: 'patch', input_schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] } },
       raw,
     ]);
     expect(body['tool_choice']).toEqual({ type: 'auto', disable_parallel_tool_use: true });
-    expect(losses).toEqual(['emulated tools.2', 'dropped tools.4']);
+    expect(losses).toEqual(['dropped tools.3']);
   });
 
   test('output: a schema natively, closed; older models by a forced tool, or in words beside tools of the caller; JSON mode in words', () => {

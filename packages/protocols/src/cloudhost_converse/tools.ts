@@ -6,16 +6,10 @@ import type { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject, own } from '../kit/read.ts';
 import { writeCachePoint } from './cache-points.ts';
 import type { CloudFamily } from './model-family.ts';
-import type { ToolNames } from './tool-names.ts';
 import type { WireTool } from './wire.ts';
 
 /** `toolConfig`, undefined when there are no tools and no history of calls. The list is the request's own: cache points may be taken out of it. */
-export function writeToolConfig(
-  conversation: Conversation,
-  family: CloudFamily,
-  names: ToolNames,
-  losses: Losses,
-): { tools: WireTool[]; toolChoice?: JsonObject } | undefined {
+export function writeToolConfig(conversation: Conversation, family: CloudFamily, losses: Losses): { tools: WireTool[]; toolChoice?: JsonObject } | undefined {
   const called = calledNames(conversation);
   const none = conversation.toolChoice?.type === 'none';
   if (none && called.size === 0) {
@@ -23,17 +17,17 @@ export function writeToolConfig(
     return undefined;
   }
   if (none) losses.add('tool_choice.none', 'dropped', 'has no counterpart, and the tools must be named while the history holds calls');
-  const tools = offered(conversation, called, losses).flatMap((tool, place) => writeTool(tool, `tools.${place}`, family, names, losses));
+  const tools = offered(conversation, called, losses).flatMap((tool, place) => writeTool(tool, `tools.${place}`, family, losses));
   // A history with calls is refused without definitions, so they are made of the names.
   if (tools.length === 0 && called.size > 0) {
     losses.add('tools', 'emulated', 'tools of the history that are no longer offered were named without their schemas');
-    for (const name of called) tools.push({ toolSpec: { name: names.send(name), inputSchema: { json: { type: 'object', properties: {} } } } });
+    for (const name of called) tools.push({ toolSpec: { name, inputSchema: { json: { type: 'object', properties: {} } } } });
   }
   if (tools.length === 0) {
     if (conversation.toolChoice) losses.add('tool_choice', 'dropped', 'there are no tools');
     return undefined;
   }
-  const toolChoice = writeToolChoice(conversation, family, names, losses);
+  const toolChoice = writeToolChoice(conversation, family, losses);
   return { tools, ...(toolChoice && { toolChoice }) };
 }
 
@@ -53,21 +47,18 @@ function offered(conversation: Conversation, called: ReadonlySet<string>, losses
   return conversation.tools.filter(({ name }) => kept.has(name) || called.has(name));
 }
 
-const freeTextSchema = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
-
-function writeTool(tool: Tool, path: string, family: CloudFamily, names: ToolNames, losses: Losses): WireTool[] {
+function writeTool(tool: Tool, path: string, family: CloudFamily, losses: Losses): WireTool[] {
   if (tool.type === 'server') {
     losses.add(path, 'dropped', 'a tool that only its own vendor runs');
     return [];
   }
-  if (tool.type === 'custom') losses.add(path, 'emulated', 'free-text tool sent as a function with one string, `input`');
-  const json = tool.type === 'custom' ? freeTextSchema : objectSchema(tool.parameters);
+  const json = objectSchema(tool.parameters);
   // A loose tool works, a refused one does not.
   const strict = tool.strict === true && family.structuredOutput && !closeSchema(json).changed;
   if (tool.strict === true && !strict)
     losses.add(`${path}.strict`, 'dropped', 'not known to this model, or its schema uses words that strict tools do not take');
   const description = tool.description?.trim() ? { description: tool.description } : {};
-  const toolSpec = { name: names.send(tool.name), ...description, inputSchema: { json }, ...(strict && { strict }) };
+  const toolSpec = { name: tool.name, ...description, inputSchema: { json }, ...(strict && { strict }) };
   return [{ toolSpec }, ...writeCachePoint(tool.cache, 'tools', family, losses)];
 }
 
@@ -79,7 +70,7 @@ function objectSchema(parameters: unknown): JsonObject {
 }
 
 /** undefined: nothing is asked, or the model takes no word for it. */
-function writeToolChoice(conversation: Conversation, family: CloudFamily, names: ToolNames, losses: Losses): JsonObject | undefined {
+function writeToolChoice(conversation: Conversation, family: CloudFamily, losses: Losses): JsonObject | undefined {
   const { toolChoice, parallelToolCalls } = conversation;
   if (parallelToolCalls === false) losses.add('parallel_tool_calls', 'dropped', 'has no counterpart');
   if (!toolChoice || toolChoice.type === 'none') return undefined;
@@ -89,5 +80,5 @@ function writeToolChoice(conversation: Conversation, family: CloudFamily, names:
     return undefined;
   }
   if (wanted !== toolChoice.type) losses.add('tool_choice', 'downgraded', 'this model can be made to call, not which tool');
-  return toolChoice.type === 'tool' && wanted === 'tool' ? { tool: { name: names.send(toolChoice.name) } } : { [wanted]: {} };
+  return toolChoice.type === 'tool' && wanted === 'tool' ? { tool: { name: toolChoice.name } } : { [wanted]: {} };
 }

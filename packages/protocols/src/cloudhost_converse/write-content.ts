@@ -15,11 +15,11 @@ export function writeText(part: TextPart, losses: Losses): WireTextBlock | null 
 }
 
 /** `input` is an object on this wire; what is none is wrapped, so that the model still sees it. */
-export function writeToolCall(part: ToolCallPart, id: string, name: string, losses: Losses): WireBlock {
+export function writeToolCall(part: ToolCallPart, id: string, losses: Losses): WireBlock {
   if (part.signature !== undefined) losses.add('signature', 'dropped', "another vendor's proof on a tool call has no place here");
-  const input = part.custom ? undefined : readInput(part.arguments);
-  if (!part.custom && !input) losses.add('tool_use.input', 'downgraded', 'arguments that are no JSON object were wrapped as `input`');
-  return { toolUse: { toolUseId: id, name, input: input ?? { input: part.arguments } } };
+  const input = readInput(part.arguments);
+  if (!input) losses.add('tool_use.input', 'downgraded', 'arguments that are no JSON object were wrapped as `input`');
+  return { toolUse: { toolUseId: id, name: part.name, input: input ?? { input: part.arguments } } };
 }
 
 /** The arguments as an object; none at all mean `{}`. Undefined when they are no JSON object. */

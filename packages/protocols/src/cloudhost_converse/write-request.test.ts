@@ -117,16 +117,6 @@ describe('tools', () => {
   const turns = [user(text('q'))];
   const tools = [{ type: 'function' as const, name: 'f' }];
 
-  test('names that the wire refuses get one that is always the same, and the way back is told', () => {
-    const names = ['mcp/server.tool', 'mcp server tool', 'x'.repeat(65), `${'x'.repeat(65)}y`, 'tool', '工具'];
-    const { body, written } = write({ turns, tools: names.map((name) => ({ type: 'function', name })) });
-    const sent: string[] = body.toolConfig.tools.map((tool: Json) => tool.toolSpec.name);
-    for (const name of sent) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
-    expect(new Set(sent).size).toBe(names.length);
-    expect(sent.map((name) => written.toolNames?.get(name) ?? name)).toEqual(names);
-    expect(write({ turns, tools: names.map((name) => ({ type: 'function', name })) }).body).toEqual(body);
-  });
-
   test('choices: all, those the model takes, and none', () => {
     expect(write({ turns, tools, toolChoice: { type: 'tool', name: 'f' } }).body.toolConfig.toolChoice).toEqual({ tool: { name: 'f' } });
     expect(write({ turns, tools, toolChoice: { type: 'any' } }).body.toolConfig.toolChoice).toEqual({ any: {} });

@@ -7,7 +7,6 @@ import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../pro
 import { limitCachePoints, writeCachePoint } from './cache-points.ts';
 import { type CloudFamily, cloudFamily } from './model-family.ts';
 import { writeModelFields } from './model-fields.ts';
-import { ToolNames } from './tool-names.ts';
 import { writeToolConfig } from './tools.ts';
 import type { WireMessage, WireSystemBlock } from './wire.ts';
 import { writeTurns } from './write-turns.ts';
@@ -16,11 +15,10 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const losses = new LossList();
   const { target } = context;
   const family = cloudFamily(target);
-  const names = new ToolNames(losses);
   const output = writeOutput(conversation.output, family, losses);
-  const messages = writeTurns(conversation, { family, names, losses, openSignature: context.openSignature });
+  const messages = writeTurns(conversation, { family, losses, openSignature: context.openSignature });
   const system = placeSystem(writeSystem(conversation, output.instruction, family, losses), messages, family, losses);
-  const toolConfig = writeToolConfig(conversation, family, names, losses);
+  const toolConfig = writeToolConfig(conversation, family, losses);
   limitCachePoints([toolConfig?.tools ?? [], system, ...messages.map(({ content }) => content)], losses);
   const fields = writeModelFields(conversation, target, family, messages, losses);
   const prompt: JsonObject = {
@@ -29,7 +27,6 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     ...(toolConfig && { toolConfig }),
     ...(Object.keys(fields.additional).length > 0 && { additionalModelRequestFields: fields.additional }),
   };
-  const toolNames = names.renamed;
   if (context.operation === 'count-tokens') return { body: { input: { converse: prompt } }, losses: losses.list };
   const guardrail = asObject(own(target.extraConfig, 'guardrail'));
   const body: JsonObject = {
@@ -41,7 +38,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     ...(fields.inference.stopSequences && family.reasoning === 'messages' && { additionalModelResponseFieldPaths: ['/stop_sequence'] }),
     ...writeIdentity(conversation, losses),
   };
-  return { body, losses: losses.list, ...(toolNames && { toolNames }), ...(output.emulation && { emulation: output.emulation }) };
+  return { body, losses: losses.list, ...(output.emulation && { emulation: output.emulation }) };
 }
 
 function writeSystem(conversation: Conversation, instruction: string | undefined, family: CloudFamily, losses: LossList): WireSystemBlock[] {

@@ -10,13 +10,11 @@ import type { WriteRequestContext } from '../protocol.ts';
 import { isCachePoint, writeCachePoint } from './cache-points.ts';
 import { DocumentNames, writeMedia } from './media.ts';
 import type { CloudFamily } from './model-family.ts';
-import type { ToolNames } from './tool-names.ts';
 import type { WireBlock, WireMessage } from './wire.ts';
 import { writeOrphanResult, writeText, writeThinking, writeToolCall, writeToolResult } from './write-content.ts';
 
 export interface TurnsContext {
   family: CloudFamily;
-  names: ToolNames;
   losses: Losses;
   openSignature: WriteRequestContext['openSignature'];
 }
@@ -74,7 +72,7 @@ class TurnWriter {
       case 'thinking':
         return writeThinking(part, this.#context.openSignature, this.#losses);
       case 'tool-call':
-        return writeToolCall(part, this.#ids.nameCall(part.id, part.name), this.#context.names.send(part.name), this.#losses);
+        return writeToolCall(part, this.#ids.nameCall(part.id, part.name), this.#losses);
       case 'refusal':
         this.#losses.add('refusal', 'renamed', 'sent as text');
         return writeText({ type: 'text', text: part.text }, this.#losses);

@@ -90,10 +90,6 @@ function writeDeclaration(tool: Tool, losses: LossList): JsonObject {
   if (tool.cache) losses.add('tools.cache_control', 'dropped', 'Cache marks have no counterpart: caching is implicit.');
   if (tool.strict === true) losses.add('tools.strict', 'dropped', 'Strict tool schemas have no counterpart.');
   const head = { name: tool.name, ...(tool.description !== undefined && { description: tool.description }) };
-  if (tool.type === 'custom') {
-    losses.add('tools.custom', 'emulated', `A free-text tool became a function with one argument, ${customArgument}.`);
-    return { ...head, parameters: { type: 'object', properties: { [customArgument]: { type: 'string' } }, required: [customArgument] } };
-  }
   const { dialect, schema } = writeSchema(tool.parameters, losses, 'tools.parameters');
   // An object schema without properties is a 400 on older models, and no schema at all means the same.
   if (isEmpty(schema)) return head;

@@ -102,7 +102,6 @@ class ContentsWriter {
   }
 
   #args(part: ToolCallPart): JsonObject {
-    if (part.custom) return { [customArgument]: part.arguments };
     if (part.arguments.trim() === '') return {};
     const value = parse(part.arguments);
     const object = asObject(value);

@@ -115,11 +115,8 @@ describe('contents', () => {
   });
 
   test('broken arguments are wrapped, not lost', () => {
-    const { body, losses } = write(
-      { turns: [turn('assistant', call('1', 'f', '{"a":'), { type: 'tool-call', id: '2', name: 'p', arguments: 'raw', custom: true })] },
-      old,
-    );
-    expect(body['contents']).toMatchObject([{ parts: [{ functionCall: { args: { input: '{"a":' } } }, { functionCall: { args: { input: 'raw' } } }] }]);
+    const { body, losses } = write({ turns: [turn('assistant', call('1', 'f', '{"a":'))] }, old);
+    expect(body['contents']).toMatchObject([{ parts: [{ functionCall: { args: { input: '{"a":' } } }] }]);
     expect(losses).toEqual(['messages.tool_calls.arguments downgraded']);
   });
 });
@@ -178,21 +175,16 @@ describe('tools', () => {
     const list: Tool[] = [
       { type: 'function', name: 'f', description: 'd', parameters: schema, strict: true },
       { type: 'function', name: 'none', parameters: { type: 'object', properties: {}, additionalProperties: false, $schema: 'x' } },
-      { type: 'custom', name: 'patch' },
       { type: 'server', name: 'googleSearch', raw: { googleSearch: {} }, rawProtocol: 'gamma' },
       { type: 'server', name: 'web_search', raw: {}, rawProtocol: 'beta' },
     ];
     expect(tools(list)).toEqual([
       {
-        functionDeclarations: [
-          { name: 'f', description: 'd', parameters: schema },
-          { name: 'none' },
-          { name: 'patch', parameters: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] } },
-        ],
+        functionDeclarations: [{ name: 'f', description: 'd', parameters: schema }, { name: 'none' }],
       },
       { googleSearch: {} },
     ]);
-    expect(write({ tools: list }).losses).toEqual(['tools.strict dropped', 'tools.custom emulated', 'tools dropped']);
+    expect(write({ tools: list }).losses).toEqual(['tools.strict dropped', 'tools dropped']);
   });
 
   test('a schema beyond the subset goes into parametersJsonSchema', () => {

@@ -7,7 +7,6 @@ import type { Lease } from '../limits/lease.ts';
 import { unwrapEvents } from '../passage/emulated.ts';
 import { FoldedPassage, isStream, noSink } from '../passage/folded.ts';
 import type { Passage } from '../passage/passage.ts';
-import { withCallersNames } from '../passage/tool-names.ts';
 import { TranslatedPassage } from '../passage/translated.ts';
 import { VerbatimPassage } from '../passage/verbatim.ts';
 import type { Prepared } from '../prepare.ts';
@@ -233,7 +232,7 @@ class Attempt {
       const json: unknown = JSON.parse(bytes.toString('utf8'));
       if (this.#passesWhole(json, bytes)) return;
       const read = this.#prepared.upstream.readWhole(json, this.#prepared.route.target);
-      const events = withCallersNames(unwrapEvents(read, this.#prepared, this.#call), this.#prepared.toolNames);
+      const events = unwrapEvents(read, this.#prepared, this.#call);
       const failed = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error');
       if (failed) return this.#settle({ fault: failed.error, committed: false, status: this.#status, body: bytes.toString('utf8') });
       if (!this.#isReply(events))
@@ -253,8 +252,8 @@ class Attempt {
 
   /** The usual verbatim reply is read for its usage alone. false: it has to be read in full. */
   #passesWhole(json: unknown, bytes: Buffer): boolean {
-    const { verbatim, upstream, emulation, toolNames, bridge } = this.#prepared;
-    if (!verbatim || this.#call.job.stream || emulation || toolNames || bridge) return false;
+    const { verbatim, upstream, emulation, bridge } = this.#prepared;
+    if (!verbatim || this.#call.job.stream || emulation || bridge) return false;
     const usage = upstream.finishedUsage?.(json);
     if (!usage) return false;
     this.#call.meter.count(usage);

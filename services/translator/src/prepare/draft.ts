@@ -26,8 +26,6 @@ export interface Draft {
   elsewhere?: string;
   /** What the reply needs, because the request asks for something by other means. */
   emulation: ReplyEmulation | undefined;
-  /** The caller's names of tools by the names that are sent, where they differ. */
-  toolNames: ReadonlyMap<string, string> | undefined;
   /** Puts names and kinds of tools back in the reply's calls, where the request changed them. */
   bridge: ToolBridge | undefined;
 }

@@ -25,7 +25,6 @@ export const translate: Step = {
     const written = draft.upstream.writeRequest(bridged?.conversation ?? conversation, context);
     draft.body = written.body;
     draft.emulation = written.emulation;
-    draft.toolNames = written.toolNames;
     call.lose(written.losses);
     return undefined;
   },
