@@ -1,6 +1,7 @@
 /** Finds out which of a few paths JSON bytes hold. Nothing is parsed but what may equal a wanted value: images and files are passed over unread. */
-import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, isBlank, quote, skipStringBytes } from './bytes.ts';
+import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote, skipStringBytes } from './bytes.ts';
 import { jsonEqual } from './equal.ts';
+import { readKey, skipBlanks, skipValue } from './skip-bytes.ts';
 
 export interface PathQuestion {
   /** Keys and places of elements; `*` is every member. */
@@ -20,7 +21,8 @@ const newNode = (): Node => ({ keys: null, any: null, ends: [] });
 
 /** Every character of a string may take six bytes; a number, or the blanks inside a container, are not endless in an honest body. */
 const slack = 4096;
-const longestSpelling = (value: unknown): number => {
+/** In bytes: a longer text is not this value. */
+export const longestSpelling = (value: unknown): number => {
   const printed = Buffer.byteLength(JSON.stringify(value));
   return typeof value === 'string' ? printed * 6 : printed * 6 + slack;
 };
@@ -30,42 +32,6 @@ interface Search {
   bytes: Buffer;
   found: Uint8Array;
   left: number;
-}
-
-function skipBlanks(bytes: Buffer, start: number): number {
-  let position = start;
-  while (position < bytes.length && isBlank(bytes[position]!)) position += 1;
-  return position;
-}
-
-/** Offset after the value at `start`, or -1. */
-function skipValue(bytes: Buffer, start: number): number {
-  const first = bytes[start];
-  if (first === quote) return skipStringBytes(bytes, start);
-  let position = start;
-  if (first !== braceOpen && first !== bracketOpen) {
-    for (; position < bytes.length; position += 1) {
-      const byte = bytes[position]!;
-      if (byte === comma || byte === braceClose || byte === bracketClose || isBlank(byte)) break;
-    }
-    return position === start ? -1 : position;
-  }
-  let depth = 0;
-  while (position < bytes.length) {
-    const byte = bytes[position]!;
-    if (byte === quote) {
-      position = skipStringBytes(bytes, position);
-      if (position < 0) return -1;
-      continue;
-    }
-    position += 1;
-    if (byte === braceOpen || byte === bracketOpen) depth += 1;
-    else if (byte === braceClose || byte === bracketClose) {
-      depth -= 1;
-      if (depth === 0) return position;
-    }
-  }
-  return -1;
 }
 
 export class PathFinder {
@@ -168,17 +134,6 @@ export class PathFinder {
       if (any) below = [...(below ?? []), any];
     }
     return below;
-  }
-}
-
-function readKey(bytes: Buffer, start: number, end: number): string | null {
-  const raw = bytes.toString('utf8', start + 1, end - 1);
-  if (!raw.includes('\\')) return raw;
-  try {
-    return JSON.parse(bytes.toString('utf8', start, end)) as string;
-  } catch {
-    // No reader finds a key by a malformed escape.
-    return null;
   }
 }
 

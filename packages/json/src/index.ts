@@ -5,6 +5,7 @@ export * from './edit.ts';
 export * from './equal.ts';
 export * from './find-paths.ts';
 export * from './growing-records.ts';
+export * from './projection.ts';
 export * from './record-editor.ts';
 export * from './replace-ranges.ts';
 export type { ScanFault, ScannedValue, ScanOptions, ScanResult, ScanSuccess, ValueKind } from './scan.ts';

@@ -1,7 +1,8 @@
 /** One pass over the bytes of a request body: is it a JSON object within bounds, and where are the few top-level values we need. */
-import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, isBlank, quote, skipStringBytes } from './bytes.ts';
+import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote, skipStringBytes } from './bytes.ts';
 import { keyMatcher } from './scan-keys.ts';
 import { isStringContentValid, skipLiteral, skipNumber } from './scan-tokens.ts';
+import { skipBlanks } from './skip-bytes.ts';
 
 export type ValueKind = 'string' | 'number' | 'true' | 'false' | 'null' | 'object' | 'array';
 
@@ -45,12 +46,6 @@ const malformed = (offset: number): ScanFault => fault('invalid_json', `The requ
 
 /** For the walk of one body at a time: a scan never waits. */
 const shared = new Uint8Array(257);
-
-function skipBlanks(bytes: Buffer, start: number): number {
-  let position = start;
-  while (position < bytes.length && isBlank(bytes[position]!)) position += 1;
-  return position;
-}
 
 const kindByFirstByte: (ValueKind | undefined)[] = [];
 for (const digit of '-0123456789') kindByFirstByte[digit.charCodeAt(0)] = 'number';

@@ -1,43 +1,81 @@
 /** The common edits of a body, replacing or adding top-level values, made on the bytes themselves: a large body is scanned, not turned into text. */
 import { braceOpen } from './bytes.ts';
 import type { Edit } from './edit.ts';
-import { type ScannedValue, scanBody } from './scan.ts';
+import { scanBody } from './scan.ts';
 import { type Replacement, spliceBytes } from './splice.ts';
 
+const nonAscii = /[^\x00-\x7f]/;
 const limits = { maxDepth: 256, maxNodes: Number.POSITIVE_INFINITY };
 const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+/** A member of the top object, with what stands around it. */
+export interface PlacedMember {
+  start: number;
+  end: number;
+  /** First byte of the key, and of the member behind this one; -1: it is the last. */
+  keyStart: number;
+  next: number;
+  /** How many members come before it, and the comma before it; -1: it is the first. */
+  at: number;
+  comma: number;
+}
 
 /** What an earlier scan of the same bytes found. */
 export interface KnownPlaces {
   /** The top-level keys it looked for. */
   keys: readonly string[];
   /** Where the values of those that are there begin and end. */
-  values: Readonly<Record<string, Pick<ScannedValue, 'start' | 'end'> | undefined>>;
+  values: Readonly<Record<string, Pick<PlacedMember, 'start' | 'end'> | PlacedMember | undefined>>;
   /** Offset of the closing brace. */
   end: number;
+  /** How many members there are; where the scan told, it told all of `PlacedMember`. */
+  count?: number;
 }
 
-/** null when the edits or the body are not of this kind: removals, deeper paths, a repeated key, text that is no JSON object. */
+/** null when the edits or the body are not of this kind: deeper paths, removals among places not told, a repeated key, text that is no JSON object. */
 export function spliceTopLevel(source: Uint8Array, edits: readonly Edit[], known?: KnownPlaces): Uint8Array | null {
-  if (!edits.every(({ path, value }) => path.length === 1 && typeof path[0] === 'string' && value !== undefined)) return null;
+  if (!edits.every(({ path, insert }) => path.length === 1 && typeof path[0] === 'string' && !insert)) return null;
   const keys = edits.map(({ path }) => path[0] as string);
   if (new Set(keys).size !== keys.length) return null;
-  const scan = known && keys.every((key) => known.keys.includes(key)) ? known : scanForKeys(source, keys);
+  const isKnown = known !== undefined && keys.every((key) => known.keys.includes(key));
+  const removes = edits.some(({ value }) => value === undefined);
+  if (removes && (!isKnown || known.count === undefined)) return null;
+  const scan: Omit<KnownPlaces, 'keys'> | null = isKnown ? known : scanForKeys(source, keys);
   if (!scan) return null;
   const replacements: Replacement[] = [];
-  let added = '';
-  const lastEnd = endOfMembers(source, scan.end);
+  const gone: PlacedMember[] = [];
+  const added: string[] = [];
   for (const { path, value, add } of edits) {
     const key = path[0] as string;
     const found = Object.hasOwn(scan.values, key) ? scan.values[key] : undefined;
-    if (found) replacements.push({ start: found.start, end: found.end, text: JSON.stringify(value) });
-    else if (add) added += `${added !== '' || source[lastEnd - 1] !== braceOpen ? ',' : ''}${JSON.stringify(key)}:${JSON.stringify(value)}`;
+    if (value === undefined) {
+      if (found) gone.push(found as PlacedMember);
+    } else if (found) replacements.push({ start: found.start, end: found.end, text: JSON.stringify(value) });
+    else if (add) added.push(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
   }
-  if (added !== '') replacements.push({ start: lastEnd, end: lastEnd, text: added });
+  replacements.push(...cutsOf(gone));
+  if (added.length > 0) {
+    const lastEnd = endOfMembers(source, scan.end);
+    const staying = scan.count === undefined ? source[lastEnd - 1] !== braceOpen : scan.count > gone.length;
+    replacements.push({ start: lastEnd, end: lastEnd, text: (staying ? ',' : '') + added.join(',') });
+  }
   return replacements.length === 0 ? source : spliceBytes(source, replacements);
 }
 
+/** What goes takes one comma with it: the one before, or, where nothing before stays, the one behind. */
+function cutsOf(gone: PlacedMember[]): Replacement[] {
+  gone.sort((a, b) => a.at - b.at);
+  let leading = 0;
+  while (gone[leading]?.at === leading) leading++;
+  const cuts = gone.slice(leading).map(({ comma, end }) => ({ start: comma, end, text: '' }));
+  const [first, last] = [gone[0], gone[leading - 1]];
+  if (first && last) cuts.unshift({ start: first.keyStart, end: last.next < 0 ? last.end : last.next, text: '' });
+  return cuts;
+}
+
 function scanForKeys(source: Uint8Array, keys: readonly string[]): Omit<KnownPlaces, 'keys'> | null {
+  // The scan knows ASCII keys alone: another would be taken for missing.
+  if (keys.some((key) => nonAscii.test(key))) return null;
   const scan = scanBody(source, { keys, ...limits });
   return scan.ok ? scan : null;
 }

@@ -1,5 +1,5 @@
 import type { Loss, Operation, ProtocolId, RequestSigning, StreamForm, Usage } from '@model-gateway/contracts';
-import type { Edit } from '@model-gateway/json';
+import type { Edit, Need } from '@model-gateway/json';
 import type { ModelFamily } from '@model-gateway/model-families';
 import type { Conversation, MediaPart } from './chat/conversation.ts';
 import type { ChatEvent, UpstreamFault } from './chat/event.ts';
@@ -365,6 +365,8 @@ export interface BodyAnatomy {
     /** What may not stand without tools. */
     meaningless: readonly string[];
   };
+  /** What `injectSystem` looks at. */
+  systemNeeds: readonly Need[];
   /** Puts text before the system text of the body, at the place that this wire has for it. Paths are those of the body as it is. */
   injectSystem(body: unknown, text: string): Edit[];
 }

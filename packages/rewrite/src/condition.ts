@@ -1,7 +1,7 @@
 /** Conditions on the elements of an array: all of `where` must hold for one of them. */
 import type { BodyRule } from '@model-gateway/contracts';
-import { jsonEqual } from '@model-gateway/json';
-import { findAll, type Path, readInnerPath, readPath } from './path.ts';
+import { jsonEqual, type Need } from '@model-gateway/json';
+import { findAll, type Path, pathOf, readInnerPath, readPath } from './path.ts';
 import { RuleError } from './rule-error.ts';
 
 export interface Condition {
@@ -20,3 +20,13 @@ export function readCondition({ condition, path }: BodyRule): Condition {
 }
 
 export const samePath = (a: Path, b: Path): boolean => a.length === b.length && a.every((segment, at) => segment === b[at]);
+
+/** What a condition looks at, of a rule that was read before. */
+export function conditionNeeds({ condition, path }: BodyRule): readonly Need[] {
+  const scope = pathOf(condition?.scope || path);
+  const where = condition?.where ?? [];
+  return [
+    { path: scope, depth: 'length' },
+    ...where.map(({ path: inner, equal }): Need => ({ path: [...scope, '*', ...pathOf(inner)], depth: { like: equal } })),
+  ];
+}

@@ -1,6 +1,6 @@
 /** What a mode of body rules is. */
 import type { BodyRule } from '@model-gateway/contracts';
-import type { Edit } from '@model-gateway/json';
+import type { Edit, Need } from '@model-gateway/json';
 import type { BodyAnatomy } from '@model-gateway/protocols';
 import type { TemplateFacts } from './facts.ts';
 
@@ -22,4 +22,8 @@ export interface Mode {
   takes: readonly RuleField[];
   /** Throws RuleError naming the field at fault. */
   compile(rule: BodyRule): Change;
+  /** What a change of this rule looks at: of a body that was read no further it gives the same edits. */
+  needs(rule: BodyRule, anatomy: BodyAnatomy | null): readonly Need[];
+  /** Whether it may move elements of an array to other places. */
+  moves?(rule: BodyRule): boolean;
 }

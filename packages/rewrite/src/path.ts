@@ -28,6 +28,9 @@ export function readPath(text: string, field: string): Path {
 /** As `readPath`; '' or nothing is the value itself. */
 export const readInnerPath = (text: string | null | undefined, field: string): Path => (text ? readPath(text, field) : []);
 
+/** Of a path that was read before. */
+export const pathOf = (text: string | null | undefined): Path => (text ? text.split('.') : []);
+
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** The member's own step and value, or undefined: an array has no member of a name, and nothing has one that it inherits. */

@@ -1,6 +1,7 @@
 /** Lists of body rules: read once, then applied to bodies one after the other. */
 import type { BodyRule } from '@model-gateway/contracts';
-import type { JsonDocument } from '@model-gateway/json';
+import { type JsonDocument, type Need, Projection } from '@model-gateway/json';
+import type { BodyAnatomy } from '@model-gateway/protocols';
 import type { Change, RuleContext, RuleField } from './mode.ts';
 import { modes } from './modes/index.ts';
 import { RuleError } from './rule-error.ts';
@@ -45,6 +46,26 @@ export function checkRules(rules: readonly BodyRule[]): RuleFault[] {
 /** A list that was checked when it was saved, without the rules that change no body. Throws RuleError for one that was not. */
 export const compileRules = (rules: readonly BodyRule[]): CompiledRule[] =>
   rules.map((rule, index) => ({ rule, index, change: compileRule(rule) })).filter(({ rule }) => rule.mode !== 'switch-route');
+
+const isPlace = (step: string): boolean => /^\d+$/.test(step);
+
+/**
+ * What of a body these rules look at: on a body that was read no further they make the same edits. Behind a rule that moves elements a place in an
+ * array may mean any of them.
+ */
+export function projectionOf(rules: readonly CompiledRule[], anatomy: BodyAnatomy | null): Projection {
+  const needs: Need[] = [];
+  let moved = false;
+  for (const { rule } of rules) {
+    const mode = modes[rule.mode];
+    for (const need of mode.needs(rule, anatomy)) {
+      needs.push(need);
+      if (moved && need.path.some(isPlace)) needs.push({ ...need, path: need.path.map((step) => (isPlace(step) ? '*' : step)) });
+    }
+    moved ||= mode.moves?.(rule) === true;
+  }
+  return new Projection(needs);
+}
 
 /** Applies rules in turn, each to what the one before it left. Gives those that changed something, with the number of their edits. */
 export function applyRules(document: JsonDocument, rules: readonly CompiledRule[], context: RuleContext): { rule: CompiledRule; changes: number }[] {

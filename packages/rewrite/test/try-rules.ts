@@ -2,7 +2,7 @@
 import { type BodyRuleInput, bodyRulesSchema, type ProtocolId } from '@model-gateway/contracts';
 import { applyEdits, JsonDocument } from '@model-gateway/json';
 import { type BodyAnatomy, findProtocol } from '@model-gateway/protocols';
-import { applyRules, compileRules, type TemplateFacts } from '../src/index.ts';
+import { applyRules, compileRules, projectionOf, type TemplateFacts } from '../src/index.ts';
 
 export const facts: TemplateFacts = {
   requestId: 'r-1',
@@ -19,11 +19,22 @@ export function anatomyOf(id: ProtocolId, upstreamModelId = ''): BodyAnatomy {
   return anatomy;
 }
 
-/** The changed body, the changed text, and the number of rules that did something. */
+/**
+ * The changed body, the changed text, and the number of rules that did something. Throws where a body of which only what the rules look at was read
+ * comes out differently.
+ */
 export function tryRules(rules: readonly BodyRuleInput[], text: string, anatomy: BodyAnatomy | null = null): { value: unknown; text: string; applied: number } {
   const original: unknown = JSON.parse(text);
   const document = new JsonDocument(original);
-  const applied = applyRules(document, compileRules(bodyRulesSchema.parse(rules)), { facts, anatomy });
+  const compiled = compileRules(bodyRulesSchema.parse(rules));
+  const applied = applyRules(document, compiled, { facts, anatomy });
   if (JSON.stringify(original) !== JSON.stringify(JSON.parse(text))) throw new Error('the original was changed');
-  return { value: document.value, text: Buffer.from(applyEdits(Buffer.from(text), document.edits())).toString(), applied: applied.length };
+  const bytes = Buffer.from(text);
+  const changed = Buffer.from(applyEdits(bytes, document.edits())).toString();
+  const { value, places } = projectionOf(compiled, anatomy).read(bytes);
+  const partly = new JsonDocument(value);
+  applyRules(partly, compiled, { facts, anatomy });
+  const spliced = Buffer.from(applyEdits(bytes, partly.edits(), places)).toString();
+  if (spliced !== changed) throw new Error(`read in parts:\n${spliced}\nread whole:\n${changed}`);
+  return { value: document.value, text: changed, applied: applied.length };
 }

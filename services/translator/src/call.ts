@@ -1,6 +1,7 @@
 /** One request as the translator holds it: the job, its body read at most once, and the row it will leave behind. */
 import type { AttemptRecord, Job, Loss, Plan, ProtocolId, RequestRow } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
+import type { Need, Projected, Projection } from '@model-gateway/json';
 import { type ClientDoor, findProtocol, type ReadRequest } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { AttemptWatch } from './attempt/outcomes.ts';
@@ -134,6 +135,16 @@ export class Call {
       }
     }
     return this.#parsed.value;
+  }
+
+  /** As much of the body as `projection` asks for, or all of it where it was parsed already. Never mutated. */
+  readBody(projection: Projection, more: readonly Need[]): Projected {
+    if (this.#parsed) return { value: this.#parsed.value, places: undefined };
+    try {
+      return projection.read(this.body, more);
+    } catch (cause) {
+      throw new GatewayError('invalid_json', { cause });
+    }
   }
 
   /** The canonical request, read on first need and shared by all attempts. */

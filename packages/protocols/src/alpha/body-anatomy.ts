@@ -1,5 +1,5 @@
 /** Where the parts of a chat completion's body stand. */
-import { injectSystemMessage, namesAmong } from '../kit/body-anatomy.ts';
+import { injectSystemMessage, namesAmong, systemMessageNeeds } from '../kit/body-anatomy.ts';
 import { asArray, own } from '../kit/read.ts';
 import type { BodyAnatomy } from '../protocol.ts';
 
@@ -34,5 +34,6 @@ export const bodyAnatomy: BodyAnatomy = {
     ],
     meaningless: ['tool_choice', 'function_call', 'parallel_tool_calls'],
   },
+  systemNeeds: systemMessageNeeds(['messages']),
   injectSystem: (body, text) => injectSystemMessage(own(body, 'messages'), ['messages'], text, { type: 'text', text }),
 };

@@ -31,5 +31,6 @@ export const bodyAnatomy: BodyAnatomy = {
     ],
     meaningless: ['tool_choice', 'parallel_tool_calls'],
   },
+  systemNeeds: [{ path: ['instructions'], depth: 'text' }],
   injectSystem: (body, text) => putBefore(own(body, 'instructions'), ['instructions'], text, undefined),
 };

@@ -15,5 +15,6 @@ export const bodyAnatomy: BodyAnatomy = {
     choices: [{ path: 'tool_choice', namesOf: (choice) => namesAmong(own(choice, 'name')) }],
     meaningless: ['tool_choice'],
   },
+  systemNeeds: [{ path: ['system'], depth: 'text' }],
   injectSystem: (body, text) => putBefore(own(body, 'system'), ['system'], text, { type: 'text', text }),
 };

@@ -14,5 +14,6 @@ export const bodyAnatomy: BodyAnatomy = {
     choices: [{ path: 'toolConfig.toolChoice', namesOf: (choice) => namesAmong(own(own(choice, 'tool'), 'name')) }],
     meaningless: ['toolConfig'],
   },
+  systemNeeds: [{ path: ['system'], depth: 'text' }],
   injectSystem: (body, text) => putBefore(own(body, 'system'), ['system'], text, { text }, [{ text }]),
 };

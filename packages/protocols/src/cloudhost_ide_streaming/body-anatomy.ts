@@ -18,6 +18,7 @@ export const bodyAnatomy: BodyAnatomy = {
     choices: [],
     meaningless: [],
   },
+  systemNeeds: [{ path: ['conversationState'], depth: 'value' }],
   injectSystem(body, text) {
     const state = own(body, 'conversationState');
     const first = own(asArray(own(state, 'history'))?.[0], 'userInputMessage');

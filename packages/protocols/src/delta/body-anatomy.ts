@@ -1,5 +1,5 @@
 /** Where the parts of a generation body stand. */
-import { injectSystemMessage, keysOf, namesAmong } from '../kit/body-anatomy.ts';
+import { injectSystemMessage, keysOf, namesAmong, systemMessageNeeds } from '../kit/body-anatomy.ts';
 import { asArray, own } from '../kit/read.ts';
 import type { BodyAnatomy } from '../protocol.ts';
 
@@ -18,6 +18,7 @@ export const bodyAnatomy: BodyAnatomy = {
     choices: [{ path: 'parameters.tool_choice', namesOf: functionName }],
     meaningless: ['parameters.tool_choice', 'parameters.parallel_tool_calls'],
   },
+  systemNeeds: [...systemMessageNeeds(['input', 'messages']), { path: ['input', 'messages', '*', 'content'], depth: 'length' }],
   injectSystem(body, text) {
     const messages = own(own(body, 'input'), 'messages');
     return injectSystemMessage(messages, ['input', 'messages'], text, { text }, takesParts(messages) ? [{ text }] : text);

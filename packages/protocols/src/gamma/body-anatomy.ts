@@ -46,6 +46,7 @@ export const bodyAnatomy: BodyAnatomy = {
     })),
     meaningless: ['toolConfig', 'tool_config'],
   },
+  systemNeeds: ['systemInstruction', 'system_instruction'].map((name) => ({ path: [name], depth: 'value' })),
   injectSystem(body, text) {
     const name = spelling(body, 'systemInstruction') ?? 'systemInstruction';
     const given = own(body, name);

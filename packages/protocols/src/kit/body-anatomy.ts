@@ -1,5 +1,5 @@
 /** What the body anatomies of several protocols have in common. */
-import type { Edit } from '@model-gateway/json';
+import type { Edit, Need } from '@model-gateway/json';
 import { asArray, asObject, asString, own } from './read.ts';
 
 type Path = Edit['path'];
@@ -13,6 +13,12 @@ export function putBefore(value: unknown, path: Path, text: string, block: unkno
   if (typeof value === 'string') return [{ path, value: before(text, value) }];
   return Array.isArray(value) ? [{ path: [...path, 0], value: block, insert: true }] : [];
 }
+
+/** What `injectSystemMessage` looks at. */
+export const systemMessageNeeds = (path: readonly string[]): Need[] => [
+  { path: [...path, '0', 'role'], depth: 'value' },
+  { path: [...path, '0', 'content'], depth: 'text' },
+];
 
 const systemRoles: unknown[] = ['system', 'developer'];
 

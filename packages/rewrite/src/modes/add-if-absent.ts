@@ -1,6 +1,6 @@
 /** `add-if-absent`: the value goes where there is no such key yet; missing objects on the way are made. */
 import type { Mode } from '../mode.ts';
-import { findWritable } from '../path.ts';
+import { findWritable, pathOf } from '../path.ts';
 import { readTarget } from '../targets.ts';
 import { readValue } from '../value.ts';
 import { writeAt } from '../write.ts';
@@ -16,4 +16,5 @@ export const addIfAbsent: Mode = {
       return next === undefined ? [] : absent.map(({ place, missing }) => writeAt(place, missing, next));
     };
   },
+  needs: ({ path }) => [{ path: pathOf(path), depth: 'place' }],
 };

@@ -1,7 +1,7 @@
 /** `append-if-missing`: as `append`, unless the array that the condition names has an element for which it holds. */
-import { readCondition, samePath } from '../condition.ts';
+import { conditionNeeds, readCondition, samePath } from '../condition.ts';
 import type { Mode } from '../mode.ts';
-import { findAll } from '../path.ts';
+import { findAll, pathOf } from '../path.ts';
 import { readTarget } from '../targets.ts';
 import { readValue } from '../value.ts';
 import { appendTo } from './append.ts';
@@ -21,4 +21,5 @@ export const appendIfMissing: Mode = {
       return appendTo(body, path, next, (array) => !own || !array.some(holds));
     };
   },
+  needs: (rule) => [{ path: pathOf(rule.path || rule.condition?.scope), depth: 'length' }, ...conditionNeeds(rule)],
 };

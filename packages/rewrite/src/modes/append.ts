@@ -1,7 +1,7 @@
 /** `append`: one more element at the end of the array at the path, whatever it holds; a missing array is made. */
 import type { Edit } from '@model-gateway/json';
 import type { Mode } from '../mode.ts';
-import { findWritable, type Path } from '../path.ts';
+import { findWritable, type Path, pathOf } from '../path.ts';
 import { readTarget } from '../targets.ts';
 import { readValue } from '../value.ts';
 import { writeAt } from '../write.ts';
@@ -25,4 +25,5 @@ export const append: Mode = {
       return next === undefined ? [] : appendTo(body, path, next);
     };
   },
+  needs: ({ path }) => [{ path: pathOf(path), depth: 'length' }],
 };

@@ -2,10 +2,10 @@
  * `filter-content-types`: blocks of these types are taken out of content arrays, by default out of all that the protocol knows. Where an image
  * stood, and where nothing would be left, a text says so: the model then knows that something was there, and no array is left empty.
  */
-import type { Edit } from '@model-gateway/json';
+import type { Edit, Need } from '@model-gateway/json';
 import type { BodyAnatomy } from '@model-gateway/protocols';
 import type { Mode } from '../mode.ts';
-import { findAll, type Path, type Place } from '../path.ts';
+import { findAll, type Path, type Place, pathOf } from '../path.ts';
 import { readTarget } from '../targets.ts';
 import { readTexts } from '../value.ts';
 import { removeAt } from '../write.ts';
@@ -55,6 +55,13 @@ export const filterContentTypes: Mode = {
       return withoutHidden(gone);
     };
   },
+  // Of content that is text nothing is read.
+  needs: ({ path }, anatomy) =>
+    (path ? [path] : (anatomy?.content ?? [])).flatMap((text): Need[] => [
+      { path: pathOf(text), depth: 'length' },
+      { path: [...pathOf(text), '*'], depth: 'value' },
+    ]),
+  moves: () => true,
 };
 
 /** What stands inside a block that goes needs no edit of its own. */

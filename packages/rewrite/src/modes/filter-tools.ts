@@ -2,10 +2,10 @@
  * `filter-tools`: tools of these names (or types, where the vendor runs them) are taken out, `*` stands for anything; `{"keep": …}` takes out all
  * others. A choice that names what is gone goes too, and what means nothing without tools goes with the last one.
  */
-import { type Edit, JsonDocument } from '@model-gateway/json';
+import { type Edit, JsonDocument, type Need } from '@model-gateway/json';
 import type { BodyAnatomy } from '@model-gateway/protocols';
 import type { Mode } from '../mode.ts';
-import { findAll } from '../path.ts';
+import { findAll, pathOf } from '../path.ts';
 import { matchesPattern } from '../pattern.ts';
 import { RuleError } from '../rule-error.ts';
 import { readTexts } from '../value.ts';
@@ -83,4 +83,11 @@ export const filterTools: Mode = {
       return document.edits();
     };
   },
+  needs(_rule, anatomy) {
+    if (!anatomy) return [];
+    const { places, choices, meaningless } = anatomy.tools;
+    const looked = [...places, ...choices.map(({ path }) => path)].map((text): Need => ({ path: pathOf(text), depth: 'value' }));
+    return [...looked, ...meaningless.map((text): Need => ({ path: pathOf(text), depth: 'place' }))];
+  },
+  moves: () => true,
 };

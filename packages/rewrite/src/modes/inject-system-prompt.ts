@@ -13,4 +13,6 @@ export const injectSystemPrompt: Mode = {
       return anatomy && typeof text === 'string' ? anatomy.injectSystem(body, text) : [];
     };
   },
+  needs: (_rule, anatomy) => anatomy?.systemNeeds ?? [],
+  moves: () => true,
 };

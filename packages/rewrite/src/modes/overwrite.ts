@@ -1,6 +1,6 @@
 /** `overwrite`: the value at the path becomes this one; missing objects on the way are made. */
 import type { Mode } from '../mode.ts';
-import { findWritable } from '../path.ts';
+import { findWritable, pathOf } from '../path.ts';
 import { readTarget } from '../targets.ts';
 import { readValue } from '../value.ts';
 import { writeAt } from '../write.ts';
@@ -15,4 +15,5 @@ export const overwrite: Mode = {
       return next === undefined ? [] : findWritable(body, path).map(({ place, missing }) => writeAt(place, missing, next));
     };
   },
+  needs: ({ path }) => [{ path: pathOf(path), depth: 'place' }],
 };

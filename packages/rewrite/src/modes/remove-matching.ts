@@ -1,5 +1,5 @@
 /** `remove-matching`: elements for which the condition holds are taken out of their array. */
-import { readCondition, samePath } from '../condition.ts';
+import { conditionNeeds, readCondition, samePath } from '../condition.ts';
 import type { Mode } from '../mode.ts';
 import { findAll, readPath } from '../path.ts';
 import { RuleError } from '../rule-error.ts';
@@ -18,4 +18,6 @@ export const removeMatching: Mode = {
         Array.isArray(value) ? value.flatMap((element, index) => (holds(element) ? [removeAt([...place, index])] : [])) : [],
       );
   },
+  needs: conditionNeeds,
+  moves: () => true,
 };

@@ -1,6 +1,6 @@
 /** `remove`: the key, or the element, at the path is taken out. */
 import type { Mode } from '../mode.ts';
-import { findAll } from '../path.ts';
+import { findAll, pathOf } from '../path.ts';
 import { readTarget } from '../targets.ts';
 import { removeAt } from '../write.ts';
 
@@ -10,4 +10,6 @@ export const remove: Mode = {
     const path = readTarget(rule);
     return (body) => findAll(body, path).map(({ place }) => removeAt(place));
   },
+  needs: ({ path }) => [{ path: pathOf(path), depth: 'place' }],
+  moves: ({ path }) => /(?:^|\.)(?:\*|\d+)$/.test(path ?? ''),
 };

@@ -4,7 +4,7 @@
  */
 import { RE2JS } from 're2js';
 import type { Mode } from '../mode.ts';
-import { findAll } from '../path.ts';
+import { findAll, pathOf } from '../path.ts';
 import { RuleError } from '../rule-error.ts';
 import { readTarget } from '../targets.ts';
 import { readValue } from '../value.ts';
@@ -64,4 +64,5 @@ export const stripLinesMode: Mode = {
       });
     };
   },
+  needs: ({ path }) => [{ path: pathOf(path), depth: 'value' }],
 };

@@ -10,4 +10,5 @@ export const switchRoute: Mode = {
     if (!rule.use_model) throw new RuleError('use_model', 'is required');
     return () => [];
   },
+  needs: () => [],
 };

@@ -1,6 +1,6 @@
 /** One upstream request in the making: what the steps of `order.ts` hand on to one another. */
 import type { Snapshot } from '@model-gateway/contracts';
-import { applyEdits, type Edit } from '@model-gateway/json';
+import { applyEdits, type Edit, type KnownPlaces } from '@model-gateway/json';
 import type { Conversation, ReplyEmulation, ToolBridge, UpstreamDoor, VerbatimRequestContext, VerbatimRules } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
@@ -18,6 +18,8 @@ export interface Draft {
   conversation?: Conversation;
   /** Verbatim: what changes in the caller's bytes, all at once at the end. */
   edits: Edit[];
+  /** Verbatim: where a step found the top-level values that `edits` may name. */
+  places?: KnownPlaces | undefined;
   /** Translated: the JSON value that will be printed. Ours alone, so steps may change it. */
   body: unknown;
   /** The request as a step printed it: it stands for `body`, and for the caller's bytes with their edits. Later `edits` are made in it. */
@@ -31,11 +33,11 @@ export interface Draft {
 }
 
 /** The body as it would be sent now. */
-export function printDraft({ call, verbatim, edits, body, printed }: Draft): Buffer {
+export function printDraft({ call, verbatim, edits, places = call.places, body, printed }: Draft): Buffer {
   if (!printed && !verbatim) return Buffer.from(JSON.stringify(body), 'utf8');
   const source = printed ?? call.body;
   if (edits.length === 0) return source;
-  const bytes = applyEdits(source, edits, printed ? undefined : call.places);
+  const bytes = applyEdits(source, edits, printed ? undefined : places);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 

@@ -1,10 +1,10 @@
 /**
  * Body rules of the upstream, then of the model, on the body as it will be sent: on the value where it is translated, as edits of the caller's
- * bytes where these pass.
+ * bytes where these pass, of which no more is read than the rules look at.
  */
-import { JsonDocument } from '@model-gateway/json';
+import { type Edit, JsonDocument, type Need, type Projection } from '@model-gateway/json';
 import type { BodyAnatomy } from '@model-gateway/protocols';
-import { applyRules, type CompiledRule } from '@model-gateway/rewrite';
+import { applyRules, type CompiledRule, projectionOf } from '@model-gateway/rewrite';
 import { bodyFacts } from '../../attempt/template-facts.ts';
 import type { Draft, Step } from '../draft.ts';
 import { rulesOf } from '../route-rules.ts';
@@ -23,13 +23,30 @@ export const bodyRules: Step = {
 
 function apply(draft: Draft, rules: readonly CompiledRule[], anatomy: BodyAnatomy | null): void {
   const { call, verbatim } = draft;
-  const document = new JsonDocument(verbatim ? call.parseBody() : draft.body);
+  const read = verbatim && call.readBody(projectionFor(rules, anatomy), draft.edits.map(needOf));
+  const document = new JsonDocument(read ? read.value : draft.body);
   // The rules see what the steps before them made.
-  if (verbatim) document.apply(draft.edits);
+  if (read) document.apply(draft.edits);
   if (applyRules(document, rules, { facts: bodyFacts(call), anatomy }).length === 0) return;
   call.did('body-rules');
-  if (verbatim) draft.edits = document.edits();
-  else draft.body = document.value;
+  if (read) {
+    draft.edits = document.edits();
+    draft.places = read.places;
+  } else draft.body = document.value;
+}
+
+/** What an edit of an earlier step changes is there to be changed. */
+const needOf = ({ path }: Edit): Need => ({ path: [String(path[0])], depth: path.length > 1 ? 'value' : 'place' });
+
+const projections = new WeakMap<readonly CompiledRule[], { anatomy: BodyAnatomy | null; projection: Projection }>();
+
+/** Rules of a route are read once, and an anatomy is its protocol's. */
+function projectionFor(rules: readonly CompiledRule[], anatomy: BodyAnatomy | null): Projection {
+  const known = projections.get(rules);
+  if (known?.anatomy === anatomy) return known.projection;
+  const projection = projectionOf(rules, anatomy);
+  projections.set(rules, { anatomy, projection });
+  return projection;
 }
 
 /** A counter takes the prompt alone: a temperature would make it refuse, and tokens are then only estimated. */

@@ -1,0 +1,89 @@
+/** What a reader of parts wants below each value, made once from all paths that are asked for. */
+
+/**
+ * How much of a value is read: whether it is there (and null), how many elements it has, the same but texts whole, or all of it. `like` is `value` for
+ * who compares: what cannot equal it stays unread.
+ */
+export type Depth = 'place' | 'length' | 'text' | 'value' | { like: unknown };
+
+export interface Need {
+  /** Keys and places of elements; `*` is every member. What lies on the way is read as far as it leads there. */
+  path: readonly string[];
+  depth: Depth;
+}
+
+/** All needs as a tree of their paths. */
+export interface Node {
+  keys: Map<string, Node>;
+  any: Node | null;
+  counts: boolean;
+  scalars: boolean;
+  longestText: number;
+  containers: boolean;
+}
+
+/** What is wanted of one value, by everyone whose path leads there. */
+export interface State {
+  /** Members that are wanted by their key, and for arrays by their place. */
+  named: readonly { key: string; bytes: Buffer; state: State }[];
+  byPlace: ReadonlyMap<number, State>;
+  /** Every other member. */
+  any: State | null;
+  /** In bytes, of the keys in `named` as they may be spelled. */
+  longestKey: number;
+  /** Whether a container is walked through, if it is not read whole. */
+  enters: boolean;
+  scalars: boolean;
+  /** In bytes, the longest text that is read; -1: none is. */
+  longestText: number;
+  containers: boolean;
+}
+
+export const newNode = (): Node => ({ keys: new Map(), any: null, counts: false, scalars: false, longestText: -1, containers: false });
+
+/** Each character takes six bytes at most. */
+const longestSpelling = (text: string): number => text.length * 6 + 2;
+
+export function putNeed(root: Node, { path, depth }: Need): void {
+  let node = root;
+  for (const step of path) {
+    if (step === '*') {
+      node.any ??= newNode();
+      node = node.any;
+      continue;
+    }
+    const next = node.keys.get(step) ?? newNode();
+    node.keys.set(step, next);
+    node = next;
+  }
+  const like = typeof depth === 'object' ? depth.like : undefined;
+  const all = depth === 'value';
+  node.counts ||= depth === 'length' || depth === 'text';
+  node.scalars ||= all || typeof depth === 'object';
+  node.containers ||= all || (typeof like === 'object' && like !== null);
+  if (all || depth === 'text') node.longestText = Number.POSITIVE_INFINITY;
+  else if (typeof like === 'string') node.longestText = Math.max(node.longestText, longestSpelling(like));
+}
+
+const wholeNumber = /^(?:0|[1-9]\d{0,9})$/;
+
+export function stateOf(nodes: readonly Node[]): State {
+  const below = nodes.flatMap(({ any }) => any ?? []);
+  const keys = [...new Set(nodes.flatMap((node) => [...node.keys.keys()]))];
+  const named = keys.map((key) => ({
+    key,
+    bytes: Buffer.from(key, 'utf8'),
+    state: stateOf([...nodes.flatMap((node) => node.keys.get(key) ?? []), ...below]),
+  }));
+  const any = below.length > 0 ? stateOf(below) : null;
+  return {
+    named,
+    byPlace: new Map(named.filter(({ key }) => wholeNumber.test(key)).map(({ key, state }) => [Number(key), state])),
+    any,
+    longestKey: keys.reduce((longest, key) => Math.max(longest, longestSpelling(key)), 0),
+    enters: any !== null || named.length > 0 || nodes.some(({ counts }) => counts),
+    scalars: nodes.some(({ scalars }) => scalars),
+    longestText: nodes.reduce((longest, node) => Math.max(longest, node.longestText), -1),
+    containers: nodes.some(({ containers }) => containers),
+  };
+}

@@ -1,0 +1,214 @@
+/** Reads of JSON bytes only what is asked for, by paths: a large body costs a walk over its bytes, and what nobody asked for is never read. */
+import { asBuffer, backslash, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote, skipStringBytes } from './bytes.ts';
+import { type Need, type Node, newNode, putNeed, type State, stateOf } from './projection-states.ts';
+import { readKey, skipBlanks, skipValue } from './skip-bytes.ts';
+import { decodeJsonString } from './splice.ts';
+import type { KnownPlaces, PlacedMember } from './top-level.ts';
+
+export type { Depth, Need } from './projection-states.ts';
+
+/** Stands for what is there and was not read: equal to nothing, and no container. */
+export const unread: unique symbol = Symbol('unread');
+
+export interface Projected {
+  /** As the whole value would be, where it was asked for. */
+  value: unknown;
+  /** Where the wanted top-level values stand; undefined when a key is repeated. */
+  places: KnownPlaces | undefined;
+}
+
+/** Needs of single bodies are alike: those of so many are kept. */
+const mostKept = 64;
+
+export class Projection {
+  readonly #root: Node;
+  readonly #states = new Map<string, State>();
+
+  constructor(needs: readonly Need[]) {
+    this.#root = newNode();
+    for (const need of needs) putNeed(this.#root, need);
+  }
+
+  /** Throws SyntaxError on bytes that are no JSON where they are read. `more`: needs of this one body, each of a top-level key. */
+  read(source: Uint8Array, more: readonly Need[] = []): Projected {
+    return new Reading(asBuffer(source)).root(this.#stateWith(more));
+  }
+
+  #stateWith(more: readonly Need[]): State {
+    const id = more.map(({ path, depth }) => `${String(depth)} ${path[0]}`).join('\n');
+    const known = this.#states.get(id);
+    if (known) return known;
+    const extra = newNode();
+    for (const need of more) putNeed(extra, need);
+    const state = stateOf([this.#root, extra]);
+    if (this.#states.size >= mostKept) this.#states.clear();
+    this.#states.set(id, state);
+    return state;
+  }
+}
+
+/** Texts this short are looked at by hand. */
+const shortText = 64;
+
+/** One walk. */
+class Reading {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  root(state: State): Projected {
+    this.#at = skipBlanks(this.#bytes, 0);
+    if (this.#bytes[this.#at] !== braceOpen) return { value: this.#value(state), places: undefined };
+    const found = new FoundMembers();
+    const value = this.#object(state, found);
+    return { value, places: found.places(state, this.#at - 1) };
+  }
+
+  #fail(): never {
+    throw new SyntaxError(`The text is no JSON at byte ${this.#at}`);
+  }
+
+  /** Passes over the value at the present place, and gives its end. */
+  #skip(): number {
+    const end = skipValue(this.#bytes, this.#at);
+    if (end < 0) this.#fail();
+    this.#at = end;
+    return end;
+  }
+
+  /** Reads or passes over the value at the present place. */
+  #value(state: State): unknown {
+    const bytes = this.#bytes;
+    const start = this.#at;
+    const first = bytes[start];
+    if (first === braceOpen || first === bracketOpen) {
+      if (!state.containers && state.enters) return first === braceOpen ? this.#object(state, null) : this.#array(state);
+      const end = this.#skip();
+      return state.containers ? (JSON.parse(bytes.toString('utf8', start, end)) as unknown) : unread;
+    }
+    const end = this.#skip();
+    if (first === quote) return end - start <= state.longestText ? readText(bytes, start, end) : unread;
+    if (first === 0x6e) return null;
+    return state.scalars ? (JSON.parse(bytes.toString('latin1', start, end)) as unknown) : unread;
+  }
+
+  #object(state: State, found: FoundMembers | null): Record<string, unknown> {
+    const bytes = this.#bytes;
+    const object: Record<string, unknown> = {};
+    let position = skipBlanks(bytes, this.#at + 1);
+    if (bytes[position] === braceClose) {
+      this.#at = position + 1;
+      return object;
+    }
+    for (;;) {
+      this.#at = position;
+      const keyStart = position;
+      if (bytes[position] !== quote) this.#fail();
+      const keyEnd = skipStringBytes(bytes, position);
+      if (keyEnd < 0) this.#fail();
+      const member = memberOf(state, bytes, keyStart, keyEnd);
+      position = skipBlanks(bytes, keyEnd);
+      if (bytes[position] !== colon) this.#fail();
+      const start = skipBlanks(bytes, position + 1);
+      this.#at = start;
+      if (member) object[member.key] = this.#value(member.state);
+      else this.#skip();
+      const end = this.#at;
+      position = skipBlanks(bytes, end);
+      const byte = bytes[position];
+      const last = byte === braceClose;
+      if (!last && byte !== comma) this.#fail();
+      const next = last ? -1 : skipBlanks(bytes, position + 1);
+      found?.add(member?.key, { start, end, keyStart, next, at: 0, comma: -1 }, last ? -1 : position);
+      if (last) break;
+      position = next;
+    }
+    this.#at = position + 1;
+    return object;
+  }
+
+  #array(state: State): unknown[] {
+    const bytes = this.#bytes;
+    const array: unknown[] = [];
+    let position = skipBlanks(bytes, this.#at + 1);
+    if (bytes[position] === bracketClose) {
+      this.#at = position + 1;
+      return array;
+    }
+    for (;;) {
+      this.#at = position;
+      const below = state.byPlace.get(array.length) ?? state.any;
+      if (below) array.push(this.#value(below));
+      else {
+        const isNull = bytes[position] === 0x6e;
+        this.#skip();
+        array.push(isNull ? null : unread);
+      }
+      position = skipBlanks(bytes, this.#at);
+      if (bytes[position] === bracketClose) break;
+      if (bytes[position] !== comma) this.#fail();
+      position = skipBlanks(bytes, position + 1);
+    }
+    this.#at = position + 1;
+    return array;
+  }
+}
+
+/** Keys that no path names: `*` passes over them. */
+const hidden: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
+
+/** The wanted member whose key stands there, however it is spelled; undefined: nobody wants it. */
+function memberOf({ named, any, longestKey }: State, bytes: Buffer, start: number, end: number): { key: string; state: State } | undefined {
+  const length = end - start - 2;
+  if (any === null && length > longestKey) return undefined;
+  for (const one of named) if (one.bytes.length === length && isSame(bytes, start + 1, one.bytes)) return one;
+  if (any === null && !hasEscape(bytes, start + 1, end - 1)) return undefined;
+  const key = readKey(bytes, start, end);
+  if (key === null) return undefined;
+  const exact = named.find((one) => one.key === key);
+  return exact ?? (any !== null && !hidden.has(key) ? { key, state: any } : undefined);
+}
+
+function isSame(bytes: Buffer, start: number, wanted: Buffer): boolean {
+  for (let at = 0; at < wanted.length; at++) if (bytes[start + at] !== wanted[at]) return false;
+  return true;
+}
+
+function hasEscape(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === backslash) return true;
+  return false;
+}
+
+function readText(bytes: Buffer, start: number, end: number): string {
+  if (end - start > shortText) return decodeJsonString(bytes, start, end);
+  for (let at = start + 1; at < end - 1; at++) {
+    const byte = bytes[at]!;
+    if (byte === backslash || byte > 0x7e || byte < 0x20) return decodeJsonString(bytes, start, end);
+  }
+  return bytes.toString('latin1', start + 1, end - 1);
+}
+
+/** Where the members of the top object stand. */
+class FoundMembers {
+  readonly #values: Record<string, PlacedMember> = Object.create(null) as Record<string, PlacedMember>;
+  #count = 0;
+  #comma = -1;
+  #repeats = false;
+
+  /** `comma`: the one behind it. */
+  add(key: string | undefined, member: PlacedMember, comma: number): void {
+    if (key !== undefined) {
+      this.#repeats ||= key in this.#values;
+      this.#values[key] = { ...member, at: this.#count, comma: this.#comma };
+    }
+    this.#count++;
+    this.#comma = comma;
+  }
+
+  places({ named }: State, end: number): KnownPlaces | undefined {
+    return this.#repeats ? undefined : { keys: named.map(({ key }) => key), values: this.#values, end, count: this.#count };
+  }
+}

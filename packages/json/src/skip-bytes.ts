@@ -1,0 +1,50 @@
+/** Finds where values end in bytes that are known to be JSON: cheap steps without judging what they pass. */
+import { braceClose, braceOpen, bracketClose, bracketOpen, comma, isBlank, quote, skipStringBytes } from './bytes.ts';
+
+export function skipBlanks(bytes: Buffer, start: number): number {
+  let position = start;
+  while (position < bytes.length && isBlank(bytes[position]!)) position += 1;
+  return position;
+}
+
+/** Offset after the value at `start`, or -1. */
+export function skipValue(bytes: Buffer, start: number): number {
+  const first = bytes[start];
+  if (first === quote) return skipStringBytes(bytes, start);
+  let position = start;
+  if (first !== braceOpen && first !== bracketOpen) {
+    for (; position < bytes.length; position += 1) {
+      const byte = bytes[position]!;
+      if (byte === comma || byte === braceClose || byte === bracketClose || isBlank(byte)) break;
+    }
+    return position === start ? -1 : position;
+  }
+  let depth = 0;
+  while (position < bytes.length) {
+    const byte = bytes[position]!;
+    if (byte === quote) {
+      position = skipStringBytes(bytes, position);
+      if (position < 0) return -1;
+      continue;
+    }
+    position += 1;
+    if (byte === braceOpen || byte === bracketOpen) depth += 1;
+    else if (byte === braceClose || byte === bracketClose) {
+      depth -= 1;
+      if (depth === 0) return position;
+    }
+  }
+  return -1;
+}
+
+/** The key that `start` and `end` include with its quotes; null for one that no reader would find. */
+export function readKey(bytes: Buffer, start: number, end: number): string | null {
+  const raw = bytes.toString('utf8', start + 1, end - 1);
+  if (!raw.includes('\\')) return raw;
+  try {
+    return JSON.parse(bytes.toString('utf8', start, end)) as string;
+  } catch {
+    // No reader finds a key by a malformed escape.
+    return null;
+  }
+}
