@@ -22,4 +22,6 @@ export const frameFlag = {
   messageEnd: 1,
   /** Text rather than binary (WebSocket). */
   text: 2,
+  /** Whole events of a reply that hold nothing but more words of blocks that are open: they change nothing about how it is to be ended. */
+  words: 4,
 } as const;

@@ -30,6 +30,8 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
   readonly #startedAt: number;
   /** Start of the phase, or the last bytes. */
   #since: number;
+  /** Bytes have come since the sweeper looked last: a clock reading for each chunk would say no more. */
+  #heard = false;
   #phase: keyof typeof limitOf = 'connect';
   #controller: Dispatcher.DispatchController | undefined;
   /** While it is opened; then the one that the request went out on. */
@@ -96,6 +98,11 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
     }
     // While we hold the call back, the silence is ours.
     if (this.#phase === 'idle' && this.#paused) return;
+    if (this.#heard) {
+      this.#heard = false;
+      this.#since = now;
+      return;
+    }
     const limit = timeouts[limitOf[this.#phase]];
     if (now - this.#since > limit) this.#expire(this.#phase, limit);
   }
@@ -135,7 +142,7 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#ended) return;
-    this.#since = this.#options.now();
+    this.#heard = true;
     if (this.#inflater === undefined) this.#data(chunk);
     else if (!this.#inflater.write(chunk)) controller.pause();
   }
@@ -174,7 +181,13 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
   }
 
   #data(chunk: Buffer): void {
-    if (!this.#ended) this.#deliver(() => this.#options.handlers.data(chunk));
+    if (this.#ended) return;
+    // Written out rather than through `#deliver`: this is the hot path and makes no closure.
+    try {
+      this.#options.handlers.data(chunk);
+    } catch (error) {
+      this.#defect(error);
+    }
   }
 
   #end(): void {
@@ -201,8 +214,12 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
     try {
       handler();
     } catch (error) {
-      this.#options.defect(error);
-      this.abort(error);
+      this.#defect(error);
     }
+  }
+
+  #defect(error: unknown): void {
+    this.#options.defect(error);
+    this.abort(error);
   }
 }

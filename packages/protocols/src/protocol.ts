@@ -246,6 +246,8 @@ export interface CloserContext {
 export interface Closer {
   /** Whole events, in order; a long run may come in several pieces, the last with `eventEnd`. */
   observe(bytes: Uint8Array): void;
+  /** In place of `observe` for whole events that hold nothing but more words of open blocks. Absent: these are observed too. */
+  pass?(bytes: Uint8Array): void;
   /** Text to append, '' when the stream had already ended properly. `timestamp`, `reason`, `detail` are the warning's. */
   close(warning: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string;
   /** The protocol's own end was seen. */

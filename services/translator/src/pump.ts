@@ -24,8 +24,8 @@ interface RecordSource {
 export interface PumpSink {
   /** First content: the head may go out now. */
   commit(): void;
-  /** Bytes of whole events. false: stop reading until the sink is writable. */
-  send(bytes: Uint8Array): boolean;
+  /** Bytes of whole events; `words`: nothing but more words of open blocks. false: stop reading until the sink is writable. */
+  send(bytes: Uint8Array, words?: boolean): boolean;
 }
 
 /** What ended the reply: nothing (it was complete), or what broke it. */
@@ -109,7 +109,7 @@ export class Pump {
     growth.recognised();
     const sent = !passes ? Buffer.from(out, 'utf8') : records.edited ? Buffer.from(out, 'latin1') : bytes.subarray(0, at);
     if (at < text.length) return this.#take(this.#source.push(bytes.subarray(at)), [sent]);
-    return sent.length === 0 || this.#sink.send(sent);
+    return sent.length === 0 || this.#sink.send(sent, true);
   }
 
   #write(event: ChatEvent): string {

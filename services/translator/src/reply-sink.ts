@@ -48,11 +48,11 @@ export class ReplySink implements PumpSink, Rostered {
     });
   }
 
-  send(bytes: Uint8Array): boolean {
+  send(bytes: Uint8Array, words = false): boolean {
     // A caller who left is read on for (drain) but no longer written to.
     if (this.#call.cancelled !== null) return true;
     this.#call.responseBytes += bytes.length;
-    return this.#stream.data(bytes, frameFlag.messageEnd);
+    return this.#stream.data(bytes, words ? frameFlag.messageEnd | frameFlag.words : frameFlag.messageEnd);
   }
 
   onWritable(callback: () => void): void {

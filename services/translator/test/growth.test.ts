@@ -12,6 +12,8 @@ type Name = (typeof names)[number];
 
 interface Played {
   sent: string;
+  /** How the caller's stream would be ended. */
+  closing: string;
   counts: unknown;
   end: unknown;
   /** Records that were parsed. */
@@ -59,11 +61,22 @@ function play(upstreamName: Name, clientName: Name, pieces: readonly Uint8Array[
     upstreamName === clientName
       ? new VerbatimPassage(call as never, protocol.upstream!.verbatim!, prepared as never, room as never)
       : new TranslatedPassage(call as never, prepared as never, room as never);
-  const sink = { commit: () => {}, send: (bytes: Uint8Array) => sent.push(Buffer.from(bytes)) > 0 };
+  const closer = client.createCloser({ requestId: 'r1', model, createdAt: 0, streamForm: 'sse', mintId: (prefix) => `${prefix}closing` });
+  const sink = {
+    commit: () => {},
+    send(bytes: Uint8Array, words = false) {
+      sent.push(Buffer.from(bytes));
+      if (words && closer.pass) closer.pass(bytes);
+      else closer.observe(bytes);
+      return true;
+    },
+  };
   const pump = new Pump(call as never, prepared as never, passage, sink, room as never);
   for (const piece of pieces) pump.push(piece);
   const end = pump.finish();
-  return { sent: Buffer.concat(sent).toString('utf8'), counts: call.meter.settle(false, 100), end, parsed };
+  const usage = { input: 1, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1, reasoning: 0 };
+  const closing = closer.close({ reason: 'r', detail: 'd', timestamp: 't' }, usage);
+  return { closing, sent: Buffer.concat(sent).toString('utf8'), counts: call.meter.settle(false, 100), end, parsed };
 }
 
 const words = fc.constantFrom(

@@ -51,6 +51,11 @@ export class AlphaCloser implements Closer {
     if (this.#identity === null || interesting.test(whole)) for (const event of whole.split(boundary)) this.#look(event);
   }
 
+  /** More words neither finish a choice nor open one. */
+  pass(bytes: Uint8Array): void {
+    if (this.#identity === null || this.#carry !== '') this.observe(bytes);
+  }
+
   close(warning: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string {
     // A last event without its blank line is whole nevertheless.
     const cut = this.#carry.trim() !== '';

@@ -11,6 +11,10 @@ const longestLine = 16_384;
 /** About what JSON and names cost around a delta's text, for the estimate of what was written. */
 const deltaFrame = 100;
 
+/** The same for the whole event with its name; more bytes than the second may be several events, and are counted one by one. */
+const eventFrame = 130;
+const mostPassed = 250;
+
 class BetaCloser implements Closer {
   readonly #context: CloserContext;
   /** The line that has not ended yet, up to its bound, and how long it really is. */
@@ -45,6 +49,11 @@ class BetaCloser implements Closer {
       from = at + 1;
     }
     this.#append(text, from, text.length);
+  }
+
+  pass(bytes: Uint8Array): void {
+    if (bytes.length > mostPassed || this.#line !== '' || this.#event !== '') this.observe(bytes);
+    else this.#shownBytes += Math.max(0, bytes.length - eventFrame);
   }
 
   close(warning: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string {

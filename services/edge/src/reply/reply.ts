@@ -68,7 +68,8 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
 
   data(bytes: Uint8Array, flags: number): void {
     const { response } = this.#exchange;
-    this.#closer?.observe(bytes);
+    if ((flags & frameFlag.words) !== 0 && this.#closer?.pass !== undefined) this.#closer.pass(bytes);
+    else this.#closer?.observe(bytes);
     this.#betweenEvents = (flags & frameFlag.messageEnd) !== 0;
     this.#exchange.responseBytes += bytes.length;
     this.#exchange.capture?.add(bytes);
