@@ -7,13 +7,14 @@ import { CountLater } from '../stats/count-later.ts';
 import { type Keep, prune } from '../stats/prune.ts';
 import { readSessions, type SessionQuery, type SessionSums } from '../stats/read-sessions.ts';
 import { readStats, type StatsGroup, type StatsQuery } from '../stats/read-stats.ts';
-import { addRollups, type Change } from '../stats/rollups.ts';
+import { addRollups } from '../stats/rollups.ts';
 import { SeriesBook } from '../stats/series-book.ts';
 import { addSessions } from '../stats/sessions.ts';
+import { Tally } from '../stats/tally.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { DayPartitions } from './day-partitions.ts';
 import { dayMs, dayOf } from './days.ts';
-import { decodeRow } from './row-codec.ts';
+import { decodeRow, encodeRow, type StoredRow } from './row-codec.ts';
 import { addSpend, readSpent } from './spend.ts';
 import { createRowWriter } from './write-rows.ts';
 
@@ -95,24 +96,40 @@ const conditions: { [F in keyof RequestFilters]-?: (eb: Builder, value: NonNulla
 /** Rows of days further away than this are no news: they get no day of their own. */
 const lateDays = 8;
 
-export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect, now: () => number): RequestStats {
+/** The repository, for those who have the rows in the database's own form. */
+export interface RequestBook extends RequestStats {
+  insertStored(rows: readonly StoredRow[]): Promise<void>;
+}
+
+export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect, now: () => number): RequestBook {
   const writeRows = createRowWriter(dialect);
   const series = new SeriesBook();
   const days = dialect.partitionsByDay ? new DayPartitions(db) : null;
 
   /** Everything that rows add up to. */
-  async function count(transaction: Kysely<Database>, changes: readonly Change[]): Promise<() => void> {
-    const fresh = await addRollups(transaction, dialect, series, changes);
-    await addSessions(transaction, dialect, changes);
-    await addSpend(transaction, dialect, changes);
+  async function count(transaction: Kysely<Database>, tallies: readonly Tally[]): Promise<() => void> {
+    const fresh = await addRollups(transaction, dialect, series, tallies);
+    await addSessions(transaction, dialect, tallies);
+    await addSpend(transaction, dialect, tallies);
     return () => series.remember(fresh);
   }
   const later = dialect.countsLater ? new CountLater({ db, count }) : null;
 
   /** The days of the rows that may still come in numbers; others go to the rest. */
-  async function prepareDays(rows: readonly RequestRow[]): Promise<void> {
+  async function prepareDays(rows: readonly StoredRow[]): Promise<void> {
     if (!days) return;
     for (const day of new Set(rows.map((row) => dayOf(row.started_at)))) if (!days.has(day) && Math.abs(day - now()) < lateDays * dayMs) await days.make(day);
+  }
+
+  async function insertStored(rows: readonly StoredRow[]): Promise<void> {
+    try {
+      await prepareDays(rows);
+      if (later) return await later.write((transaction) => writeRows(transaction, rows));
+      const counted = await db.transaction().execute(async (transaction) => count(transaction, [Tally.of(await writeRows(transaction, rows))]));
+      counted();
+    } catch (error) {
+      throw dialect.translateError(error);
+    }
   }
 
   /** What was written is in the sums. */
@@ -125,16 +142,8 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
   }
 
   return {
-    async insertRows(rows) {
-      try {
-        await prepareDays(rows);
-        if (later) return await later.write((transaction) => writeRows(transaction, rows));
-        const counted = await db.transaction().execute(async (transaction) => count(transaction, await writeRows(transaction, rows)));
-        counted();
-      } catch (error) {
-        throw dialect.translateError(error);
-      }
-    },
+    insertStored,
+    insertRows: (rows) => insertStored(rows.map((row) => encodeRow(row, dialect))),
     async prepareDay(time) {
       try {
         await days?.make(time);

@@ -4,7 +4,7 @@ import type { StorageDialect } from '../dialects/dialect.ts';
 import type { RequestColumns } from '../schema.ts';
 import { cleanText } from './clean-text.ts';
 
-type Kind = 'text' | 'integer' | 'boolean' | 'json';
+export type Kind = 'text' | 'integer' | 'boolean' | 'json';
 
 /** The order is that of the table; the compiler demands that it is complete. */
 export const columnKinds = {
@@ -49,33 +49,40 @@ export const columnKinds = {
 
 export const columnNames = Object.keys(columnKinds) as (keyof RequestRow)[];
 
+interface Stored {
+  text: string | null;
+  integer: number | null;
+  /** In the dialect's own form. */
+  boolean: unknown;
+  /** JSON text. */
+  json: string;
+}
+
+/** A row as the database has it, clean and within bounds: what is written and what is added up. */
+export type StoredRow = { [N in keyof RequestRow]: Stored[(typeof columnKinds)[N]] } & { id: string; started_at: number; authority: number };
+
 type Codec = { encode(value: unknown, dialect: StorageDialect): unknown; decode(value: unknown): unknown };
+
+const emptyList = '[]';
+export const jsonText = (value: unknown): string =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0) ? emptyList : JSON.stringify(value);
 
 const codecs: Record<Kind, Codec> = {
   text: { encode: (value) => (value === null || value === undefined ? null : cleanText(String(value))), decode: (value) => value },
   integer: { encode: (value) => (typeof value === 'number' && Number.isFinite(value) ? clampInteger(value) : null), decode: (value) => value },
   boolean: { encode: (value, dialect) => dialect.encodeBoolean(value === true), decode: Boolean },
-  json: { encode: (value) => cleanText(JSON.stringify(value ?? []), Number.POSITIVE_INFINITY), decode: (value) => JSON.parse(String(value)) },
+  json: { encode: (value) => cleanText(jsonText(value), Number.POSITIVE_INFINITY), decode: (value) => JSON.parse(String(value)) },
 };
 
-const clampInteger = (value: number): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
+export const clampInteger = (value: number): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
 
-/** In the order of the columns. */
-const encoders = columnNames.map((name) => ({ name, encode: codecs[columnKinds[name]].encode }));
-
-export function encodeValues(row: RequestRow, dialect: StorageDialect): unknown[] {
-  const values: unknown[] = [];
-  for (const { name, encode } of encoders) values.push(encode(row[name], dialect));
-  return values;
-}
-
-export function encodeRow(row: RequestRow, dialect: StorageDialect): RequestColumns {
+export function encodeRow(row: RequestRow, dialect: StorageDialect): StoredRow {
   const columns: Record<string, unknown> = {};
   for (const name of columnNames) columns[name] = codecs[columnKinds[name]].encode(row[name], dialect);
-  return columns as RequestColumns;
+  return columns as StoredRow;
 }
 
-export function decodeRow(columns: RequestColumns): RequestRow {
+export function decodeRow(columns: StoredRow | RequestColumns): RequestRow {
   const row: Record<string, unknown> = {};
   for (const name of columnNames) row[name] = codecs[columnKinds[name]].decode(columns[name]);
   return row as unknown as RequestRow;

@@ -1,10 +1,10 @@
 /** Sums of money by owner and day, kept in step with the rows they come from: a row that replaces another adds the difference. */
-import type { RequestRow, SpendOwner } from '@model-gateway/contracts';
+import type { SpendOwner } from '@model-gateway/contracts';
 import type { Kysely } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
 import { addInto, type SumTable } from '../stats/add-into.ts';
-import type { Change } from '../stats/rollups.ts';
+import type { Tally } from '../stats/tally.ts';
 import { dayOf } from './days.ts';
 
 const table: SumTable = {
@@ -14,27 +14,23 @@ const table: SumTable = {
 };
 
 /** Inside the transaction that writes the rows. */
-export async function addSpend(db: Kysely<Database>, dialect: StorageDialect, changes: readonly Change[]): Promise<void> {
+export async function addSpend(db: Kysely<Database>, dialect: StorageDialect, tallies: readonly Tally[]): Promise<void> {
   const sums = new Map<string, (string | number)[]>();
-  const add = (row: RequestRow, sign: 1 | -1): void => {
-    const { currency, cost_micros } = row;
-    if (currency === null || cost_micros === null || cost_micros === 0) return;
-    const day = dayOf(row.started_at);
-    for (const [kind, owner] of [
-      ['key', row.access_key],
-      ['group', row.key_group],
-    ] as const) {
-      if (owner === null) continue;
-      const id = `${kind}\u0001${owner}\u0001${currency}\u0001${day}`;
-      const sum = sums.get(id);
-      if (sum) sum[4] = Number(sum[4]) + sign * cost_micros;
-      else sums.set(id, [kind, owner, currency, day, sign * cost_micros]);
+  for (const { hours } of tallies)
+    for (const { values, currency, start, sums: measures } of hours.values()) {
+      if (currency === '' || measures.cost_micros === 0) continue;
+      const day = dayOf(start);
+      for (const [kind, owner] of [
+        ['key', values.access_key],
+        ['group', values.key_group],
+      ] as const) {
+        if (owner === '') continue;
+        const id = `${kind}\u0001${owner}\u0001${currency}\u0001${day}`;
+        const sum = sums.get(id);
+        if (sum) sum[4] = Number(sum[4]) + measures.cost_micros;
+        else sums.set(id, [kind, owner, currency, day, measures.cost_micros]);
+      }
     }
-  };
-  for (const { before, after } of changes) {
-    if (before) add(before, -1);
-    add(after, 1);
-  }
   const rows = [...sums.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
   await addInto(db, dialect, table, rows);
 }

@@ -18,7 +18,10 @@ export async function addInto(db: Kysely<Database>, dialect: StorageDialect, tab
   if (dialect.runEach) return void dialect.runEach(statement(table, dialect, placeholders(table)), rows);
   for (let start = 0; start < rows.length; start += rowsPerStatement) {
     const some = rows.slice(start, start + rowsPerStatement);
-    const columns = [...table.keys, ...table.values].map((_column, at) => some.map((row) => row[at]));
+    // Whole numbers are written as the array's own text: the driver would quote each.
+    const columns = [...table.keys, ...table.values].map((column, at) =>
+      'type' in column && column.type === 'text' ? some.map((row) => row[at]) : `{${some.map((row) => row[at]).join(',')}}`,
+    );
     await db.executeQuery(CompiledQuery.raw(statement(table, dialect, arrays(table)), columns));
   }
 }

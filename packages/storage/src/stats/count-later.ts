@@ -3,23 +3,25 @@
  * are in the sums is remembered in the transaction that adds them, so that a process that is killed counts each row once all the same.
  */
 import { type Kysely, sql } from 'kysely';
-import { decodeRow } from '../requests/row-codec.ts';
-import type { Database, RequestColumns } from '../schema.ts';
-import type { Change } from './rollups.ts';
+import type { StoredRow } from '../requests/row-codec.ts';
+import type { Database } from '../schema.ts';
+import { type Change, Tally } from './tally.ts';
 
-/** So many rows wait at most: their sums hold the gateway's thread for some milliseconds. */
-const mostWaiting = 256;
+/** So many combinations wait at most: this bounds the memory, and how long adding them takes. */
+const mostWaiting = 2_000;
 const longestWaitMs = 1_000;
+/** Rows of an earlier process that are read at once. */
+const readAtOnce = 1_000;
 
 export interface CountLaterDeps {
   db: Kysely<Database>;
-  /** Adds changes to the sums, inside the transaction; what it gives runs when that has ended well. */
-  count(db: Kysely<Database>, changes: readonly Change[]): Promise<() => void>;
+  /** Adds to the sums, inside the transaction, and leaves the tallies as they are; what it gives runs when that has ended well. */
+  count(db: Kysely<Database>, tallies: readonly Tally[]): Promise<() => void>;
 }
 
 export class CountLater {
   readonly #deps: CountLaterDeps;
-  #waiting: Change[] = [];
+  #waiting = new Tally();
   #timer: NodeJS.Timeout | undefined;
   #recovered = false;
   /** One after the other: between a commit and what is remembered of it nobody may count. */
@@ -37,23 +39,22 @@ export class CountLater {
       const changes = await this.#deps.db.transaction().execute(async (transaction) => {
         const found = await writeRows(transaction);
         // What takes back something that was counted must not be forgotten: only new rows are found again by their number.
-        const now = found.some(({ before }) => before !== null) || this.#waiting.length + found.length >= mostWaiting;
-        if (now) done = await this.#count(transaction, this.#waiting.concat(found));
+        const now = found.some(({ before }) => before !== null) || this.#waiting.size >= mostWaiting;
+        if (now) done = await this.#count(transaction, [this.#waiting, Tally.of(found)]);
         return found;
       });
       if (done) return this.#counted(done);
-      this.#waiting.push(...changes);
-      if (this.#waiting.length > 0) this.#timer ??= this.#arm();
+      for (const change of changes) this.#waiting.add(change);
+      if (this.#waiting.size > 0) this.#timer ??= this.#arm();
     });
   }
 
   /** Resolves when all that was written is in the sums. */
   async flush(): Promise<void> {
-    if (this.#waiting.length === 0 && this.#recovered) return;
+    if (this.#waiting.size === 0 && this.#recovered) return;
     await this.#inTurn(async () => {
       await this.#recover();
-      if (this.#waiting.length === 0) return;
-      this.#counted(await this.#deps.db.transaction().execute((transaction) => this.#count(transaction, this.#waiting)));
+      await this.#countWaiting();
     });
   }
 
@@ -62,14 +63,19 @@ export class CountLater {
     return this.#inTurn(() => remember(this.#deps.db));
   }
 
-  async #count(db: Kysely<Database>, changes: readonly Change[]): Promise<() => void> {
-    const done = await this.#deps.count(db, changes);
+  async #countWaiting(): Promise<void> {
+    if (this.#waiting.size === 0) return;
+    this.#counted(await this.#deps.db.transaction().execute((transaction) => this.#count(transaction, [this.#waiting])));
+  }
+
+  async #count(db: Kysely<Database>, tallies: readonly Tally[]): Promise<() => void> {
+    const done = await this.#deps.count(db, tallies);
     await remember(db);
     return done;
   }
 
   #counted(done: () => void): void {
-    this.#waiting = [];
+    this.#waiting = new Tally();
     clearTimeout(this.#timer);
     this.#timer = undefined;
     done();
@@ -84,13 +90,18 @@ export class CountLater {
     return timer.unref();
   }
 
-  /** What an earlier process wrote and did not count. */
+  /** What an earlier process wrote and did not count. Nothing of it is remembered before all of it is there. */
   async #recover(): Promise<void> {
     if (this.#recovered) return;
-    const { rows } = await sql<RequestColumns>`select * from request_stats where rowid > (select row_number from stat_counted where id = 1)`.execute(
-      this.#deps.db,
-    );
-    this.#waiting = rows.map((columns) => ({ before: null, after: decodeRow(columns) }));
+    const waiting = new Tally();
+    for (let last = -1, more = true; more; ) {
+      const { rows } = await sql<StoredRow & { row_number: number }>`select rowid as row_number, * from request_stats
+        where rowid > (select row_number from stat_counted where id = 1) and rowid > ${last} order by rowid limit ${readAtOnce}`.execute(this.#deps.db);
+      for (const row of rows) waiting.add({ before: null, after: row });
+      last = rows.at(-1)?.row_number ?? last;
+      more = rows.length === readAtOnce;
+    }
+    this.#waiting = waiting;
     this.#recovered = true;
   }
 

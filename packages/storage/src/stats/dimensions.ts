@@ -1,6 +1,6 @@
 /** What rows are told apart by, and the sums that are kept of them: one for all, one for each value of each dimension, one for each combination. */
-import type { RequestRow } from '@model-gateway/contracts';
 import { cleanText } from '../requests/clean-text.ts';
+import type { StoredRow } from '../requests/row-codec.ts';
 import { type Measures, measureNames } from '../schema.ts';
 
 export const dimensions = ['access_key', 'key_group', 'model', 'upstream', 'client_protocol', 'upstream_protocol', 'error'] as const;
@@ -17,12 +17,13 @@ export const startOf = (time: number, grain: Grain): number => Math.floor(time /
 export type Values = Record<Dimension, string>;
 
 /** The class of what went wrong; '' when nothing did. */
-export const errorOf = ({ error_code, status }: Pick<RequestRow, 'error_code' | 'status'>): string => error_code ?? (status >= 400 ? `http_${status}` : '');
+export const errorOf = ({ error_code, status }: Pick<StoredRow, 'error_code' | 'status'>): string =>
+  error_code ?? (status !== null && status >= 400 ? `http_${status}` : '');
 
 const longest = 200;
-const short = (value: string | null): string => (value === null ? '' : cleanText(value, longest));
+const short = (value: string | null): string => (value === null ? '' : value.length <= longest ? value : cleanText(value, longest));
 
-export const valuesOf = (row: RequestRow): Values => ({
+export const valuesOf = (row: StoredRow): Values => ({
   access_key: short(row.access_key),
   key_group: short(row.key_group),
   model: short(row.model),
@@ -32,30 +33,47 @@ export const valuesOf = (row: RequestRow): Values => ({
   error: short(errorOf(row)),
 });
 
+/** '' for what has no price. */
+export const currencyOf = (row: StoredRow): string => (row.cost_micros === null ? '' : (row.currency ?? ''));
+
 /** A caller who left is nobody's failure. */
 const left = 'client_gone';
 
-export function measuresOf(row: RequestRow, sign: 1 | -1): Measures {
+/** Adds a row, or takes it back. */
+export function addRow(to: Measures, row: StoredRow, sign: 1 | -1): void {
   const error = errorOf(row);
-  const one = (condition: boolean): number => (condition ? sign : 0);
-  return {
-    requests: sign,
-    errors: one(error !== '' && error !== left),
-    estimated: one(row.usage_source !== null && row.usage_source !== 'upstream'),
-    unpriced: one(row.usage_source !== null && row.cost_micros === null),
-    input: sign * whole(row.input_tokens),
-    output: sign * whole(row.output_tokens),
-    cache_read: sign * whole(row.cache_read_tokens),
-    cache_write: sign * whole(row.cache_write_tokens),
-    reasoning: sign * whole(row.reasoning_tokens),
-    cost_micros: sign * whole(row.cost_micros ?? 0),
-    duration_ms: sign * whole(row.duration_ms),
-  };
+  to.requests += sign;
+  if (error !== '' && error !== left) to.errors += sign;
+  if (row.usage_source !== null) {
+    if (row.usage_source !== 'upstream') to.estimated += sign;
+    if (row.cost_micros === null) to.unpriced += sign;
+  }
+  to.input += sign * bounded(row.input_tokens);
+  to.output += sign * bounded(row.output_tokens);
+  to.cache_read += sign * bounded(row.cache_read_tokens);
+  to.cache_write += sign * bounded(row.cache_write_tokens);
+  to.reasoning += sign * bounded(row.reasoning_tokens);
+  to.cost_micros += sign * bounded(row.cost_micros);
+  to.duration_ms += sign * bounded(row.duration_ms);
 }
 
-/** What upstreams count may be anything; a sum must stay a whole number. */
-const whole = (value: number): number => (Number.isFinite(value) ? Math.max(-1e15, Math.min(1e15, Math.round(value))) : 0);
+/** What upstreams count may be anything; a sum must stay within what a whole number holds. */
+const bounded = (value: number | null): number => (value === null ? 0 : value > 1e15 ? 1e15 : value < -1e15 ? -1e15 : value);
 
 export function addMeasures(to: Measures, more: Measures): void {
   for (const name of measureNames) to[name] += more[name];
 }
+
+export const noMeasures = (): Measures => ({
+  requests: 0,
+  errors: 0,
+  estimated: 0,
+  unpriced: 0,
+  input: 0,
+  output: 0,
+  cache_read: 0,
+  cache_write: 0,
+  reasoning: 0,
+  cost_micros: 0,
+  duration_ms: 0,
+});

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { type Database, type Measures, measureNames } from '../schema.ts';
-import { noMeasures } from './rollups.ts';
+import { noMeasures } from './dimensions.ts';
 
 export interface SessionQuery {
   /** Whose last request lies in this range: from inclusive, to exclusive, in ms. */

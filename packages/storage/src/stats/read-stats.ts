@@ -2,9 +2,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { type Database, type Measures, measureNames } from '../schema.ts';
-import { type Dimension, dimensions, type Grain, grains, type Scope } from './dimensions.ts';
+import { type Dimension, dimensions, type Grain, grains, noMeasures, type Scope } from './dimensions.ts';
 import { addTo, type Histogram, quantile } from './histogram.ts';
-import { noMeasures } from './rollups.ts';
 
 export interface StatsRange {
   /** Milliseconds since the epoch, both at the begin of a grain: from inclusive, to exclusive. */

@@ -1,11 +1,11 @@
 /** Sums of a session of a coding agent, kept in step with the rows. */
 import type { Kysely } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
-import { cleanText } from '../requests/clean-text.ts';
-import { type Database, type Measures, measureNames } from '../schema.ts';
+import { type Database, measureNames } from '../schema.ts';
 import { addInto, type SumTable } from './add-into.ts';
-import { addMeasures, measuresOf } from './dimensions.ts';
-import { type Change, measureColumns, noMeasures } from './rollups.ts';
+import { addMeasures } from './dimensions.ts';
+import { measureColumns } from './rollups.ts';
+import type { Session, Tally } from './tally.ts';
 
 const table: SumTable = {
   name: 'stat_sessions',
@@ -13,28 +13,9 @@ const table: SumTable = {
   values: [{ name: 'first_at', how: 'least' }, { name: 'last_at', how: 'greatest' }, ...measureColumns],
 };
 
-const longest = 512;
-
-/** Inside the transaction that writes the rows. A session belongs to its access key: ids are the callers' own. */
-export async function addSessions(db: Kysely<Database>, dialect: StorageDialect, changes: readonly Change[]): Promise<void> {
-  const sessions = new Map<string, { key: [string, string, string]; first: number; last: number; sums: Measures }>();
-  for (const { before, after } of changes)
-    for (const [row, sign] of [
-      [before, -1],
-      [after, 1],
-    ] as const) {
-      if (row === null || row.session_id === null) continue;
-      const key: [string, string, string] = [cleanText(row.session_id, longest), row.access_key ?? '', row.cost_micros === null ? '' : (row.currency ?? '')];
-      const id = key.join('\u0001');
-      let session = sessions.get(id);
-      if (!session) {
-        session = { key, first: row.started_at, last: row.started_at, sums: noMeasures() };
-        sessions.set(id, session);
-      }
-      session.first = Math.min(session.first, row.started_at);
-      session.last = Math.max(session.last, row.started_at);
-      addMeasures(session.sums, measuresOf(row, sign));
-    }
+/** Inside the transaction that writes the rows. */
+export async function addSessions(db: Kysely<Database>, dialect: StorageDialect, tallies: readonly Tally[]): Promise<void> {
+  const sessions = merge(tallies.map((tally) => tally.sessions));
   const rows = [...sessions.entries()].sort(([one], [other]) => (one < other ? -1 : 1));
   await addInto(
     db,
@@ -42,4 +23,19 @@ export async function addSessions(db: Kysely<Database>, dialect: StorageDialect,
     table,
     rows.map(([, { key, first, last, sums }]) => [...key, first, last, ...measureNames.map((name) => sums[name])]),
   );
+}
+
+/** Leaves what it is given as it is: the transaction may fail. */
+function merge(given: readonly ReadonlyMap<string, Session>[]): ReadonlyMap<string, Session> {
+  const [only, ...others] = given.filter(({ size }) => size > 0);
+  if (!only || others.length === 0) return only ?? new Map();
+  const merged = new Map<string, Session>();
+  for (const sessions of [only, ...others])
+    for (const [id, one] of sessions) {
+      const known = merged.get(id);
+      const sums = { ...(known ?? one).sums };
+      if (known) addMeasures(sums, one.sums);
+      merged.set(id, { key: one.key, first: Math.min(one.first, known?.first ?? one.first), last: Math.max(one.last, known?.last ?? one.last), sums });
+    }
+  return merged;
 }
