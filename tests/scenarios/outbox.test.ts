@@ -24,7 +24,7 @@ test('kill -9 right after many answers', async () => {
   await callers.untilServed('alpha ok', 5_000);
   for (let round = 0; round < 3; round++) {
     await Promise.all(Array.from({ length: 40 }, () => callers.ask('alpha', 'alpha ok', { stream: false }).done));
-    // The journal's own 50 ms, and some for a busy machine.
+    // The journal's own 80 ms, and some for a busy machine.
     await sleep(300);
     await gateway.processes['gateway']!.kill('SIGKILL');
     await gateway.processes['gateway']!.restart();

@@ -14,6 +14,7 @@ import { createMigrationProvider } from './migrations/index.ts';
 import { createLastUsed, type LastUsed } from './requests/last-used.ts';
 import { createRequestStats, type RequestStats } from './requests/request-stats.ts';
 import type { Database } from './schema.ts';
+import { createThreadedRequests } from './thread/threaded-requests.ts';
 
 /** `file` may be `:memory:`. */
 export type StorageTarget = { mode: 'sqlite'; file: string } | { mode: 'postgresql'; url: string };
@@ -54,6 +55,8 @@ export interface Storage {
 export function openStorage(target: StorageTarget, { logger, now = Date.now, historyRevisions = 1_000 }: OpenOptions): Storage {
   const dialect = target.mode === 'sqlite' ? createSqliteDialect(target.file) : createPostgresDialect(target.url, logger);
   const db = new Kysely<Database>({ dialect: dialect.kysely });
+  // SQLite's calls block: rows come with every request and questions about them take long, so they have a thread. What is in memory has but one connection.
+  const threaded = target.mode === 'sqlite' && target.file !== ':memory:' ? createThreadedRequests(target.file) : null;
   return {
     mode: target.mode,
     catalog: createCatalogStore(db, dialect, { now, historyRevisions }),
@@ -62,7 +65,7 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
     history: createHistory(db, dialect),
     lastUsed: createLastUsed(db, dialect),
     console: createConsoleStore(db, dialect, now),
-    requests: createRequestStats(db, dialect, now),
+    requests: threaded ?? createRequestStats(db, dialect, now),
     migrate: () => migrate(db, dialect, logger),
     async ping() {
       try {
@@ -71,7 +74,10 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
         throw new GatewayError('service_unavailable', { message: 'The database is unavailable.', cause: error });
       }
     },
-    close: () => db.destroy(),
+    async close() {
+      await threaded?.close();
+      await db.destroy();
+    },
   };
 }
 

@@ -123,6 +123,7 @@ describe.each(engines())('statistics on $name', (engine) => {
     const rows = Array.from({ length: 10 }, (_, index) => row(`k${index}`, { started_at: begin + index, authority: 1 }));
     await first.requests.insertRows(rows);
     if (!engine.reopen) return;
+    await first.close();
     const second = await engine.reopen();
     await second.requests.insertRows([...rows, row('more'), row('k3', { started_at: begin + 3, cost_micros: 50 })]);
     expect((await second.requests.readStats(query()))[0]).toMatchObject({ measures: { requests: 11 }, cost: [{ cost_micros: 1_050 }] });

@@ -63,9 +63,18 @@ test('a full journal says so and lets news pass in memory', async () => {
     logger: { ...logger, error: (_fields: object, text: string) => void faults.push(text) },
   });
   const heard: string[] = [];
-  bus.listenDurably('stats.request', async (batch) => void heard.push(...batch.map(({ id }) => id)), { maxWaitMs: 50 });
+  bus.listenDurably('stats.request', async (batch) => void heard.push(...batch.map(({ id }) => id)), { maxWaitMs: 300 });
   await Promise.all(Array.from({ length: 10 }, (_, at) => bus.tellDurably('stats.request', `r${at}`, row(`r${at}`))));
   expect(heard).toHaveLength(10);
   expect(faults).toHaveLength(1);
+  await bus.drain();
+});
+
+test('what is in safe hands soon is never written', async () => {
+  const bus = withJournal(createMemoryBus(), { folder, logger });
+  bus.listenDurably('stats.request', async () => undefined, { maxWaitMs: 1 });
+  await Promise.all(Array.from({ length: 10 }, (_, at) => bus.tellDurably('stats.request', `r${at}`, row(`r${at}`))));
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  expect(readdirSync(folder)).toEqual([]);
   await bus.drain();
 });

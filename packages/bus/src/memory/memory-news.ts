@@ -10,7 +10,7 @@ export interface NewsLimits {
 
 interface Waiting {
   id: string;
-  news: unknown;
+  news: never;
   bytes: number;
   committed: () => void;
 }
@@ -54,7 +54,7 @@ export class MemoryNews {
     this.items++;
     this.bytes += bytes;
     return new Promise((committed) => {
-      this.queue.push({ id, news, bytes, committed });
+      this.queue.push({ id, news: news as never, bytes, committed });
       this.wakeListeners();
     });
   }
@@ -108,7 +108,7 @@ export class MemoryNews {
     this.queue = this.queue.slice(batch.length);
     listener.busy = true;
     try {
-      await listener.handle(batch.map(({ id, news }) => ({ id, news: news as never })));
+      await listener.handle(batch);
       listener.refusals = 0;
       this.commit(batch);
     } catch (error) {

@@ -1,0 +1,98 @@
+/** The repository of requests as a thread of its own keeps it: started on first need, started anew when it died. */
+import { Worker } from 'node:worker_threads';
+import { GatewayError } from '@model-gateway/errors';
+import type { RequestStats } from '../requests/request-stats.ts';
+import type { Answer, PlainCall, Question } from './messages.ts';
+import { packRows } from './pack-rows.ts';
+
+export interface ThreadedRequests extends RequestStats {
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** `file`: of SQLite; the schema is up to date before the first call. */
+export function createThreadedRequests(file: string): ThreadedRequests {
+  let thread: Worker | undefined;
+  let next = 0;
+  const waiting = new Map<number, Waiting>();
+
+  const start = (): Worker => {
+    const started = new Worker(new URL(`./${fileOfThread}`, import.meta.url), {
+      workerData: { file },
+      name: 'rows',
+      // Batches are its garbage, and are small.
+      resourceLimits: { maxYoungGenerationSizeMb: 16 },
+    });
+    started.on('message', (answer: Answer) => settle(answer));
+    started.on('error', (cause) => lose(started, cause));
+    started.on('exit', () => lose(started, new Error('the thread of the rows ended')));
+    return started;
+  };
+  const settle = (answer: Answer): void => {
+    const one = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    // It keeps the process alive while somebody waits for it, and no longer.
+    if (waiting.size === 0) thread?.unref();
+    if ('value' in answer) one?.resolve(answer.value);
+    else if ('refused' in answer) one?.reject(GatewayError.fromWire(Object.assign({}, answer.refused, { cause: answer.cause })));
+    else one?.reject(answer.failed);
+  };
+  const lose = (from: Worker, cause: Error): void => {
+    if (thread !== from) return;
+    thread = undefined;
+    const lost = [...waiting.values()];
+    waiting.clear();
+    for (const { reject } of lost) reject(new GatewayError('service_unavailable', { message: 'The database is unavailable.', cause }));
+  };
+  const ask = (question: Question, transfer: ArrayBuffer[] = []): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      thread ??= start();
+      thread.ref();
+      waiting.set(question.id, { resolve, reject });
+      thread.postMessage(question, transfer);
+    });
+  const plain =
+    <C extends PlainCall>(call: C) =>
+    (...parameters: Parameters<RequestStats[C]>): ReturnType<RequestStats[C]> =>
+      ask({ id: next++, call, parameters }) as ReturnType<RequestStats[C]>;
+
+  return {
+    async insertRows(rows) {
+      if (rows.length === 0) return;
+      const packed = packRows(rows);
+      await ask({ id: next++, call: 'insertRows', rows: packed }, [packed.cells.buffer]);
+    },
+    prepareDay: plain('prepareDay'),
+    findRow: plain('findRow'),
+    listRows: plain('listRows'),
+    readStats: plain('readStats'),
+    readSessions: plain('readSessions'),
+    spent: plain('spent'),
+    async prune(keep, stopped = () => false) {
+      const looking = setInterval(() => {
+        if (stopped()) void ask({ id: next++, call: 'stop-pruning' }).catch(() => undefined);
+      }, lookMs);
+      try {
+        return (await ask({ id: next++, call: 'prune', keep })) as { rows: number; partitions: number };
+      } finally {
+        clearInterval(looking);
+      }
+    },
+    async close() {
+      if (!thread) return;
+      const last = thread;
+      await ask({ id: next++, call: 'close' });
+      thread = undefined;
+      await last.terminate();
+    },
+  };
+}
+
+/** How soon a `prune` hears that it is to end. */
+const lookMs = 50;
+/** In the bundle every entry stands beside the others. */
+const fileOfThread = import.meta.url.endsWith('.ts') ? 'main.ts' : 'row-thread.js';
