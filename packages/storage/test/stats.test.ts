@@ -132,6 +132,19 @@ describe.each(engines())('statistics on $name', (engine) => {
     await Promise.all([second.close(), third.close()]);
   });
 
+  test('what was written while old rows were forgotten is added up by the next process all the same', async () => {
+    const first = await opened();
+    await Promise.all([
+      first.requests.prune({ rows: 1, sessions: null, sums: { minute: null, hour: null, day: null } }),
+      first.requests.insertRows([row('late')]),
+    ]);
+    if (!engine.reopen) return;
+    await first.close();
+    const second = await engine.reopen();
+    expect((await second.requests.readStats(query()))[0]).toMatchObject({ measures: { requests: 1 } });
+    await second.close();
+  });
+
   test('concurrent writers of the same rows count each once', async () => {
     const { requests } = await opened();
     const batch = Array.from({ length: 40 }, (_, index) => row(`r${index}`, { started_at: begin + index, access_key: `key-${index % 7}`, authority: 1 }));

@@ -58,9 +58,13 @@ export class CountLater {
     });
   }
 
-  /** Rows were removed: numbers may be given again. */
+  /** Rows were removed: numbers may be given again. What waits is counted with it, or a process that is killed would not find it again. */
   forgotten(): Promise<void> {
-    return this.#inTurn(() => remember(this.#deps.db));
+    return this.#inTurn(async () => {
+      await this.#recover();
+      if (this.#waiting.size === 0) return remember(this.#deps.db);
+      await this.#countWaiting();
+    });
   }
 
   async #countWaiting(): Promise<void> {
