@@ -40,7 +40,14 @@ export interface Job {
   /** The tail tells what was sent upstream: for the gateway's own test calls alone. */
   trace?: true;
   /** Where the edge's one scan found top-level values that a verbatim passage may replace; saves the second scan of a large body. */
-  places: { keys: string[]; values: Record<string, { start: number; end: number }>; end: number };
+  places: {
+    keys: string[];
+    values: Record<string, { start: number; end: number }>;
+    end: number;
+    /** Words that were looked for as whole strings anywhere in the body, and those that are there. */
+    asked: readonly string[];
+    words: string[];
+  };
 }
 
 /** Sent once, at the commit of contract §7. Headers are safe to hand to the caller. */

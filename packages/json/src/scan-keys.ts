@@ -37,7 +37,10 @@ export function keyMatcher<Key extends string>(keys: readonly Key[]): KeyMatcher
 
 function createMatcher<Key extends string>(keys: readonly Key[]): KeyMatcher<Key> {
   const byLength: Key[][] = [];
-  for (const key of keys) (byLength[key.length] ??= []).push(key);
+  for (const key of keys) {
+    byLength[key.length] ??= [];
+    byLength[key.length]?.push(key);
+  }
   // No character of a wanted key takes more than the six bytes of `\u0000`: longer spellings need no decoding.
   const longestSpelling = 2 + 6 * keys.reduce((longest, key) => Math.max(longest, key.length), 0);
   return (bytes, start, end) => {

@@ -8,6 +8,47 @@ const scan = (text: string, limits: { maxDepth?: number; maxNodes?: number } = {
 const sliceOf = (text: string, value: { start: number; end: number } | undefined) =>
   value ? Buffer.from(text).subarray(value.start, value.end).toString() : undefined;
 
+describe('words', () => {
+  const words = ['tool_calls', 'input_text', 'thought_signature'] as const;
+  const seen = (text: string) => {
+    const result = scanBody(Buffer.from(text), { keys, words });
+    return result.ok ? result.words.toSorted() : result.code;
+  };
+
+  test('are told as keys and as values, at any depth, each once, in whatever spelling', () => {
+    expect(seen('{"a":[{"tool_calls":[{"tool_calls":1}]}],"type":"input_text"}')).toEqual(['input_text', 'tool_calls']);
+    expect(seen('{"tool_c\\u0061lls":1}')).toEqual(['tool_calls']);
+    expect(seen('{"a":"say \\"tool_calls\\"","b":"tool_calls ","c":"xtool_calls"}')).toEqual([]);
+  });
+
+  test('are those that a parser finds', () => {
+    const leaf = fc.oneof(fc.constantFrom<string>(...words), fc.string(), fc.integer());
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof(
+        { depthSize: 'small' },
+        leaf,
+        fc.array(tie('any'), { maxLength: 4 }),
+        fc.dictionary(fc.oneof(fc.constantFrom<string>(...words), fc.string()), tie('any')),
+      ),
+    })).any;
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom('a', 'tool_calls'), value), (body) => {
+        const found = new Set<string>();
+        const look = (at: unknown): void => {
+          if (typeof at === 'string') found.add(at);
+          else if (typeof at === 'object' && at !== null)
+            for (const [key, inner] of Object.entries(at)) {
+              if (!Array.isArray(at)) found.add(key);
+              look(inner);
+            }
+        };
+        look(body);
+        expect(seen(JSON.stringify(body))).toEqual(words.filter((word) => found.has(word)).toSorted());
+      }),
+    );
+  });
+});
+
 describe('finding values', () => {
   test('gives place and kind of the wanted top-level keys only', () => {
     const text = ' {"a":{"model":"inner"}, "model" : "gpt-é" ,"stream":true,"stream_options":{"include_usage":[1,{"x":null}]},"n":-1.5e+3}\n';

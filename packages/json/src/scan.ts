@@ -20,6 +20,8 @@ export interface ScanOptions<Key extends string> {
   maxNodes?: number;
   /** ASCII names of the top-level keys to find. */
   keys: readonly Key[];
+  /** ASCII words: which of them stand in the body as a whole string, be it a key or a value, at any depth. Default none. */
+  words?: readonly string[];
 }
 
 export interface ScanFault {
@@ -35,6 +37,8 @@ export interface ScanSuccess<Key extends string> {
   ok: true;
   /** Of the wanted keys those that are there. Has no prototype. */
   values: Partial<Record<Key, ScannedValue>>;
+  /** Of the wanted words those that are there, each once. */
+  words: string[];
   /** Offset of the closing brace of the top-level object. */
   end: number;
 }
@@ -79,6 +83,8 @@ export function scanBody<const Key extends string>(source: Uint8Array, options: 
   const maxDepth = options.maxDepth ?? 64;
   const maxNodes = options.maxNodes ?? 200_000;
   const matchKey = keyMatcher(options.keys);
+  const matchWord = options.words && keyMatcher(options.words);
+  const words: string[] = [];
   const values = Object.create(null) as Partial<Record<Key, ScannedValue>>;
   /** 1 where the container at that depth is an object. */
   const objectAt = maxDepth < shared.length ? shared : new Uint8Array(maxDepth + 1);
@@ -110,6 +116,10 @@ export function scanBody<const Key extends string>(source: Uint8Array, options: 
     } else {
       const end = skipScalar(bytes, position, kind);
       if (end < 0) return malformed(position);
+      if (matchWord && kind === 'string') {
+        const word = matchWord(bytes, position, end);
+        if (word !== null && !words.includes(word)) words.push(word);
+      }
       if (depth === 1 && wanted) {
         if (kind === 'string' && !isStringContentValid(bytes, position, end)) return malformed(position);
         wanted.start = position;
@@ -128,7 +138,7 @@ export function scanBody<const Key extends string>(source: Uint8Array, options: 
         depth -= 1;
         if (depth === 0) {
           const rest = skipBlanks(bytes, position + 1);
-          return rest === bytes.length ? { ok: true, values, end: position } : malformed(rest);
+          return rest === bytes.length ? { ok: true, values, words, end: position } : malformed(rest);
         }
         if (depth === 1 && wanted) {
           wanted.end = position + 1;
@@ -150,6 +160,10 @@ export function scanBody<const Key extends string>(source: Uint8Array, options: 
     if (bytes[position] !== quote) return malformed(position);
     const keyEnd = skipStringBytes(bytes, position);
     if (keyEnd < 0) return malformed(position);
+    if (matchWord) {
+      const word = matchWord(bytes, position, keyEnd);
+      if (word !== null && !words.includes(word)) words.push(word);
+    }
     if (depth === 1) {
       const key = matchKey(bytes, position, keyEnd);
       if (key !== null) {

@@ -1,5 +1,5 @@
 /** Finds where JSON values end in text that is known to be JSON: cheap steps without judging what they pass. -1 on text that is not. */
-import { backslash, braceClose, braceOpen, bracketClose, bracketOpen, comma, isBlank, nearBytes, quote } from './bytes.ts';
+import { backslash, braceClose, braceOpen, bracketClose, bracketOpen, comma, denseBytes, isBlank, nearBytes, quote, walkedBytes } from './bytes.ts';
 
 export function skipBlankText(text: string, start: number): number {
   let position = start;
@@ -11,8 +11,9 @@ export function skipBlankText(text: string, start: number): number {
 export function skipStringText(text: string, start: number): number {
   let position = start + 1;
   const length = text.length;
+  let walked = nearBytes;
   for (;;) {
-    const near = Math.min(position + nearBytes, length);
+    const near = Math.min(position + walked, length);
     while (position < near) {
       const unit = text.charCodeAt(position);
       if (unit === quote) return position + 1;
@@ -23,6 +24,7 @@ export function skipStringText(text: string, start: number): number {
     if (found < 0) return -1;
     let run = found;
     while (run > position && text.charCodeAt(run - 1) === backslash) run -= 1;
+    walked = found - position < denseBytes ? walkedBytes : nearBytes;
     position = found + 1;
     if (((found - run) & 1) === 0) return position;
   }

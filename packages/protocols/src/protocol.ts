@@ -88,6 +88,8 @@ export interface ClientDoor {
   remembersModel?: true;
   /** Top-level keys, beside `model`, that the verbatim passage may replace or add: the edge's scan notes where they stand. */
   editedKeys?: readonly string[];
+  /** Words that `contains` of the verbatim passage is asked for in quotes: the edge's scan notes which of them the body holds. */
+  bodyWords?: readonly string[];
   /** Top-level key by which a client names its conversation to the vendor's cache. */
   cacheKey?: string;
   /** Top-level keys that `readReplyLimits` asks for: the edge's scan notes where they stand, too. */
@@ -465,7 +467,7 @@ export interface VerbatimRules {
 export interface VerbatimRequestContext extends WriteRequestContext {
   /** The caller's headers, for what a host wants in the body instead. */
   clientHeaders?: Readonly<Record<string, string>>;
-  /** Whether the body's bytes hold this ASCII text. */
+  /** Whether the body's bytes hold this ASCII text. A word in quotes means a whole string, and costs nothing where the caller's door names it. */
   contains(text: string): boolean;
   /** The JSON bytes of a top-level value, unparsed; undefined when it is not there. Absent: nobody noted where values stand. */
   value?(key: string): Buffer | undefined;

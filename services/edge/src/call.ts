@@ -102,6 +102,7 @@ interface Wanted {
 }
 
 const decisive = ['model', 'stream'] as const;
+const noWords: readonly string[] = [];
 
 /** What one pass looks for, by client protocol. */
 const wantedKeys = new Map<ClientDoor, readonly string[]>();
@@ -118,7 +119,8 @@ function keysOf(client: ClientDoor): readonly string[] {
 /** One pass over the body's bytes: its shape is checked and the names that decide the route are read, once and for all. */
 function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor, lastModel: (session: string | null) => string | undefined): Wanted {
   const keys = keysOf(client);
-  const scan = scanBody<string>(bytes, { keys });
+  const words = client.bodyWords ?? noWords;
+  const scan = scanBody<string>(bytes, { keys, words });
   if (!scan.ok)
     throw new GatewayError(scan.code === 'invalid_json' ? 'invalid_json' : 'invalid_request', {
       message: scan.message,
@@ -135,7 +137,7 @@ function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor, lastMo
   return {
     model: meant,
     stream: match.operation === 'count-tokens' ? 'whole' : (match.stream ?? (stream?.kind === 'true' ? 'sse' : 'whole')),
-    places: { keys: [...keys], values: scan.values as Job['places']['values'], end: scan.end },
+    places: { keys: [...keys], values: scan.values as Job['places']['values'], end: scan.end, asked: words, words: scan.words },
     sessionId,
   };
 }

@@ -12,6 +12,7 @@ import {
 } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import { createProofs, type Proofs } from './attempt/signatures.ts';
+import { BodySearch } from './body-search.ts';
 import type { Call } from './call.ts';
 import { type Draft, printDraft } from './prepare/draft.ts';
 import { order, runSteps } from './prepare/order.ts';
@@ -52,12 +53,9 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
   const refusedFlags = room.refusedFlags.of(route);
   const target = refusedFlags ? { ...route.target, refusedFlags } : route.target;
   const passes = upstream.passesVerbatim?.(job.clientProtocol, route.target, job.operation) ?? job.clientProtocol === route.protocol;
-  /** Several marks are looked for: a search in a string costs a fraction of one in a buffer. Let go when the request is ready. */
-  let searched: string | undefined;
-  const contains = (text: string): boolean => {
-    searched ??= call.body.toString('latin1');
-    return searched.includes(text);
-  };
+  /** Let go when the request is ready. */
+  const search = new BodySearch(call);
+  const contains = (text: string): boolean => search.contains(text);
   const value = (key: string): Buffer | undefined => call.valueBytes(key);
   const verbatim = passes && (upstream.verbatim?.takes?.({ contains, value }, job.operation) ?? true) ? (upstream.verbatim ?? null) : null;
   const proofs = createProofs(route, room, upstream.proofKind?.(route.target) ?? protocol.id, () => draft.body ?? call.parseBody());
@@ -86,7 +84,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
     bridge: call.carried?.bridge,
   };
   const finish = (): Prepared => {
-    searched = undefined;
+    search.forget();
     const request = upstream.request({
       target,
       operation: job.operation,

@@ -20,6 +20,11 @@ interface FoundProof {
 
 /** Texts one of which is in every body that holds a proof. */
 const marks = ['reasoning_details', 'thought_signature', 'reasoning_opaque', 'thinking_blocks'] as const;
+/** Texts one of which is in every body that holds a call or a result. */
+const callMarks = ['tool_calls', 'tool_call_id'] as const;
+
+/** What `verbatim` looks for in a caller's body. */
+export const bodyWords = [...marks, ...callMarks, 'stream_options', 'input_text'];
 
 /** What changes in bytes that pass from a caller of this protocol to an upstream of it, and back. */
 export const verbatim: VerbatimRules = {
@@ -28,8 +33,8 @@ export const verbatim: VerbatimRules = {
     const losses = new Losses();
     const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
     if (context.stream && findFamily(context.target.upstreamModelId).streamOptions) edits.push(...askForUsage(context));
-    if (marks.some((mark) => context.contains(mark))) edits.push(...openProofs(context, losses));
-    if (context.contains('"tool_call')) edits.push(...fitCalls(context, losses));
+    if (marks.some((mark) => context.contains(`"${mark}"`))) edits.push(...openProofs(context, losses));
+    if (callMarks.some((mark) => context.contains(`"${mark}"`))) edits.push(...fitCalls(context, losses));
     if (context.operation === 'generate') edits.push(...nestTools(context));
     return { edits, losses: losses.list };
   },
@@ -40,7 +45,7 @@ const asksForUsage = (body: unknown): boolean => own(own(body, 'stream_options')
 
 /** Usage is always asked for, since the row needs it; the caller who did not ask does not see it. */
 function askForUsage(context: VerbatimRequestContext): Edit[] {
-  const body = context.contains('stream_options') ? context.parse() : undefined;
+  const body = context.contains('"stream_options"') ? context.parse() : undefined;
   if (asksForUsage(body)) return [];
   return [{ path: ['stream_options'], value: { ...asObject(own(body, 'stream_options')), include_usage: true }, add: true }];
 }

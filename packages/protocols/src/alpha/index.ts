@@ -1,7 +1,7 @@
 /** OpenAI-compatible chat completions: the protocol as one value. */
 import { plainToolName } from '../kit/tool-names.ts';
 import type { Protocol } from '../protocol.ts';
-import { verbatim } from './anatomy.ts';
+import { bodyWords, verbatim } from './anatomy.ts';
 import { bodyAnatomy } from './body-anatomy.ts';
 import { AlphaCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
@@ -29,6 +29,7 @@ export const alpha: Protocol = {
     editedKeys: ['stream_options', ...normalizedKeys, 'messages', 'input', 'tools', 'tool_choice'],
     limitKeys,
     readReplyLimits,
+    bodyWords,
     readRequest,
     testCall,
     createWriter: (context) => new AlphaWriter(context),

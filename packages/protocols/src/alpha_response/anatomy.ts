@@ -15,6 +15,9 @@ const conversation = '"conversation"';
 const reasoningId = '"rs_';
 const proof = '"encrypted_content"';
 
+/** What `verbatim` looks for in a caller's body. */
+export const bodyWords: readonly string[] = [previous, reference, conversation, proof].map((text) => text.slice(1, -1));
+
 function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
   const losses = new Losses();
   const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];

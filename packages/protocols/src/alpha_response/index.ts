@@ -3,7 +3,7 @@
 import { writeModel, writeModels } from '../alpha/models.ts';
 import { asCount, asNumber, own } from '../kit/read.ts';
 import type { ClientDoor, Protocol, UpstreamDoor } from '../protocol.ts';
-import { verbatim } from './anatomy.ts';
+import { bodyWords, verbatim } from './anatomy.ts';
 import { bodyAnatomy } from './body-anatomy.ts';
 import { createCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
@@ -28,6 +28,7 @@ const client: ClientDoor = {
   editedKeys: normalizedKeys,
   limitKeys,
   readReplyLimits,
+  bodyWords,
   readRequest,
   testCall,
   createWriter,

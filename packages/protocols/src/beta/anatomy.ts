@@ -12,6 +12,9 @@ import { mayThinkOn } from './write-reasoning.ts';
 
 type Path = Edit['path'];
 
+/** What `verbatim`, here and where a host carries these bodies, looks for in a caller's body. */
+export const bodyWords: readonly string[] = ['signature', 'redacted_thinking', 'tool_use', 'defer_loading', 'tool_reference', 'anthropic_beta', 'url', 'file'];
+
 /** Model name, proofs opened or stripped, and the one check that is ours. A large body is parsed only when it holds something to find. */
 function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules['requestEdits']> {
   const losses = new LossList();

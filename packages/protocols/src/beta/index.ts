@@ -1,6 +1,6 @@
 /** Anthropic-compatible messages: the protocol as one value. */
 import type { Protocol } from '../protocol.ts';
-import { verbatim } from './anatomy.ts';
+import { bodyWords, verbatim } from './anatomy.ts';
 import { bodyAnatomy } from './body-anatomy.ts';
 import { createCloser } from './closer.ts';
 import { credential, listModels, request } from './endpoint.ts';
@@ -27,6 +27,7 @@ export const beta: Protocol = {
     limitKeys,
     readReplyLimits,
     marksCache: true,
+    bodyWords,
     readRequest,
     testCall,
     createWriter,

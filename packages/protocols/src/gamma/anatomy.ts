@@ -10,6 +10,10 @@ import { skipSignature } from './wire.ts';
 type Path = readonly (string | number)[];
 
 const signatureNames = ['thoughtSignature', 'thought_signature'] as const;
+const nestedNames = ['generateContentRequest', 'generate_content_request'] as const;
+
+/** What `verbatim` looks for in a caller's body. */
+export const bodyWords: readonly string[] = [...signatureNames, ...nestedNames];
 
 /** The elements of a list, or the lone object that stands for one, with their paths. */
 function elements(holder: unknown, name: string, path: Path): { value: JsonObject; path: Path }[] {
@@ -26,8 +30,8 @@ function elements(holder: unknown, name: string, path: Path): { value: JsonObjec
 function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: LossList['list'] } {
   const losses = new LossList();
   const edits: Edit[] = [];
-  const counts = context.operation === 'count-tokens' && ['generateContentRequest', 'generate_content_request'].some((text) => context.contains(text));
-  if (!counts && !context.proofsRefused && !signatureNames.some((name) => context.contains(name))) return { edits, losses: losses.list };
+  const counts = context.operation === 'count-tokens' && nestedNames.some((name) => context.contains(`"${name}"`));
+  if (!counts && !context.proofsRefused && !signatureNames.some((name) => context.contains(`"${name}"`))) return { edits, losses: losses.list };
   const body = context.parse();
   const nested = counts ? spelling(body, 'generateContentRequest') : undefined;
   const request = nested === undefined ? body : own(body, nested);

@@ -1,7 +1,7 @@
 /** gamma: the Gemini-compatible generate-content protocol, as callers speak it to us and as we speak it to upstreams. */
 import type { StreamForm } from '@model-gateway/contracts';
 import type { Protocol } from '../protocol.ts';
-import { verbatim } from './anatomy.ts';
+import { bodyWords, verbatim } from './anatomy.ts';
 import { bodyAnatomy } from './body-anatomy.ts';
 import { GammaCloser } from './closer.ts';
 import { buildCredential, buildListRequest, buildRequest } from './endpoint.ts';
@@ -33,6 +33,7 @@ export const gamma: Protocol = {
     editedKeys: normalizedKeys,
     limitKeys,
     readReplyLimits,
+    bodyWords,
     readRequest,
     testCall,
     createWriter: (context) => new GammaReplyWriter(context),

@@ -149,7 +149,7 @@ async function makeJob({ id, startedAt, model, protocol, call, bytes }: Sending,
     deadlineMs,
     queueMs: Date.now() - startedAt,
     trace: true,
-    places: { keys, values: scan.values as Job['places']['values'], end: scan.end },
+    places: { keys, values: scan.values as Job['places']['values'], end: scan.end, asked: [], words: [] },
   };
 }
 
