@@ -243,6 +243,27 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect([api_keys[0].id, api_keys[2].id]).toEqual([first.id, second.id]);
   });
 
+  test('custom headers that carry a credential: masked, kept behind the mask, and never told twice', async () => {
+    await seed(harness);
+    const custom_headers = {
+      Authorization: 'Bearer canary-header-one',
+      'x-functions-key': 'canary-header-two',
+      'x-auth-of-caller': 'Bearer {{header:x-session}}',
+      'x-team': 'plain',
+    };
+    const shown = { ...custom_headers, Authorization: '********', 'x-functions-key': '********' };
+    const stored = async () => (await storage.catalog.upstreams.find('main'))?.document.custom_headers;
+    expect((await call('PATCH', `${api}/upstreams/main`, { custom_headers })).body.custom_headers).toEqual(shown);
+    expect((await call('GET', `${api}/upstreams`)).body.items[0].custom_headers).toEqual(shown);
+    expect((await call('PUT', `${api}/upstreams/main`, { ...(await call('GET', `${api}/upstreams/main`)).body, enabled: false })).status).toBe(200);
+    expect(await stored()).toEqual(custom_headers);
+    await call('PATCH', `${api}/upstreams/main`, { custom_headers: { authorization: '********', 'x-functions-key': 'canary-header-three' } });
+    expect(await stored()).toEqual({ authorization: 'Bearer canary-header-one', 'x-functions-key': 'canary-header-three' });
+    const unknown = await call('PATCH', `${api}/upstreams/main`, { custom_headers: { 'x-api-token': '********' } });
+    expect([unknown.status, unknown.body.error.details[0].field]).toEqual([422, 'custom_headers.x-api-token']);
+    expect(harness.seen.join('\n')).not.toContain('canary-header');
+  });
+
   test('access keys: shown once, masked after, copied, rotated, imported, anonymous', async () => {
     const { key } = await seed(harness);
     expect(isAccessKeyFormat(key)).toBe(true);

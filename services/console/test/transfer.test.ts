@@ -27,9 +27,11 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
   test('what was exported changes nothing when it comes back', async () => {
     await seed(harness);
     await call('POST', `${api}/access-keys`, { name: 'anon', group: 'team', anonymous: true });
+    await call('PATCH', `${api}/upstreams/main`, { custom_headers: { 'x-api-token': 'canary-header', 'x-team': 'plain' } });
     const before = await storage.catalog.load();
     const { text, headers } = await call('GET', `${api}/export?format=yaml`);
     expect(headers.get('content-type')).toContain('application/yaml');
+    expect(parseYaml(text).upstreams[0].custom_headers).toEqual({ 'x-api-token': expect.stringMatching(/^enc:/), 'x-team': 'plain' });
     expect(parseYaml(text)).toMatchObject({ version: 1, upstreams: [{ name: 'main', api_keys: [{ key: expect.stringMatching(/^enc:/) }, {}] }] });
     const again = await importText(text);
     expect(again.body).toEqual({

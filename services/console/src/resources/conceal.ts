@@ -1,7 +1,10 @@
 /** What replies show to those who may change it, but records of the past must not keep: values that may be credentials. */
 
 const mask = '********';
-const telling = /secret|token|passw|credential|api.?key|access.?key|private.?key|authorization|cookie/i;
+const telling = /secret|token|passw|credential|api.?key|access.?key|private.?key|authorization|cookie|(?:^|[-_])auth(?:[-_]|$)|[-_]key$/i;
+
+/** Whether what has this name is likely a credential. */
+export const isTelling = (name: string): boolean => telling.test(name);
 
 /** Headers are where credentials are sent: their names are kept, their values are not. */
 export const concealHeaders = (headers: unknown): unknown =>
@@ -11,5 +14,5 @@ export const concealHeaders = (headers: unknown): unknown =>
 export function concealConfig(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(concealConfig);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, telling.test(name) && child !== null ? mask : concealConfig(child)]));
+  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, isTelling(name) && child !== null ? mask : concealConfig(child)]));
 }

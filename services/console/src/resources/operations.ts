@@ -46,12 +46,16 @@ const readOnly = new Set(['id', 'created_at', 'updated_at', 'last_used_at']);
 export function createOperations<D extends { name: string }, I extends { name: string }>(resource: Resource<D, I>, room: Room): ResourceOperations {
   // A row may be older than some fields: it is shown with what they mean where they are absent.
   const defaults = defaultsOf(resource.answer);
+  const show = (document: D): Record<string, unknown> => {
+    const shown = resource.toReply(document);
+    for (const [field, value] of defaults) if (!Object.hasOwn(shown, field)) shown[field] = value;
+    return shown;
+  };
   const toReply = (stored: StoredResource<D>): Reply => ({
     etag: stored.etag,
     body: {
       id: stored.id,
-      ...defaults,
-      ...resource.toReply(stored.document),
+      ...show(stored.document),
       etag: String(stored.etag),
       created_at: new Date(stored.createdAt).toISOString(),
       updated_at: new Date(stored.updatedAt).toISOString(),
@@ -148,13 +152,11 @@ export function createOperations<D extends { name: string }, I extends { name: s
 }
 
 /** What each field is where nobody said anything of it. */
-const defaultsOf = ({ shape }: z.ZodObject): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(shape).flatMap(([field, schema]) => {
-      const { success, data } = z.safeParse(schema, undefined);
-      return success && data !== undefined ? [[field, data]] : [];
-    }),
-  );
+const defaultsOf = ({ shape }: z.ZodObject): [string, unknown][] =>
+  Object.entries(shape).flatMap(([field, schema]): [string, unknown][] => {
+    const { success, data } = z.safeParse(schema, undefined);
+    return success && data !== undefined ? [[field, data]] : [];
+  });
 
 export const taken = (noun: string): Problem => new Problem('conflict', `There is already a ${noun} of this name.`, [{ field: 'name', message: 'is taken' }]);
 

@@ -11,6 +11,7 @@ import { checkCustomHeaders, checkHeaderTemplate } from '../validation/templates
 import { concealConfig, concealHeaders } from './conceal.ts';
 import { sealForExport } from './export-seal.ts';
 import type { Resource } from './resource.ts';
+import { keepMaskedHeaders, maskHeaders, sealHeaders } from './secret-headers.ts';
 import { checkEgress, exportEgress, sealEgress, showEgress } from './upstream-egress.ts';
 import { matchUpstreamKeys, upstreamKeyMask } from './upstream-keys.ts';
 
@@ -31,6 +32,7 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
   toReply: ({ api_keys, ...document }) => ({
     ...document,
     ...showEgress(document),
+    custom_headers: maskHeaders(document.custom_headers),
     api_keys: api_keys.map(({ sealed: _sealed, ...key }) => ({ ...key, key: upstreamKeyMask })),
   }),
   conceal: (shown) => ({ ...shown, custom_headers: concealHeaders(shown['custom_headers']), extra_config: concealConfig(shown['extra_config']) }),
@@ -53,7 +55,8 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
   async build({ api_keys, proxy, dns, tls, ...input }, { id, existing, room, prefix }) {
     const keys = matchUpstreamKeys(api_keys, { upstreamId: id, stored: existing?.document.api_keys ?? [], room, prefix });
     const egress = sealEgress({ proxy, dns, tls }, { upstreamId: id, existing: existing?.document, room, prefix });
-    return { document: { ...withoutBlankScripts(input), ...egress, api_keys: keys } };
+    const custom_headers = keepMaskedHeaders(input.custom_headers, existing?.document.custom_headers, prefix);
+    return { document: { ...withoutBlankScripts(input), ...egress, custom_headers, api_keys: keys } };
   },
   checkLinks: (document, reader, prefix) => checkTargets(document.request_body_rules, reader, prefix),
   async checkRemoval({ document }, reader) {
@@ -69,6 +72,7 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
   toExport: ({ id, document: { api_keys, ...document } }, room) => ({
     ...document,
     ...exportEgress(document, id, room),
+    custom_headers: sealHeaders(document.custom_headers, room.keyring),
     api_keys: api_keys.map(({ sealed, ...key }) => ({ ...key, key: sealForExport(room.keyring.open(sealed, sealedAs.upstreamKey(id, key.id)), room.keyring) })),
   }),
 };

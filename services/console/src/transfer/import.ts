@@ -122,12 +122,15 @@ function openSecrets(section: Section, list: readonly Entry[], { keyring }: Room
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function openUpstream(entry: Entry, at: string, open: (key: unknown, field: string) => unknown): Entry {
-  const { api_keys: keys, proxy, tls } = entry;
+  const { api_keys: keys, proxy, tls, custom_headers: headers } = entry;
   const openKey = (key: unknown, position: number) =>
     isObject(key) && 'key' in key ? { ...key, key: open(key['key'], `${at}.api_keys.${position}.key`) } : key;
   return {
     ...entry,
     ...(Array.isArray(keys) && { api_keys: keys.map(openKey) }),
+    ...(isObject(headers) && {
+      custom_headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, open(value, `${at}.custom_headers.${name}`)])),
+    }),
     ...('proxy' in entry && { proxy: open(proxy, `${at}.proxy`) }),
     ...(isObject(tls) && 'client_key' in tls && { tls: { ...tls, client_key: open(tls['client_key'], `${at}.tls.client_key`) } }),
   };

@@ -47,7 +47,8 @@ function refuse(response: ServerResponse, error: unknown, room: Room): void {
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
       'referrer-policy': 'no-referrer',
-      'content-security-policy': "default-src 'none'",
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'cache-control': 'no-store',
     });
     response.end(JSON.stringify({ error: { code: known.code, message: known.message } }));
   }

@@ -1,0 +1,31 @@
+/** Custom headers that carry a credential of their own: masked where they are shown, sealed where they are exported, kept where a mask comes back. */
+import type { Keyring } from '@model-gateway/secrets';
+import { invalid } from '../problem.ts';
+import { joinPath } from '../validation/read-input.ts';
+import { isTelling } from './conceal.ts';
+import { sealForExport } from './export-seal.ts';
+import { isMasked, upstreamKeyMask } from './upstream-keys.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What is left of a template that is more than placeholders and the word of a scheme is a value of the admin's. */
+const literal = (template: string): string => template.replaceAll(/\{\{[^{}]*\}\}/g, '').replace(/^\s*(?:bearer|basic|token)?\s*$/i, '');
+
+const isSecret = (name: string, template: string): boolean => isTelling(name) && literal(template) !== '';
+
+const mapSecrets = (headers: Headers, change: (value: string) => string): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, isSecret(name, value) ? change(value) : value]));
+
+export const maskHeaders = (headers: Headers): Record<string, string> => mapSecrets(headers, () => upstreamKeyMask);
+
+export const sealHeaders = (headers: Headers, keyring: Keyring): Record<string, string> => mapSecrets(headers, (value) => sealForExport(value, keyring));
+
+/** Masks stand for what is stored under the same name. Throws 422 where nothing is. */
+export function keepMaskedHeaders(sent: Headers, stored: Headers | undefined, prefix: string): Record<string, string> {
+  const known = new Map(Object.entries(stored ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  const faults = Object.entries(sent).filter(([name, value]) => isTelling(name) && isMasked(value) && !known.has(name.toLowerCase()));
+  if (faults.length > 0) throw invalid(faults.map(([name]) => ({ field: joinPath(prefix, 'custom_headers', name), message: 'is a mask: send the value' })));
+  return Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [name, isTelling(name) && isMasked(value) ? (known.get(name.toLowerCase()) ?? value) : value]),
+  );
+}
