@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core';
 
 const root = join(import.meta.dirname, '../..');
 const executable = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
@@ -40,6 +40,10 @@ export interface Visitor {
   faults: string[];
   /** Opens a page of the console and waits for its title. */
   open(path: string): Promise<void>;
+  /** Goes to another page as a link does, without loading the application anew. */
+  follow(path: string): Promise<void>;
+  /** Waits until every question to the API is answered and shown. */
+  settled(): Promise<void>;
 }
 
 export async function visit(browser: Browser, { url, token, dark = false, width = 1280, language = 'en' }: Visit): Promise<Visitor> {
@@ -57,6 +61,12 @@ export async function visit(browser: Browser, { url, token, dark = false, width 
     if (dialog.type() !== 'beforeunload') faults.push(`dialog: ${dialog.message()}`);
     void dialog.accept();
   });
+  const asked = new Set<Request>();
+  page.on('request', (request) => {
+    if (request.url().includes('/console/api/') && !request.url().includes('/stream')) asked.add(request);
+  });
+  page.on('requestfinished', (request) => asked.delete(request));
+  page.on('requestfailed', (request) => asked.delete(request));
   return {
     context,
     page,
@@ -64,6 +74,18 @@ export async function visit(browser: Browser, { url, token, dark = false, width 
     async open(path) {
       await page.goto(`${url}/console${path}`);
       await page.getByRole('heading', { level: 2 }).first().waitFor();
+    },
+    async follow(path) {
+      const before = await page.title();
+      await page.evaluate(`history.pushState({}, '', ${JSON.stringify(`/console${path}`)})`);
+      for (const end = Date.now() + waitMs; (await page.title()) === before; await page.waitForTimeout(25)) {
+        if (Date.now() > end) throw new Error(`${path} did not open`);
+      }
+    },
+    async settled() {
+      // An answer may lead to the next question: nothing must be under way for a moment.
+      for (let quiet = 0; quiet < 3; quiet = asked.size === 0 ? quiet + 1 : 0) await page.waitForTimeout(40);
+      await page.locator('.mantine-Loader-root, .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
     },
   };
 }
@@ -76,7 +98,7 @@ const axe = createRequire(import.meta.url)('axe-core') as { source: string };
 
 /** Serious and critical faults of accessibility, a line each. */
 export async function seriousFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate<AxeResult>("axe.run(document, { resultTypes: ['violations'] })");
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -3,13 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { browserAvailable, buildConsole, choose, launchBrowser, seriousFaults, type Visitor, visit } from './browser.ts';
+import { browserAvailable, buildConsole, choose, launchBrowser, type Visitor, visit } from './browser.ts';
 
 const available = browserAvailable('The console in a browser');
 const suite = available ? describe : describe.skip;
-
-/** Markup, an embedded change of direction, and one long word. */
-const hostile = `<img src=x onerror=alert(1)> \u202Egnirts\u202C ${'w'.repeat(120)}`;
 
 let browser: Browser;
 let gateway: TestGateway;
@@ -361,85 +358,9 @@ suite('console in a browser', () => {
     await watcher.context.close();
   });
 
-  describe('every page', () => {
-    const paths = [
-      '/upstreams',
-      '/models',
-      '/load-balancers',
-      '/key-groups',
-      '/access-keys',
-      '/model-monitor',
-      '/rate-limits',
-      '/playground',
-      '/clients',
-      '/explain',
-      '/studio',
-      '/start',
-      '/settings/appearance',
-      '/pricing',
-      '/settings/audit',
-      '/settings/history',
-      '/settings/transfer',
-    ];
-    beforeAll(async () => {
-      await gateway.configure({
-        upstreams: [
-          {
-            name: 'limited',
-            protocol: 'alpha',
-            base_url: upstream.url,
-            user_agent: 'x',
-            custom_headers: { 'x-odd': '<b>' },
-            rate_limit: { rpm: 60, max_concurrency: 2 },
-          },
-        ],
-        models: [{ name: hostile, upstream: 'limited', upstream_model_id: hostile, aliases: ['<script>alert(2)</script>'] }],
-        load_balancers: [{ name: `lb ${hostile}`, entries: [{ model: hostile }] }],
-        key_groups: [
-          { name: 'odd', models: [hostile, '<b>*'], description: hostile, header_acl: [{ header: 'x-a', match: 'contains', value: '<i>', action: 'allow' }] },
-        ],
-        access_keys: [{ name: 'odd', group: 'odd', description: hostile, tags: ['<u>tag</u>'] }],
-      });
-    });
-
-    test.each([
-      { dark: false, width: 1280, language: 'en' },
-      { dark: true, width: 390, language: 'zh' },
-    ])(
-      'is accessible, fits and runs no stranger’s text ($language, $width px)',
-      async (way) => {
-        const visitor = await visit(browser, { url: gateway.url, token: gateway.consoleKey, ...way });
-        const found: string[] = [];
-        for (const path of paths) {
-          await visitor.open(path);
-          await visitor.page.waitForLoadState('networkidle');
-          found.push(...(await seriousFaults(visitor.page)).map((fault) => `${path} ${fault}`));
-          const wider = await visitor.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-          if (wider > 1) found.push(`${path} is ${wider} px too wide`);
-          if ((await visitor.page.locator('img[src="x"], script:not([src])').count()) > 0) found.push(`${path} has elements of a stranger's`);
-        }
-        expect([...found, ...visitor.faults]).toEqual([]);
-        await visitor.context.close();
-      },
-      60_000,
-    );
-
-    test.each(['/upstreams limited', `/models ${hostile}`, `/load-balancers lb ${hostile}`, '/key-groups odd', '/access-keys odd'])(
-      'the form of %s is accessible',
-      async (place) => {
-        const [path = ''] = place.split(' ');
-        await admin.open(path);
-        await rowButton(place.slice(path.length + 1)).click();
-        for (const control of await page.getByRole('dialog').locator('.mantine-Accordion-control').all()) await control.click();
-        await page.getByRole('dialog').getByRole('button', { name: 'Save' }).waitFor();
-        expect(await seriousFaults(page)).toEqual([]);
-      },
-    );
-
-    test('unknown addresses say so', async () => {
-      await page.goto(`${gateway.url}/console/no/such/page`);
-      await page.getByText('There is no such page').waitFor();
-    });
+  test('unknown addresses say so', async () => {
+    await page.goto(`${gateway.url}/console/no/such/page`);
+    await page.getByText('There is no such page').waitFor();
   });
 
   test('pages are reached from the keyboard', async () => {

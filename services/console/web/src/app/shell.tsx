@@ -87,7 +87,7 @@ function Sections({ onNavigate }: { onNavigate: () => void }) {
   const isActive = (to: string) => (to === '/' ? pathname === '/' : pathname === to || pathname.startsWith(`${to}/`));
   return navigation.map(({ id, entries }) => (
     <section key={id} aria-label={t(`sections.${id}`)}>
-      <Text size="xs" c="dimmed" fw={600} tt="uppercase" px="sm" pt="md" pb={4}>
+      <Text size="xs" c="dimmed" fw={600} tt="uppercase" px="sm" pt="sm" pb={2}>
         {t(`sections.${id}`)}
       </Text>
       {entries
@@ -102,6 +102,7 @@ function Sections({ onNavigate }: { onNavigate: () => void }) {
             active={isActive(to)}
             aria-current={isActive(to) ? 'page' : undefined}
             onClick={onNavigate}
+            py={6}
             style={{ borderRadius: 'var(--mantine-radius-md)' }}
           />
         ))}

@@ -19,7 +19,7 @@ export const theme = createTheme({
   },
 });
 
-/** Colours of badges: the library's own are too pale on their tinted ground to be read by everyone (contrast below 4.5). */
+/** Colours of badges and of words: the library's own are too pale on their tinted ground to be read by everyone (contrast below 4.5). */
 const tinted = ['green', 'orange', 'yellow', 'red', 'teal', 'cyan', 'lime', 'gray', 'blue', 'indigo', 'grape', 'violet', 'pink'] as const;
 
 export const readableColors: CSSVariablesResolver = ({ colors }) => ({
@@ -28,6 +28,7 @@ export const readableColors: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-error': 'var(--mantine-color-red-8)',
     ...Object.fromEntries(tinted.map((name) => [`--mantine-color-${name}-light-color`, darken(colors[name]?.[9] ?? '#000', 0.3)])),
+    ...Object.fromEntries(tinted.map((name) => [`--mantine-color-${name}-text`, darken(colors[name]?.[9] ?? '#000', 0.1)])),
   },
   dark: {
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',

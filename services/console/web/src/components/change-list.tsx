@@ -13,12 +13,13 @@ export function ChangeList({ total_changes, changes }: Changes) {
         {t('noChanges')}
       </Text>
     );
-  const single = changes.length === 1 && changes[0] ? [rowId(changes[0])] : [];
+  // Names hold spaces, which the ids that screen readers follow must not.
+  const single = changes.length === 1 ? ['0'] : [];
   return (
     <Stack gap="xs">
       <Accordion multiple variant="separated" defaultValue={single}>
-        {changes.map((row) => (
-          <Accordion.Item key={rowId(row)} value={rowId(row)}>
+        {changes.map((row, index) => (
+          <Accordion.Item key={rowId(row)} value={String(index)}>
             <Accordion.Control>
               <Group gap="xs" wrap="nowrap">
                 <Badge variant="light" color={colours[row.change]} tt="none" flex="0 0 auto">
@@ -52,7 +53,7 @@ const rowId = ({ section, name }: RowChange): string => `${section} ${name}`;
 function Fields({ fields }: { fields: Record<string, FieldChange> }) {
   const { t } = useTranslation('history');
   return (
-    <Table.ScrollContainer minWidth={420}>
+    <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
       <Table verticalSpacing={4} fz="sm" layout="fixed">
         <Table.Thead>
           <Table.Tr>

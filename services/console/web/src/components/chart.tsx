@@ -4,7 +4,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef } from 'react';
 import UPlot from 'uplot';
-import { formatTime } from './format.ts';
+import { formatAxisTime, formatTime } from './format.ts';
 
 export interface Series {
   label: string;
@@ -28,6 +28,9 @@ export function Chart({ times, series, height = 180, format = String, caption }:
   const dark = useComputedColorScheme() === 'dark';
   useEffect(() => {
     if (!host.current || width < 40) return;
+    // Without a time that is pointed at, a legend's value has no index.
+    const shown = (write: (value: number) => string) => (_plot: UPlot, value: number | null, _series: number, index: number | null) =>
+      index === null ? '' : value === null ? '–' : write(value);
     const axis = {
       stroke: dark ? '#a6a7ab' : '#5c5f66',
       grid: { stroke: dark ? '#2c2e33' : '#e9ecef', width: 1 },
@@ -38,17 +41,21 @@ export function Chart({ times, series, height = 180, format = String, caption }:
       {
         width,
         height,
-        cursor: { points: { size: 6 } },
+        cursor: { points: { size: 6 }, focus: { prox: 24 } },
         legend: { live: true },
-        axes: [axis, { ...axis, size: 56, values: (_plot, values) => values.map((value) => format(value)) }],
+        axes: [
+          { ...axis, space: 64, values: (_plot, splits, _axis, _space, step) => splits.map((split) => formatAxisTime(split * 1000, step)) },
+          { ...axis, size: 56, values: (_plot, values) => values.map((value) => format(value)) },
+        ],
         series: [
-          { value: (_plot, value) => (value === null ? '' : formatTime(value * 1000)) },
+          { label: '', value: shown((value) => formatTime(value * 1000)) },
           ...series.map(({ label, color }) => ({
             label,
             stroke: color,
             fill: `${color}22`,
             width: 1.5,
-            value: (_plot: UPlot, value: number | null) => (value === null ? '–' : format(value)),
+            points: { size: 4 },
+            value: shown(format),
           })),
         ],
       },

@@ -35,7 +35,7 @@ interface Props<T> {
   onOpen?: (row: T) => void;
   state: ListState;
   onState: (state: ListState) => void;
-  /** Instead of the plain sentence when there is nothing at all. */
+  /** Instead of the plain sentence when there is nothing at all; left out while a filter may be the reason. */
   empty?: ReactNode;
   filters?: ReactNode;
   caption: string;
@@ -91,7 +91,7 @@ export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, e
               <Table.Tr>
                 <Table.Td colSpan={columns.length}>
                   <Text c="dimmed" ta="center" py="lg">
-                    {state.q ? t('table.noMatch', { q: state.q }) : t('table.empty')}
+                    {state.q ? t('table.noMatch', { q: state.q }) : t(empty ? 'table.empty' : 'table.noneMatches')}
                   </Text>
                 </Table.Td>
               </Table.Tr>

@@ -19,7 +19,7 @@ export function Figure({ label, value, change = null, inverse = false, hint }: P
       <Text size="sm" c="dimmed">
         {label}
       </Text>
-      <Text fz={26} fw={650} style={{ fontVariantNumeric: 'tabular-nums' }}>
+      <Text fz={24} lh={1.35} fw={650} className="nowrap" style={{ fontVariantNumeric: 'tabular-nums' }}>
         {value}
       </Text>
       <Text size="xs" c={hint ? 'dimmed' : color} mih={18}>

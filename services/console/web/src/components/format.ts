@@ -21,6 +21,12 @@ export function formatMoney(micros: number | null, currency: string | null): str
   return numberFormat({ style: 'currency', currency: currency ?? 'USD', maximumFractionDigits: Math.abs(amount) < 1 ? 6 : 2 }).format(amount);
 }
 
+/** Three digits that count: for headlines. */
+export const formatMoneyShort = (micros: number, currency: string): string =>
+  numberFormat({ style: 'currency', currency, maximumSignificantDigits: 3, notation: micros < 10_000_000_000 ? 'standard' : 'compact' }).format(
+    micros / 1_000_000,
+  );
+
 export function formatDuration(ms: number | null): string {
   if (ms === null) return '–';
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -39,4 +45,16 @@ const dateFormat = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
 
 /** Milliseconds since the epoch or ISO 8601, in the reader's time zone. */
 export const formatTime = (value: number | string): string => dateFormat({ dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(value));
+/** The time of today, or the day as well. */
+export const formatRecent = (value: number, now: number = Date.now()): string =>
+  new Date(value).toDateString() === new Date(now).toDateString()
+    ? formatClock(value)
+    : dateFormat({ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' }).format(new Date(value));
+
+/** Of an axis whose marks are `stepSeconds` apart: times of a day, and the day where one begins. */
+export function formatAxisTime(value: number, stepSeconds: number): string {
+  const date = new Date(value);
+  if (stepSeconds < 86_400 && (date.getHours() !== 0 || date.getMinutes() !== 0)) return dateFormat({ hour: '2-digit', minute: '2-digit' }).format(date);
+  return dateFormat({ month: 'short', day: 'numeric' }).format(date);
+}
 export const formatClock = (value: number | string): string => dateFormat({ timeStyle: 'medium' }).format(new Date(value));

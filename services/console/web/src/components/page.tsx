@@ -10,7 +10,7 @@ export function Page({ title, hint, actions, children }: { title: string; hint?:
   return (
     <Stack gap="lg" maw={1440} mx="auto">
       <Group justify="space-between" align="flex-start" gap="sm">
-        <div>
+        <div style={{ flex: '1 1 260px' }}>
           <Title order={2} size="h1">
             {title}
           </Title>
@@ -20,7 +20,11 @@ export function Page({ title, hint, actions, children }: { title: string; hint?:
             </Text>
           )}
         </div>
-        {actions && <Group gap="xs">{actions}</Group>}
+        {actions && (
+          <Group gap="xs" miw={0} maw="100%">
+            {actions}
+          </Group>
+        )}
       </Group>
       {children}
     </Stack>

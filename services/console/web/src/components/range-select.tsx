@@ -10,11 +10,13 @@ export const isRange = (value: unknown): value is Range => typeof value === 'str
 export function RangeSelect({ value, onChange }: { value: Range; onChange: (range: Range) => void }) {
   const { t } = useTranslation('statistics');
   return (
-    <SegmentedControl
-      aria-label={t('range')}
-      value={value}
-      onChange={(next) => isRange(next) && onChange(next)}
-      data={Object.keys(ranges).map((name) => ({ value: name, label: t(`ranges.${name}`) }))}
-    />
+    <div className="choices">
+      <SegmentedControl
+        aria-label={t('range')}
+        value={value}
+        onChange={(next) => isRange(next) && onChange(next)}
+        data={Object.keys(ranges).map((name) => ({ value: name, label: t(`ranges.${name}`) }))}
+      />
+    </div>
   );
 }

@@ -1,11 +1,12 @@
 /** The page of one kind of resource: its list, and the drawer that the list and the button open. */
 import { Button } from '@mantine/core';
 import { IconPlus, type TablerIcon } from '@tabler/icons-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { type ResourcePath, useList } from '../api/resources.ts';
 import { useIsAdmin } from '../session/use-me.ts';
 import { type Column, DataTable, firstPage } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
+import { OpenButton } from './open-button.tsx';
 import { Page } from './page.tsx';
 
 interface Props<T> {
@@ -26,6 +27,10 @@ export function ResourcePage<T extends { name: string }>({ resource, icon, t, co
   const isAdmin = useIsAdmin();
   const [state, setState] = useState(firstPage);
   const [open, setOpen] = useState<{ name: string | null } | null>(null);
+  const isFiltered = Object.values(query).some((value) => value !== undefined);
+  const filter = JSON.stringify(query);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter begins at its first page
+  useEffect(() => setState((known) => ({ ...known, page: 1 })), [filter]);
   const list = useList<T>(resource, { page: state.page, q: state.q, sort: state.sort, ...query });
   const create = isAdmin && (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setOpen({ name: null })}>
@@ -36,19 +41,7 @@ export function ResourcePage<T extends { name: string }>({ resource, icon, t, co
     id: 'name',
     title: t('name'),
     sort: 'name',
-    // The button is what the keyboard reaches; a click anywhere on the row does the same.
-    cell: ({ name }) => (
-      <Button
-        variant="transparent"
-        p={0}
-        h="auto"
-        ta="left"
-        styles={{ label: { whiteSpace: 'normal', overflowWrap: 'anywhere' } }}
-        onClick={() => setOpen({ name })}
-      >
-        {name}
-      </Button>
-    ),
+    cell: ({ name }) => <OpenButton onOpen={() => setOpen({ name })}>{name}</OpenButton>,
   };
   return (
     <Page title={t('title')} hint={t('hint')} actions={create}>
@@ -61,7 +54,7 @@ export function ResourcePage<T extends { name: string }>({ resource, icon, t, co
         state={state}
         onState={setState}
         filters={filters}
-        empty={<EmptyState icon={icon} title={t('emptyTitle')} hint={t('emptyHint')} action={create} />}
+        empty={!isFiltered && <EmptyState icon={icon} title={t('emptyTitle')} hint={t('emptyHint')} action={create} />}
       />
       {children}
       {open && <div key={open.name ?? ''}>{drawer(open.name, () => setOpen(null))}</div>}

@@ -36,6 +36,7 @@ export interface AccessKey {
   group: string;
   enabled: boolean;
   expires_at: string | null;
+  last_used_at: string | null;
   description: string;
   tags: string[];
   rate_limit?: unknown;
@@ -102,6 +103,7 @@ const toBody = ({ key, ...form }: KeyForm) => ({
 export function AccessKeysPage() {
   const { t } = useTranslation('access-keys');
   const isAdmin = useIsAdmin();
+  const [group, setGroup] = useState<string | null>(null);
   const [shown, setShown] = useState<AccessKey | null>(null);
   const columns: Column<AccessKey>[] = [
     {
@@ -118,6 +120,19 @@ export function AccessKeysPage() {
       ),
     },
     { id: 'group', title: t('group'), sort: 'group', cell: ({ group }) => <span className="anywhere">{group}</span> },
+    {
+      id: 'used',
+      title: t('lastUsed'),
+      wide: true,
+      cell: ({ last_used_at }) =>
+        last_used_at === null ? (
+          <Text size="sm" c="dimmed">
+            {t('never')}
+          </Text>
+        ) : (
+          formatTime(last_used_at)
+        ),
+    },
     { id: 'expires', title: t('expires'), wide: true, cell: ({ expires_at }) => <Expiry at={expires_at} /> },
     { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
   ];
@@ -127,6 +142,8 @@ export function AccessKeysPage() {
       icon={IconKey}
       t={t}
       columns={columns}
+      filters={<NameSelect resource="key-groups" aria-label={t('group')} placeholder={t('allGroups')} clearable value={group} onChange={setGroup} />}
+      query={{ group: group ?? undefined }}
       drawer={(name, close) => <KeyDrawer name={name} onClose={close} onShow={setShown} />}
     >
       {shown && <NewKey shown={shown} onClose={() => setShown(null)} />}

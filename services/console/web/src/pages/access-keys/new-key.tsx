@@ -17,7 +17,14 @@ export function NewKey({ shown, onClose }: { shown: AccessKey; onClose: () => vo
   const model = useGrantedNames(shown.name)[0] ?? clients('aModel');
   const client = findClient(id);
   return (
-    <Modal opened onClose={onClose} title={t('shownTitle', { name: shown.name })} size="xl" closeOnClickOutside={false}>
+    <Modal
+      opened
+      onClose={onClose}
+      title={t('shownTitle', { name: shown.name })}
+      size="xl"
+      closeOnClickOutside={false}
+      closeButtonProps={{ 'aria-label': t('common:actions.close') }}
+    >
       <Stack>
         <Text size="sm">{t(shown.anonymous ? 'shownOnce' : 'shownHint')}</Text>
         <Snippet title={t('key')} text={shown.key} />

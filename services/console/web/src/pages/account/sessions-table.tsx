@@ -61,7 +61,12 @@ export function SessionsTable({ showUser }: { showUser: boolean }) {
       <Title order={3} p="md">
         {t('sessions')}
       </Title>
-      <Table.ScrollContainer minWidth={520}>
+      {list.data?.items.length === 0 && (
+        <Text size="sm" c="dimmed" px="md" pb="md">
+          {t('noSessions')}
+        </Text>
+      )}
+      <Table.ScrollContainer minWidth={520} display={list.data?.items.length === 0 ? 'none' : undefined}>
         <Table aria-label={t('sessions')}>
           <Table.Thead>
             <Table.Tr>

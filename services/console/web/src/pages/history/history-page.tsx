@@ -12,6 +12,7 @@ import { ChangeList } from '../../components/change-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatTime } from '../../components/format.ts';
+import { OpenButton } from '../../components/open-button.tsx';
 import { Page } from '../../components/page.tsx';
 
 interface Commit {
@@ -66,9 +67,7 @@ export function HistoryPage() {
                 {items.map((commit) => (
                   <Table.Tr key={commit.revision} onClick={() => setOpen(commit.revision)} style={{ cursor: 'pointer' }}>
                     <Table.Td>
-                      <Button variant="transparent" p={0} h="auto" onClick={() => setOpen(commit.revision)}>
-                        {commit.revision}
-                      </Button>{' '}
+                      <OpenButton onOpen={() => setOpen(commit.revision)}>{commit.revision}</OpenButton>{' '}
                       {commit.revision === current && (
                         <Badge size="xs" variant="light">
                           {t('current')}
@@ -110,7 +109,14 @@ function CommitDrawer({ revision, current, onClose }: { revision: number; curren
     queryFn: ({ signal }) => call<Changes>(`history/${revision}/diff`, { query: against === 'current' ? { against } : {}, signal }),
   });
   return (
-    <Drawer opened onClose={onClose} position="right" size="xl" title={t('revisionTitle', { revision })}>
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="xl"
+      title={t('revisionTitle', { revision })}
+      closeButtonProps={{ 'aria-label': t('common:actions.close') }}
+    >
       <Stack>
         <SegmentedControl
           value={against}

@@ -4,7 +4,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { LogRow } from '../../api/stats.ts';
-import { formatClock, formatCompact, formatDuration, formatMoney } from '../../components/format.ts';
+import { formatCompact, formatDuration, formatMoney, formatRecent } from '../../components/format.ts';
 
 interface Props {
   rows: readonly LogRow[];
@@ -16,10 +16,10 @@ interface Props {
 const rowHeight = 40;
 const columns = ['time', 'status', 'model', 'key', 'upstream', 'tokens', 'cost', 'duration'] as const;
 const numeric: ReadonlySet<string> = new Set(['tokens', 'cost', 'duration']);
-const widths = '92px 130px minmax(130px, 2fr) minmax(90px, 1fr) minmax(100px, 1fr) 66px 84px 80px';
+const widths = '108px minmax(150px, 1.5fr) minmax(120px, 1.5fr) minmax(90px, 1fr) minmax(90px, 1fr) 62px 84px 76px';
 
 const cells: Record<(typeof columns)[number], (row: LogRow) => React.ReactNode> = {
-  time: (row) => formatClock(row.started_at),
+  time: (row) => formatRecent(row.started_at),
   status: (row) => (
     <Text size="sm" c={row.error_code ? (row.error_code === 'client_gone' ? 'dimmed' : 'red') : undefined} truncate>
       {row.status} {row.error_code ?? ''}

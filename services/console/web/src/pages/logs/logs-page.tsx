@@ -23,6 +23,7 @@ export function LogsPage() {
     [search],
   );
   const [following, setFollowing] = useState(true);
+  const [unfolded, setUnfolded] = useState(false);
   const [opened, setOpened] = useState<LogRow | null>(null);
   const past = usePast(filters);
   const live = useLive(filters, following);
@@ -45,7 +46,12 @@ export function LogsPage() {
         </Group>
       }
     >
-      <LogFilters filters={filters} onChange={change} />
+      <Button hiddenFrom="sm" variant="default" aria-expanded={unfolded} onClick={() => setUnfolded(!unfolded)}>
+        {t('filters')} {Object.keys(filters).length > 0 && `(${Object.keys(filters).length})`}
+      </Button>
+      <div className={unfolded ? undefined : 'folded-on-phones'}>
+        <LogFilters filters={filters} onChange={change} />
+      </div>
       {past.isError && <FaultNotice error={past.error} onRetry={() => past.refetch()} />}
       <Card withBorder padding={0}>
         {past.isPending && <Loader m="xl" mx="auto" aria-label={t('title')} />}

@@ -21,7 +21,7 @@ function Details({ row }: { row: LogRow }) {
   return (
     <Stack gap="lg">
       <Group gap="xs">
-        <Badge color={row.error_code ? 'red' : 'green'} size="lg" tt="none">
+        <Badge color={row.error_code ? 'red' : 'green'} variant="light" size="lg" tt="none">
           {row.status} {row.error_code ?? ''}
         </Badge>
         {row.stream && <Badge variant="light">{t('streamed')}</Badge>}

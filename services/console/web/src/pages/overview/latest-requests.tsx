@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { LogRow } from '../../api/stats.ts';
-import { formatClock, formatDuration } from '../../components/format.ts';
+import { formatDuration, formatRecent } from '../../components/format.ts';
 
 const refreshMs = 3_000;
 
@@ -40,7 +40,11 @@ export function LatestRequests() {
           <Table.Tbody>
             {rows.map((row) => (
               <Table.Tr key={row.id}>
-                <Table.Td>{formatClock(row.started_at)}</Table.Td>
+                <Table.Td>
+                  <Anchor component={Link} to="/logs" search={{ request_id: row.id } as never} size="sm">
+                    {formatRecent(row.started_at)}
+                  </Anchor>
+                </Table.Td>
                 <Table.Td>{row.access_key ?? '–'}</Table.Td>
                 <Table.Td>{row.requested_model ?? '–'}</Table.Td>
                 <Table.Td>

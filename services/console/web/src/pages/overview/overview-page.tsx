@@ -8,7 +8,7 @@ import { type Summary, useSeries, useSummary, useTop } from '../../api/stats.ts'
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { changeOf, Figure } from '../../components/figure.tsx';
-import { formatCompact, formatDuration, formatMoney, formatNumber, formatPercent } from '../../components/format.ts';
+import { formatCompact, formatDuration, formatMoney, formatMoneyShort, formatNumber, formatPercent } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { type Range, RangeSelect, ranges } from '../../components/range-select.tsx';
 import { StatsCharts } from '../../components/stats-charts.tsx';
@@ -60,7 +60,7 @@ function Figures({ summary }: { summary: Summary }) {
   const [first] = summary.cost;
   const before = previous?.cost.find(({ currency }) => currency === first?.currency)?.cost_micros;
   return (
-    <SimpleGrid cols={{ base: 2, md: 3, lg: 6 }}>
+    <SimpleGrid cols={{ base: 2, sm: 3, xl: 6 }} spacing="sm">
       <Figure label={t('requests')} value={formatCompact(summary.requests)} change={changeOf(summary.requests, previous?.requests)} />
       <Figure
         label={t('failed')}
@@ -81,7 +81,7 @@ function Figures({ summary }: { summary: Summary }) {
       <Figure label={t('tokens')} value={formatCompact(summary.total_tokens)} change={changeOf(summary.total_tokens, previous?.total_tokens)} />
       <Figure
         label={t('cost')}
-        value={first ? formatMoney(first.cost_micros, first.currency) : '–'}
+        value={first ? formatMoneyShort(first.cost_micros, first.currency) : '–'}
         change={first ? changeOf(first.cost_micros, before) : null}
         inverse
       />
@@ -104,7 +104,15 @@ function TopCard({ by, ms, title }: { by: string; ms: number; title: string }) {
         <Table.Tbody>
           {(data?.items ?? []).map((item) => (
             <Table.Tr key={item.value ?? ''}>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>{item.value ?? '–'}</Table.Td>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                {item.value === null ? (
+                  '–'
+                ) : (
+                  <Anchor component={Link} to="/statistics" size="sm" search={{ [by]: item.value, by: by === 'model' ? 'access_key' : 'model' } as never}>
+                    {item.value}
+                  </Anchor>
+                )}
+              </Table.Td>
               <Table.Td className="numeric">{formatCompact(item.requests)}</Table.Td>
               <Table.Td className="numeric">{item.cost[0] ? formatMoney(item.cost[0].cost_micros, item.cost[0].currency) : '–'}</Table.Td>
             </Table.Tr>

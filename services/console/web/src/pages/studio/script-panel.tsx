@@ -56,17 +56,17 @@ export function ScriptPanel() {
           <Grid.Col span={{ base: 12, md: 7 }}>
             <Stack gap="sm">
               <Group justify="space-between" align="flex-end" gap="xs">
-                <div>
+                <div className="choices">
                   <SegmentedControl
                     aria-label={t('slot')}
                     value={slot}
                     onChange={(chosen) => chooseSlot(chosen as ScriptSlot)}
                     data={scriptSlots.map((one) => ({ value: one, label: t(`slots.${one}.name`) }))}
                   />
-                  <Text size="sm" c="dimmed" mt={4}>
-                    {t(`slots.${slot}.hint`)}
-                  </Text>
                 </div>
+                <Text size="sm" c="dimmed" mt={4}>
+                  {t(`slots.${slot}.hint`)}
+                </Text>
                 <CopyButton text={script} label={t('copyScript')} />
               </Group>
               <CodeEditor

@@ -10,6 +10,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { formatTime } from '../../components/format.ts';
+import { OpenButton } from '../../components/open-button.tsx';
 import { Page } from '../../components/page.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { useIsAdmin } from '../../session/use-me.ts';
@@ -50,18 +51,7 @@ export function UsersPage() {
       id: 'username',
       title: t('username'),
       sort: 'username',
-      cell: ({ username }) => (
-        <Button
-          variant="transparent"
-          p={0}
-          h="auto"
-          ta="left"
-          styles={{ label: { whiteSpace: 'normal', overflowWrap: 'anywhere' } }}
-          onClick={() => setOpen({ username })}
-        >
-          {username}
-        </Button>
-      ),
+      cell: ({ username }) => <OpenButton onOpen={() => setOpen({ username })}>{username}</OpenButton>,
     },
     { id: 'role', title: t('role'), sort: 'role', cell: ({ role }) => <RoleBadge role={role} /> },
     { id: 'state', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
