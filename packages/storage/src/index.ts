@@ -22,7 +22,7 @@ export type { ConsoleSession, NewConsoleSession, Sessions, SignInCode } from './
 export type { ConsoleRole, ConsoleUser, ConsoleUserChange, NewConsoleUser, UserReader, UserWriter } from './console/users.ts';
 export type { CatalogHistory, Commit, CommitAuthor, CommitPage } from './history/history.ts';
 export { type OpenOptions, openStorage, type Storage, type StorageLogger, type StorageTarget } from './open-storage.ts';
-export type { RequestFilters, RequestPage, RequestQuery, RequestStats } from './requests/request-stats.ts';
+export { type RequestFilters, type RequestPage, type RequestQuery, type RequestStats, searchedColumns } from './requests/request-stats.ts';
 export { type Dimension, dimensions, type Grain, grainMs, startOf } from './stats/dimensions.ts';
 export type { Keep } from './stats/prune.ts';
 export type { SessionQuery, SessionSums } from './stats/read-sessions.ts';

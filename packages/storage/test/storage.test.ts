@@ -243,6 +243,20 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(await ids({ stream: true, status: 429 })).toEqual([]);
   });
 
+  test('free search of rows is for a literal text, in every column that names something', async () => {
+    await storage.requests.insertRows([
+      sampleRow({ id: 'named', started_at: 3, user_agent: 'Agent/100% [x]_' }),
+      sampleRow({ id: 'other', started_at: 2, user_agent: null, session_id: 'Session-9' }),
+      sampleRow({ id: 'third', started_at: 1, user_agent: null, session_id: null, client_request_id: null }),
+    ]);
+    const ids = async (search: string) => (await storage.requests.listRows({ filters: { search, from: 0, to: 10 }, limit: 9 })).items.map(({ id }) => id);
+    expect(await ids('100%')).toEqual(['named']);
+    expect(await ids('X]_')).toEqual(['named']);
+    expect(await ids('session-9')).toEqual(['other']);
+    expect(await ids('thir')).toEqual(['third']);
+    expect(await ids("' or 1=1 --")).toEqual([]);
+  });
+
   test('rows of one millisecond page without gaps', async () => {
     await storage.requests.insertRows(Array.from({ length: 9 }, (_, index) => sampleRow({ id: `same-${index}` })));
     const first = await storage.requests.listRows({ filters: {}, limit: 4 });

@@ -94,6 +94,10 @@ describe('statistics and logs', () => {
     expect(await ids('errors_only=false')).toEqual(['b', 'a']);
     expect(await ids('session_id=agent-1&min_duration_ms=1000')).toEqual(['b']);
     expect(await ids('client_protocol=alpha&upstream_protocol=beta')).toHaveLength(3);
+    expect(await ids('q=AGENT-1')).toContain('b');
+    expect(await ids('q=%25')).toEqual([]);
+    const wide = await get(`logs?q=a&from=${Date.now() - 8 * 24 * 3_600_000}`);
+    expect([wide.status, wide.body.error.details[0].field]).toEqual([422, 'q']);
     expect((await get('logs/d')).body).toMatchObject({ id: 'd', model: 'old', attempts: [{ upstream: 'main' }] });
     expect((await get('logs/nothing')).status).toBe(404);
   });

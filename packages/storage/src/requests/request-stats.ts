@@ -35,10 +35,26 @@ export interface RequestFilters {
   failed?: boolean;
   /** At least so long, in ms. */
   minDurationMs?: number;
+  /** Literal substring, ASCII case ignored, of one of `searchedColumns`. Reads every row of the range until the page is full. */
+  search?: string;
   /** Milliseconds since the epoch: from inclusive, to exclusive. */
   from?: number;
   to?: number;
 }
+
+/** Where a free search looks. */
+export const searchedColumns = [
+  'id',
+  'client_request_id',
+  'access_key',
+  'model',
+  'requested_model',
+  'upstream',
+  'error_code',
+  'session_id',
+  'client_ip',
+  'user_agent',
+] as const satisfies readonly (keyof RequestRow)[];
 
 export interface RequestQuery {
   filters: RequestFilters;
@@ -89,6 +105,7 @@ const conditions: { [F in keyof RequestFilters]-?: (eb: Builder, value: NonNulla
   // The same words as the partial index.
   failed: (eb, value) => eb('error_code', value ? 'is not' : 'is', null),
   minDurationMs: (eb, value) => eb('duration_ms', '>=', value),
+  search: (eb, value, dialect) => eb.or(searchedColumns.map((column) => dialect.contains(eb.ref(column), value))),
   from: (eb, value) => eb('started_at', '>=', value),
   to: (eb, value) => eb('started_at', '<', value),
 };

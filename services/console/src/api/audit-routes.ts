@@ -1,17 +1,13 @@
 /** The audit log. Looking at it leaves no record. */
 import { auditActions, auditEntityTypes } from '@model-gateway/contracts';
 import { z } from 'zod';
-import { invalidField } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { auditRecord } from './answers/account.ts';
 import { cursorPageOf } from './answers/common.ts';
-import { instant } from './instant.ts';
+import { instant, refuseWideSearch, toRange } from './instant.ts';
 import { base, type Route } from './route.ts';
 
-const dayMs = 24 * 3_600_000;
-/** Free search looks at every record of its window. */
-const widestSearch = 7 * dayMs;
 const text = z.string().min(1).max(512).optional();
 
 /** One of these, or several with commas between. */
@@ -50,13 +46,10 @@ export const auditRoutes = ({ storage }: Room, now: () => number): Route[] => [
     answer: cursorPageOf(auditRecord),
     async handle(request, response) {
       const { actor, action, entity_type, entity_id, request_id, q, limit, cursor, ...window } = readInput(auditQuery, request.query);
-      const to = window.to ?? now() + 60_000;
-      const from = window.from ?? Math.min(to, now()) - dayMs;
-      if (from > to) throw invalidField('from', 'is later than `to`');
-      if (q !== undefined && Math.min(to, now()) - from > widestSearch) throw invalidField('q', 'needs a window of at most 7 days: set `from` and `to`');
+      const range = toRange(window, now(), 60_000);
+      if (q !== undefined) refuseWideSearch(range, now());
       const filters = {
-        from,
-        to,
+        ...range,
         ...(actor !== undefined && { actor }),
         ...(action !== undefined && { actions: action }),
         ...(entity_type !== undefined && { entityTypes: entity_type }),

@@ -15,6 +15,11 @@ export const instant = z
   })
   .optional();
 
+/** Free search looks at every row of its window. Throws 422 naming `q`. */
+export function refuseWideSearch({ from, to }: { from: number; to: number }, now: number): void {
+  if (Math.min(to, now) - from > 7 * dayMs) throw invalidField('q', 'needs a window of at most 7 days: set `from` and `to`');
+}
+
 /** The last 24 hours unless something else is asked for. Throws 422 naming `from`. */
 export function toRange(query: { from?: number | undefined; to?: number | undefined }, now: number, slackMs = 0): { from: number; to: number } {
   const to = query.to ?? now + slackMs;

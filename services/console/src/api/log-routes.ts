@@ -12,7 +12,7 @@ import { rowTableHead, rowTableLine } from '../statistics/row-table.ts';
 import { readInput } from '../validation/read-input.ts';
 import { cursorPageOf } from './answers/common.ts';
 import { requestDetails, requestRow } from './answers/request-row.ts';
-import { instant, toRange } from './instant.ts';
+import { instant, refuseWideSearch, toRange } from './instant.ts';
 import { base, parameter, type Route } from './route.ts';
 
 const text = z.string().min(1).max(512).optional();
@@ -33,6 +33,8 @@ const filterQuery = z.object({
   /** `true`: what went wrong alone; `false`: what went well. */
   errors_only: flag,
   stream: flag,
+  /** Literal part of an id, a name, an error code, an address or a user agent; in a window of at most 7 days. */
+  q: text,
   min_duration_ms: z.coerce.number().int().min(0).max(1_000_000_000).optional(),
 });
 type Filters = z.output<typeof filterQuery>;
@@ -61,6 +63,7 @@ function toFilters(query: Filters): RequestFilters {
     ...(query.error_code !== undefined && { errorCode: query.error_code }),
     ...(query.errors_only !== undefined && { failed: query.errors_only === 'true' }),
     ...(query.stream !== undefined && { stream: query.stream === 'true' }),
+    ...(query.q !== undefined && { search: query.q }),
     ...(query.min_duration_ms !== undefined && { minDurationMs: query.min_duration_ms }),
   };
 }
@@ -91,7 +94,9 @@ export const logRoutes = ({ storage, logger }: Room, now: () => number, liveLog:
     answerTypes: ['text/csv'],
     async handle(request, response) {
       const query = readInput(logQuery, request.query);
-      const filters = { ...toFilters(query), ...toRange(query, now(), 60_000) };
+      const range = toRange(query, now(), 60_000);
+      if (query.q !== undefined) refuseWideSearch(range, now());
+      const filters = { ...toFilters(query), ...range };
       if (query.format === 'csv') {
         response.set(csvHeaders('requests'));
         return pipeline(Readable.from(tableOf(storage.requests, filters)), response).catch((error: unknown) => {

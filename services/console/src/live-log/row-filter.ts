@@ -1,6 +1,6 @@
 /** Whether a row is one of those that were asked for: what the database does for the list, done for one row. */
 import type { RequestRow } from '@model-gateway/contracts';
-import type { RequestFilters } from '@model-gateway/storage';
+import { type RequestFilters, searchedColumns } from '@model-gateway/storage';
 
 const tests: { [F in keyof RequestFilters]-?: (row: RequestRow, value: NonNullable<RequestFilters[F]>) => boolean } = {
   requestId: (row, value) => row.id === value || row.client_request_id === value,
@@ -16,6 +16,7 @@ const tests: { [F in keyof RequestFilters]-?: (row: RequestRow, value: NonNullab
   sessionId: (row, value) => row.session_id === value,
   failed: (row, value) => (row.error_code !== null) === value,
   minDurationMs: (row, value) => row.duration_ms >= value,
+  search: (row, value) => searchedColumns.some((name) => row[name]?.toLowerCase().includes(value.toLowerCase())),
   from: (row, value) => row.started_at >= value,
   to: (row, value) => row.started_at < value,
 };
