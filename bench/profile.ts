@@ -32,7 +32,15 @@ mkdirSync(profiles);
 const mock = await startMock();
 const startedAt = Date.now();
 let windowMs = 0;
-const target = await startOneProcess('embedded', mock.url, scratch, ['--cpu-prof', `--cpu-prof-dir=${profiles}`]);
+const target = await startOneProcess(
+  'embedded',
+  mock.url,
+  scratch,
+  ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
+  {},
+  // Of a bundle all functions would stand in one file.
+  join(root, 'deploy/cli/src/main.ts'),
+);
 const door = target.doors[one.passage]!;
 const { size, stream, connections } = one;
 const result = await runLoad({

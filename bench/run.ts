@@ -32,6 +32,7 @@ say(
     `${options.repetitions} repetitions of ${options.duration} s, median (range)\n`,
 );
 const targets = await startTargets(options);
+if (options.warm > 0) for (const target of targets.values()) await warm(target);
 const stalls = new Map<TargetName, number[]>();
 const measured = new Map<CaseId, CaseResults>();
 for (const one of options.cases) {
@@ -62,6 +63,27 @@ async function startTargets({ cases, peers: withPeers }: Options): Promise<Map<T
     }
   }
   return started;
+}
+
+/** A fresh process runs its code slowly and translates it beside the load: what is measured is a server that has been up for a moment. */
+async function warm(target: Target): Promise<void> {
+  const passages = [...new Set(options.cases.filter(({ targets: names }) => names.includes(target.name)).map(({ passage }) => passage))];
+  for (const passage of passages) {
+    const door = target.doors[passage];
+    if (!door) continue;
+    const streams = options.cases.some((one) => one.passage === passage && one.stream && one.targets.includes(target.name));
+    for (const stream of streams ? [false, true] : [false])
+      await runLoad({
+        url: door.url,
+        headers: { ...door.headers },
+        body: makeBody({ dialect: dialectOf[passage], size: 1024, stream, model: door.model }),
+        stream,
+        connections: stream ? 64 : 16,
+        warmup: options.warm,
+        duration: 0.1,
+        pids: target.pids,
+      });
+  }
 }
 
 async function measure(one: Case, target: Target): Promise<LoadResult> {

@@ -10,11 +10,13 @@ export interface Options {
   /** Seconds of the measured window, and before it. */
   duration: number;
   warmup: number;
+  /** Seconds of load on each passage of a target before anything is measured. */
+  warm: number;
   peers: boolean;
 }
 
-const shortRun = { repetitions: 2, duration: 1, warmup: 0.6 };
-const fullRun = { repetitions: 5, duration: 3, warmup: 1 };
+const shortRun = { repetitions: 2, duration: 1, warmup: 0.6, warm: 2 };
+const fullRun = { repetitions: 5, duration: 3, warmup: 1, warm: 8 };
 
 export function readOptions(argv: readonly string[]): Options {
   const { values } = parseArgs({
@@ -40,6 +42,7 @@ export function readOptions(argv: readonly string[]): Options {
     repetitions: positive('reps', values.reps) ?? run.repetitions,
     duration: positive('duration', values.duration) ?? run.duration,
     warmup: run.warmup,
+    warm: run.warm,
     // The short run is for every build: it installs nothing.
     peers: values.peers === undefined ? !values.short : values.peers === 'on',
   };

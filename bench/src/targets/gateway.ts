@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundle } from '../bundle.ts';
 import { freePorts, type Running, startNode, until } from '../spawn.ts';
 import { startNats } from './nats.ts';
 import { type Door, dialectOf, type Passage, pathOf, type StartTarget, type Target, type TargetName } from './target.ts';
 
-const entry = join(import.meta.dirname, '../../../deploy/cli/src/main.ts');
 const probe = join(import.meta.dirname, '../../servers/stall-probe.mjs');
 const options = ['--max-semi-space-size=16'];
 const services = ['console', 'stats', 'router', 'translator', 'edge'] as const;
@@ -16,13 +16,14 @@ export const startEmbedded: StartTarget = (upstream, scratch) => startOneProcess
 export const startEmbeddedProbed: StartTarget = (upstream, scratch) =>
   startOneProcess('embedded-probed', upstream, scratch, ['--import', probe], { STALL_FILE: join(scratch, 'stalls') });
 
-/** `nodeOptions` come before the entry, e.g. `--cpu-prof`. */
+/** `nodeOptions` come before the entry, e.g. `--cpu-prof`. `entry`: what is run, the bundle unless said otherwise. */
 export async function startOneProcess(
   name: TargetName,
   upstream: string,
   scratch: string,
   nodeOptions: readonly string[],
   extra: Record<string, string> = {},
+  entry = bundle(join(scratch, '../bundle')),
 ): Promise<Target> {
   const { env, base, secret } = await settings(scratch);
   const running = startNode([...options, ...nodeOptions, entry, 'up'], { env: { ...env, ...extra } });
@@ -36,7 +37,7 @@ export const startSplit: StartTarget = async (upstream, scratch) => {
   const running: Running[] = [];
   for (const service of services) {
     const [probes] = await freePorts(1);
-    running.push(startNode([...options, entry, 'serve', service], { env: { ...shared, PROMETHEUS_PORT: String(probes) } }));
+    running.push(startNode([...options, bundle(join(scratch, '../bundle')), 'serve', service], { env: { ...shared, PROMETHEUS_PORT: String(probes) } }));
   }
   return finish('split', base, secret, upstream, running, [nats.running, ...running]);
 };

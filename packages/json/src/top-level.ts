@@ -36,7 +36,7 @@ export interface KnownPlaces {
 export function spliceTopLevel(source: Uint8Array, edits: readonly Edit[], known?: KnownPlaces): Uint8Array | null {
   if (!edits.every(({ path, insert }) => path.length === 1 && typeof path[0] === 'string' && !insert)) return null;
   const keys = edits.map(({ path }) => path[0] as string);
-  if (new Set(keys).size !== keys.length) return null;
+  if (keys.length > 1 && new Set(keys).size !== keys.length) return null;
   const isKnown = known !== undefined && keys.every((key) => known.keys.includes(key));
   const removes = edits.some(({ value }) => value === undefined);
   if (removes && (!isKnown || known.count === undefined)) return null;
@@ -53,7 +53,7 @@ export function spliceTopLevel(source: Uint8Array, edits: readonly Edit[], known
     } else if (found) replacements.push({ start: found.start, end: found.end, text: JSON.stringify(value) });
     else if (add) added.push(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
   }
-  replacements.push(...cutsOf(gone));
+  if (gone.length > 0) replacements.push(...cutsOf(gone));
   if (added.length > 0) {
     const lastEnd = endOfMembers(source, scan.end);
     const staying = scan.count === undefined ? source[lastEnd - 1] !== braceOpen : scan.count > gone.length;
@@ -73,10 +73,25 @@ function cutsOf(gone: PlacedMember[]): Replacement[] {
   return cuts;
 }
 
+/** A lone key, as of a model's name in each reply, comes as the same list again: what is made for a list of keys is made once. */
+const lone = new Map<string, readonly string[]>();
+const mostLone = 256;
+
+function listOf(keys: readonly string[]): readonly string[] {
+  const [key] = keys;
+  if (keys.length !== 1 || key === undefined) return keys;
+  let list = lone.get(key);
+  if (!list) {
+    list = [key];
+    if (lone.size < mostLone) lone.set(key, list);
+  }
+  return list;
+}
+
 function scanForKeys(source: Uint8Array, keys: readonly string[]): Omit<KnownPlaces, 'keys'> | null {
   // The scan knows ASCII keys alone: another would be taken for missing.
   if (keys.some((key) => nonAscii.test(key))) return null;
-  const scan = scanBody(source, { keys, ...limits });
+  const scan = scanBody(source, { keys: listOf(keys), ...limits });
   return scan.ok ? scan : null;
 }
 

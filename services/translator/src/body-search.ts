@@ -3,7 +3,17 @@ import type { Call } from './call.ts';
 
 /** A search in a string costs a fraction of one in a buffer, but a string of this size and more costs its own page. */
 const longestText = 64 * 1024;
-const quote = 0x22;
+/** The words of quoted texts, which are few constants; null: no quoted text. */
+const words = new Map<string, string | null>();
+
+function wordOf(text: string): string | null {
+  let word = words.get(text);
+  if (word === undefined) {
+    word = text.length > 2 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : null;
+    words.set(text, word);
+  }
+  return word;
+}
 
 export class BodySearch {
   readonly #call: Call;
@@ -13,13 +23,11 @@ export class BodySearch {
     this.#call = call;
   }
 
-  /** ASCII alone. */
+  /** ASCII alone, and one of the protocols' own texts, never a caller's. */
   contains(text: string): boolean {
     const { places, body } = this.#call;
-    if (places && text.charCodeAt(0) === quote && text.charCodeAt(text.length - 1) === quote) {
-      const word = text.slice(1, -1);
-      if (places.asked.includes(word)) return places.words.includes(word);
-    }
+    const word = places ? wordOf(text) : null;
+    if (places && word !== null && places.asked.includes(word)) return places.words.includes(word);
     if (body.length >= longestText) return body.includes(text, 0, 'latin1');
     this.#text ??= body.toString('latin1');
     return this.#text.includes(text);

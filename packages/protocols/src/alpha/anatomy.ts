@@ -23,6 +23,10 @@ const marks = ['reasoning_details', 'thought_signature', 'reasoning_opaque', 'th
 /** Texts one of which is in every body that holds a call or a result. */
 const callMarks = ['tool_calls', 'tool_call_id'] as const;
 
+const quoted = (word: string): string => `"${word}"`;
+const proofTexts = marks.map(quoted);
+const callTexts = callMarks.map(quoted);
+
 /** What `verbatim` looks for in a caller's body. */
 export const bodyWords = [...marks, ...callMarks, 'stream_options', 'input_text'];
 
@@ -33,8 +37,8 @@ export const verbatim: VerbatimRules = {
     const losses = new Losses();
     const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
     if (context.stream && findFamily(context.target.upstreamModelId).streamOptions) edits.push(...askForUsage(context));
-    if (marks.some((mark) => context.contains(`"${mark}"`))) edits.push(...openProofs(context, losses));
-    if (callMarks.some((mark) => context.contains(`"${mark}"`))) edits.push(...fitCalls(context, losses));
+    if (proofTexts.some((text) => context.contains(text))) edits.push(...openProofs(context, losses));
+    if (callTexts.some((text) => context.contains(text))) edits.push(...fitCalls(context, losses));
     if (context.operation === 'generate') edits.push(...nestTools(context));
     return { edits, losses: losses.list };
   },

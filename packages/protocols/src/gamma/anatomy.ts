@@ -12,6 +12,10 @@ type Path = readonly (string | number)[];
 const signatureNames = ['thoughtSignature', 'thought_signature'] as const;
 const nestedNames = ['generateContentRequest', 'generate_content_request'] as const;
 
+const quoted = (word: string): string => `"${word}"`;
+const signatureTexts = signatureNames.map(quoted);
+const nestedTexts = nestedNames.map(quoted);
+
 /** What `verbatim` looks for in a caller's body. */
 export const bodyWords: readonly string[] = [...signatureNames, ...nestedNames];
 
@@ -30,8 +34,8 @@ function elements(holder: unknown, name: string, path: Path): { value: JsonObjec
 function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: LossList['list'] } {
   const losses = new LossList();
   const edits: Edit[] = [];
-  const counts = context.operation === 'count-tokens' && nestedNames.some((name) => context.contains(`"${name}"`));
-  if (!counts && !context.proofsRefused && !signatureNames.some((name) => context.contains(`"${name}"`))) return { edits, losses: losses.list };
+  const counts = context.operation === 'count-tokens' && nestedTexts.some((text) => context.contains(text));
+  if (!counts && !context.proofsRefused && !signatureTexts.some((text) => context.contains(text))) return { edits, losses: losses.list };
   const body = context.parse();
   const nested = counts ? spelling(body, 'generateContentRequest') : undefined;
   const request = nested === undefined ? body : own(body, nested);
