@@ -14,9 +14,6 @@ import type { Room } from './room.ts';
 
 const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** What is kept of a path; storage cuts there too. */
-const longestPath = 2_048;
-
 const plainToken = /^[\x21-\x7e]{1,128}$/;
 
 export class Exchange {
@@ -82,7 +79,10 @@ export class Exchange {
   captureBodies(query: URLSearchParams): void {
     const settings = this.principal?.group.store_bodies;
     if (!settings?.enabled || !this.body) return;
-    this.capture = new BodyCapture(settings, this.body.bytes, credentialsOf(this.request, query), this.#room.bodies);
+    const others = new URLSearchParams(query);
+    others.delete('key');
+    const path = `${this.path}${others.size === 0 ? '' : `?${others}`}`;
+    this.capture = new BodyCapture(settings, { path, bytes: this.body.bytes }, credentialsOf(this.request, query), this.#room.bodies);
   }
 
   /** For one who waits before there is a reply; heard at once by who comes too late. */
@@ -194,7 +194,6 @@ export class Exchange {
       keyGroup: principal.group.name,
       model: row.model,
       clientProtocol: this.door.id,
-      path: this.path.slice(0, longestPath),
       stream: this.stream,
       status: row.status,
     }));

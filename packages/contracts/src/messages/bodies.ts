@@ -11,7 +11,7 @@ export interface BodiesToKeep {
   /** Canonical, once it was resolved. */
   model: string | null;
   clientProtocol: ProtocolId;
-  /** Of the URL, without its query. */
+  /** Of the URL, with its query, but without a key in it. */
   path: string;
   stream: boolean;
   status: number;

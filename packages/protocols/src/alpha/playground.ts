@@ -8,9 +8,11 @@ import {
   type PlaygroundDialect,
   type PlaygroundPiece,
   type PlaygroundTurn,
+  startOf,
   text,
   textPiece,
   usagePiece,
+  wordsOf,
 } from '../playground/dialect.ts';
 
 const message = ({ role, text: words, images }: PlaygroundTurn) => ({
@@ -57,6 +59,13 @@ export const playground: PlaygroundDialect = {
   }),
   readEvent: (event) => read(event, 'delta'),
   readWhole: (reply) => read(reply, 'message'),
+  readRequest: (body) => {
+    const messages = list(at(body, 'messages')).map((one) => ({ role: at(one, 'role'), words: wordsOf(at(one, 'content')) }));
+    const isSystem = ({ role }: { role: unknown }) => role === 'system' || role === 'developer';
+    const system = messages.filter(isSystem).map(({ words }) => words);
+    const turns = messages.filter((one) => !isSystem(one) && one.role !== 'tool');
+    return startOf(system.join('\n'), turns, at(body, 'max_completion_tokens') ?? at(body, 'max_tokens'), at(body, 'temperature'));
+  },
   sampleReply: (words, model) => ({
     id: 'chatcmpl-sample',
     object: 'chat.completion',

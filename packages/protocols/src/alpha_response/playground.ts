@@ -8,9 +8,11 @@ import {
   type PlaygroundDialect,
   type PlaygroundPiece,
   type PlaygroundTurn,
+  startOf,
   text,
   textPiece,
   usagePiece,
+  wordsOf,
 } from '../playground/dialect.ts';
 
 const item = ({ role, text: words, images }: PlaygroundTurn) => ({
@@ -74,6 +76,14 @@ export const playground: PlaygroundDialect = {
     return Object.hasOwn(readers, type) ? (readers[type]?.(event) ?? []) : errorPiece(event);
   },
   readWhole: (reply) => [...list(at(reply, 'output')).flatMap(readItem), ...end(reply)],
+  readRequest: (body) => {
+    const input = at(body, 'input');
+    const items = list(input).map((one) => ({ role: at(one, 'role'), words: wordsOf(at(one, 'content')) }));
+    const isSystem = ({ role }: { role: unknown }) => role === 'system' || role === 'developer';
+    const system = [text(at(body, 'instructions')), ...items.filter(isSystem).map(({ words }) => words)].filter(Boolean);
+    const turns = text(input) ? [{ role: 'user', words: text(input) }] : items.filter((one) => !isSystem(one));
+    return startOf(system.join('\n'), turns, at(body, 'max_output_tokens'), at(body, 'temperature'));
+  },
   sampleReply: (words, model) => ({
     id: 'resp_sample',
     object: 'response',

@@ -7,9 +7,11 @@ import {
   type PlaygroundDialect,
   type PlaygroundPiece,
   type PlaygroundTurn,
+  startOf,
   text,
   textPiece,
   usagePiece,
+  wordsOf,
 } from '../playground/dialect.ts';
 
 const message = ({ role, text: words, images }: PlaygroundTurn) => ({
@@ -68,6 +70,10 @@ export const playground: PlaygroundDialect = {
     ...finishPiece(at(reply, 'stop_reason')),
     ...usage(reply),
   ],
+  readRequest: (body) => {
+    const turns = list(at(body, 'messages')).map((one) => ({ role: at(one, 'role'), words: wordsOf(at(one, 'content')) }));
+    return startOf(wordsOf(at(body, 'system')), turns, at(body, 'max_tokens'), at(body, 'temperature'));
+  },
   sampleReply: (words, model) => ({
     id: 'msg_sample',
     type: 'message',

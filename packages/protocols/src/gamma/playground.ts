@@ -7,9 +7,11 @@ import {
   type PlaygroundDialect,
   type PlaygroundPiece,
   type PlaygroundTurn,
+  startOf,
   text,
   textPiece,
   usagePiece,
+  wordsOf,
 } from '../playground/dialect.ts';
 
 const content = ({ role, text: words, images }: PlaygroundTurn) => ({
@@ -47,6 +49,12 @@ export const playground: PlaygroundDialect = {
   }),
   readEvent: read,
   readWhole: read,
+  readRequest: (body) => {
+    const settings = at(body, 'generationConfig') ?? at(body, 'generation_config');
+    const turns = list(at(body, 'contents')).map((one) => ({ role: at(one, 'role'), words: wordsOf(at(one, 'parts')) }));
+    const system = wordsOf(at(body, 'systemInstruction', 'parts') ?? at(body, 'system_instruction', 'parts'));
+    return startOf(system, turns, at(settings, 'maxOutputTokens') ?? at(settings, 'max_output_tokens'), at(settings, 'temperature'));
+  },
   sampleReply: (words, model) => ({
     candidates: [{ index: 0, content: { role: 'model', parts: [{ text: words }] }, finishReason: 'STOP' }],
     usageMetadata: { promptTokenCount: 24, candidatesTokenCount: 9, totalTokenCount: 33 },

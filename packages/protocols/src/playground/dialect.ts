@@ -38,6 +38,14 @@ export type PlaygroundPiece =
   | { kind: 'finish'; reason: string }
   | { kind: 'error'; message: string };
 
+/** What of a stored request a conversation can go on from: words alone, without images, calls and their results. */
+export interface PlaygroundStart {
+  system: string;
+  turns: readonly PlaygroundTurn[];
+  maxTokens: number | null;
+  temperature: number | null;
+}
+
 export interface PlaygroundDialect {
   id: ProtocolId;
   title: string;
@@ -48,6 +56,8 @@ export interface PlaygroundDialect {
   /** Of one event of a stream, its JSON parsed. Events of no interest give nothing. */
   readEvent: (event: unknown) => PlaygroundPiece[];
   readWhole: (reply: unknown) => PlaygroundPiece[];
+  /** Of a body that any caller sent. */
+  readRequest: (body: unknown) => PlaygroundStart;
   /** A whole reply with these words, for those who try a change of replies. */
   sampleReply: (words: string, model: string) => Record<string, unknown>;
 }
@@ -81,5 +91,27 @@ export const errorPiece = (value: unknown): PlaygroundPiece[] => {
   const message = text(at(value, 'error', 'message'));
   return message ? [{ kind: 'error', message }] : [];
 };
+
+/** The words of a content that is a text or a list of parts with a `text` each. */
+export const wordsOf = (content: unknown): string =>
+  text(content) ||
+  list(content)
+    .map((part) => text(at(part, 'text')))
+    .filter(Boolean)
+    .join('\n');
+
+const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+
+/** Turns without words are left out; whoever is neither is the user's. */
+export function startOf(system: string, turns: readonly { role: unknown; words: string }[], maxTokens: unknown, temperature: unknown): PlaygroundStart {
+  return {
+    system,
+    turns: turns
+      .filter(({ words }) => words !== '')
+      .map(({ role, words }) => ({ role: role === 'assistant' || role === 'model' ? 'assistant' : 'user', text: words, images: [] })),
+    maxTokens: numberOrNull(maxTokens),
+    temperature: numberOrNull(temperature),
+  };
+}
 
 export const dataUrl = ({ mediaType, base64 }: PlaygroundImage): string => `data:${mediaType};base64,${base64}`;

@@ -5,7 +5,7 @@ import { playground as beta } from '../beta/playground.ts';
 import { playground as gamma } from '../gamma/playground.ts';
 import type { PlaygroundDialect } from './dialect.ts';
 
-export type { PlaygroundDialect, PlaygroundImage, PlaygroundPiece, PlaygroundRequest, PlaygroundTool, PlaygroundTurn } from './dialect.ts';
+export type { PlaygroundDialect, PlaygroundImage, PlaygroundPiece, PlaygroundRequest, PlaygroundStart, PlaygroundTool, PlaygroundTurn } from './dialect.ts';
 export { type ProviderPreset, providerPresets } from './providers.ts';
 
 export const playgroundDialects: readonly PlaygroundDialect[] = [alpha, alphaResponse, beta, gamma];

@@ -43,6 +43,15 @@ const meant = ({ blocks }: Message) => ({
 describe.each(playgroundDialects.map((dialect) => [dialect.id, dialect] as const))('%s', (id, dialect) => {
   const speaker = speakers.find((protocol) => protocol.id === id)!;
 
+  test('it reads back the words that it sends, and what strangers send does not hurt', () => {
+    const { system, turns, maxTokens, temperature } = dialect.readRequest(JSON.parse(JSON.stringify(dialect.body(request))));
+    expect({ system, maxTokens, temperature }).toEqual({ system: request.system, maxTokens: request.maxTokens, temperature: request.temperature });
+    expect(turns).toEqual(request.turns.map((turn) => ({ ...turn, images: [] })));
+    const nothing = { system: '', turns: [], maxTokens: null, temperature: null };
+    for (const body of [null, 7, 'text', [], {}, { messages: 1, input: {}, contents: [null, { parts: 'x'.length }] }])
+      expect(dialect.readRequest(body)).toEqual(nothing);
+  });
+
   test('what it sends is understood whole', () => {
     const path = dialect.path(request);
     const [where = ''] = path.split('?');

@@ -15,7 +15,7 @@ export interface BodyEntry {
   /** Canonical; null when the name was never resolved. */
   model: string | null;
   client_protocol: string;
-  /** Of the URL, without its query. */
+  /** Of the URL, with its query. */
   path: string;
   stream: boolean;
   status: number;

@@ -11,6 +11,7 @@ export interface BodyHolder {
 
 /** What is left to be sent. Its bytes stay taken until whoever sends it gives them back. */
 export interface CapturedBodies {
+  path: string;
   maxBytes: number;
   ttlHours: number;
   request: SentBody;
@@ -19,6 +20,8 @@ export interface CapturedBodies {
 }
 
 const mask = '[redacted]';
+/** What is kept of a path; storage cuts there too. */
+const longestPath = 2_048;
 /** Below this a secret would match ordinary words. */
 const shortestSecret = 6;
 
@@ -28,6 +31,7 @@ export class BodyCapture {
   readonly #holder: BodyHolder;
   readonly #secrets: readonly string[];
   #request: Uint8Array;
+  readonly #path: string;
   #parts: Buffer[] = [];
   #size = 0;
   #kept = 0;
@@ -35,12 +39,13 @@ export class BodyCapture {
   #given = false;
 
   /** `secrets`: the credentials that came with the request, which nobody else knows. */
-  constructor(settings: StoreBodies, request: Uint8Array, secrets: readonly string[], holder: BodyHolder) {
+  constructor(settings: StoreBodies, request: { path: string; bytes: Uint8Array }, secrets: readonly string[], holder: BodyHolder) {
     this.#settings = settings;
     this.#limit = settings.max_bytes + bodyLookAhead;
     this.#holder = holder;
     this.#secrets = secrets.filter((secret) => secret.length >= shortestSecret);
-    this.#request = request;
+    this.#request = request.bytes;
+    this.#path = request.path;
   }
 
   /** A part of the response as it goes out. The bytes are copied: they may lie in a much larger buffer. */
@@ -82,6 +87,7 @@ export class BodyCapture {
     const bytes = Buffer.concat([request.bytes, answered.bytes]);
     if (!this.#holder.take(bytes.length)) return null;
     return {
+      path: this.#secrets.reduce((path, secret) => path.replaceAll(secret, mask), this.#path).slice(0, longestPath),
       maxBytes: this.#settings.max_bytes,
       ttlHours: this.#settings.ttl_hours,
       request: { size: requestSize, sent: request.bytes.length, whole: request.whole },

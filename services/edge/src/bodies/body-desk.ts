@@ -3,7 +3,7 @@ import type { Bus, StreamCall } from '@model-gateway/bus';
 import type { BodiesToKeep } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/errors';
 import type { Counter, Logger, Metrics } from '@model-gateway/telemetry';
-import type { BodyCapture, BodyHolder } from './body-capture.ts';
+import type { BodyCapture, BodyHolder, CapturedBodies } from './body-capture.ts';
 
 export interface BodyDeskDeps {
   bus: Bus;
@@ -50,7 +50,7 @@ export class BodyDesk implements BodyHolder {
   }
 
   /** The exchange is over; `describe` is asked only when there is something to send. */
-  hand(capture: BodyCapture, describe: () => Omit<BodiesToKeep, 'request' | 'response' | 'maxBytes' | 'ttlHours'>): void {
+  hand(capture: BodyCapture, describe: () => Omit<BodiesToKeep, keyof CapturedBodies>): void {
     const captured = capture.finish();
     if (!captured) return this.#dropped.add(1, { reason: 'no_room' });
     const { bytes, ...bodies } = captured;

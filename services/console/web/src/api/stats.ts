@@ -73,6 +73,10 @@ export interface LogRow {
   client_ip: string | null;
   user_agent: string | null;
   losses: { field: string; action: string; detail: string }[];
+  /** Steps of its preparation that did something, in order. */
+  pipeline: string[];
+  /** Models that it was sent on to; else empty. */
+  routes: string[];
 }
 
 export type Query = Record<string, string | number | boolean | null | undefined>;

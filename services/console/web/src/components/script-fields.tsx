@@ -1,8 +1,9 @@
 /** The scripts of an upstream or a model, one editor for each slot; they are tried in the studio. */
-import { Anchor, Select, Text } from '@mantine/core';
+import { Select, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { CodeEditor } from './code-editor.tsx';
+import { StudioLink, type StudioOwner } from './studio-link.tsx';
 import { useScriptCompletions } from './use-script-completions.ts';
 
 export const scriptSlotFields = ['request_transform_before', 'request_transform_after', 'response_transform'] as const;
@@ -27,13 +28,15 @@ interface Props<T extends ScriptsForm> {
   form: UseFormReturnType<T>;
   /** Said above the editors: whose scripts these take the place of. */
   hint?: string;
+  /** Whose scripts they are, once stored: the studio begins with them. */
+  of?: StudioOwner;
   /** Upstreams say what a script that fails does. */
   errorMode?: boolean;
 }
 
 const modes = ['log-and-continue', 'log-and-reject'] as const;
 
-export function ScriptFields<T extends ScriptsForm & { script_error_mode?: string }>({ form, hint, errorMode = false }: Props<T>) {
+export function ScriptFields<T extends ScriptsForm & { script_error_mode?: string }>({ form, hint, of, errorMode = false }: Props<T>) {
   const { t } = useTranslation('scripts');
   const { t: studio } = useTranslation('studio');
   const completions = useScriptCompletions();
@@ -45,9 +48,7 @@ export function ScriptFields<T extends ScriptsForm & { script_error_mode?: strin
           {hint}
         </Text>
       )}
-      <Anchor size="sm" href="/console/studio">
-        {t('tryThem')}
-      </Anchor>
+      <StudioLink tab="scripts" of={of} />
       {scriptSlotFields.map((field) => (
         <CodeEditor
           key={field}

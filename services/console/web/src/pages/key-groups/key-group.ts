@@ -1,5 +1,5 @@
 /** A key group as the API gives it, and as the form holds it. */
-import type { HeaderRule } from '@model-gateway/contracts';
+import type { HeaderRule, StoreBodies } from '@model-gateway/contracts';
 import { type BudgetForm, budgetBody, budgetForm, type KeyLimitForm, keyLimitBody, keyLimitForm } from '../../components/limit-fields.tsx';
 
 export interface KeyGroup {
@@ -9,6 +9,7 @@ export interface KeyGroup {
   rate_limit?: unknown;
   budget?: unknown;
   strict_translation?: boolean;
+  store_bodies?: StoreBodies | null;
   enabled: boolean;
   description: string;
 }
@@ -20,6 +21,13 @@ interface RuleForm {
   action: HeaderRule['action'];
 }
 
+interface StoreBodiesForm {
+  enabled: boolean;
+  /** In KiB. Empty: the default. */
+  kib: number | '';
+  ttl_hours: number | '';
+}
+
 export interface GroupForm extends Record<string, unknown> {
   name: string;
   models: string[];
@@ -27,9 +35,12 @@ export interface GroupForm extends Record<string, unknown> {
   rate_limit: KeyLimitForm;
   budget: BudgetForm;
   strict_translation: boolean;
+  store_bodies: StoreBodiesForm;
   enabled: boolean;
   description: string;
 }
+
+const storesNothing: StoreBodiesForm = { enabled: false, kib: 64, ttl_hours: 24 };
 
 export const emptyGroup: GroupForm = {
   name: '',
@@ -38,6 +49,7 @@ export const emptyGroup: GroupForm = {
   rate_limit: keyLimitForm(undefined),
   budget: budgetForm(undefined),
   strict_translation: false,
+  store_bodies: storesNothing,
   enabled: true,
   description: '',
 };
@@ -49,6 +61,9 @@ export const toForm = (group: KeyGroup): GroupForm => ({
   rate_limit: keyLimitForm(group.rate_limit),
   budget: budgetForm(group.budget),
   strict_translation: group.strict_translation ?? false,
+  store_bodies: group.store_bodies
+    ? { enabled: group.store_bodies.enabled, kib: group.store_bodies.max_bytes / 1024, ttl_hours: group.store_bodies.ttl_hours }
+    : storesNothing,
   enabled: group.enabled,
   description: group.description,
 });
@@ -57,10 +72,14 @@ export const toForm = (group: KeyGroup): GroupForm => ({
 export const headerRules = (rules: readonly RuleForm[]): HeaderRule[] =>
   rules.map(({ value, ...rule }) => ({ ...rule, ...(rule.match !== 'exists' && rule.match !== 'absent' && { value }) }));
 
+const storeBodiesBody = ({ enabled, kib, ttl_hours }: StoreBodiesForm) =>
+  enabled ? { enabled, ...(kib !== '' && { max_bytes: Math.round(kib * 1024) }), ...(ttl_hours !== '' && { ttl_hours }) } : null;
+
 export const toBody = (form: GroupForm) => ({
   ...form,
   name: form.name.trim(),
   header_acl: headerRules(form.header_acl),
   rate_limit: keyLimitBody(form.rate_limit),
   budget: budgetBody(form.budget),
+  store_bodies: storeBodiesBody(form.store_bodies),
 });

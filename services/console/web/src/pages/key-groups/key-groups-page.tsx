@@ -13,6 +13,7 @@ import { ResourcePage } from '../../components/resource-page.tsx';
 import { GrantPreview } from './grant-preview.tsx';
 import { HeaderRules } from './header-rules.tsx';
 import { emptyGroup, type GroupForm, type KeyGroup, toBody, toForm } from './key-group.ts';
+import { StoreBodies } from './store-bodies.tsx';
 
 export function KeyGroupsPage() {
   const { t } = useTranslation('key-groups');
@@ -81,6 +82,7 @@ function GroupDrawer({ name, onClose }: { name: string | null; onClose: () => vo
                   </>
                 ),
               },
+              { id: 'bodies', title: t('store.title'), fields: ['store_bodies'], content: <StoreBodies form={form} /> },
               { id: 'headers', title: t('headerAcl'), fields: ['header_acl'], content: <HeaderRules form={form} /> },
             ]}
           />

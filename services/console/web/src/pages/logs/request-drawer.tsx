@@ -1,23 +1,27 @@
 /** One request: how it went, step by step, what its translation lost, what it used and cost, and how to send the like again. */
-import { Alert, Anchor, Badge, Drawer, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
-import { playgroundDialects } from '@model-gateway/protocols/playground';
+import { Anchor, Badge, Button, Drawer, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useBodies } from '../../api/bodies.ts';
 import type { LogRow } from '../../api/stats.ts';
 import { formatBytes, formatDuration, formatMoney, formatNumber, formatTime } from '../../components/format.ts';
-import { Snippet } from '../../components/snippet.tsx';
+import { Replay } from './replay.tsx';
+import { RequestBodiesSection } from './request-bodies.tsx';
 
 export function RequestDrawer({ row, onClose }: { row: LogRow | null; onClose: () => void }) {
   const { t } = useTranslation('logs');
   return (
     <Drawer opened={row !== null} onClose={onClose} position="right" size="xl" title={t('request')} closeButtonProps={{ 'aria-label': t('close') }}>
-      {row && <Details row={row} />}
+      {row && <Details key={row.id} row={row} />}
     </Drawer>
   );
 }
 
 function Details({ row }: { row: LogRow }) {
   const { t } = useTranslation('logs');
+  const [wanted, setWanted] = useState(false);
+  const bodies = useBodies(row.id, wanted);
   return (
     <Stack gap="lg">
       <Group gap="xs">
@@ -55,9 +59,21 @@ function Details({ row }: { row: LogRow }) {
         ]}
       />
       <Timeline row={row} />
+      <Way row={row} />
       <Usage row={row} />
       <Receipt row={row} />
-      <Replay row={row} />
+      <RequestBodiesSection
+        id={row.id}
+        bodies={bodies.data}
+        error={bodies.error}
+        loading={bodies.isFetching}
+        onShow={() => (wanted ? void bodies.refetch() : setWanted(true))}
+      />
+      <Group gap="sm">
+        <Onward to="/playground" row={row} withBodies={bodies.data !== undefined} label={t('openPlayground')} />
+        {bodies.data && <Onward to="/studio" row={row} withBodies label={t('openStudio')} />}
+      </Group>
+      <Replay row={row} bodies={bodies.data} />
     </Stack>
   );
 }
@@ -127,6 +143,48 @@ function Timeline({ row }: { row: LogRow }) {
   );
 }
 
+/** What the preparation did to the request, and where it was sent on to. */
+function Way({ row }: { row: LogRow }) {
+  const { t } = useTranslation('logs');
+  return (
+    <section aria-label={t('way')}>
+      <Title order={3} mb={4}>
+        {t('way')}
+      </Title>
+      {row.pipeline.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t('pipelineNone')}
+        </Text>
+      ) : (
+        <Group gap={6} aria-label={t('wayHint')}>
+          {row.pipeline.map((step, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a step may come twice, and the list never changes
+            <Badge key={at} variant="light" color="gray" tt="none">
+              {step}
+            </Badge>
+          ))}
+        </Group>
+      )}
+      {row.routes.length > 0 && (
+        <Text size="sm" mt={6} className="anywhere">
+          {t('routes')}: {row.routes.join(' → ')}
+        </Text>
+      )}
+    </section>
+  );
+}
+
+/** To a page that begins with this request: its body where it was read, else its model alone. */
+function Onward({ to, row, withBodies, label }: { to: '/playground' | '/studio'; row: LogRow; withBodies: boolean; label: string }) {
+  const known = to === '/playground' ? { model: row.requested_model ?? '', protocol: row.client_protocol ?? '' } : {};
+  const search = { ...known, ...(withBodies && { request: row.id }) };
+  return (
+    <Button variant="default" component={Link} to={to} search={search as never}>
+      {label}
+    </Button>
+  );
+}
+
 const buckets = ['input_tokens', 'cache_read_tokens', 'cache_write_tokens', 'output_tokens', 'reasoning_tokens'] as const;
 
 function Usage({ row }: { row: LogRow }) {
@@ -185,28 +243,4 @@ function Receipt({ row }: { row: LogRow }) {
       )}
     </section>
   );
-}
-
-/** A body is not kept; what is known of the request makes one that takes the same way. */
-function Replay({ row }: { row: LogRow }) {
-  const { t } = useTranslation('logs');
-  const dialect = playgroundDialects.find(({ id }) => id === row.client_protocol);
-  if (!dialect || !row.requested_model) return <Alert color="gray">{t('noReplay')}</Alert>;
-  const request = {
-    model: row.requested_model,
-    system: '',
-    turns: [{ role: 'user' as const, text: 'Say hello.', images: [] }],
-    tools: [],
-    maxTokens: 256,
-    temperature: null,
-    stream: row.stream,
-  };
-  const headers = { 'content-type': 'application/json', ...dialect.headers('$GATEWAY_KEY') };
-  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  const command = [
-    `curl -N ${quoted(location.origin + dialect.path(request))}`,
-    ...Object.entries(headers).map(([name, value]) => `  -H "${name}: ${value}"`),
-    `  -d ${quoted(JSON.stringify(dialect.body(request)))}`,
-  ].join(' \\\n');
-  return <Snippet title={t('replay')} text={command} />;
 }

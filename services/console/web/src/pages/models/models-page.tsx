@@ -18,6 +18,7 @@ import { ResourcePage } from '../../components/resource-page.tsx';
 import { type RuleForm, rulesBody, rulesForm } from '../../components/rule-form.ts';
 import { RulesEditor } from '../../components/rules-editor.tsx';
 import { noScripts, ScriptFields, type ScriptsForm, type StoredScripts, scriptSlotFields, scriptsBody, scriptsForm } from '../../components/script-fields.tsx';
+import { StudioLink } from '../../components/studio-link.tsx';
 
 interface Model extends StoredScripts {
   name: string;
@@ -184,18 +185,21 @@ function ModelDrawer({ name, onClose }: { name: string | null; onClose: () => vo
                 title: t('rules:title'),
                 fields: ['request_body_rules'],
                 content: (
-                  <RulesEditor
-                    value={form.values.request_body_rules}
-                    onChange={(rules) => form.setFieldValue('request_body_rules', rules)}
-                    error={form.errors['request_body_rules']}
-                  />
+                  <>
+                    <StudioLink tab="rules" of={name === null ? undefined : { model: name }} />
+                    <RulesEditor
+                      value={form.values.request_body_rules}
+                      onChange={(rules) => form.setFieldValue('request_body_rules', rules)}
+                      error={form.errors['request_body_rules']}
+                    />
+                  </>
                 ),
               },
               {
                 id: 'scripts',
                 title: t('scripts:title'),
                 fields: scriptSlotFields,
-                content: <ScriptFields form={form} hint={t('scripts:modelHint')} />,
+                content: <ScriptFields form={form} hint={t('scripts:modelHint')} {...(name !== null && { of: { model: name } })} />,
               },
               {
                 id: 'limits',

@@ -7,6 +7,8 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
 interface Props {
+  /** What stands in the field at first. */
+  draft: string;
   busy: boolean;
   /** Why nothing can be sent; null when it can. */
   obstacle: string | null;
@@ -17,9 +19,9 @@ interface Props {
 
 const mostImageBytes = 8 * 1024 * 1024;
 
-export function Composer({ busy, obstacle, onSend, onStop, onClear }: Props) {
+export function Composer({ draft, busy, obstacle, onSend, onStop, onClear }: Props) {
   const { t } = useTranslation('playground');
-  const [text, setText] = useState('');
+  const [text, setText] = useState(draft);
   const [images, setImages] = useState<readonly PlaygroundImage[]>([]);
   const ready = !busy && obstacle === null && (text.trim() !== '' || images.length > 0);
   const send = () => {

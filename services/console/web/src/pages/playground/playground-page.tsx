@@ -10,8 +10,9 @@ import { useIsAdmin } from '../../session/use-me.ts';
 import { Composer } from './composer.tsx';
 import { Conversation } from './conversation.tsx';
 import { Inspector } from './inspector.tsx';
-import { defaultSettings, Settings } from './settings.tsx';
+import { defaultSettings, type PlaygroundSettings, Settings } from './settings.tsx';
 import { usePlayground } from './use-playground.ts';
+import { useStoredRequest } from './use-stored-request.ts';
 
 /** Something that most models want to call when asked about the weather. */
 const sampleTool: PlaygroundTool = {
@@ -27,10 +28,22 @@ const sampleTool: PlaygroundTool = {
 export function PlaygroundPage() {
   const { t } = useTranslation('playground');
   const isAdmin = useIsAdmin();
-  const { model: asked } = useSearch({ strict: false }) as { model?: unknown };
-  const [settings, setSettings] = useState({ ...defaultSettings, model: typeof asked === 'string' ? asked : '' });
+  const { model: asked, protocol: spoken } = useSearch({ strict: false }) as { model?: unknown; protocol?: unknown };
+  const [settings, setSettings] = useState<PlaygroundSettings>({
+    ...defaultSettings,
+    model: typeof asked === 'string' ? asked : '',
+    dialectId: (playgroundDialects.find(({ id }) => id === spoken) ?? playgroundDialects[0]!).id,
+  });
   const names = useGrantedNames(settings.keyName);
-  const { turns, record, busy, ask, stop, clear } = usePlayground();
+  const { turns, record, busy, ask, stop, clear, begin } = usePlayground();
+  const [draft, setDraft] = useState('');
+  useStoredRequest(({ system, turns: earlier, maxTokens, temperature }) => {
+    setSettings((known) => ({ ...known, system, maxTokens: maxTokens ?? known.maxTokens, temperature: temperature ?? '' }));
+    // What was asked last is there to be asked again.
+    const last = earlier.at(-1);
+    begin(last?.role === 'user' ? earlier.slice(0, -1) : earlier);
+    setDraft(last?.role === 'user' ? last.text : '');
+  });
   const dialect = playgroundDialects.find(({ id }) => id === settings.dialectId) ?? playgroundDialects[0]!;
   const model = settings.model || (names[0] ?? '');
   const obstacle = !isAdmin ? t('adminsOnly') : model === '' ? t('noModel') : null;
@@ -47,6 +60,8 @@ export function PlaygroundPage() {
               <Stack>
                 <Conversation turns={turns} busy={busy} />
                 <Composer
+                  key={draft}
+                  draft={draft}
                   busy={busy}
                   obstacle={obstacle}
                   onStop={stop}

@@ -1,5 +1,5 @@
 /** The conversation of the playground and the call under way. */
-import type { PlaygroundDialect, PlaygroundImage, PlaygroundRequest } from '@model-gateway/protocols/playground';
+import type { PlaygroundDialect, PlaygroundImage, PlaygroundRequest, PlaygroundTurn } from '@model-gateway/protocols/playground';
 import { useEffect, useRef, useState } from 'react';
 import { revealKey } from '../../api/access-key-value.ts';
 import { addPieces, newTurn, type Turn } from './reply.ts';
@@ -56,6 +56,8 @@ export function usePlayground() {
     record,
     busy,
     ask,
+    /** A conversation that was held elsewhere. */
+    begin: (earlier: readonly PlaygroundTurn[]) => setTurns(earlier.map(({ role, text, images }) => newTurn(role, text, images))),
     stop: () => running.current?.abort(),
     clear: () => {
       running.current?.abort();

@@ -3,6 +3,7 @@ import { Select, Stack } from '@mantine/core';
 import { playgroundDialects } from '@model-gateway/protocols/playground';
 import { useTranslation } from 'react-i18next';
 import { CodeEditor } from '../../components/code-editor.tsx';
+import { type RecentBody, RecentSample } from './recent-sample.tsx';
 import { readSampleKey, type Sample, type SampleKind, sampleKey, sampleText } from './samples.ts';
 
 interface Props {
@@ -10,12 +11,13 @@ interface Props {
   sample: Sample;
   /** With the text of the sample. */
   onSample: (sample: Sample, text: string) => void;
+  onRecent: (body: RecentBody) => void;
   value: string;
   onChange: (text: string) => void;
   isFaulty: boolean;
 }
 
-export function BodyEditor({ kinds, sample, onSample, value, onChange, isFaulty }: Props) {
+export function BodyEditor({ kinds, sample, onSample, onRecent, value, onChange, isFaulty }: Props) {
   const { t } = useTranslation('studio');
   const data = playgroundDialects.map(({ id, title }) => ({
     group: title,
@@ -35,6 +37,7 @@ export function BodyEditor({ kinds, sample, onSample, value, onChange, isFaulty 
           onSample(chosen, sampleText(chosen));
         }}
       />
+      <RecentSample part={kinds.includes('reply') ? 'response' : 'request'} onChoose={onRecent} />
       <CodeEditor
         language="json"
         label={t('body')}

@@ -1,12 +1,13 @@
 /** Body rules are put together here and tried on a body. */
 import { Accordion, Alert, Button, Card, Grid, Group, Select, Stack, Text } from '@mantine/core';
+import type { BodyRuleInput } from '@model-gateway/contracts';
 import { IconArrowRampRight, IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useProtocols } from '../../api/use-protocols.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
-import { newRule, type RuleForm, rulesBody } from '../../components/rule-form.ts';
+import { newRule, type RuleForm, rulesBody, rulesForm } from '../../components/rule-form.ts';
 import { RulesEditor } from '../../components/rules-editor.tsx';
 import { BodyEditor } from './body-editor.tsx';
 import { print, readObject } from './body-text.ts';
@@ -14,6 +15,7 @@ import { ResultCard } from './result-card.tsx';
 import { areTexts, factsBody, firstFacts, RuleFacts } from './rule-facts.tsx';
 import { RuleOutcomes } from './rule-outcomes.tsx';
 import { firstProtocol, type Sample, sampleText } from './samples.ts';
+import { useLoaded } from './use-loaded.ts';
 import { useRuleTest } from './use-rule-test.ts';
 
 const firstSample: Sample = { protocol: firstProtocol, kind: 'tools' };
@@ -32,9 +34,17 @@ export function RulesPanel() {
   const [facts, setFacts] = useState(firstFacts);
   const { mutate, isPending, data, error, variables } = useRuleTest();
   const parsed = readObject(body);
+  const loaded = useLoaded<{ request_body_rules?: BodyRuleInput[] }>(({ request_body_rules }) => {
+    if (request_body_rules?.length) setRules(rulesForm(request_body_rules));
+  });
   const run = () => parsed && mutate({ rules: rulesBody(rules), body: parsed, protocol, context: factsBody(facts) });
   return (
     <Stack>
+      {loaded !== null && (
+        <Alert color="blue" variant="light">
+          {t('loadedFrom', { name: loaded })}
+        </Alert>
+      )}
       <Card withBorder>
         <Grid>
           <Grid.Col span={{ base: 12, md: 7 }}>
@@ -50,6 +60,10 @@ export function RulesPanel() {
                 setBody(text);
               }}
               value={body}
+              onRecent={({ text, protocol: spoken }) => {
+                setProtocol(spoken);
+                setBody(text);
+              }}
               onChange={setBody}
               isFaulty={parsed === null}
             />

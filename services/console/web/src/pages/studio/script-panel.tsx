@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { CodeEditor } from '../../components/code-editor.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { formatNumber } from '../../components/format.ts';
+import type { StoredScripts } from '../../components/script-fields.tsx';
 import { useScriptCompletions } from '../../components/use-script-completions.ts';
 import { BodyEditor } from './body-editor.tsx';
 import { print, readObject } from './body-text.ts';
@@ -16,6 +17,7 @@ import { firstProtocol, type Sample, sampleText } from './samples.ts';
 import { contextBody, faultyFields, firstContext } from './script-context.ts';
 import { ScriptFaultNotice } from './script-fault.tsx';
 import { scriptSlots, starters } from './starters.ts';
+import { useLoaded } from './use-loaded.ts';
 import { useScriptTest } from './use-script-test.ts';
 
 const firstSample: Sample = { protocol: firstProtocol, kind: 'words' };
@@ -40,6 +42,12 @@ export function ScriptPanel() {
     setBody(text);
     setContext((known) => ({ ...known, [where === 'request_transform_before' ? 'sourceProtocol' : 'targetProtocol']: chosen.protocol }));
   };
+  const loaded = useLoaded<StoredScripts>((stored) => {
+    const first = scriptSlots.find((one) => stored[one]);
+    if (!first) return;
+    chooseSlot(first);
+    setScript(stored[first] ?? '');
+  });
   const chooseSlot = (chosen: ScriptSlot) => {
     setSlot(chosen);
     // What somebody wrote is kept; what nobody changed follows the slot.
@@ -51,6 +59,11 @@ export function ScriptPanel() {
 
   return (
     <Stack>
+      {loaded !== null && (
+        <Alert color="blue" variant="light">
+          {t('loadedFrom', { name: loaded })}
+        </Alert>
+      )}
       <Card withBorder>
         <Grid>
           <Grid.Col span={{ base: 12, md: 7 }}>
@@ -88,6 +101,7 @@ export function ScriptPanel() {
               sample={sample}
               onSample={(chosen, text) => choose(chosen, text, slot)}
               value={body}
+              onRecent={({ text, protocol }) => choose({ ...sample, protocol }, text, slot)}
               onChange={setBody}
               isFaulty={parsed === null}
             />

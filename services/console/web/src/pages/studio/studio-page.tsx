@@ -10,10 +10,14 @@ import { ScriptPanel } from './script-panel.tsx';
 export function StudioPage() {
   const { t } = useTranslation('studio');
   const navigate = useNavigate();
-  const { tab } = useSearch({ strict: false }) as { tab?: unknown };
+  const search = useSearch({ strict: false }) as { tab?: unknown };
+  const { tab } = search;
   return (
     <Page title={t('title')} hint={t('hint')}>
-      <Tabs value={tab === 'rules' ? 'rules' : 'scripts'} onChange={(chosen) => navigate({ to: '/studio', search: { tab: chosen }, replace: true })}>
+      <Tabs
+        value={tab === 'rules' ? 'rules' : 'scripts'}
+        onChange={(chosen) => navigate({ to: '/studio', search: { ...search, tab: chosen } as never, replace: true })}
+      >
         <Tabs.List mb="md">
           <Tabs.Tab value="scripts" leftSection={<IconCode size={16} aria-hidden />}>
             {t('scripts')}

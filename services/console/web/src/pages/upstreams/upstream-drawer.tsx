@@ -9,6 +9,7 @@ import { RateLimitFields } from '../../components/rate-limit-fields.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { RulesEditor } from '../../components/rules-editor.tsx';
 import { ScriptFields, scriptSlotFields } from '../../components/script-fields.tsx';
+import { StudioLink } from '../../components/studio-link.tsx';
 import { FetchModels } from './fetch-models.tsx';
 import { emptyUpstream, toBody, toForm, type Upstream, type UpstreamForm } from './upstream.ts';
 import { Calls, Headers, Keys, Network } from './upstream-fields.tsx';
@@ -62,18 +63,21 @@ export function UpstreamDrawer({ name, onClose }: { name: string | null; onClose
                 title: t('rules:title'),
                 fields: ['request_body_rules'],
                 content: (
-                  <RulesEditor
-                    value={form.values.request_body_rules}
-                    onChange={(rules) => form.setFieldValue('request_body_rules', rules)}
-                    error={form.errors['request_body_rules']}
-                  />
+                  <>
+                    <StudioLink tab="rules" of={name === null ? undefined : { upstream: name }} />
+                    <RulesEditor
+                      value={form.values.request_body_rules}
+                      onChange={(rules) => form.setFieldValue('request_body_rules', rules)}
+                      error={form.errors['request_body_rules']}
+                    />
+                  </>
                 ),
               },
               {
                 id: 'scripts',
                 title: t('scripts:title'),
                 fields: [...scriptSlotFields, 'script_error_mode'],
-                content: <ScriptFields form={form} errorMode />,
+                content: <ScriptFields form={form} errorMode {...(name !== null && { of: { upstream: name } })} />,
               },
               { id: 'network', title: t('network'), fields: ['proxy', 'dns', 'tls'], content: <Network form={form} /> },
               {

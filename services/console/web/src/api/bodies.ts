@@ -1,0 +1,47 @@
+/** Stored bodies of requests: which there are, and those of one request, whose reading is recorded. */
+import { useQuery } from '@tanstack/react-query';
+import { call, path } from './client.ts';
+
+export interface BodyEntry {
+  id: string;
+  started_at: number;
+  expires_at: number;
+  access_key: string;
+  key_group: string;
+  model: string | null;
+  client_protocol: string;
+  path: string;
+  stream: boolean;
+  status: number;
+}
+
+export interface StoredText {
+  text: string;
+  bytes: number;
+  truncated: boolean;
+}
+
+export type RequestBodies = BodyEntry & { request: StoredText; response: StoredText };
+
+/** Asked for only when somebody wants to read: each look is recorded, so that it is not repeated by itself either. */
+export const readBodies = (id: string): Promise<RequestBodies> => call<RequestBodies>(path('logs', id, 'bodies'));
+
+export const useBodies = (id: string, wanted: boolean) =>
+  useQuery({ queryKey: ['bodies', id], queryFn: () => readBodies(id), enabled: wanted, staleTime: Number.POSITIVE_INFINITY, retry: false });
+
+/** Whether there are any. A row that has just come may be a moment ahead of its bodies. */
+export const useHasBodies = (id: string, wanted: boolean) =>
+  useQuery({
+    queryKey: ['logs', 'one', id],
+    queryFn: async ({ signal }) => (await call<{ has_bodies: boolean }>(path('logs', id), { signal })).has_bodies,
+    enabled: wanted,
+    refetchInterval: ({ state }) => (state.data === false && state.dataUpdateCount < 3 ? 1_000 : false),
+    retry: false,
+  });
+
+export const useRecentBodies = (wanted: boolean) =>
+  useQuery({
+    queryKey: ['bodies', 'list'],
+    queryFn: async ({ signal }) => (await call<{ items: BodyEntry[] }>('logs/bodies', { query: { limit: 100 }, signal })).items,
+    enabled: wanted,
+  });
