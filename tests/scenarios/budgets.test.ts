@@ -174,21 +174,19 @@ describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s',
 
   if (arrangement === 'embedded') return;
 
-  test('kill -9 of an edge and the translators: what they had reserved is free again within 15 s', async () => {
-    const streams = await Promise.all(
-      Array.from({ length: 2 }, (_, at) => ask('dying', { model: 'gpt-4o-endless', stream: true }, { url: gateway.edgeUrls[at]! })),
-    );
+  test('kill -9 of an edge and a translator: what they had reserved is free again within 15 s', async () => {
+    const leaving = new AbortController();
+    const streams = await Promise.all(gateway.edgeUrls.map((url) => ask('dying', { model: 'gpt-4o-endless', stream: true }, { url, signal: leaving.signal })));
     expect(streams.map(({ status }) => status)).toEqual([200, 200]);
     expect((await budgetOf('dying'))!.reserved_micros).toBeGreaterThan(300_000);
     const reading = Promise.allSettled(streams.map((stream) => stream.text()));
-    const dying = ['edge-2', 'translator', 'translator-2'].map((name) => gateway.processes[name]!);
-    await Promise.all(dying.map((one) => one.kill('SIGKILL')));
+    await Promise.all(['edge-2', 'translator-2'].map((name) => gateway.processes[name]!.kill('SIGKILL')));
     const died = performance.now();
-    await Promise.all(dying.map((one) => one.restart()));
+    leaving.abort();
     await reading;
     await until(
       async () => {
-        const one = await ask('dying', { model: 'gpt-4o-short', max_tokens: 20 }, { url: gateway.edgeUrls[0]! });
+        const one = await ask('dying', { model: 'gpt-4o-short', max_tokens: 20 }, { url: gateway.url });
         await one.text();
         return one.status === 200 && (await budgetOf('dying'))!.reserved_micros === 0;
       },

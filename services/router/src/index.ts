@@ -51,10 +51,11 @@ export function createRouter({ bus, catalog, config, random = Math.random, now =
       : buildPlan(snapshot, request, { state, now: now(), findOwner });
   };
 
-  const nodesOf = (name: string) => {
-    const balancer = current?.loadBalancers.get(name);
-    if (!current || !balancer) throw new GatewayError('not_found', { message: 'The router does not know this load balancer yet.' });
-    return explainBalancer(current, balancer, '', { state, now: now() });
+  const nodesOf = async (name: string, revision: number) => {
+    const snapshot = await catalog.at(revision);
+    const balancer = snapshot.loadBalancers.get(name);
+    if (!balancer) throw new GatewayError('not_found', { message: 'The router does not know this load balancer.' });
+    return explainBalancer(snapshot, balancer, '', { state, now: now() });
   };
   const bindingsOf = (accessKey: string): KeyBinding[] =>
     state.bindings
@@ -69,14 +70,12 @@ export function createRouter({ bus, catalog, config, random = Math.random, now =
       const known = catalog.current();
       if (known && !current) adopt(known);
       doors.push(
-        bus.serve({
-          ask: {
-            'router.plan': plan,
-            'router.explain': async (request) => explainRoute(await catalog.at(request.revision), request, { state, now: now() }),
-            'router.nodes': ({ loadBalancer }) => ({ nodes: nodesOf(loadBalancer) }),
-          },
+        bus.serve({ ask: { 'router.plan': plan } }),
+        answerGathers(bus, process, {
+          'key-bindings': ({ accessKeys }) => ({ bindings: accessKeys.flatMap(bindingsOf) }),
+          'route-explain': async (request) => explainRoute(await catalog.at(request.revision), request, { state, now: now() }),
+          'balancer-nodes': async ({ loadBalancer, revision }) => ({ nodes: await nodesOf(loadBalancer, revision) }),
         }),
-        answerGathers(bus, process, { 'key-bindings': ({ accessKeys }) => ({ bindings: accessKeys.flatMap(bindingsOf) }) }),
         bus.listen('router.outcome', ({ outcomes }) => {
           for (const outcome of outcomes) state.health.hear(outcome, current?.models.get(outcome.model), now());
         }),

@@ -1,3 +1,4 @@
+import type { ExplainedNode, ExplainRequest, Explanation } from './explain.ts';
 import type { EdgeLimits, TranslatorLimits } from './limits.ts';
 
 /** Questions that every live process of a kind answers for itself: topic → its request and one process's answer. */
@@ -7,6 +8,10 @@ export interface GatherTopics {
   'translator-limits': { request: Record<string, never>; answer: TranslatorLimits };
   /** Which upstream key each of these access keys is bound to in one router. */
   'key-bindings': { request: { accessKeys: string[] }; answer: { bindings: KeyBinding[] } };
+  /** A plan of one router that changes nothing, with the reasons. */
+  'route-explain': { request: ExplainRequest; answer: Explanation };
+  /** How the nodes of a load balancer stand in one router. */
+  'balancer-nodes': { request: { loadBalancer: string; revision: number }; answer: { nodes: ExplainedNode[] } };
 }
 export type GatherTopic = keyof GatherTopics;
 

@@ -5,7 +5,6 @@ import type { Plan, PlanRequest } from '../plan.ts';
 import type { RequestRow } from '../row.ts';
 import type { CatalogDelta, CatalogRows } from '../snapshot.ts';
 import type { BodiesToKeep } from './bodies.ts';
-import type { ExplainedNode, ExplainRequest, Explanation } from './explain.ts';
 import type { GatherTopic } from './gather.ts';
 import type { ScriptOutcome, ScriptRun } from './script.ts';
 
@@ -20,10 +19,6 @@ export interface SpendOwner {
 /** Small request/reply: subject → its request and reply. */
 export interface AskSubjects {
   'router.plan': { request: PlanRequest; reply: Plan };
-  /** A plan that changes nothing, with the reasons. */
-  'router.explain': { request: ExplainRequest; reply: Explanation };
-  /** How the nodes of a load balancer stand in the router that answers. */
-  'router.nodes': { request: { loadBalancer: string }; reply: { nodes: ExplainedNode[] } };
   /** Cheap repair poll of the snapshot. */
   /** Money spent since `from` (ms since the epoch, the begin of a UTC day), in millionths, one figure for each owner. */
   'stats.spent': { request: { owners: SpendOwner[] }; reply: { micros: number[] } };

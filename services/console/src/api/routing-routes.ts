@@ -4,6 +4,7 @@ import { clientProtocols as clients, type Protocol } from '@model-gateway/protoc
 import type { AccessKeyDocument } from '@model-gateway/storage';
 import type { Response } from 'express';
 import { z } from 'zod';
+import { explainWays, readNodes } from '../probes/ask-routers.ts';
 import { explainLimits } from '../probes/explain-limits.ts';
 import { monitorKeys } from '../probes/key-monitor.ts';
 import { readLimitStatus } from '../probes/limit-status.ts';
@@ -90,7 +91,7 @@ export const routingRoutes = (room: Room): Route[] => [
     failures: [404],
     async handle(request, response) {
       const { document } = await findBalancer(room.storage.catalog, parameter(request, 'name'));
-      response.json(await room.bus.ask('router.nodes', { loadBalancer: document.name }));
+      response.json(await readNodes(document.name, room));
     },
   },
   {
@@ -107,24 +108,26 @@ export const routingRoutes = (room: Room): Route[] => [
       const protocol = pick(clients, client_protocol);
       const key = await room.storage.catalog.accessKeys.find(access_key);
       if (!key) throw invalidField('access_key', 'there is no access key of this name');
-      const explanation = await room.bus.ask('router.explain', {
-        requestId: 'explain',
-        revision: await room.storage.catalog.revision(),
-        model,
-        accessKey: key.document.name,
-        keyGroup: key.document.group,
-        clientProtocol: protocol.id,
-        operation: 'generate',
-        stream: body?.['stream'] === true,
-        ...(body && { body: JSON.stringify(body) }),
-      });
+      const { explanation, routers, processes } = await explainWays(
+        {
+          requestId: 'explain',
+          model,
+          accessKey: key.document.name,
+          keyGroup: key.document.group,
+          clientProtocol: protocol.id,
+          operation: 'generate',
+          stream: body?.['stream'] === true,
+          ...(body && { body: JSON.stringify(body) }),
+        },
+        room,
+      );
       const limits = explainLimits(await readLimitStatus(room), {
         accessKey: access_key,
         keyGroup: key.document.group,
         keyLimit: await ownLimit(key.document, room),
         nodes: explanation.nodes,
       });
-      response.json({ access_key, key_group: key.document.group, client_protocol: protocol.id, ...explanation, limits });
+      response.json({ access_key, key_group: key.document.group, client_protocol: protocol.id, ...explanation, limits, routers, processes });
     },
   },
   {

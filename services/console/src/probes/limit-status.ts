@@ -119,11 +119,15 @@ function budgetsOf(parts: readonly EdgeLimits[]): (BudgetPart & { degraded: bool
     for (const budget of part.budgets) {
       const id = JSON.stringify([budget.kind, budget.name]);
       const known = found.get(id);
-      // What was spent comes from the same rows for all of them; what is reserved is each one's own, unless the store is shared.
-      const spent = known ? Math.max(known.spent_micros ?? 0, budget.spent_micros ?? 0) : budget.spent_micros;
-      const reserved = known ? together(isShared(part), known.reserved_micros, budget.reserved_micros) : budget.reserved_micros;
-      found.set(id, { ...budget, spent_micros: spent, reserved_micros: reserved, degraded: (known?.degraded ?? false) || part.state.degraded });
+      const degraded = (known?.degraded ?? false) || part.state.degraded;
+      found.set(id, { ...(known ? oneBudget(isShared(part), known, budget) : budget), degraded });
     }
   }
   return [...found.values()].slice(0, mostShown);
+}
+
+/** Spent and reserved belong together: of a shared store the later answer stands, and spent only grows. Alone, each has its own reservations beside the same rows. */
+function oneBudget(shared: boolean, known: BudgetPart, more: BudgetPart): BudgetPart {
+  const later = (more.spent_micros ?? 0) >= (known.spent_micros ?? 0) ? more : known;
+  return shared ? later : { ...later, reserved_micros: known.reserved_micros + more.reserved_micros };
 }

@@ -58,8 +58,10 @@ const node: z.ZodType<Explanation['nodes'][number]> = z.strictObject({
     }),
   ),
 });
-export const balancerNodes = z.strictObject({ nodes: z.array(node) });
+/** Turns, bindings and breakers are each router's own; `nodes` beside it are those of the first. */
+export const balancerNodes = z.strictObject({ nodes: z.array(node), routers: z.array(z.strictObject({ process: text, nodes: z.array(node) })), processes });
 
+const refusal = z.strictObject({ code: text, status: z.int(), message: text }).nullable();
 const explained = {
   requested_model: text,
   resolved: z.strictObject({ name: text, kind: z.enum(['model', 'load_balancer']), via: z.enum(['canonical', 'alias']) }).nullable(),
@@ -70,9 +72,16 @@ const explained = {
   switches: z.array(z.strictObject({ owner: text, index: z.int(), use_model: text })),
   nodes: z.array(node),
   limits: z.array(z.strictObject({ layer: text, name: text, limit: number, left: number })),
-  refusal: z.strictObject({ code: text, status: z.int(), message: text }).nullable(),
+  refusal,
 } satisfies Record<keyof Explanation, z.ZodType>;
-export const explanation = z.strictObject({ access_key: text, key_group: text, client_protocol: text, ...explained });
+export const explanation = z.strictObject({
+  access_key: text,
+  key_group: text,
+  client_protocol: text,
+  ...explained,
+  routers: z.array(z.strictObject({ process: text, nodes: z.array(node), refusal })),
+  processes,
+});
 
 export const modelTest = z.strictObject({
   request_id: text,
