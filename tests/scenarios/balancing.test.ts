@@ -175,6 +175,11 @@ describe.each(arrangements('balancing'))('%s', (arrangement) => {
       reason: 'model_disabled',
       position: null,
     });
+    const { nodes, refusal } = one.body;
+    expect(one.body).toMatchObject({
+      routers: [{ process: expect.stringContaining('router@'), nodes, refusal }],
+      processes: { answered: [expect.any(String)], missing: [] },
+    });
     expect(one.body.nodes[0].keys).toMatchObject([{ index: 0, position: 1, why: 'only_key', obstacle: null }]);
     expect((await explain('keyed')).body.nodes[0].keys.at(-1)).toMatchObject({ index: 2, why: 'standby' });
     expect((await explain('ok-a')).body).toMatchObject({ resolved: null, refusal: { status: 404 } });

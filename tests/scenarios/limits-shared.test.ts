@@ -18,7 +18,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     [upstream, redis] = await Promise.all([startFakeUpstream(), startRedisServer({ own: true })]);
     gateway = await startGateway({
       arrangement: 'split',
-      twice: ['edge', 'translator'],
+      twice: ['edge', 'translator', 'router'],
       env: { REDIS_URL: redis.url },
       toml: { streaming: { max_concurrent_streams: 12 } },
     });
@@ -157,6 +157,20 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     expect(performance.now() - began).toBeLessThan(5000);
     await flood;
     expect(mostAtOnce('text:2+slow:20')).toBe(1);
+  });
+
+  test('an explanation says what each of two routers would do, and who did not answer', async () => {
+    const explain = async () => (await gateway.console('POST', '/route/explain', { access_key: 'second', model: 'free' })).body;
+    await until(async () => (await explain()).routers.length === 2, 'both routers to answer');
+    const { nodes, routers, processes, limits } = await explain();
+    expect(processes).toEqual({ answered: routers.map(({ process }: { process: string }) => process), missing: [] });
+    for (const router of routers) expect(router).toMatchObject({ nodes: [{ model: 'free', state: 'healthy', position: 1 }], refusal: null });
+    expect(nodes).toEqual(routers[0].nodes);
+    expect(limits).toEqual(expect.arrayContaining([expect.objectContaining({ layer: 'key', name: 'second', limit: 500 })]));
+    await gateway.processes['router-2']!.kill('SIGSTOP');
+    const late = await explain();
+    await gateway.processes['router-2']!.kill('SIGCONT');
+    expect([late.routers.length, late.processes.missing.length, late.refusal]).toEqual([1, 1, null]);
   });
 
   test('kill -9 of a translator and an edge that hold permits: within 15 s everything can be taken again', async () => {

@@ -4,6 +4,7 @@ import { IconArrowRampRight, IconBox, IconCheck, IconGauge, IconLock, IconLockOp
 import { useTranslation } from 'react-i18next';
 import { formatNumber } from '../../components/format.ts';
 import { NodeCard } from '../../components/node-card.tsx';
+import { useRouterView } from '../../components/use-router-view.tsx';
 import type { ExplainAnswer } from './explanation.ts';
 
 const size = 16;
@@ -12,9 +13,12 @@ const amountOf = (layer: string, value: number): string => formatNumber(layer.st
 
 export function ExplanationView({ answer }: { answer: ExplainAnswer }) {
   const { t } = useTranslation('explain');
-  const { resolved, refusal, switches, nodes, limits } = answer;
+  const { part = answer, chooser } = useRouterView(answer);
+  const { resolved, switches, limits } = answer;
+  const { nodes, refusal } = part;
   return (
     <Card withBorder aria-label={t('result')} component="section">
+      {chooser}
       <Timeline bulletSize={30} lineWidth={2} active={99} color={refusal ? 'red' : undefined}>
         <Timeline.Item bullet={<IconBox size={size} aria-hidden />} title={t('name', { name: answer.requested_model })}>
           <Text size="sm" className="anywhere">

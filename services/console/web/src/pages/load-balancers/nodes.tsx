@@ -6,24 +6,32 @@ import { useTranslation } from 'react-i18next';
 import { call, path } from '../../api/client.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { NodeCard } from '../../components/node-card.tsx';
+import { useRouterView } from '../../components/use-router-view.tsx';
 
 const refreshMs = 3000;
+
+interface Answer {
+  routers: { process: string; nodes: ExplainedNode[] }[];
+  processes: { missing: string[] };
+}
 
 export function Nodes({ name }: { name: string }) {
   const { t } = useTranslation('load-balancers');
   const nodes = useQuery({
     queryKey: ['load-balancers', 'nodes', name],
-    queryFn: ({ signal }) => call<{ nodes: ExplainedNode[] }>(path('load-balancers', name, 'nodes'), { signal }),
+    queryFn: ({ signal }) => call<Answer>(path('load-balancers', name, 'nodes'), { signal }),
     refetchInterval: refreshMs,
   });
+  const { part, chooser } = useRouterView(nodes.data);
   return (
     <Fieldset legend={t('nodes')}>
       <Stack gap="xs">
         {nodes.isError && <FaultNotice error={nodes.error} />}
-        {nodes.data?.nodes.map((node) => (
+        {chooser}
+        {part?.nodes.map((node) => (
           <NodeCard key={node.model} node={node} />
         ))}
-        {nodes.data?.nodes.length === 0 && (
+        {part?.nodes.length === 0 && (
           <Text size="sm" c="dimmed">
             {t('noNodes')}
           </Text>
