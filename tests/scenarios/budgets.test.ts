@@ -90,6 +90,12 @@ describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s',
   const costOf = async (...owners: string[]) =>
     (await gateway.rows()).filter(({ access_key }) => owners.includes(access_key ?? '')).reduce((sum, row) => sum + (row.cost_micros ?? 0), 0);
 
+  /** On a machine so busy that Redis took longer than 100 ms, each edge went by its own share for a while: one reservation for each is promised then. */
+  const lostRedis = () =>
+    Object.values(gateway.processes)
+      .flatMap((one) => one.logs())
+      .some((line) => line.includes('Redis does not answer'));
+
   /** 50 at once: every one is answered or refused, the rows agree with what was counted, and it is less than a reservation beyond the limit. */
   async function overload(name: (typeof names)[number], body: object, reservation: number): Promise<number> {
     const seen: { spent: number; reserved: number }[] = [];
@@ -109,7 +115,8 @@ describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s',
     const { limit_micros, spent_micros, reserved_micros } = (await budgetOf(name))!;
     expect(reserved_micros).toBe(0);
     expect(spent_micros).toBeGreaterThanOrEqual(limit_micros);
-    for (const { spent, reserved } of [...seen, { spent: spent_micros, reserved: 0 }]) expect(spent + reserved).toBeLessThan(limit_micros + reservation);
+    const most = limit_micros + reservation * (lostRedis() ? 2 * gateway.edgeUrls.length : 1);
+    for (const { spent, reserved } of [...seen, { spent: spent_micros, reserved: 0 }]) expect(spent + reserved).toBeLessThan(most);
     await until(async () => (await costOf(name)) === spent_micros, 'the rows to say the same');
     expect(countOf(await statuses(5, name, body), 402)).toBe(5);
     return countOf(all, 200);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { capOf, type GateLimits } from '@model-gateway/limits';
 import { type RedisServer, redisAvailable, startRedisServer } from '../../../tests/support/redis-server.ts';
 import { MemoryState, Permits, Purse, RedisState, type SharedState } from '../src/index.ts';
+import { RedisLink } from '../src/redis/link.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -176,6 +177,31 @@ describe.each(engines)('%s', (engine) => {
     other.settle(100, 1);
     expect(await other.reserve(1, () => 100, { ms: 5_000, onLeave: () => undefined })).toEqual({ allowed: false, spent: 100 });
     await two.close();
+  });
+
+  test('a charge that Redis did not hear comes with the next one, once, unless the rows have told of it', async () => {
+    const name = scope();
+    const lossy = await open('lossy');
+    const { run } = RedisLink.prototype;
+    const losing = async (work: () => void): Promise<void> => {
+      RedisLink.prototype.run = async () => [];
+      work();
+      RedisLink.prototype.run = run;
+      await sleep(10);
+    };
+    const spent = async () => (await one.lookAtBudget(name))?.spent;
+    lossy.learn(name, 100);
+    lossy.charge(name, { held: 0, cost: 5 });
+    expect(await spent()).toBe(105);
+    await losing(() => lossy.charge(name, { held: 0, cost: 20 }));
+    expect(await spent()).toBe(105);
+    lossy.charge(name, { held: 0, cost: 1 });
+    expect(await spent()).toBe(126);
+    await losing(() => lossy.charge(name, { held: 0, cost: 20 }));
+    one.learn(name, 146);
+    lossy.charge(name, { held: 0, cost: 1 });
+    expect(await spent()).toBe(147);
+    await lossy.close();
   });
 
   test('a process that died: its permits and reservations come back, those of the living stay', async () => {

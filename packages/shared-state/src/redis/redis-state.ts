@@ -21,6 +21,7 @@ type Argument = string | number;
 
 /** Callers known to be over their limit: a flood of theirs is refused without asking. */
 const mostRefused = 10_000;
+const mostCharged = 100_000;
 /** How late a process in line may be before it loses its place. */
 const graceMs = 150;
 
@@ -43,6 +44,9 @@ export class RedisState implements SharedState {
   /** What this process holds, to be renewed all at once. */
   readonly #permits = new Map<string, { limits: GateLimits; held: number }>();
   readonly #money = new Map<string, number>();
+  /** What this process has charged in all, by budget; and the budgets that have not heard of all of it. */
+  readonly #charged = new Map<string, number>();
+  readonly #owed = new Set<string>();
   /** Scopes with a question under way: what they hold is not known until its answer, which renews the lease itself. */
   readonly #asking = new Set<string>();
   readonly #refused = new Map<string, { until: number; used: number; limit: WindowLimit }>();
@@ -150,7 +154,14 @@ export class RedisState implements SharedState {
   charge(scope: string, { held, cost }: { held: number; cost: number }): void {
     this.#noteMoney(scope, held);
     this.#share.charge(scope, { held, cost });
-    if (this.#link.up) this.#send('charge', keyOf('budget', scope), this.holder, held, cost, this.#leaseMs);
+    this.#noteCost(scope, cost);
+    if (this.#link.up) this.#sendCharge(scope, held, cost);
+    else this.#owed.add(scope);
+  }
+
+  #sendCharge(scope: string, held: number, cost: number): void {
+    this.#owed.delete(scope);
+    this.#link.run('charge', keyOf('budget', scope), this.holder, held, cost, this.#leaseMs, this.#charged.get(scope) ?? 0).catch(() => this.#owed.add(scope));
   }
 
   learn(scope: string, spent: number): void {
@@ -202,8 +213,8 @@ export class RedisState implements SharedState {
     if (!this.#link.up) return;
     for (const [scope, { limits, held }] of this.#permits)
       if (!this.#asking.has(scope)) this.#send('give', keyOf('gate', scope), ...gateArguments(limits), this.holder, held, 0, this.#leaseMs);
-    for (const [scope, held] of this.#money)
-      if (!this.#asking.has(moneyOf(scope))) this.#send('charge', keyOf('budget', scope), this.holder, held, 0, this.#leaseMs);
+    for (const scope of new Set([...this.#money.keys(), ...this.#owed]))
+      if (!this.#asking.has(moneyOf(scope))) this.#sendCharge(scope, this.#money.get(scope) ?? 0, 0);
   }
 
   /** A failure has marked the link as lost already, and said so. */
@@ -224,6 +235,12 @@ export class RedisState implements SharedState {
   #noteMoney(scope: string, held: number): void {
     if (held > 0) this.#money.set(scope, held);
     else this.#money.delete(scope);
+  }
+
+  #noteCost(scope: string, cost: number): void {
+    // Periods end, and their scopes are never charged again.
+    if (!this.#charged.has(scope) && this.#charged.size >= mostCharged) this.#charged.delete(this.#charged.keys().next().value!);
+    this.#charged.set(scope, (this.#charged.get(scope) ?? 0) + cost);
   }
 
   /** Until its time no other process can have made room: hits only grow older. */

@@ -183,9 +183,21 @@ save()
 return { granted, s.spent or -1, reserved + held }
 `;
 
-/** ARGV: holder, held, cost, lease. */
+/**
+ * ARGV: holder, held, cost, lease, what the holder was charged in all. A charge that was lost comes with the next one, by the difference of
+ * those sums; what the rows have told since comes no second time.
+ */
 const charge = `${budget}
-if s.spent then s.spent = s.spent + tonumber(ARGV[3]) end
+local total = tonumber(ARGV[5])
+s.t = s.t or {}
+local known = s.t[ARGV[1]]
+if s.spent then s.spent = s.spent + math.max(tonumber(ARGV[3]), known and total - known or 0) end
+if not known then
+  local holders = 0
+  for _ in pairs(s.t) do holders = holders + 1 end
+  if holders >= 64 then s.t = {} end
+end
+s.t[ARGV[1]] = total
 note(ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[4]))
 save()
 return 1
@@ -193,7 +205,11 @@ return 1
 
 /** ARGV: spent. */
 const learn = `${budget}
-s.spent = math.max(s.spent or 0, tonumber(ARGV[1]))
+local spent = tonumber(ARGV[1])
+if spent > (s.spent or -1) then
+  s.spent = spent
+  s.t = {}
+end
 save()
 return 1
 `;
