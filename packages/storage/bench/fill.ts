@@ -13,10 +13,8 @@ type Target = { mode: 'sqlite'; file: string } | { mode: 'postgresql'; url: stri
 
 const dims = ['access_key', 'key_group', 'model', 'upstream', 'client_protocol', 'upstream_protocol', 'error'];
 const sums = 'requests, errors, estimated, unpriced, input, output, cache_read, cache_write, reasoning, cost_micros, duration_ms';
-const summed = sums
-  .split(', ')
-  .map((name) => `sum(${name})`)
-  .join(', ');
+const each = (write: (name: string) => string): string => sums.split(', ').map(write).join(', ');
+const summedAs = each((name) => `sum(${name}) as ${name}`);
 
 function statements({ rows, end, days }: FillOptions, mode: Target['mode']): string[] {
   const counter =
@@ -43,7 +41,7 @@ function statements({ rows, end, days }: FillOptions, mode: Target['mode']): str
       count(*) as requests, sum(case when error_code is null then 0 else 1 end) as errors, 0 as estimated, 0 as unpriced, sum(input_tokens) as input, sum(output_tokens) as output,
       sum(cache_read_tokens) as cache_read, 0 as cache_write, 0 as reasoning, sum(cost_micros) as cost_micros, sum(duration_ms) as duration_ms from request_stats group by 1, 2, 3, 4, 5, 6, 7, 8, 9`,
     `create table bench_times as select started_at / 3600000 * 3600000 as start, access_key, key_group, model, upstream, client_protocol, upstream_protocol, coalesce(error_code, '') as error, currency,
-      0 as kind, ${bucket('duration_ms')} as bucket, count(*) as count from request_stats group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 11`,
+      ${bucket('duration_ms')} as bucket, count(*) as count from request_stats group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
     ...['all', ...dims, 'full'].flatMap((scope) => {
       const value = (name: string) => (scope === 'full' || scope === name ? name : "''");
       const keyOf = (table: string) =>
@@ -56,8 +54,12 @@ function statements({ rows, end, days }: FillOptions, mode: Target['mode']): str
       return [
         make,
         ...grains.flatMap(([grain, start]) => [
-          `insert into stat_sums (series, grain, start, ${sums}) select d.id, ${grain}, ${start}, ${summed} from bench_full b join stat_series d on d.key = ${keyOf('b.')} group by 1, 3`,
-          `insert into stat_latencies (series, grain, start, kind, bucket, count) select d.id, ${grain}, ${start}, kind, bucket, sum(count) from bench_times b join stat_series d on d.key = ${keyOf('b.')} group by 1, 3, 4, 5`,
+          `insert into stat_sums (series, grain, start, ${sums}, duration_counts)
+            select series, ${grain}, at, ${each((name) => `s.${name}`)}, counts
+            from (select d.id as series, ${start} as at, ${summedAs} from bench_full b join stat_series d on d.key = ${keyOf('b.')} group by 1, 2) s
+            join (select series, at, string_agg(bucket || ':' || count, ' ') as counts from
+              (select d.id as series, ${start} as at, bucket, sum(count) as count from bench_times b join stat_series d on d.key = ${keyOf('b.')} group by 1, 2, 3) t group by 1, 2) l
+            using (series, at)`,
         ]),
       ];
     }),

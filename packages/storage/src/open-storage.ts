@@ -66,7 +66,15 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
     lastUsed: createLastUsed(db, dialect),
     console: createConsoleStore(db, dialect, now),
     requests: threaded ?? createRequestStats(db, dialect, now),
-    migrate: () => migrate(db, dialect, logger),
+    async migrate() {
+      if (!dialect.patient) return migrate(db, dialect, logger);
+      const patient = new Kysely<Database>({ dialect: dialect.patient() });
+      try {
+        await migrate(patient, dialect, logger);
+      } finally {
+        await patient.destroy();
+      }
+    },
     async ping() {
       try {
         await sql`select 1`.execute(db);

@@ -182,12 +182,10 @@ interface RollupPlace {
   grain: number;
   start: number;
 }
-export type SumColumns = RollupPlace & Measures;
-export interface LatencyColumns extends RollupPlace {
-  /** 0 whole duration, 1 first content. */
-  kind: number;
-  bucket: number;
-  count: number;
+export interface SumColumns extends RollupPlace, Measures {
+  /** Whole durations and times to first content, as counts by bucket (`stats/histogram.ts`). */
+  duration_counts: string;
+  content_counts: string;
 }
 export interface SessionColumns extends Measures {
   session_id: string;
@@ -244,6 +242,5 @@ export interface Database {
   console_state: ConsoleStateColumns;
   stat_series: SeriesColumns;
   stat_sums: SumColumns;
-  stat_latencies: LatencyColumns;
   stat_sessions: SessionColumns;
 }

@@ -5,6 +5,8 @@ export interface StorageDialect {
   mode: 'sqlite' | 'postgresql';
   /** Opens connections on first use. */
   kysely: Dialect;
+  /** For changes of the schema, whose statements may take minutes on large tables: a connection that no time limit ends. Absent where there is none. */
+  patient?: () => Dialect;
   /** Bound parameters that one statement may hold. */
   maxParameters: number;
   /** Column types that differ. Text compares by bytes on both, so that sorting and paging agree. */
@@ -20,6 +22,8 @@ export interface StorageDialect {
   /** The smaller and the larger of two values. */
   leastOf: string;
   greatestOf: string;
+  /** A function of two texts of counts by bucket that gives both together; absent where the engine has none. */
+  addCounts?: string;
   encodeBoolean(value: boolean): unknown;
   /** Case-insensitive (ASCII) search for a literal text: no pattern characters. */
   contains(column: Expression<unknown>, text: string): Expression<SqlBool>;

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
+import { addCounts } from '../stats/histogram.ts';
 import type { StorageDialect } from './dialect.ts';
 import { createErrorTranslator } from './translate-error.ts';
 
@@ -43,6 +44,7 @@ export function createSqliteDialect(file: string): StorageDialect {
     countsLater: true,
     leastOf: 'min',
     greatestOf: 'max',
+    addCounts: 'add_counts',
     encodeBoolean: (value) => (value ? 1 : 0),
     contains: (column, text) => sql<boolean>`instr(lower(${column}), lower(${text})) > 0`,
     // Most documents do not even have the word: they are not parsed for it.
@@ -74,6 +76,7 @@ function openFile(file: string): DatabaseSync {
   database.exec('pragma journal_mode = WAL');
   // With WAL, NORMAL can lose the last commits in a power cut but never corrupts; a row of statistics is not worth an fsync.
   database.exec('pragma synchronous = NORMAL');
+  database.function('add_counts', { deterministic: true }, (one, other) => addCounts(String(one), String(other)));
   return database;
 }
 

@@ -13,6 +13,7 @@ import { statTables } from './0008-stats.ts';
 import { countedRows } from './0009-counted-rows.ts';
 import { rewritingTables } from './0010-row-pipeline.ts';
 import { requestBodiesTable } from './0011-request-bodies.ts';
+import { latencyColumns } from './0012-latencies.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -27,6 +28,7 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0009-counted-rows': (_types, dialect) => countedRows(dialect),
   '0010-row-pipeline': rewritingTables,
   '0011-request-bodies': requestBodiesTable,
+  '0012-latencies': (_types, dialect) => latencyColumns(dialect),
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

@@ -16,6 +16,28 @@ export type Histogram = Map<number, number>;
 
 export const addTo = (histogram: Histogram, bucket: number, count: number): void => void histogram.set(bucket, (histogram.get(bucket) ?? 0) + count);
 
+/** As it lies in a column: `bucket:count`, with blanks between; '' for none. */
+export function writeCounts(histogram: Histogram): string {
+  let text = '';
+  for (const [bucket, count] of histogram) if (count !== 0) text += text === '' ? `${bucket}:${count}` : ` ${bucket}:${count}`;
+  return text;
+}
+
+/** What is no count is passed over. */
+export function readCounts(into: Histogram, text: string): Histogram {
+  if (text === '') return into;
+  for (const pair of text.split(' ')) {
+    const colon = pair.indexOf(':');
+    const [bucket, count] = [Number(pair.slice(0, colon)), Number(pair.slice(colon + 1))];
+    if (colon > 0 && Number.isSafeInteger(bucket) && Number.isSafeInteger(count)) addTo(into, bucket, count);
+  }
+  return into;
+}
+
+/** Both together. */
+export const addCounts = (one: string, other: string): string =>
+  one === '' ? other : other === '' ? one : writeCounts(readCounts(readCounts(new Map(), one), other));
+
 /** In whole milliseconds; null of nothing. `share` between 0 and 1. */
 export function quantile(histogram: Histogram, share: number): number | null {
   let total = 0;

@@ -72,12 +72,10 @@ async function deleteSums(db: Kysely<Database>, grain: Grain, before: number, st
     .select((eb) => eb.fn.max('id').as('id'))
     .executeTakeFirst();
   for (let from = 0; from <= Number(last?.id ?? -1) && !stopped(); from += seriesAtOnce) {
-    for (const table of ['stat_latencies', 'stat_sums'])
-      await deletePiece(
-        db,
-        sql`delete from ${sql.table(table)} where series >= ${from} and series < ${from + seriesAtOnce}
-        and grain = ${grains[grain]} and start < ${before}`,
-      );
+    await deletePiece(
+      db,
+      sql`delete from stat_sums where series >= ${from} and series < ${from + seriesAtOnce} and grain = ${grains[grain]} and start < ${before}`,
+    );
     await pause();
   }
 }

@@ -3,7 +3,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { type Database, type Measures, measureNames } from '../schema.ts';
 import { type Dimension, dimensions, type Grain, grains, noMeasures, type Scope } from './dimensions.ts';
-import { addTo, type Histogram, quantile } from './histogram.ts';
+import { type Histogram, quantile, readCounts } from './histogram.ts';
 
 export interface StatsRange {
   /** Milliseconds since the epoch, both at the begin of a grain: from inclusive, to exclusive. */
@@ -77,12 +77,12 @@ interface Parts {
   values: readonly string[] | null;
 }
 
-/** What both tables are read by. The order of the join is said: from the few series to their rows by key. */
-function source(table: 'stat_sums' | 'stat_latencies', query: StatsQuery, values: readonly string[] | null): RawBuilder<unknown> {
+/** The order of the join is said: from the few series to their sums by key. */
+function source(query: StatsQuery, values: readonly string[] | null): RawBuilder<unknown> {
   const conditions = [sql`d.scope = ${scopeOf(query)}`];
   for (const name of dimensions) if (query.filters[name] !== undefined) conditions.push(sql`${sql.ref(`d.${name}`)} = ${query.filters[name]}`);
   if (query.by && values) conditions.push(sql`${sql.ref(`d.${query.by.dimension}`)} in (${sql.join(values)})`);
-  return sql`from stat_series d cross join ${sql.table(table)} s where ${sql.join(conditions, sql` and `)} and s.series = d.id
+  return sql`from stat_series d cross join stat_sums s where ${sql.join(conditions, sql` and `)} and s.series = d.id
     and s.grain = ${grains[query.grain]} and s.start >= ${query.from} and s.start < ${query.to}`;
 }
 
@@ -90,18 +90,17 @@ const columnOf = ({ by }: StatsQuery): RawBuilder<unknown> => (by ? sql.ref(`d.$
 
 async function firstValues(db: Kysely<Database>, query: StatsQuery, { dimension, order, limit }: NonNullable<StatsQuery['by']>): Promise<string[]> {
   const column = sql.ref(`d.${dimension}`);
-  const { rows } = await sql<{ value: string }>`select ${column} as value ${source('stat_sums', query, null)}
+  const { rows } = await sql<{ value: string }>`select ${column} as value ${source(query, null)}
     group by ${column} having sum(s.requests) > 0 order by ${orders[order]} desc, ${column} limit ${limit}`.execute(db);
   return rows.map(({ value }) => value);
 }
 
 type SumRow = { value: string; start: number | null; currency: string } & Record<keyof Measures, number | string>;
-interface BucketRow {
+interface CountsRow {
   value: string;
   start: number | null;
-  kind: number;
-  bucket: number;
-  count: number | string;
+  duration_counts: string;
+  content_counts: string;
 }
 
 const startOf = ({ overTime }: StatsQuery): RawBuilder<unknown> => (overTime ? sql`s.start` : sql`null`);
@@ -113,14 +112,14 @@ const grouping = (query: StatsQuery, ...more: RawBuilder<unknown>[]): RawBuilder
 async function readSums({ db, query, values }: Parts): Promise<SumRow[]> {
   const sums = sql.join(measureNames.map((name) => sql`sum(${sql.ref(`s.${name}`)}) as ${sql.ref(name)}`));
   const { rows } = await sql<SumRow>`select ${columnOf(query)} as value, ${startOf(query)} as start, d.currency as currency, ${sums}
-    ${source('stat_sums', query, values)} ${grouping(query, sql`d.currency`)}`.execute(db);
+    ${source(query, values)} ${grouping(query, sql`d.currency`)}`.execute(db);
   return rows;
 }
 
-async function readLatencies({ db, query, values }: Parts): Promise<BucketRow[]> {
-  const { rows } =
-    await sql<BucketRow>`select ${columnOf(query)} as value, ${startOf(query)} as start, s.kind as kind, s.bucket as bucket, sum(s.count) as count
-    ${source('stat_latencies', query, values)} ${grouping(query, sql`s.kind`, sql`s.bucket`)}`.execute(db);
+/** Not added up by the engine: it cannot, and the cells are few. */
+async function readLatencies({ db, query, values }: Parts): Promise<CountsRow[]> {
+  const { rows } = await sql<CountsRow>`select ${columnOf(query)} as value, ${startOf(query)} as start, s.duration_counts, s.content_counts
+    ${source(query, values)} and s.duration_counts <> ''`.execute(db);
   return rows;
 }
 
@@ -132,7 +131,7 @@ interface Gathered {
   histograms: readonly [Histogram, Histogram];
 }
 
-function gather(query: StatsQuery, values: readonly string[] | null, sums: readonly SumRow[], buckets: readonly BucketRow[]): StatsGroup[] {
+function gather(query: StatsQuery, values: readonly string[] | null, sums: readonly SumRow[], counts: readonly CountsRow[]): StatsGroup[] {
   const groups = new Map<string, Gathered>();
   const group = ({ value, start }: { value: string; start: number | null }): Gathered => {
     const id = `${start ?? ''}\u0001${value}`;
@@ -148,7 +147,11 @@ function gather(query: StatsQuery, values: readonly string[] | null, sums: reado
     for (const name of measureNames) one.sums[name] += Number(row[name]);
     if (row.currency !== '') one.cost.set(row.currency, (one.cost.get(row.currency) ?? 0) + Number(row.cost_micros));
   }
-  for (const row of buckets) addTo(group(row).histograms[Number(row.kind) === 0 ? 0 : 1], Number(row.bucket), Number(row.count));
+  for (const row of counts) {
+    const { histograms } = group(row);
+    readCounts(histograms[0], row.duration_counts);
+    readCounts(histograms[1], row.content_counts);
+  }
   const place = new Map(values?.map((value, at) => [value, at]));
   return [...groups.values()]
     .filter((one) => one.sums.requests > 0)

@@ -6,7 +6,10 @@ import { dimensions, type Scope, type Values } from './dimensions.ts';
 export interface SeriesKey {
   /** What the database knows it by. */
   text: string;
-  columns: Omit<SeriesColumns, 'id'>;
+  scope: Scope;
+  /** Those of the scope count. */
+  values: Values;
+  currency: string;
 }
 
 export type FreshSeries = readonly (readonly [key: string, id: number])[];
@@ -18,17 +21,6 @@ const between = '\u0001';
 
 export class SeriesBook {
   readonly #ids = new Map<string, number>();
-
-  keyOf(scope: Scope, values: Values, currency: string): SeriesKey {
-    const own = (name: (typeof dimensions)[number]): string => (scope === 'full' || scope === name ? values[name] : '');
-    const columns = { scope, currency } as Omit<SeriesColumns, 'id'>;
-    for (const name of dimensions) columns[name] = own(name);
-    columns.key =
-      scope === 'full'
-        ? [scope, currency, ...dimensions.map((name) => values[name])].join(between)
-        : [scope, currency, scope === 'all' ? '' : values[scope]].join(between);
-    return { text: columns.key, columns };
-  }
 
   /** All ids by key, inside the transaction of the writer. `fresh` is to be told to `remember` when that has ended well: it may yet be rolled back. */
   async resolve(db: Kysely<Database>, keys: readonly SeriesKey[]): Promise<{ ids: ReadonlyMap<string, number>; fresh: FreshSeries }> {
@@ -46,7 +38,7 @@ export class SeriesBook {
       const some = sorted.slice(start, start + perStatement);
       await db
         .insertInto('stat_series')
-        .values(some.map(({ columns }) => columns))
+        .values(some.map(columnsOf))
         .onConflict((conflict) => conflict.column('key').doNothing())
         .execute();
       const rows = await db
@@ -70,4 +62,17 @@ export class SeriesBook {
     if (this.#ids.size + fresh.length > mostRemembered) this.#ids.clear();
     for (const [key, id] of fresh) this.#ids.set(key, id);
   }
+}
+
+/** What the database knows a series by. */
+export function seriesText(scope: Scope, values: Values, currency: string): string {
+  if (scope === 'all') return `all${between}${currency}${between}`;
+  if (scope === 'full') return `full${between}${currency}${between}${dimensions.map((name) => values[name]).join(between)}`;
+  return `${scope}${between}${currency}${between}${values[scope]}`;
+}
+
+function columnsOf({ text, scope, values, currency }: SeriesKey): Omit<SeriesColumns, 'id'> {
+  const columns = { key: text, scope, currency } as Omit<SeriesColumns, 'id'>;
+  for (const name of dimensions) columns[name] = scope === 'full' || scope === name ? values[name] : '';
+  return columns;
 }
