@@ -25,8 +25,14 @@ describe.each(arrangements('completions'))('legacy completions on a %s gateway',
         { name: 'words', upstream: 'chat', upstream_model_id: 'text:40' },
         { name: 'cut', upstream: 'chat', upstream_model_id: 'text:40+cut@2000' },
         { name: 'refused', upstream: 'chat', upstream_model_id: 'err:400:bad' },
+        { name: 'failing', upstream: 'chat', upstream_model_id: 'err:500' },
         { name: 'messages', upstream: 'messages', upstream_model_id: 'ok' },
         { name: 'native', upstream: 'native', upstream_model_id: 'ok' },
+      ],
+      load_balancers: [
+        { name: 'mixed', strategy: 'priority', entries: [{ model: 'messages' }, { model: 'native' }, { model: 'words' }] },
+        { name: 'others', entries: [{ model: 'messages' }, { model: 'native' }] },
+        { name: 'spent', strategy: 'priority', entries: [{ model: 'messages' }, { model: 'failing' }] },
       ],
       key_groups: [{ name: 'few', models: ['words'] }],
       access_keys: [{ name: 'few', group: 'few', key: limitedKey }],
@@ -100,6 +106,22 @@ describe.each(arrangements('completions'))('legacy completions on a %s gateway',
       { error: { message: expect.stringContaining('/v1/chat/completions'), type: 'invalid_request_error', param: 'model', code: 'invalid_request' } },
     ]);
     expect(fake.requests.length).toBe(heard);
+  });
+
+  test('a load balancer passes over nodes that cannot serve it; a 400 only when none can', async () => {
+    const heard = fake.requests.length;
+    const served = await post({ model: 'mixed', prompt: 'x' });
+    expect([served.status, ((await served.json()) as { model: string }).model]).toEqual([200, 'mixed']);
+    expect(await gateway.row(served.headers.get('x-request-id')!)).toMatchObject({ upstream: 'chat', attempts: [{ upstream: 'chat', status: 200 }] });
+    expect(fake.requests.length).toBe(heard + 1);
+    const refused = await post({ model: 'others', prompt: 'x' });
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      { error: expect.objectContaining({ message: expect.stringContaining('/v1/chat/completions') }) },
+    ]);
+    expect(fake.requests.length).toBe(heard + 1);
+    // A node that could serve it and failed says more than those that could not.
+    expect((await post({ model: 'spent', prompt: 'x' })).status).toBe(503);
   });
 
   test('refusals: of the upstream, of the door', async () => {

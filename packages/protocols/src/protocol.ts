@@ -86,6 +86,8 @@ export interface ClientDoor {
   routes: readonly ClientRoute[];
   /** Callers leave the model out of later requests of a session: the session's last one is meant. */
   remembersModel?: true;
+  /** An operation that has no translation, and what its caller is told where no upstream takes it as it is. */
+  onlyVerbatim?: { operation: Operation; refusal: string };
   /** Top-level keys, beside `model`, that the verbatim passage may replace or add: the edge's scan notes where they stand. */
   editedKeys?: readonly string[];
   /** Words that `contains` of the verbatim passage is asked for in quotes: the edge's scan notes which of them the body holds. */

@@ -12,6 +12,7 @@ import {
 } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import { createProofs, type Proofs } from './attempt/signatures.ts';
+import { passesVerbatim } from './attempt/unserved.ts';
 import { BodySearch } from './body-search.ts';
 import type { Call } from './call.ts';
 import { type Draft, printDraft } from './prepare/draft.ts';
@@ -52,7 +53,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
   const { job } = call;
   const refusedFlags = room.refusedFlags.of(route);
   const target = refusedFlags ? { ...route.target, refusedFlags } : route.target;
-  const passes = upstream.passesVerbatim?.(job.clientProtocol, route.target, job.operation) ?? job.clientProtocol === route.protocol;
+  const passes = passesVerbatim(job, route);
   /** Let go when the request is ready. */
   const search = new BodySearch(call);
   const contains = (text: string): boolean => search.contains(text);

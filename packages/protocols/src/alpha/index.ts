@@ -11,7 +11,7 @@ import { growing } from './growing.ts';
 import { injectCache } from './inject-cache.ts';
 import { writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
-import { readRequest } from './read-request.ts';
+import { onlyVerbatim, readRequest } from './read-request.ts';
 import { AlphaReader, finishedUsage, readWhole } from './read-response.ts';
 import { limitKeys, readReplyLimits } from './reply-limits.ts';
 import { routes } from './routes.ts';
@@ -29,6 +29,7 @@ export const alpha: Protocol = {
     editedKeys: ['stream_options', ...normalizedKeys, 'messages', 'input', 'tools', 'tool_choice'],
     limitKeys,
     readReplyLimits,
+    onlyVerbatim,
     bodyWords,
     readRequest,
     testCall,

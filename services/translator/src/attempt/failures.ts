@@ -9,7 +9,7 @@ export class Failures {
   #last: GatewayError | undefined;
   /** A limit is the one failure that passes by itself: with several keys it says more than a refused one. */
   #limited: GatewayError | undefined;
-  /** What a strict group would have lost on its way to a node. */
+  /** Why nodes were passed over that could not serve it: what a strict group would have lost, or no translation. */
   refused: GatewayError | undefined;
   #callers = false;
   /** What does not fit is the caller's to shorten, whatever a node with a larger window answered. */

@@ -18,6 +18,7 @@ import { faultFacts } from './fault-facts.ts';
 import { withoutFlags } from './refused-flags.ts';
 import { type AttemptEnd, sendAttempt } from './send.ts';
 import { sendOn } from './send-on.ts';
+import { unservedBy } from './unserved.ts';
 import { withoutProofs } from './without-proofs.ts';
 
 /** Resolves when an attempt gave the reply; throws the error that the caller gets when none did. */
@@ -42,6 +43,12 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
         snapshot = await sendOn(call, route, elsewhere, room);
         path = new AttemptPath(call.plan);
         failures = new Failures(call.plan);
+        continue;
+      }
+      const unserved = unservedBy(call, route);
+      if (unserved) {
+        failures.refused ??= unserved;
+        path.nextNode();
         continue;
       }
     }

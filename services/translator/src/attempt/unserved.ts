@@ -1,0 +1,16 @@
+/** Requests that have no translation are for upstreams that take them as they are: other nodes of a load balancer are passed over. */
+import { GatewayError } from '@model-gateway/errors';
+import { findProtocol } from '@model-gateway/protocols';
+import type { Route } from '@model-gateway/routing';
+import type { Call } from '../call.ts';
+
+/** What the caller is told when no node is left; null: this one may serve it. */
+export function unservedBy({ client, job }: Call, route: Route): GatewayError | null {
+  const { onlyVerbatim } = client;
+  if (onlyVerbatim?.operation !== job.operation || passesVerbatim(job, route)) return null;
+  return new GatewayError('invalid_request', { message: onlyVerbatim.refusal, param: 'model' });
+}
+
+/** Whether an upstream speaks what the caller speaks, or carries it. */
+export const passesVerbatim = ({ clientProtocol, operation }: Call['job'], { protocol, target }: Route): boolean =>
+  findProtocol(protocol)?.upstream?.passesVerbatim?.(clientProtocol, target, operation) ?? clientProtocol === protocol;
