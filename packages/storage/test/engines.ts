@@ -8,8 +8,8 @@ import { openStorage, type Storage } from '../src/index.ts';
 export interface Engine {
   name: 'sqlite' | 'postgresql';
   start(): Promise<void>;
-  /** An empty, migrated database. */
-  open(): Promise<Storage>;
+  /** An empty, migrated database. `now`: its clock. */
+  open(now?: () => number): Promise<Storage>;
   /** The last one again, as another process would open it while the first is dead. Absent where nothing waits in a process. */
   reopen?(): Promise<Storage>;
   stop(): Promise<void>;
@@ -23,7 +23,7 @@ function sqliteEngine(): Engine {
   return {
     name: 'sqlite',
     start: async () => undefined,
-    open: () => migrated(openStorage({ mode: 'sqlite', file: join(folder, `${count++}.db`) }, { logger: silent })),
+    open: (now = Date.now) => migrated(openStorage({ mode: 'sqlite', file: join(folder, `${count++}.db`) }, { logger: silent, now })),
     reopen: () => migrated(openStorage({ mode: 'sqlite', file: join(folder, `${count - 1}.db`) }, { logger: silent })),
     stop: async () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -36,7 +36,7 @@ function postgresEngine(): Engine {
     start: async () => {
       server = await openTestPostgres();
     },
-    open: async () => migrated(openStorage({ mode: 'postgresql', url: await server.createDatabase() }, { logger: silent })),
+    open: async (now = Date.now) => migrated(openStorage({ mode: 'postgresql', url: await server.createDatabase() }, { logger: silent, now })),
     stop: () => server.stop(),
   };
 }

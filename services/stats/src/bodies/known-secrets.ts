@@ -15,7 +15,9 @@ const likelyCredential = /auth|key|token|secret|cookie/i;
 /** Gives what is to be called before each use of the redactor: cheap while the snapshot is the same. */
 export function createKnownSecrets({ keyring, redactor, logger }: KnownSecretsDeps): (snapshot: Snapshot) => void {
   /** Records are shared by the snapshots in which they did not change. */
-  let known = new Map<UpstreamRecord, readonly string[]>();
+  const read = new WeakSet<UpstreamRecord>();
+  /** Nothing is forgotten: a key that was just replaced may still be in use, and in bodies under way. */
+  const known = new Set<string>();
   let seen: Snapshot | undefined;
 
   const open = (upstream: UpstreamRecord, sealed: string, boundTo: string): string[] => {
@@ -38,14 +40,15 @@ export function createKnownSecrets({ keyring, redactor, logger }: KnownSecretsDe
 
   return (snapshot) => {
     if (snapshot === seen) return;
-    const next = new Map<UpstreamRecord, readonly string[]>();
     for (const upstream of snapshot.upstreams.values()) {
-      const secrets = known.get(upstream) ?? secretsOf(upstream);
-      if (!known.has(upstream)) for (const secret of secrets) redactor.add(secret);
-      next.set(upstream, secrets);
+      if (read.has(upstream)) continue;
+      read.add(upstream);
+      for (const secret of secretsOf(upstream)) {
+        if (known.has(secret)) continue;
+        known.add(secret);
+        redactor.add(secret);
+      }
     }
-    for (const [upstream, secrets] of known) if (!next.has(upstream)) for (const secret of secrets) redactor.remove(secret);
-    known = next;
     seen = snapshot;
   };
 }
