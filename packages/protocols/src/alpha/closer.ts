@@ -15,7 +15,7 @@ const mostChoices = 128;
 export class AlphaCloser implements Closer {
   ended = false;
   readonly #context: CloserContext;
-  readonly #decoder = new TextDecoder();
+  /** One byte, one character: what is looked for is ASCII, and a cut inside a character cannot matter. */
   #carry = '';
   #identity: { id: string; created: number; model: string } | null = null;
   /** The stream is one of legacy completions: text stands in the choice itself. */
@@ -35,7 +35,7 @@ export class AlphaCloser implements Closer {
 
   observe(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
-    const text = this.#decoder.decode(bytes, { stream: true });
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
     // A boundary may lie across two pieces: three characters back are enough to see it.
     const from = Math.max(0, this.#carry.length - 3);
     this.#carry += text;
@@ -140,7 +140,7 @@ function parseData(event: string): unknown {
     .map((line) => line.slice(5))
     .join('\n');
   try {
-    return JSON.parse(data);
+    return JSON.parse(Buffer.from(data, 'latin1').toString('utf8'));
   } catch {
     // Comments and foreign events are none of ours; they change nothing about how the stream is to end.
     return undefined;
