@@ -4,6 +4,7 @@ import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
 import type { Change } from '../stats/tally.ts';
 import { columnKinds, columnNames, type StoredRow } from './row-codec.ts';
+import { columnValues } from './row-of-columns.ts';
 
 const keyColumns: ReadonlySet<string> = new Set(['id', 'started_at']);
 const replaced = columnNames.filter((name) => !keyColumns.has(name));
@@ -26,10 +27,7 @@ type Insert = (db: Kysely<Database>, rows: readonly StoredRow[]) => Promise<{ ad
 const insertEach =
   (runEach: NonNullable<StorageDialect['runEach']>): Insert =>
   async (_db, rows) => {
-    const changes = runEach(
-      oneRow,
-      rows.map((row) => columnNames.map((name) => row[name])),
-    );
+    const changes = runEach(oneRow, rows.map(columnValues));
     if (changes.every((count) => count === 1)) return { added: rows, met: [] };
     return { added: rows.filter((_row, at) => changes[at] === 1), met: rows.filter((_row, at) => changes[at] === 0) };
   };
@@ -53,7 +51,7 @@ const recordTypes = { text: 'text', integer: 'bigint', boolean: 'boolean', json:
 async function replace(db: Kysely<Database>, dialect: StorageDialect, rows: readonly StoredRow[]): Promise<Change[]> {
   const known = await readKnown(db, dialect, rows);
   const better = rows.filter((row) => row.authority > (known.get(keyOf(row))?.authority ?? Number.POSITIVE_INFINITY));
-  for (const row of better) await upsert(db, row).execute();
+  for (const row of better) await upsert(db, Object.fromEntries(columnNames.map((name) => [name, row[name]])) as StoredRow).execute();
   return better.map((after) => ({ before: known.get(keyOf(after)) ?? null, after }));
 }
 

@@ -1,15 +1,16 @@
-/** Rows between threads: numbers in one block of memory, each text once. An object for each row would cost more to hand over than to store. */
+/** Rows between threads, column by column: numbers in one block of memory, each text once. An object for each row would cost more to hand over than to store. */
 import type { RequestRow } from '@model-gateway/contracts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText, longestText } from '../requests/clean-text.ts';
 import { clampInteger, columnKinds, columnNames, jsonText, type Kind, type StoredRow } from '../requests/row-codec.ts';
+import { RowOfColumns } from '../requests/row-of-columns.ts';
 
 export interface PackedRows {
   count: number;
-  /** Row by row in the order of the columns: a number, or where its text stands; NaN for none. */
+  /** Column by column: a number, or where its text stands; NaN for none. */
   cells: Float64Array<ArrayBuffer>;
   texts: string[];
-  /** From here on texts are JSON, which is never cut. */
+  /** JSON, which is never cut. */
   json: string[];
 }
 
@@ -17,52 +18,73 @@ const kinds: readonly Kind[] = columnNames.map((name) => columnKinds[name]);
 
 export function packRows(rows: readonly RequestRow[]): PackedRows {
   const cells = new Float64Array(rows.length * columnNames.length);
-  const places = new Map<string, number>();
-  const jsonPlaces = new Map<string, number>();
-  let at = 0;
-  for (const row of rows)
-    for (let column = 0; column < kinds.length; column++) {
-      const value = row[columnNames[column]!];
-      cells[at++] = packers[kinds[column]!](value, places, jsonPlaces);
-    }
-  return { count: rows.length, cells, texts: [...places.keys()], json: [...jsonPlaces.keys()] };
+  const texts = new Places();
+  const json = new Places();
+  columnNames.forEach((name, column) => packers[kinds[column]!](rows, name, cells.subarray(column * rows.length, (column + 1) * rows.length), { texts, json }));
+  return { count: rows.length, cells, texts: texts.list, json: json.list };
 }
 
-type Places = Map<string, number>;
+type Packer = (rows: readonly RequestRow[], name: keyof RequestRow, cells: Float64Array, places: { texts: Places; json: Places }) => void;
 
-const packers: Record<Kind, (value: unknown, places: Places, jsonPlaces: Places) => number> = {
-  text(value, places) {
-    if (value === null || value === undefined) return Number.NaN;
-    const text = String(value);
-    return placeOf(text.length > longestText ? text.slice(0, longestText) : text, places);
+const packers: Record<Kind, Packer> = {
+  text(rows, name, cells, { texts }) {
+    for (let at = 0; at < cells.length; at++) {
+      const value: unknown = rows[at]![name];
+      cells[at] = value === null || value === undefined ? Number.NaN : texts.of(shorten(String(value)));
+    }
   },
-  integer: (value) => (typeof value === 'number' && Number.isFinite(value) ? clampInteger(value) : Number.NaN),
-  boolean: (value) => (value === true ? 1 : 0),
-  json: (value, _places, jsonPlaces) => placeOf(jsonText(value), jsonPlaces),
+  integer(rows, name, cells) {
+    for (let at = 0; at < cells.length; at++) {
+      const value: unknown = rows[at]![name];
+      cells[at] = typeof value === 'number' && Number.isFinite(value) ? clampInteger(value) : Number.NaN;
+    }
+  },
+  boolean(rows, name, cells) {
+    for (let at = 0; at < cells.length; at++) cells[at] = rows[at]![name] === true ? 1 : 0;
+  },
+  json(rows, name, cells, { json }) {
+    for (let at = 0; at < cells.length; at++) cells[at] = json.of(jsonText(rows[at]![name]));
+  },
 };
 
-function placeOf(text: string, places: Places): number {
-  const known = places.get(text);
-  if (known !== undefined) return known;
-  places.set(text, places.size);
-  return places.size - 1;
+const shorten = (text: string): string => (text.length > longestText ? text.slice(0, longestText) : text);
+
+/** Texts and where each stands. */
+class Places {
+  readonly list: string[] = [];
+  readonly #places = new Map<string, number>();
+  /** The one before: rows of a batch are much alike. */
+  #last: string | null = null;
+  #place = 0;
+
+  of(text: string): number {
+    if (text === this.#last) return this.#place;
+    let place = this.#places.get(text);
+    if (place === undefined) {
+      place = this.list.push(text) - 1;
+      this.#places.set(text, place);
+    }
+    this.#last = text;
+    this.#place = place;
+    return place;
+  }
 }
 
 /** The rows as the database has them: each text is cleaned once. */
 export function unpackRows({ count, cells, texts, json }: PackedRows, dialect: StorageDialect): StoredRow[] {
   const clean = texts.map((text) => cleanText(text));
   const cleanJson = json.map((text) => cleanText(text, Number.POSITIVE_INFINITY));
-  const [no, yes] = [dialect.encodeBoolean(false), dialect.encodeBoolean(true)];
+  const truth = [dialect.encodeBoolean(false), dialect.encodeBoolean(true)];
   const readers: Record<Kind, (cell: number) => unknown> = {
     text: (cell) => (Number.isNaN(cell) ? null : clean[cell]),
     integer: (cell) => (Number.isNaN(cell) ? null : cell),
-    boolean: (cell) => (cell === 1 ? yes : no),
+    boolean: (cell) => truth[cell],
     json: (cell) => cleanJson[cell],
   };
-  let at = 0;
-  return Array.from({ length: count }, () => {
-    const row: Record<string, unknown> = {};
-    for (let column = 0; column < kinds.length; column++) row[columnNames[column]!] = readers[kinds[column]!](cells[at++]!);
-    return row as StoredRow;
+  const rows = Array.from({ length: count }, () => new RowOfColumns());
+  kinds.forEach((kind, column) => {
+    const read = readers[kind];
+    for (let at = 0; at < count; at++) rows[at]!.values[column] = read(cells[column * count + at]!);
   });
+  return rows as unknown as StoredRow[];
 }
