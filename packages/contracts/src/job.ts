@@ -39,13 +39,15 @@ export interface Job {
   queueMs: number;
   /** The tail tells what was sent upstream: for the gateway's own test calls alone. */
   trace?: true;
-  /** Where the edge's one scan found top-level values that a verbatim passage may replace; saves the second scan of a large body. */
+  /** What the edge's one scan found in the body; saves others of a large one. */
   places: {
-    keys: string[];
+    /** What it looked for: the `id` of `questionsOf` in packages/protocols. Whoever does not know it looks for himself. */
+    questions: string;
+    /** Top-level values that are there. */
     values: Record<string, { start: number; end: number }>;
+    /** Offset of the closing brace. */
     end: number;
-    /** Words that were looked for as whole strings anywhere in the body, and those that are there. */
-    asked: readonly string[];
+    /** Words that are there. */
     words: string[];
   };
 }

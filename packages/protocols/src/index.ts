@@ -3,6 +3,7 @@ export * from './chat/conversation.ts';
 export * from './chat/event.ts';
 export * from './chat/fold.ts';
 export * from './chat/unwrap-output.ts';
+export { type BodyQuestions, questionsOf } from './kit/body-questions.ts';
 export { promptPrefix } from './kit/prompt-prefix.ts';
 export { refusesProofs } from './kit/proof-refusal.ts';
 export { repairCalls } from './kit/repair-calls.ts';

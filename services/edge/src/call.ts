@@ -4,7 +4,7 @@ import type { Job, Plan, ResolvedName, Snapshot } from '@model-gateway/contracts
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import { headersAllowed } from '@model-gateway/header-rules';
 import { decodeJsonString, scanBody } from '@model-gateway/json';
-import type { ClientDoor, RouteMatch } from '@model-gateway/protocols';
+import { type ClientDoor, questionsOf, type RouteMatch } from '@model-gateway/protocols';
 import { isGranted, resolveName } from '@model-gateway/routing';
 import { mintRequestId } from '@model-gateway/service';
 import { lastOwner } from '@model-gateway/signatures';
@@ -101,26 +101,10 @@ interface Wanted {
   sessionId: string | null;
 }
 
-const decisive = ['model', 'stream'] as const;
-const noWords: readonly string[] = [];
-
-/** What one pass looks for, by client protocol. */
-const wantedKeys = new Map<ClientDoor, readonly string[]>();
-
-function keysOf(client: ClientDoor): readonly string[] {
-  let keys = wantedKeys.get(client);
-  if (!keys) {
-    keys = [...new Set([...decisive, ...(client.editedKeys ?? []), ...(client.limitKeys ?? []), ...(client.cacheKey === undefined ? [] : [client.cacheKey])])];
-    wantedKeys.set(client, keys);
-  }
-  return keys;
-}
-
 /** One pass over the body's bytes: its shape is checked and the names that decide the route are read, once and for all. */
 function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor, lastModel: (session: string | null) => string | undefined): Wanted {
-  const keys = keysOf(client);
-  const words = client.bodyWords ?? noWords;
-  const scan = scanBody<string>(bytes, { keys, words });
+  const questions = questionsOf(client);
+  const scan = scanBody<string>(bytes, questions);
   if (!scan.ok)
     throw new GatewayError(scan.code === 'invalid_json' ? 'invalid_json' : 'invalid_request', {
       message: scan.message,
@@ -137,7 +121,7 @@ function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor, lastMo
   return {
     model: meant,
     stream: match.operation === 'count-tokens' ? 'whole' : (match.stream ?? (stream?.kind === 'true' ? 'sse' : 'whole')),
-    places: { keys: [...keys], values: scan.values as Job['places']['values'], end: scan.end, asked: words, words: scan.words },
+    places: { questions: questions.id, values: scan.values as Job['places']['values'], end: scan.end, words: scan.words },
     sessionId,
   };
 }

@@ -1,8 +1,8 @@
 /** One request as the translator holds it: the job, its body read at most once, and the row it will leave behind. */
 import type { AttemptRecord, Job, Loss, Plan, ProtocolId, RequestRow } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
-import type { Need, Projected, Projection } from '@model-gateway/json';
-import { type ClientDoor, findProtocol, type ReadRequest } from '@model-gateway/protocols';
+import type { KnownPlaces, Need, Projected, Projection } from '@model-gateway/json';
+import { type ClientDoor, findProtocol, questionsOf, type ReadRequest } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { AttemptWatch } from './attempt/outcomes.ts';
 import type { FetchedFile } from './media/fetch-url.ts';
@@ -17,6 +17,12 @@ const isMarked = (holder: object): boolean => 'cache' in holder && holder.cache 
 const own = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? ((value as Record<string, unknown>)[key] ?? undefined) : undefined;
 
+/** What the edge's scan found, and what it looked for. */
+export interface FoundPlaces extends KnownPlaces {
+  asked: readonly string[];
+  words: readonly string[];
+}
+
 /** What was made ready for one route and goes to another of the same protocol. */
 export type Carried = Pick<Prepared, 'body' | 'emulation' | 'bridge'>;
 
@@ -25,7 +31,7 @@ export class Call {
   /** What the caller sent, or what a rule or script before the translation made of it. */
   body: Buffer;
   /** Where the edge found top-level values of `body`; absent for a body that is not the caller's own any more. */
-  places: Job['places'] | undefined;
+  places: FoundPlaces | undefined;
   /** The body that the present plan was made for. */
   #base: Pick<Call, 'body' | 'places'>;
   /** What is being walked: the job's plan, until the request is sent on to another model. */
@@ -58,7 +64,11 @@ export class Call {
   firstContentMs: number | null = null;
   responseBytes = 0;
   /** What was fetched for this request, by address: shared by all attempts. */
-  readonly files = new Map<string, FetchedFile>();
+  get files(): Map<string, FetchedFile> {
+    this.#files ??= new Map();
+    return this.#files;
+  }
+  #files: Map<string, FetchedFile> | undefined;
   #scripted: LastRun | undefined;
   #leaving: AbortController | undefined;
   /** Set when the opener left or died. */
@@ -72,11 +82,13 @@ export class Call {
     this.model = job.plan.model;
     this.routes = [job.plan.model];
     this.body = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    this.places = job.places;
-    this.#base = { body: this.body, places: this.places };
     const client = findProtocol(job.clientProtocol)?.client;
     if (!client) throw new GatewayError('internal', { cause: new Error(`no client door for ${job.clientProtocol}`) });
     this.client = client;
+    const { id, keys, words } = questionsOf(client);
+    const { questions, values, end, words: there } = job.places;
+    this.places = questions === id ? { keys, values, end, asked: words, words: there } : undefined;
+    this.#base = { body: this.body, places: this.places };
   }
 
   /** Milliseconds since the caller's request arrived at the edge. */

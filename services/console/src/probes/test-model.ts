@@ -3,7 +3,7 @@ import { type Job, type Loss, type ReplyTail, testIdentity } from '@model-gatewa
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import { createSseParser } from '@model-gateway/framing';
 import { scanBody } from '@model-gateway/json';
-import type { ClientDoor, Protocol, TestCall } from '@model-gateway/protocols';
+import { type ClientDoor, type Protocol, questionsOf, type TestCall } from '@model-gateway/protocols';
 import { mintRequestId } from '@model-gateway/service';
 import type { Room } from '../room.ts';
 
@@ -129,8 +129,8 @@ async function send(
 async function makeJob({ id, startedAt, model, protocol, call, bytes }: Sending, room: Room): Promise<Job> {
   const { client } = protocol;
   const stream = call.streamForm !== 'whole';
-  const keys = ['model', 'stream', ...(client.editedKeys ?? [])];
-  const scan = scanBody<string>(bytes, { keys });
+  const questions = questionsOf(client);
+  const scan = scanBody<string>(bytes, questions);
   if (!scan.ok) throw new GatewayError('invalid_request', { message: scan.message });
   const who = { accessKey: testIdentity, keyGroup: '', clientProtocol: protocol.id, operation: 'generate' as const, stream };
   const plan = await room.bus.ask('router.plan', { ...who, requestId: id, revision: await room.storage.catalog.revision(), model, internal: true });
@@ -149,7 +149,7 @@ async function makeJob({ id, startedAt, model, protocol, call, bytes }: Sending,
     deadlineMs,
     queueMs: Date.now() - startedAt,
     trace: true,
-    places: { keys, values: scan.values as Job['places']['values'], end: scan.end, asked: [], words: [] },
+    places: { questions: questions.id, values: scan.values as Job['places']['values'], end: scan.end, words: scan.words },
   };
 }
 

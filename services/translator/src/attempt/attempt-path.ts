@@ -4,7 +4,8 @@ import type { PlannedAttempt } from '@model-gateway/routing';
 
 export class AttemptPath {
   readonly #nodes: readonly PlannedNode[];
-  readonly #refused = new Set<string>();
+  /** Made on first need: most requests are tried once. */
+  #refused: Set<string> | undefined;
   #node = 0;
   #key = 0;
 
@@ -31,7 +32,9 @@ export class AttemptPath {
   /** The present key was refused: other models of this upstream are not tried with it either. */
   refuseKey(): void {
     const attempt = this.attempt;
-    if (attempt) this.#refused.add(idOf(attempt));
+    if (!attempt) return;
+    this.#refused ??= new Set();
+    this.#refused.add(idOf(attempt));
   }
 
   /** On to the next key of this node. false: it has none left. */
@@ -52,7 +55,7 @@ export class AttemptPath {
   /** Passes over keys that were refused. */
   #settle(): boolean {
     for (let attempt = this.attempt; attempt; attempt = this.attempt) {
-      if (!this.#refused.has(idOf(attempt))) return true;
+      if (!this.#refused?.has(idOf(attempt))) return true;
       this.#key++;
     }
     return false;

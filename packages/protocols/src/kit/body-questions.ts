@@ -1,0 +1,31 @@
+/** What the edge's one scan of a caller's body looks for, so that nobody after it has to: top-level values, and words anywhere. */
+import { createHash } from 'node:crypto';
+import type { ClientDoor } from '../protocol.ts';
+
+export interface BodyQuestions {
+  /** Names both lists: an edge of another version may have asked something else. */
+  id: string;
+  /** Top-level keys whose values are placed. */
+  keys: readonly string[];
+  /** Words that may stand as a whole string, key or value, at any depth. */
+  words: readonly string[];
+}
+
+const decisive = ['model', 'stream'] as const;
+const known = new WeakMap<ClientDoor, BodyQuestions>();
+
+/** The same object for the same door. */
+export function questionsOf(client: ClientDoor): BodyQuestions {
+  let questions = known.get(client);
+  if (!questions) {
+    const { editedKeys = [], limitKeys = [], cacheKey, bodyWords: words = [] } = client;
+    const keys = [...new Set([...decisive, ...editedKeys, ...limitKeys, ...(cacheKey === undefined ? [] : [cacheKey])])];
+    const id = createHash('sha256')
+      .update(JSON.stringify([keys, words]))
+      .digest('hex')
+      .slice(0, 8);
+    questions = { id, keys, words };
+    known.set(client, questions);
+  }
+  return questions;
+}
