@@ -104,6 +104,7 @@ export function AccessKeysPage() {
   const { t } = useTranslation('access-keys');
   const isAdmin = useIsAdmin();
   const [group, setGroup] = useState<string | null>(null);
+  const [tags, setTags] = useState<string[]>([]);
   const [shown, setShown] = useState<AccessKey | null>(null);
   const columns: Column<AccessKey>[] = [
     {
@@ -142,8 +143,13 @@ export function AccessKeysPage() {
       icon={IconKey}
       t={t}
       columns={columns}
-      filters={<NameSelect resource="key-groups" aria-label={t('group')} placeholder={t('allGroups')} clearable value={group} onChange={setGroup} />}
-      query={{ group: group ?? undefined }}
+      filters={
+        <>
+          <NameSelect resource="key-groups" aria-label={t('group')} placeholder={t('allGroups')} clearable value={group} onChange={setGroup} />
+          <TagsInput aria-label={t('tags')} placeholder={t('anyTag')} w={200} clearable value={tags} onChange={setTags} />
+        </>
+      }
+      query={{ group: group ?? undefined, tags: tags.length > 0 ? tags.join(',') : undefined }}
       drawer={(name, close) => <KeyDrawer name={name} onClose={close} onShow={setShown} />}
     >
       {shown && <NewKey shown={shown} onClose={() => setShown(null)} />}

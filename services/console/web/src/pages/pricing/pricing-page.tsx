@@ -60,7 +60,7 @@ function PriceDrawer({ name, onClose }: { name: string | null; onClose: () => vo
             />
             <TextInput label={t('currency')} maxLength={3} {...form.getInputProps('currency')} />
           </SimpleGrid>
-          {form.values.mode === 'per_token' ? <TokenFields form={form} /> : <MoneyInput form={form} field="unit" label={t('unit')} />}
+          {form.values.mode === 'per_token' ? <TokenFields form={form} /> : <MoneyInput form={form} field="unit" label={t('unit')} required />}
           <TextInput label={t('validFrom')} description={t('validFromHint')} placeholder="2027-01-01T00:00:00Z" {...form.getInputProps('valid_from')} />
           <Textarea label={t('description')} autosize {...form.getInputProps('description')} />
           <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
@@ -70,8 +70,11 @@ function PriceDrawer({ name, onClose }: { name: string | null; onClose: () => vo
   );
 }
 
-function MoneyInput({ form, field, label }: { form: UseFormReturnType<PriceForm>; field: string; label: string }) {
-  return <NumberInput label={label} min={0} decimalScale={6} hideControls {...form.getInputProps(field)} />;
+/** A price by tokens must name these; 0 is one. */
+const needed: ReadonlySet<string> = new Set(['input', 'output']);
+
+function MoneyInput({ form, field, label, required = false }: { form: UseFormReturnType<PriceForm>; field: string; label: string; required?: boolean }) {
+  return <NumberInput label={label} required={required} min={0} decimalScale={6} hideControls {...form.getInputProps(field)} />;
 }
 
 function TokenFields({ form }: { form: UseFormReturnType<PriceForm> }) {
@@ -81,7 +84,7 @@ function TokenFields({ form }: { form: UseFormReturnType<PriceForm> }) {
       <Fieldset legend={t('perMillion')}>
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
           {tokenPrices.map((kind) => (
-            <MoneyInput key={kind} form={form} field={kind} label={t(`kinds.${kind}`)} />
+            <MoneyInput key={kind} form={form} field={kind} label={t(`kinds.${kind}`)} required={needed.has(kind)} />
           ))}
         </SimpleGrid>
       </Fieldset>

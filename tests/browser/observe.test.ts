@@ -1,0 +1,210 @@
+/** Looking on in a browser: overview, statistics, the log with its live tail, limits and budgets, the monitor, audit and history. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { browserAvailable, choose } from './browser.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const suite = browserAvailable('Looking on in a browser') ? describe : describe.skip;
+const session = '5f1c6f0e-1111-4222-8333-444455556666';
+
+let stage: Stage;
+
+const dialog = () => stage.page.getByRole('dialog');
+const cell = (text: string) => stage.page.getByRole('cell', { name: text, exact: true });
+
+suite('looking on', () => {
+  beforeAll(async () => {
+    stage = await openStage();
+    await stage.gateway.configure({
+      upstreams: [
+        { name: 'main', protocol: 'alpha', base_url: stage.upstream.url, api_keys: [{ key: 'sk-1', weight: 1 }], rate_limit: { max_concurrency: 9 } },
+        { name: 'away', protocol: 'alpha', base_url: 'http://127.0.0.1:9' },
+        { name: 'far-away', protocol: 'alpha', base_url: 'http://127.0.0.1:9' },
+      ],
+      models: [
+        { name: 'good', upstream: 'main', upstream_model_id: 'text:10' },
+        { name: 'bad', upstream: 'main', upstream_model_id: 'err:400:bad_thing' },
+        { name: 'gone', upstream: 'away', upstream_model_id: 'x' },
+        { name: 'gone-too', upstream: 'far-away', upstream_model_id: 'x' },
+        { name: 'late', upstream: 'main', upstream_model_id: 'text:10' },
+      ],
+      load_balancers: [
+        { name: 'pool', strategy: 'priority', entries: [{ model: 'gone' }, { model: 'good' }] },
+        { name: 'late-pool', strategy: 'priority', entries: [{ model: 'gone-too' }, { model: 'late' }] },
+      ],
+      key_groups: [{ name: 'team', models: ['*'], budget: { limit: 2, period: 'month', currency: 'USD' } }],
+      access_keys: [{ name: 'spender', group: 'team' }],
+    });
+    await stage.gateway.console('POST', '/pricing', {
+      name: 'good',
+      model: 'good',
+      currency: 'USD',
+      mode: 'per_token',
+      input: 1_000_000,
+      output: 2_000_000_000,
+    });
+    await stage.gateway.settle();
+    const { body } = await stage.gateway.console('GET', '/access-keys/spender/api-key');
+    const key = body.api_key as string;
+    const headers = { 'x-claude-code-session-id': session, 'user-agent': 'claude-cli/2.0.1' };
+    for (const model of ['good', 'good', 'bad', 'pool']) await stage.ask(model, { key, headers });
+  }, 60_000);
+
+  afterAll(() => stage?.close());
+
+  test('the overview shows what passed, and what passes now', async () => {
+    const { admin, page } = stage;
+    await admin.open('/');
+    const figure = (label: string) => page.locator('.mantine-Card-root', { has: page.getByText(label, { exact: true }) });
+    await figure('Requests').getByText('4', { exact: true }).waitFor();
+    await figure('Error rate').getByText('25%', { exact: true }).waitFor();
+    await page.getByRole('img', { name: 'Traffic' }).locator('canvas').waitFor();
+    const latest = page.getByRole('table', { name: 'Latest requests' });
+    await latest.getByRole('cell', { name: 'bad', exact: true }).waitFor();
+    const before = await latest.getByRole('row').count();
+    await stage.ask('good');
+    for (const end = Date.now() + 8_000; (await latest.getByRole('row').count()) === before; await page.waitForTimeout(100))
+      if (Date.now() > end) throw new Error('the new request did not show by itself');
+    await latest.getByRole('link').first().click();
+    await page.getByRole('heading', { name: 'Requests' }).waitFor();
+    await page.getByText('1 shown', { exact: true }).waitFor();
+  });
+
+  test('statistics are looked into, step by step, and come as a file', async () => {
+    const { admin, page } = stage;
+    await admin.open('/statistics');
+    await page.getByRole('button', { name: 'good', exact: true }).click();
+    await page.getByText('Model: good').waitFor();
+    await page.getByRole('button', { name: 'spender', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Remove the filter on Model' }).click();
+    await page.getByText('Model: good').waitFor({ state: 'detached' });
+    await choose(page, 'Tell apart', 'Error');
+    await page.getByRole('button', { name: 'upstream_rejected', exact: true }).waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export as CSV' }).click();
+    expect(readFileSync(await (await saved).path(), 'utf8')).toContain('upstream_rejected');
+    await choose(page, 'Tell apart', 'Session');
+    await page.getByRole('button', { name: session }).click();
+    await page.getByRole('heading', { name: 'Requests' }).waitFor();
+    await page.getByText('4 shown', { exact: true }).waitFor();
+  });
+
+  test('requests show as they finish, and each has its page', async () => {
+    const { admin, page } = stage;
+    await admin.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await admin.open('/logs');
+    await page.getByText('live', { exact: true }).waitFor();
+    const id = await stage.ask('late-pool', { headers: { 'z-request-id': 'mine-7' }, body: { top_k: 7 } });
+    await page.getByRole('row').filter({ hasText: 'late' }).click();
+    await dialog().getByText(id, { exact: true }).waitFor();
+    await dialog().getByText('mine-7', { exact: true }).waitFor();
+    const timeline = dialog().getByRole('region', { name: 'Timeline' });
+    await timeline.getByText(/^Attempt 1: far-away/).waitFor();
+    await timeline.getByText(/^Attempt 2: main/).waitFor();
+    await dialog().getByRole('region', { name: 'Tokens and cost' }).getByText('Counted by the upstream.', { exact: false }).waitFor();
+    await dialog().getByRole('region', { name: 'Translation' }).waitFor();
+    await dialog().getByText('curl -N', { exact: false }).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+    // The keyboard goes on where it was.
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-rowindex")')).not.toBeNull();
+    await page.getByRole('switch', { name: 'Errors only' }).check();
+    await page.getByRole('cell', { name: '200' }).first().waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: '400 upstream_rejected' }).first().waitFor();
+  });
+
+  test('limits and budgets are shown with what is used of them', async () => {
+    const { admin, page } = stage;
+    await admin.open('/rate-limits');
+    const budgets = page.getByRole('region', { name: 'Budgets' });
+    await budgets.getByText('Group team').waitFor();
+    expect(await budgets.getByText('/ $2.00 a month', { exact: false }).textContent()).toMatch(/^\$0\.\d*[1-9]/);
+    await page.getByRole('region', { name: 'Upstreams' }).getByText('0 / 9').waitFor();
+    await stage.gateway.configure({
+      upstreams: [
+        { name: 'main', protocol: 'alpha', base_url: stage.upstream.url, api_keys: [{ key: 'sk-2', weight: 1 }], rate_limit: { max_concurrency: 8 } },
+      ],
+    });
+    await stage.ask('good');
+    await page.getByRole('region', { name: 'Upstreams' }).getByText('0 / 8').waitFor();
+  });
+
+  test('the monitor follows by itself what keys are bound to', async () => {
+    const { admin, page } = stage;
+    await admin.open('/model-monitor');
+    const keysOf = (name: string) => page.getByRole('row').filter({ has: cell(name) });
+    await keysOf('spender').getByText('main', { exact: true }).waitFor();
+    await stage.gateway.configure({ access_keys: [{ name: 'newcomer', group: 'team' }] });
+    await keysOf('newcomer').getByText('Predicted').waitFor();
+    await choose(page, 'Upstream', 'away');
+    await page.getByText('key 1, weight 1').first().waitFor({ state: 'detached' });
+  });
+
+  test('prices are made, corrected, changed and deleted', async () => {
+    const { admin, page, gateway } = stage;
+    const box = (name: string) => page.getByRole('textbox', { name, exact: true });
+    const save = () => page.getByRole('button', { name: 'Save', exact: true }).click();
+    await admin.open('/pricing');
+    await page.getByRole('button', { name: 'New price' }).click();
+    await box('Model').fill('family-*');
+    await box('Currency').fill('12');
+    await box('Input').fill('3');
+    await save();
+    const currency = page.locator('.mantine-InputWrapper-root', { has: page.locator('label', { hasText: /^Currency/ }) });
+    await currency.locator('.mantine-InputWrapper-error').waitFor();
+    await box('Currency').fill('eur');
+    await save();
+    await page.getByText('is needed for per_token').waitFor();
+    await box('Output').fill('12');
+    await save();
+    await dialog().waitFor({ state: 'detached' });
+    await page.getByRole('table').getByRole('button', { name: 'family-*', exact: true }).click();
+    await box('Output').fill('15');
+    await save();
+    await dialog().waitFor({ state: 'detached' });
+    expect((await gateway.console('GET', '/pricing/family-*')).body).toMatchObject({ currency: 'EUR', input: 3_000_000, output: 15_000_000 });
+    await page.getByRole('table').getByRole('button', { name: 'family-*', exact: true }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Delete family-*?' }).getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('family-* was deleted').waitFor();
+  });
+
+  test('a change is found in the history, and taken back', async () => {
+    const { admin, page, gateway } = stage;
+    await gateway.console('PATCH', '/key-groups/team', { description: 'before the mistake' });
+    await gateway.console('PATCH', '/key-groups/team', { description: 'the mistake' });
+    await admin.open('/settings/history');
+    const row = (index: number) => page.getByRole('row').nth(index);
+    await row(1).getByText('now', { exact: true }).waitFor();
+    await row(1).getByRole('button').click();
+    await dialog().getByText('the mistake', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+    await row(2).getByRole('button').click();
+    await dialog().getByRole('button', { name: 'Go back to revision', exact: false }).click();
+    await page.getByRole('button', { name: 'Go back', exact: true }).click();
+    await page.getByText('The configuration is as it was at revision', { exact: false }).waitFor();
+    expect((await gateway.console('GET', '/key-groups/team')).body.description).toBe('before the mistake');
+    await admin.open('/settings/audit');
+    await choose(page, 'Action', 'Rolled back');
+    await page.getByRole('cell', { name: 'Rolled back' }).waitFor();
+  });
+
+  test('a configuration file is looked at first, then applied', async () => {
+    const { admin, page, gateway } = stage;
+    await admin.open('/settings/transfer');
+    const file = page.getByRole('textbox', { name: 'File' });
+    await file.fill('key_groups:\n  - name: team\n    models: 7\n');
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByText('key_groups.0.models', { exact: true }).waitFor();
+    await file.fill('key_groups:\n  - name: from-a-file\n    models: ["good"]\n');
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByText('1 row would change').waitFor();
+    expect((await gateway.console('GET', '/key-groups/from-a-file')).status).toBe(404);
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('1 row was changed').waitFor();
+    expect((await gateway.console('GET', '/key-groups/from-a-file')).body.models).toEqual(['good']);
+  });
+
+  test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));
+});
