@@ -1,6 +1,6 @@
 /** Signing in to the console through the whole gateway, in both arrangements. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
+import { arrangements, splitAvailable, startGateway, type TestGateway } from '../support/gateway.ts';
 
 const password = 'correct horse battery';
 
@@ -12,7 +12,7 @@ describe.each(arrangements('console sign-in'))('%s', (arrangement) => {
       env: { CONSOLE_PASSWORD: password, CONSOLE_MAX_FAILURES: '3', CONSOLE_BAN_DURATION: '2', TRUSTED_PROXIES: '127.0.0.1' },
     });
   }, 60_000);
-  afterAll(() => gateway.stop());
+  afterAll(() => gateway?.stop(), 60_000);
   const login = (username: string, word: string, from = '192.0.2.1') =>
     gateway.console('POST', '/login', { username, password: word }, { authorization: '', 'x-forwarded-for': from });
   const as = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -47,4 +47,55 @@ describe.each(arrangements('console sign-in'))('%s', (arrangement) => {
     await new Promise((resolve) => setTimeout(resolve, 2_050));
     expect((await login('admin', password, banned)).status).toBe(200);
   });
+});
+
+(splitAvailable('console sign-in with two consoles') ? describe : describe.skip)('two edges and two consoles', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway({ arrangement: 'split', twice: ['edge', 'console'], env: { CONSOLE_PASSWORD: password } });
+  }, 90_000);
+  afterAll(() => gateway?.stop(), 60_000);
+
+  const call = (edge: string, method: string, path: string, token: string, body?: object) =>
+    fetch(`${edge}/console/api/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  /** Through both edges, so often that both consoles are asked. */
+  const statuses = async (token: string) => {
+    const answers = await Promise.all(gateway.edgeUrls.flatMap((edge) => Array.from({ length: 12 }, () => call(edge, 'GET', 'me', token))));
+    await Promise.all(answers.map((answer) => answer.text()));
+    return new Set(answers.map(({ status }) => status));
+  };
+  const signIn = async () => (await gateway.console('POST', '/login', { username: 'eve', password }, { authorization: '' })).body.token as string;
+
+  test.each([
+    ['revoked', 'DELETE', 'sessions?username=eve', undefined],
+    ['disabled', 'PATCH', 'users/eve', { enabled: false }],
+    ['given another password', 'POST', 'users/eve/password', { password: 'another password of eve' }],
+  ])(
+    'a user who is %s is out everywhere within a second, the live tail included',
+    async (_title, method, path, body) => {
+      const made = await gateway.console('POST', '/users', { username: 'eve', role: 'monitor', password });
+      expect(made.status).toBe(201);
+      const token = await signIn();
+      expect(await statuses(token)).toEqual(new Set([200]));
+      const tails = await Promise.all(gateway.edgeUrls.map((edge) => call(edge, 'GET', 'logs/stream', token)));
+      expect(tails.map(({ status }) => status)).toEqual([200, 200]);
+      const ends = tails.map((tail) =>
+        tail.text().then(
+          () => performance.now(),
+          () => performance.now(),
+        ),
+      );
+      expect((await call(gateway.edgeUrls[0]!, method, path, gateway.consoleKey, body)).status).toBeLessThan(300);
+      const at = performance.now();
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      expect(await statuses(token)).toEqual(new Set([401]));
+      for (const end of await Promise.all(ends)) expect(end - at).toBeLessThan(1_500);
+      expect((await gateway.console('DELETE', '/users/eve')).status).toBe(204);
+    },
+    30_000,
+  );
 });
