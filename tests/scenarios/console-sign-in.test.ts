@@ -98,4 +98,20 @@ describe.each(arrangements('console sign-in'))('%s', (arrangement) => {
     },
     30_000,
   );
+
+  test('while no console is there, the edge answers for it under the same headers', async () => {
+    await Promise.all(['console', 'console-2'].map((name) => gateway.processes[name]!.kill('SIGKILL')));
+    for (const path of ['/console', '/console/api/me', '/access-keys/caller/api-key']) {
+      const answer = await fetch(gateway.url + path, { headers: { authorization: `Bearer ${gateway.consoleKey}` } });
+      expect([path, answer.status]).toEqual([path, 503]);
+      expect(await answer.json()).toMatchObject({ error: { code: expect.stringMatching(/^service_/) } });
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+        'cache-control': 'no-store',
+      });
+    }
+  }, 30_000);
 });
