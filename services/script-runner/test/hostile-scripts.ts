@@ -269,6 +269,96 @@ export const hostile: readonly Hostile[] = [
   }).map((one) => ({ ...one, ends: [...one.ends, 'RangeError', 'TypeError', 'TooMuchMemory', 'TooManyElements'] })),
 ];
 
+/** Natives that take no counted step, values that change while they are read, and keys that mean something elsewhere. */
+const endless = '{ [Symbol.iterator]: () => ({ next: Object }) }';
+const killed = [...time, ...memory];
+export const subtle: readonly Hostile[] = [
+  ...group([...killed, 'StackOverflow'], {
+    'a recursion of defaults, caught': 'const f = (a = f()) => a; for (let i = 0; i < 900; i++) { try { f() } catch {} } return body',
+    'String.raw of a billion': 'return { x: String.raw({ raw: { length: 1e9 } }).length }',
+    'arguments by the million': 'return { x: Reflect.apply(String.fromCharCode, null, { length: 5e6 }).length }',
+    'functions bound to thousands': 'let f = Math.max; for (let i = 0; i < 900; i++) f = f.bind(null, ...Array(9999).fill(1)); return { x: f() }',
+    'a native for next, listed': `return { x: Array.from(${endless}) }`,
+    'a native for next, in a set': `return { x: new Set(${endless}) }`,
+    'a native for next, spread': `return { x: [...${endless}] }`,
+    'a native for next, the rest of it': `const [...rest] = ${endless}; return { rest }`,
+    'a native for next, as arguments': `return { x: Math.max(...${endless}) }`,
+    'a native for next, dropped': 'return { x: Iterator.from({ next: Object }).drop(1e9).next() }',
+    'a native for next, asked': 'return { x: Iterator.from({ next: Object }).some(Boolean) }',
+    'a native for next, in an error': `throw new AggregateError(${endless})`,
+    'deep JSON, parsed': 'return { x: json_parse("[".repeat(1e6) + "]".repeat(1e6)) }',
+    'sets united': 'let s = new Set(); for (let i = 0; i < 600; i++) s = s.union(new Set(Array(9999).entries())); return { x: s.size }',
+    'a big integer read': 'return { x: String(BigInt("9".repeat(5e6))).length }',
+    'a big integer cut': 'return { x: String(BigInt.asIntN(1e9, 1n << 500000000n)).length }',
+    'texts compared': 'const s = "ä".repeat(5e6); let n = 0; for (let i = 0; i < 900; i++) n += s.localeCompare(s + i); return { n }',
+    'a text that grows when normalized': 'return { x: "\\ufdfa".repeat(5e6).normalize("NFKD").length }',
+    'a proxy of four billion elements, concatenated':
+      'return { x: [].concat(new Proxy([], { get: (t, k) => (k === "length" ? 2 ** 32 - 1 : k === Symbol.isConcatSpreadable ? true : 1) })) }',
+  }),
+  ...group(elements, {
+    'the characters of a text by its iterator': 'return { x: "a".repeat(1e5)[Symbol.iterator]().toArray().length }',
+    'the keys of a text': 'return { x: Object.keys("a".repeat(1e7)).length }',
+    'the keys of a text in a box': 'return { x: Reflect.ownKeys(Object("a".repeat(1e7))).length }',
+    'a text spread into an object': 'return { x: Object.keys({ ..."a".repeat(1e6) }).length }',
+    'a text assigned to an object': 'return { x: Object.keys(Object.assign({}, "a".repeat(1e6))).length }',
+    'a path to a far element': 'return set_path(body, "messages.4294967290", 1)',
+    'a path to the length': 'return set_path(body, "messages.length", 4294967295)',
+    'a proxy of two billion elements, returned': 'return { x: new Proxy([], { get: (t, k) => (k === "length" ? 2 ** 31 : 1) }) }',
+  }),
+  ...group(texts, {
+    'a split by a symbol of its own': 'return { x: str_len("a".split({ [Symbol.split]: () => "b".repeat(1.1e7) })) }',
+  }),
+  ...group([...elements, ...texts, ...time], {
+    'an expression of very many states': 'return { x: new RegExp(Array(90).fill("(a{900}b)").join("|")).test("a".repeat(1e6)) }',
+  }),
+  ...group([...elements, ...texts, ...time], {
+    'a time in words without end': 'return { x: format_time(0, "%A".repeat(2e6)).length }',
+  }),
+  ...group([...stack, ...time, 'RangeError'], {
+    'a recursion of defaults': 'const f = (a = f()) => a; return { x: f() }',
+    'a list in itself, flattened': 'const a = []; a[0] = a; return { x: a.flat(Infinity) }',
+    'a handler that inherits from its proxy': 'const h = {}; const p = new Proxy({}, h); Object.setPrototypeOf(h, p); return { x: p.y }',
+    'deep JSON, compared': 'return { x: array_unique([json_parse("[".repeat(1e5) + "]".repeat(1e5))]) }',
+    'deep JSON, revived': 'return { x: JSON.parse("[".repeat(1e5) + "]".repeat(1e5), (k, v) => v) }',
+  }),
+  ...group(['RangeError', ...time], {
+    'a text between all characters': 'return { x: "a".repeat(1e7).replaceAll("", "x".repeat(1e6)).length }',
+    'a billion arguments': 'return { x: Math.max.apply(null, { length: 1e9 }) }',
+    'a proxy of two billion elements, printed': 'return { x: JSON.stringify(new Proxy([], { get: (t, k) => (k === "length" ? 2 ** 31 : 1) })) }',
+  }),
+  ...group(operations, {
+    'a species that loops':
+      'class A extends Array { static get [Symbol.species]() { return function () { for (;;) {} } } } return { x: array_pluck(A.from([1, 2]), "x") }',
+    'groups of ten thousand': 'return { x: Object.groupBy(Array(9999).keys(), (x) => x) }',
+    'an iterator whose return loops':
+      'const it = { [Symbol.iterator]: () => ({ next: () => ({ done: false }), return() { for (;;) {} } }) }; const [a] = it; return body',
+    'a resource whose disposal loops': '{ using x = { [Symbol.dispose]() { for (;;) {} } }; } return body',
+    'an expression of its own that loops': 'class R extends RegExp { exec() { for (;;) {} } } return { x: "a".replace(new R("a"), "b") }',
+    'lastIndex that loops': 'const r = /a/g; Object.defineProperty(r, "lastIndex", { get() { for (;;) {} } }); return { x: r.test("a") }',
+  }),
+  ...group(type, {
+    'an iterator put on the body': 'body.messages[Symbol.iterator] = function* () { for (;;) yield 1 }; return body',
+    'a method put on a list of the body': 'body.messages.map = () => { for (;;) {} }; return body',
+  }),
+  ...group(['fine'], {
+    'a length that says two things': 'let n = 0; return { x: Array.prototype.fill.call({ get length() { return n++ > 1 ? 1e9 : 1 } }, 0)[0] }',
+    'a proxy in a proxy in a proxy': 'let p = {}; for (let i = 0; i < 900; i++) p = new Proxy(p, { get: Reflect.get }); return { x: p.y }',
+    'a getter that changes its list while it is printed':
+      'Object.defineProperty(body.messages, 0, { enumerable: true, configurable: true, get() { body.messages.length = 1; body.messages.push({ role: "x" }, { role: "y" }); return 1 } }); return body',
+    'a getter that changes its object while it is printed':
+      'Object.defineProperty(body, "model", { enumerable: true, configurable: true, get() { delete body.messages; body.z = 1; return "m" } }); return body',
+    'a toJSON that changes the body while it is printed':
+      'body.first = { toJSON() { body.messages[0].content = "late"; body.messages.shift(); return 1 } }; return body',
+    'the body without a prototype': 'Object.setPrototypeOf(body, null); Object.setPrototypeOf(body.messages, null); body.x = 1; return body',
+    'the body with a prototype of its own': 'body.__proto__ = { model: "evil", toJSON() { return 1 } }; return body',
+    'a frozen body': 'Object.freeze(body); try { body.x = 1 } catch { return body } return { bad: true }',
+    'halves of characters': 'body.x = "\\ud800"; body["\\udc00"] = "\\ud83d"; return body',
+    'a model called __proto__': 'context.useModel("__proto__"); return body',
+    'a chain of getters': 'let o = {}; for (let i = 0; i < 900; i++) { const p = o; o = { get x() { return p.x } } } return { x: o.x }',
+    'numbers and dates in other tongues': 'return { x: (12345.678).toLocaleString("de") + new Date(0).toLocaleString("ar", { dateStyle: "full" }) }',
+  }),
+];
+
 /** Where operations are as good as free, so that time and memory have to hold. */
 export const unlimited: readonly Hostile[] = [
   ...group(time, {

@@ -1,6 +1,6 @@
 /** Every hostile script ends in the right fault, in time, and nobody else notices. */
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { type Hostile, hostile, unlimited } from './hostile-scripts.ts';
+import { type Hostile, hostile, subtle, unlimited } from './hostile-scripts.ts';
 import { type Answer, script, startPool, type TestPool } from './support.ts';
 
 const longestMs = 3000;
@@ -49,13 +49,18 @@ function judge(ended: readonly Ended[]): unknown[] {
 
 describe('hostile scripts', () => {
   test('there are enough of them', () => {
-    expect(hostile.length + unlimited.length).toBeGreaterThanOrEqual(200);
-    expect(new Set(hostile.map(({ name }) => name)).size).toBe(hostile.length);
+    const all = [...hostile, ...subtle];
+    expect(all.length + unlimited.length).toBeGreaterThanOrEqual(250);
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   });
 
   test('with the ordinary cap of operations', async () => {
     expect(judge(await runAll(counted, hostile))).toEqual([]);
   }, 120_000);
+
+  test('by natives that count nothing', async () => {
+    expect(judge(await runAll(counted, subtle))).toEqual([]);
+  }, 180_000);
 
   test('where only time and memory hold', async () => {
     expect(judge(await runAll(free, unlimited))).toEqual([]);

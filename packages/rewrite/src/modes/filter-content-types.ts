@@ -52,7 +52,7 @@ export const filterContentTypes: Mode = {
       const gone: Edit[] = [];
       for (const one of paths)
         for (const { place, value } of findAll(body, one)) if (Array.isArray(value)) gone.push(...filterArray(value, place, one.join('.'), filter));
-      return withoutHidden(gone);
+      return paths.length > 1 ? withoutHidden(gone) : gone;
     };
   },
   // Of content that is text nothing is read.
@@ -66,9 +66,11 @@ export const filterContentTypes: Mode = {
 
 /** What stands inside a block that goes needs no edit of its own. */
 function withoutHidden(edits: readonly Edit[]): Edit[] {
-  const taken = new Set(edits.map(({ path }) => path.join('.')));
+  // Not joined by dots: a caller's key may hold them.
+  const idOf = (path: Edit['path']): string => JSON.stringify(path);
+  const taken = new Set(edits.map(({ path }) => idOf(path)));
   return edits.filter(({ path }) => {
-    for (let length = path.length - 1; length > 0; length--) if (taken.has(path.slice(0, length).join('.'))) return false;
+    for (let length = path.length - 1; length > 0; length--) if (taken.has(idOf(path.slice(0, length)))) return false;
     return true;
   });
 }

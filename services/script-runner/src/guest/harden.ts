@@ -35,6 +35,7 @@ export function harden(realm: Any): void {
   forbidCodeFromText(realm);
   boundTexts();
   boundLists(realm);
+  boundKeys();
   realm['RegExp'] = LinearRegExp;
   for (const [name, builtin] of Object.entries(builtins)) realm[name] = builtin;
   delete (Array as unknown as Any)['fromAsync'];
@@ -239,6 +240,34 @@ function boundLists(realm: Any): void {
   });
   Object.defineProperty(List.prototype, 'constructor', { value: bounded, writable: true, enumerable: false, configurable: true });
   realm['Array'] = bounded;
+}
+
+/** A text has a key for each character: natives that list keys make as many texts of it. */
+function boundKeys(): void {
+  const readers: readonly [object, readonly string[]][] = [
+    [Object, ['keys', 'values', 'entries', 'getOwnPropertyNames', 'getOwnPropertyDescriptors', 'assign']],
+    [Reflect, ['ownKeys']],
+  ];
+  for (const [holder, names] of readers)
+    for (const name of names)
+      replace(
+        holder,
+        name,
+        (native) =>
+          function (...given) {
+            for (const value of given) if (typeof value === 'string' || value instanceof String) tooMany(value.length);
+            return Reflect.apply(native, this, given);
+          },
+      );
+  const iterators = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())) as object;
+  replace(
+    iterators,
+    'toArray',
+    (native) =>
+      function () {
+        return boundList(Reflect.apply(native, this, []));
+      },
+  );
 }
 
 /** Lists of the body may be longer than what a script may make: reading them is fine. */

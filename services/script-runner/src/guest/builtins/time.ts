@@ -1,4 +1,6 @@
 /** Clock and chance. */
+import { longestText } from '../limits.ts';
+import { currentMeter } from '../meter.ts';
 import { sha256, toHex, toUtf8 } from './bytes.ts';
 import { toText } from './text.ts';
 
@@ -57,6 +59,7 @@ export const timeBuiltins = {
       const field = text[at] === '%' && Object.hasOwn(fields, letter) ? fields[letter] : undefined;
       out += field ? field(date) : text[at];
       if (field) at++;
+      if (out.length > longestText) currentMeter()?.failLongText();
     }
     return out;
   },
