@@ -1,5 +1,6 @@
 import { noUsage, type Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
+import { type CitedPage, readCitedPages } from '../kit/cited-pages.ts';
 import { Losses } from '../kit/losses.ts';
 import type { ReplyContext } from '../protocol.ts';
 import { writeProof } from './proofs.ts';
@@ -14,7 +15,9 @@ export interface Step {
 }
 
 type OpenBlock =
-  | { kind: 'text' | 'refusal' | 'none' }
+  | { kind: 'refusal' | 'none' }
+  /** `from`: where the block begins in the whole text; `cited`: pages that its words lean on. */
+  | { kind: 'text'; from: number; cited: CitedPage[] }
   /** `from`: where the block begins in the whole of `reasoning_content`. */
   | { kind: 'thinking'; from: number; position: number }
   | { kind: 'tool-call'; position: number; custom: boolean; silent: boolean; empty: boolean };
@@ -31,6 +34,8 @@ export class MessageSteps {
   #details = 0;
   /** Length of all reasoning so far, in UTF-16 units. */
   #thought = 0;
+  /** Length of all text so far, in UTF-16 units. */
+  #said = 0;
   #refused = false;
   #finished = false;
 
@@ -44,6 +49,7 @@ export class MessageSteps {
       case 'block-start':
         return this.#openBlock(event.index, event.block);
       case 'text-delta':
+        this.#said += event.text.length;
         return { delta: { content: event.text } };
       case 'refusal-delta':
         return { delta: { refusal: event.text } };
@@ -55,7 +61,7 @@ export class MessageSteps {
       case 'signature':
         return this.#sign(event.index, event.signature);
       case 'raw-delta':
-        this.losses.add('reply.raw', 'dropped', 'Content that only its own protocol knows.');
+        this.#cite(event.index, event.value);
         return null;
       case 'block-end':
         return this.#closeBlock(event.index);
@@ -78,7 +84,7 @@ export class MessageSteps {
   #openBlock(index: number, block: BlockStart): Step | null {
     switch (block.type) {
       case 'text':
-        this.#blocks.set(index, { kind: 'text' });
+        this.#blocks.set(index, { kind: 'text', from: this.#said, cited: [] });
         return null;
       case 'refusal':
         this.#refused = true;
@@ -105,10 +111,28 @@ export class MessageSteps {
     }
   }
 
+  /** What hangs on a block of text in another vendor's words. The pages are told when the block ends: only then it is known how far it reaches. */
+  #cite(index: number, value: unknown): void {
+    const block = this.#blocks.get(index);
+    const { pages, more } = readCitedPages(value);
+    if (block?.kind !== 'text' || pages.length === 0) return this.losses.add('reply.raw', 'dropped', 'Content that only its own protocol knows.');
+    if (more) this.#loseRest();
+    block.cited.push(...pages);
+  }
+
+  #loseRest(): void {
+    this.losses.add('reply.citations', 'downgraded', 'Pages that are cited keep their address and title; what else a vendor says of them has no place.');
+  }
+
   #writeRaw(block: { protocol: string; value: unknown }): Step | null {
     if (block.protocol !== 'alpha') {
-      this.losses.add('reply.raw', 'dropped', 'Content that only its own protocol knows.');
-      return null;
+      const { pages, more } = readCitedPages(block.value);
+      if (pages.length === 0) {
+        this.losses.add('reply.raw', 'dropped', 'Content that only its own protocol knows.');
+        return null;
+      }
+      if (more) this.#loseRest();
+      return { delta: { annotations: pages.map((page) => writeCitation(page, 0, this.#said)) } };
     }
     const { place, fields } = block.value as RawFields;
     return place === 'message' ? { delta: { ...fields } } : { choice: fields };
@@ -169,6 +193,10 @@ export class MessageSteps {
   #closeBlock(index: number): Step | null {
     const block = this.#blocks.get(index);
     this.#blocks.delete(index);
+    if (block?.kind === 'text' && block.cited.length > 0) {
+      const { from, cited } = block;
+      return { delta: { annotations: cited.map((page) => writeCitation(page, from, this.#said)) } };
+    }
     if (block?.kind !== 'tool-call' || block.silent || block.custom || !block.empty) return null;
     if (this.#legacy) return { delta: { function_call: { arguments: '{}' } } };
     return { delta: { tool_calls: [{ index: block.position, function: { arguments: '{}' } }] } };
@@ -182,4 +210,10 @@ export class MessageSteps {
     if (stopSequence !== undefined) this.losses.add('finish.stopSequence', 'dropped', 'Which stop sequence was hit has no place.');
     return { finish: word === 'tool_calls' && this.#legacy ? 'function_call' : word };
   }
+}
+
+/** A page that is cited for nothing in particular is cited for the whole stretch. */
+function writeCitation({ url, title, range }: CitedPage, from: number, to: number): unknown {
+  const [start_index, end_index] = range ?? [from, to];
+  return { type: 'url_citation', url_citation: { url, title, start_index, end_index } };
 }

@@ -1,4 +1,5 @@
 /** One output item of our own stream: the events that open it, carry it and close it. */
+import type { CitedPage } from '../kit/cited-pages.ts';
 import { GrowingText } from '../kit/growing-text.ts';
 import type { JsonObject } from '../kit/read.ts';
 import { readShellArguments } from './local-shell.ts';
@@ -32,6 +33,7 @@ export class MessageItem implements OutputItem {
   readonly #kind: 'text' | 'refusal';
   readonly #phase: string | undefined;
   readonly #annotations: unknown[] = [];
+  readonly #cited: CitedPage[] = [];
   readonly #text = new GrowingText();
 
   constructor(place: Place, kind: 'text' | 'refusal', phase: string | undefined) {
@@ -60,7 +62,16 @@ export class MessageItem implements OutputItem {
     return print('response.output_text.annotation.added', { ...at(this), content_index: 0, annotation_index: this.#annotations.length - 1, annotation });
   }
 
+  /** Pages that another vendor cites; they are told when the text ends, since those without a place stand for all of it. */
+  cite(pages: readonly CitedPage[]): void {
+    this.#cited.push(...pages);
+  }
+
   close(print: Print, cut: boolean): { text: string; item: JsonObject } {
+    const length = this.#text.length;
+    const cited = this.#cited.map(({ url, title, range: [start_index, end_index] = [0, length] }) =>
+      this.annotate(print, { type: 'url_citation', start_index, end_index, title, url }),
+    );
     const part = this.#part();
     const item = this.#item(statusOf(cut), [part]);
     const done =
@@ -68,6 +79,7 @@ export class MessageItem implements OutputItem {
         ? print('response.refusal.done', { ...at(this), content_index: 0, refusal: `${this.#text}` })
         : print('response.output_text.done', { ...at(this), content_index: 0, text: `${this.#text}`, logprobs: [] });
     const text =
+      cited.join('') +
       done +
       print('response.content_part.done', { ...at(this), content_index: 0, part }) +
       print('response.output_item.done', { output_index: this.outputIndex, item });

@@ -2,6 +2,7 @@
 import { type Loss, noUsage, type Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
 import { type Message, unfoldMessage } from '../chat/fold.ts';
+import { readCitedPages } from '../kit/cited-pages.ts';
 import { Losses } from '../kit/losses.ts';
 import { markProof, type ProofOwner } from '../kit/proof-mark.ts';
 import { asObject, asString, type JsonObject, own } from '../kit/read.ts';
@@ -19,6 +20,8 @@ interface OpenBlock {
 }
 
 const protocol = 'alpha_response';
+
+type RawBlock = Extract<BlockStart, { type: 'raw' }>;
 
 export class ResponseWriter implements ReplyWriter {
   /** The response object as it stands; complete after `end`. */
@@ -56,7 +59,7 @@ export class ResponseWriter implements ReplyWriter {
       case 'start':
         return this.#start();
       case 'block-start':
-        if (isAnnotation(event.block)) return this.#start() + this.#annotate(own(event.block.value, 'annotation'));
+        if (event.block.type === 'raw' && this.#isCitation(event.block)) return this.#start() + this.#citeRaw(event.block);
         return this.#start() + this.#settle(false) + this.#openBlock(event.index, event.block);
       case 'text-delta':
       case 'thinking-delta':
@@ -70,7 +73,7 @@ export class ResponseWriter implements ReplyWriter {
         const item = this.#open.get(event.index)?.item;
         const value = asObject(event.value);
         if (item instanceof RawItem && value) item.value = this.#seal(value);
-        else if (item && !(item instanceof RawItem))
+        else if (item && !(item instanceof RawItem) && !this.#cite(item, event.value))
           this.#losses.add('content.annotations', 'dropped', 'A citation in another vendor’s words has no place here.');
         return '';
       }
@@ -108,7 +111,7 @@ export class ResponseWriter implements ReplyWriter {
     return item.open(this.#print);
   }
 
-  #newItem(block: Exclude<BlockStart, { type: 'raw' }>): OutputItem {
+  #newItem(block: Exclude<BlockStart, RawBlock>): OutputItem {
     switch (block.type) {
       case 'text':
         this.#text = new MessageItem(this.#place('msg_'), 'text', block.phase);
@@ -140,7 +143,7 @@ export class ResponseWriter implements ReplyWriter {
     return id;
   }
 
-  #openRaw(index: number, block: Extract<BlockStart, { type: 'raw' }>): string {
+  #openRaw(index: number, block: RawBlock): string {
     const value = block.protocol === protocol ? asObject(block.value) : undefined;
     if (!value) {
       this.#losses.add('content.raw', 'dropped', 'A block of another vendor’s own kind has no place here.');
@@ -152,11 +155,32 @@ export class ResponseWriter implements ReplyWriter {
     return item.open(this.#print);
   }
 
+  #isCitation({ protocol: spoken, value }: RawBlock): boolean {
+    if (spoken === protocol) return own(value, 'type') === annotationKind;
+    return this.#text !== undefined && readCitedPages(value).pages.length > 0;
+  }
+
   /** A citation belongs to the text that is still open, or to the one that just ended. */
+  #citeRaw({ protocol: spoken, value }: RawBlock): string {
+    if (spoken === protocol) return this.#annotate(own(value, 'annotation'));
+    this.#cite(this.#text, value);
+    return '';
+  }
+
   #annotate(annotation: unknown): string {
     if (this.#text) return this.#text.annotate(this.#print, annotation);
     this.#losses.add('content.annotations', 'dropped', 'A citation came without its text.');
     return '';
+  }
+
+  /** Whether another vendor's words name pages, which are then noted on the text. */
+  #cite(item: OutputItem | undefined, value: unknown): boolean {
+    const { pages, more } = readCitedPages(value);
+    if (!(item instanceof MessageItem) || pages.length === 0) return false;
+    item.cite(pages);
+    if (more)
+      this.#losses.add('content.citations', 'downgraded', 'Pages that are cited keep their address and title; what else a vendor says of them has no place.');
+    return true;
   }
 
   #sign(index: number, signature: string): void {
@@ -229,9 +253,6 @@ export class ResponseWriter implements ReplyWriter {
     return encrypted ? { ...value, encrypted_content: this.#context.sealSignature(encrypted) } : value;
   }
 }
-
-const isAnnotation = (block: BlockStart): block is Extract<BlockStart, { type: 'raw' }> =>
-  block.type === 'raw' && block.protocol === protocol && own(block.value, 'type') === annotationKind;
 
 export const createWriter = (context: ReplyContext): ReplyWriter => new ResponseWriter(context);
 

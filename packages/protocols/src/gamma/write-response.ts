@@ -2,6 +2,7 @@
 import type { Loss, Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
 import type { Message } from '../chat/fold.ts';
+import { readCitedPages } from '../kit/cited-pages.ts';
 import { asObject, type JsonObject, own } from '../kit/read.ts';
 import { packReasoning } from '../kit/reasoning-note.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
@@ -24,6 +25,7 @@ interface OpenBlock {
 class PartWriter {
   readonly losses = new LossList();
   readonly candidate: JsonObject = {};
+  readonly #pages: unknown[] = [];
   readonly #context: ReplyContext;
   /** Reasoning so far that has no proof: clients do not return thoughts, so it travels sealed on the next call. */
   #thought = '';
@@ -37,9 +39,18 @@ class PartWriter {
     this.#thought = signed ? '' : this.#thought + text;
   }
 
-  /** What hangs on a block in the words of the upstream's own protocol. */
-  lose(): void {
-    this.losses.add('response.citations', 'dropped', "Citations in another vendor's words have no counterpart.");
+  /** What hangs on a block in the words of the upstream's own protocol: pages are named, as after a search. */
+  cite(value: unknown): void {
+    if (!this.#ground(value)) this.losses.add('response.citations', 'dropped', "Citations in another vendor's words have no counterpart.");
+  }
+
+  #ground(value: unknown): boolean {
+    const { pages } = readCitedPages(value);
+    if (pages.length === 0) return false;
+    this.#pages.push(...pages.map(({ url, title }) => ({ web: { uri: url, title } })));
+    this.candidate['groundingMetadata'] = { groundingChunks: this.#pages };
+    this.losses.add('response.citations', 'downgraded', 'Pages that are cited are named; which words they stand for is not told.');
+    return true;
   }
 
   seal(signature: string): string {
@@ -102,7 +113,8 @@ class PartWriter {
     const candidate = asObject(own(start.value, 'candidate'));
     if (start.protocol === 'gamma' && part) return [{ ...part, ...proof }];
     if (start.protocol === 'gamma' && candidate) Object.assign(this.candidate, candidate);
-    else this.losses.add('response.blocks', 'dropped', "A block of the upstream's own protocol has no counterpart.");
+    else if (start.protocol === 'gamma' || !this.#ground(start.value))
+      this.losses.add('response.blocks', 'dropped', "A block of the upstream's own protocol has no counterpart.");
     return [];
   }
 }
@@ -160,7 +172,7 @@ export class GammaReplyWriter implements ReplyWriter {
         return parts.length === 0 ? '' : this.#chunk(parts);
       }
       case 'raw-delta':
-        if (this.#blocks.get(event.index)?.start.type !== 'raw') this.#parts.lose();
+        if (this.#blocks.get(event.index)?.start.type !== 'raw') this.#parts.cite(event.value);
         return '';
       case 'usage':
         this.#usage = event.usage;
@@ -205,7 +217,7 @@ export function writeWhole(message: Message, context: ReplyContext): { body: unk
     const open: OpenBlock = { start: block.start, text: block.text };
     if (block.signature !== undefined) open.signature = writer.seal(block.signature);
     const kind = block.start.type;
-    if (block.deltas && kind !== 'raw') writer.lose();
+    if (kind !== 'raw') for (const delta of block.deltas ?? []) writer.cite(delta);
     if (kind !== 'text' && kind !== 'thinking' && kind !== 'refusal') return writer.end(open);
     if (block.text === '' && open.signature === undefined) return [];
     if (kind === 'thinking') writer.think(block.text, open.signature !== undefined);
