@@ -19,7 +19,7 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
     if (peer === null || trusted.length === 0 || !isProxy(peer)) return peer;
     const hops = String(request.headers['x-forwarded-for'] ?? '')
       .split(',')
-      .map((hop) => plain(hop.trim()))
+      .map((hop) => plain(withoutPort(hop.trim())))
       .reverse();
     let last = peer;
     for (const hop of hops) {
@@ -30,6 +30,9 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
     return last;
   };
 }
+
+/** Some proxies tell the port, too: `1.2.3.4:5678`, `[2001:db8::1]:5678`. It is the address that is counted. */
+const withoutPort = (hop: string): string => /^(?:(\d{1,3}(?:\.\d{1,3}){3})|\[([0-9a-f:.]{2,45})\])(?::\d{1,5})?$/i.exec(hop)?.slice(1).find(Boolean) ?? hop;
 
 /** `::ffff:1.2.3.4` is 1.2.3.4. */
 const plain = (address: string | undefined): string | null => (address ? address.replace(/^::ffff:(?=\d+\.)/i, '') : null);
