@@ -128,7 +128,9 @@ describe('the body', () => {
 
   test('too large for the heap fails alone', async () => {
     const { run } = start({ slots: 1, memoryLimitMb: 16 });
-    expect((await run(script('return body'), JSON.stringify({ text: 'x'.repeat(6 * 1024 * 1024) }))).fault?.code).toBe('TooMuchMemory');
+    expect((await run(script('return body'), JSON.stringify({ text: 'é'.repeat(6 * 1024 * 1024) }))).fault?.code).toBe('TooMuchMemory');
+    expect((await run(script('return body'), JSON.stringify({ text: 'x'.repeat(9 * 1024 * 1024) }))).fault?.code).toBe('TooMuchMemory');
+    expect((await run(script('body.y = body.text.length; return body'), JSON.stringify({ text: 'x'.repeat(6 * 1024 * 1024) }))).fault).toBeNull();
     expect((await run(quick)).fault).toBeNull();
   }, 20_000);
 });

@@ -20,9 +20,10 @@ export class Answerer {
     const began = performance.now();
     // Bytes that are no UTF-8 are read as every reader of ours reads them.
     const clean = isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'), 'utf8');
-    const body = clean.toString(isAscii(clean) ? 'latin1' : 'utf8');
+    const ascii = isAscii(clean);
+    const body = clean.toString(ascii ? 'latin1' : 'utf8');
     try {
-      if (body.length * bytesPerCharacter > (this.#settings.memoryLimitMb * 1024 * 1024) / 2)
+      if (body.length * (ascii ? 1 : bytesPerCharacter) > (this.#settings.memoryLimitMb * 1024 * 1024) / 2)
         return this.#failed({ code: 'TooMuchMemory', message: 'the body is too large for the memory of a script', line: null }, began);
       const { head, text } = this.#realm.run(request.script, body, JSON.stringify(request.context), {
         canSwitch: request.canSwitch,
