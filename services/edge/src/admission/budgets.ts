@@ -45,6 +45,9 @@ export interface Reservation {
 /** How often the rows correct what is known of a budget in use. */
 const relearnMs = 5_000;
 const askMs = 1_000;
+/** The first answer decides alone whether anything is left: it is worth more patience, and after a failure soon asked for again. */
+const firstAskMs = 3_000;
+const retryMs = 500;
 const mostAccounts = 50_000;
 const mostShown = 200;
 /** How long a request waits for others to settle: as long as for a limit of an upstream that does not say. */
@@ -147,14 +150,16 @@ export class BudgetDesk {
 
   async #readSpent(account: Account): Promise<void> {
     const { kind, name, from, scope, budget } = account;
+    const deadlineMs = account.learnedAt === null ? firstAskMs : askMs;
     try {
-      const { micros } = await this.#deps.bus.ask('stats.spent', { owners: [{ kind, name, currency: budget.currency, from }] }, { deadlineMs: askMs });
+      const { micros } = await this.#deps.bus.ask('stats.spent', { owners: [{ kind, name, currency: budget.currency, from }] }, { deadlineMs });
       this.#deps.state.learn(scope, micros[0] ?? 0);
+      account.learnedAt = this.#now();
     } catch (error) {
       this.#deps.logger.warn({ error, kind, name }, 'what was spent of a budget cannot be read, going on with what is known');
       if (account.learnedAt === null) this.#deps.state.learn(scope, 0);
+      account.learnedAt = this.#now() - relearnMs + retryMs;
     }
-    account.learnedAt = this.#now();
   }
 
   #account(kind: Kind, name: string, budget: Budget): Account {
