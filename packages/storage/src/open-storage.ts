@@ -60,7 +60,7 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
   return {
     mode: target.mode,
     catalog: createCatalogStore(db, dialect, { now, historyRevisions }),
-    bodies: createStoredBodies(db, dialect, now),
+    bodies: createStoredBodies(db, dialect, now, threaded?.bodies),
     audit: createAuditLogs(db, dialect),
     history: createHistory(db, dialect),
     lastUsed: createLastUsed(db, dialect),

@@ -58,14 +58,24 @@ const rowsAtOnce = 20;
 const pauseMs = 10;
 const wholly = Number.POSITIVE_INFINITY;
 
-export function createStoredBodies(db: Kysely<Database>, dialect: StorageDialect, now: () => number): StoredBodies {
-  const translate = async <T>(work: () => Promise<T>): Promise<T> => {
+/** What changes the table. SQLite has one writer at a time: it is the thread of the rows there, so that the gateway's own never waits for its lock. */
+export interface BodyWriter {
+  insert(bodies: RequestBodies): Promise<void>;
+  /** Forgets what expires by `before`. */
+  prune(before: number, stopped?: () => boolean): Promise<number>;
+}
+
+const translating = (dialect: StorageDialect) =>
+  async function translate<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
       throw dialect.translateError(error);
     }
   };
+
+export function createBodyWriter(db: Kysely<Database>, dialect: StorageDialect): BodyWriter {
+  const translate = translating(dialect);
   return {
     insert: (bodies) =>
       translate(async () => {
@@ -75,6 +85,26 @@ export function createStoredBodies(db: Kysely<Database>, dialect: StorageDialect
           .onConflict((conflict) => conflict.columns(['started_at', 'id']).doNothing())
           .execute();
       }),
+    prune: (before, stopped = () => false) =>
+      translate(async () => {
+        let all = 0;
+        while (!stopped()) {
+          const { numAffectedRows } = await sql`delete from request_bodies where (started_at, id) in
+            (select started_at, id from request_bodies where expires_at <= ${before} order by expires_at limit ${rowsAtOnce})`.execute(db);
+          const gone = Number(numAffectedRows ?? 0n);
+          all += gone;
+          if (gone === 0) break;
+          await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        }
+        return all;
+      }),
+  };
+}
+
+export function createStoredBodies(db: Kysely<Database>, dialect: StorageDialect, now: () => number, writer = createBodyWriter(db, dialect)): StoredBodies {
+  const translate = translating(dialect);
+  return {
+    insert: (bodies) => writer.insert(bodies),
     find: (id) =>
       translate(async () => {
         const columns = await db.selectFrom('request_bodies').selectAll().where('id', '=', id).where('expires_at', '>', now()).executeTakeFirst();
@@ -93,20 +123,7 @@ export function createStoredBodies(db: Kysely<Database>, dialect: StorageDialect
         const found = await query.orderBy('started_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
         return found.map(decodeEntry);
       }),
-    prune: (stopped = () => false) =>
-      translate(async () => {
-        const before = now();
-        let all = 0;
-        while (!stopped()) {
-          const { numAffectedRows } = await sql`delete from request_bodies where (started_at, id) in
-            (select started_at, id from request_bodies where expires_at <= ${before} order by expires_at limit ${rowsAtOnce})`.execute(db);
-          const gone = Number(numAffectedRows ?? 0n);
-          all += gone;
-          if (gone === 0) break;
-          await new Promise((resolve) => setTimeout(resolve, pauseMs));
-        }
-        return all;
-      }),
+    prune: (stopped) => writer.prune(now(), stopped),
   };
 }
 

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { isGatewayError } from '@model-gateway/errors';
 import { Kysely } from 'kysely';
+import { createBodyWriter } from '../bodies/stored-bodies.ts';
 import { createSqliteDialect } from '../dialects/sqlite.ts';
 import { createRequestStats } from '../requests/request-stats.ts';
 import type { Database } from '../schema.ts';
@@ -12,17 +13,24 @@ const { file } = workerData as { file: string };
 const dialect = createSqliteDialect(file);
 const db = new Kysely<Database>({ dialect: dialect.kysely });
 const requests = createRequestStats(db, dialect, Date.now);
+const bodies = createBodyWriter(db, dialect);
 const pruning = new Set<number>();
+
+function untilStopped<T>(id: number, prune: (stopped: () => boolean) => Promise<T>): Promise<T> {
+  pruning.add(id);
+  return prune(() => !pruning.has(id)).finally(() => pruning.delete(id));
+}
 
 function ask(question: Question): Promise<unknown> {
   switch (question.call) {
     case 'insertRows':
       return requests.insertStored(unpackRows(question.rows, dialect));
-    case 'prune': {
-      const { id, keep } = question;
-      pruning.add(id);
-      return requests.prune(keep, () => !pruning.has(id)).finally(() => pruning.delete(id));
-    }
+    case 'prune':
+      return untilStopped(question.id, (stopped) => requests.prune(question.keep, stopped));
+    case 'insert-bodies':
+      return bodies.insert(question.bodies);
+    case 'prune-bodies':
+      return untilStopped(question.id, (stopped) => bodies.prune(question.before, stopped));
     case 'stop-pruning':
       pruning.clear();
       return Promise.resolve();

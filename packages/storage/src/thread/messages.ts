@@ -1,5 +1,6 @@
 /** What the thread of the rows is asked, and how it answers. */
 import type { GatewayError } from '@model-gateway/errors';
+import type { RequestBodies } from '../bodies/stored-bodies.ts';
 import type { RequestStats } from '../requests/request-stats.ts';
 import type { PackedRows } from './pack-rows.ts';
 
@@ -10,7 +11,9 @@ export type Question =
   | { id: number; call: PlainCall; parameters: readonly unknown[] }
   | { id: number; call: 'insertRows'; rows: PackedRows }
   | { id: number; call: 'prune'; keep: Parameters<RequestStats['prune']>[0] }
-  /** Ends a `prune` early. */
+  | { id: number; call: 'insert-bodies'; bodies: RequestBodies }
+  | { id: number; call: 'prune-bodies'; before: number }
+  /** Ends every pruning early. */
   | { id: number; call: 'stop-pruning' }
   | { id: number; call: 'close' };
 

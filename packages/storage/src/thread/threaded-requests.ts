@@ -1,11 +1,14 @@
 /** The repository of requests as a thread of its own keeps it: started on first need, started anew when it died. */
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '@model-gateway/errors';
+import type { BodyWriter } from '../bodies/stored-bodies.ts';
 import type { RequestStats } from '../requests/request-stats.ts';
 import type { Answer, PlainCall, Question } from './messages.ts';
 import { packRows } from './pack-rows.ts';
 
 export interface ThreadedRequests extends RequestStats {
+  /** Writes bodies where the rows are written. */
+  readonly bodies: BodyWriter;
   close(): Promise<void>;
 }
 
@@ -60,7 +63,23 @@ export function createThreadedRequests(file: string): ThreadedRequests {
     (...parameters: Parameters<RequestStats[C]>): ReturnType<RequestStats[C]> =>
       ask({ id: next++, call, parameters }) as ReturnType<RequestStats[C]>;
 
+  /** Asks for something long, and again that it end once `stopped` says so. */
+  async function askUntil<T>(question: Question, stopped: () => boolean): Promise<T> {
+    const looking = setInterval(() => {
+      if (stopped()) void ask({ id: next++, call: 'stop-pruning' }).catch(() => undefined);
+    }, lookMs);
+    try {
+      return (await ask(question)) as T;
+    } finally {
+      clearInterval(looking);
+    }
+  }
+
   return {
+    bodies: {
+      insert: (bodies) => ask({ id: next++, call: 'insert-bodies', bodies }) as Promise<void>,
+      prune: (before, stopped = () => false) => askUntil({ id: next++, call: 'prune-bodies', before }, stopped),
+    },
     async insertRows(rows) {
       if (rows.length === 0) return;
       const packed = packRows(rows);
@@ -72,16 +91,7 @@ export function createThreadedRequests(file: string): ThreadedRequests {
     readStats: plain('readStats'),
     readSessions: plain('readSessions'),
     spent: plain('spent'),
-    async prune(keep, stopped = () => false) {
-      const looking = setInterval(() => {
-        if (stopped()) void ask({ id: next++, call: 'stop-pruning' }).catch(() => undefined);
-      }, lookMs);
-      try {
-        return (await ask({ id: next++, call: 'prune', keep })) as { rows: number; partitions: number };
-      } finally {
-        clearInterval(looking);
-      }
-    },
+    prune: (keep, stopped = () => false) => askUntil({ id: next++, call: 'prune', keep }, stopped),
     async close() {
       if (!thread) return;
       const last = thread;
