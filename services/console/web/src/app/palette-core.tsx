@@ -4,6 +4,7 @@ import { IconSearch } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
+import { countOverlay } from '../components/dialogs.tsx';
 import { useIsAdmin } from '../session/use-me.ts';
 import { navigation } from './navigation.ts';
 
@@ -31,6 +32,9 @@ export function PaletteCore({ asked }: { asked: number }) {
       store={store}
       actions={actions}
       shortcut={null}
+      onSpotlightOpen={() => countOverlay(1)}
+      // The key that closed it is still on its way to what lies below.
+      onSpotlightClose={() => setTimeout(() => countOverlay(-1))}
       nothingFound={t('palette.none')}
       scrollable
       maxHeight={420}

@@ -1,10 +1,22 @@
 /** A question before something is done. */
 import { modals } from '@mantine/modals';
 import i18next from 'i18next';
-import { wantDialogs } from './dialogs.tsx';
+import { countOverlay, wantDialogs } from './dialogs.tsx';
 
 wantDialogs();
 
+type Question = Parameters<typeof modals.openConfirmModal>[0];
+
 /** Shows it; `onConfirm` and `onCancel` tell the answer. */
-export const ask: typeof modals.openConfirmModal = (question) =>
-  modals.openConfirmModal({ closeButtonProps: { 'aria-label': i18next.t('actions.close') }, ...question });
+export function ask(question: Question): void {
+  countOverlay(1);
+  modals.openConfirmModal({
+    closeButtonProps: { 'aria-label': i18next.t('actions.close') },
+    ...question,
+    onClose: () => {
+      // The key that closed it is still on its way to what lies below.
+      setTimeout(() => countOverlay(-1));
+      question.onClose?.();
+    },
+  });
+}

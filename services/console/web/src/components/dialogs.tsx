@@ -4,19 +4,32 @@ import { lazy, Suspense, useSyncExternalStore } from 'react';
 const Provider = lazy(() => import('@mantine/modals').then(({ ModalsProvider }) => ({ default: ModalsProvider })));
 
 let wanted = false;
+let overlays = 0;
 const listeners = new Set<() => void>();
 
-/** From now on there is a place for questions: pages say so as they load, so that none waits for the network. */
-export function wantDialogs(): void {
-  if (wanted) return;
-  wanted = true;
+const announce = (): void => {
   for (const listener of listeners) listener();
-}
+};
 
 const subscribe = (listener: () => void): (() => void) => {
   listeners.add(listener);
   return () => listeners.delete(listener);
 };
+
+/** From now on there is a place for questions: pages say so as they load, so that none waits for the network. */
+export function wantDialogs(): void {
+  wanted = true;
+  announce();
+}
+
+/** Tells that something that takes the keys for itself opened (1) or closed (-1) over the page and its drawers. */
+export function countOverlay(change: 1 | -1): void {
+  overlays += change;
+  announce();
+}
+
+/** Whether there is one: what lies below must not hear the keys that are meant for it. */
+export const useOverlayOpen = (): boolean => useSyncExternalStore(subscribe, () => overlays > 0);
 
 export function Dialogs() {
   const shown = useSyncExternalStore(subscribe, () => wanted);

@@ -8,7 +8,9 @@ import { useTranslation } from 'react-i18next';
 import { ApiProblem, type FieldFault } from '../api/problem.ts';
 import { useIsAdmin } from '../session/use-me.ts';
 import { ask } from './ask.ts';
+import { useOverlayOpen } from './dialogs.tsx';
 import { ReadOnlyForm } from './editable.tsx';
+import { useReturnFocus } from './use-return-focus.ts';
 
 interface Props<V> {
   title: string;
@@ -41,6 +43,8 @@ export function EditDrawer<V extends Record<string, unknown>>({
   const [busy, setBusy] = useState(false);
   const [others, setOthers] = useState<{ message: string; details: readonly FieldFault[] } | null>(null);
 
+  useReturnFocus();
+  const isCovered = useOverlayOpen();
   const fields = useRef<HTMLDivElement>(null);
   // Leaving by the address bar, the back button or a link asks as well.
   useBlocker({
@@ -82,7 +86,15 @@ export function EditDrawer<V extends Record<string, unknown>>({
   };
 
   return (
-    <Drawer opened={opened} onClose={leave} position="right" size={size} title={title} closeButtonProps={{ 'aria-label': t('actions.close') }}>
+    <Drawer
+      opened={opened}
+      onClose={leave}
+      closeOnEscape={!isCovered}
+      position="right"
+      size={size}
+      title={title}
+      closeButtonProps={{ 'aria-label': t('actions.close') }}
+    >
       <form onSubmit={form.onSubmit(submit)} noValidate>
         <Stack pb={72} ref={fields}>
           {!isAdmin && <Alert color="gray">{t('readOnly')}</Alert>}

@@ -1,7 +1,7 @@
 /** Sign-in by user name and password, with the console's secret key, or at another service. */
 import { Alert, Button, Card, Center, Divider, PasswordInput, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { type ChangeEvent, useEffect, useState } from 'react';
+import { type ChangeEvent, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { ApiProblem } from '../api/problem.ts';
@@ -29,6 +29,8 @@ export function SignInPage() {
     },
     onSuccess: rememberToken,
   });
+  const password = useRef<HTMLInputElement>(null);
+  useEffect(() => password.current?.focus(), []);
   const { data: options } = useSignInOptions();
   const finish = useMutation({ mutationFn: exchangeCode, onSuccess: rememberToken });
   const { mutate: finishElsewhere } = finish;
@@ -65,7 +67,7 @@ export function SignInPage() {
             {way === 'password' ? (
               <>
                 <TextInput label={t('username')} autoComplete="username" required {...input('username')} />
-                <PasswordInput label={t('password')} autoComplete="current-password" required data-autofocus {...input('password')} />
+                <PasswordInput label={t('password')} autoComplete="current-password" required ref={password} {...input('password')} />
               </>
             ) : (
               <PasswordInput label={t('key')} description={t('keyHint')} autoComplete="off" required {...input('key')} />
@@ -79,6 +81,11 @@ export function SignInPage() {
             <Button type="submit" loading={signIn.isPending}>
               {t('signIn')}
             </Button>
+            {way === 'password' && (
+              <Text c="dimmed" size="xs">
+                {t('firstStart')}
+              </Text>
+            )}
             {options?.oidc && (
               <>
                 <Divider label={t('or')} />

@@ -23,6 +23,7 @@ export function NewKey({ shown, onClose }: { shown: AccessKey; onClose: () => vo
       title={t('shownTitle', { name: shown.name })}
       size="xl"
       closeOnClickOutside={false}
+      closeOnEscape={false}
       closeButtonProps={{ 'aria-label': t('common:actions.close') }}
     >
       <Stack>

@@ -9,11 +9,13 @@ import type { Changes } from '../../api/changes.ts';
 import { call } from '../../api/client.ts';
 import { ask } from '../../components/ask.ts';
 import { ChangeList } from '../../components/change-list.tsx';
+import { useOverlayOpen } from '../../components/dialogs.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatTime } from '../../components/format.ts';
 import { OpenButton } from '../../components/open-button.tsx';
 import { Page } from '../../components/page.tsx';
+import { useReturnFocus } from '../../components/use-return-focus.ts';
 
 interface Commit {
   revision: number;
@@ -102,6 +104,8 @@ type Against = 'before' | 'current';
 
 function CommitDrawer({ revision, current, onClose }: { revision: number; current: number; onClose: () => void }) {
   const { t } = useTranslation('history');
+  useReturnFocus();
+  const isCovered = useOverlayOpen();
   const [against, setAgainst] = useState<Against>('before');
   const rollBack = useRollback(revision, onClose);
   const diff = useQuery({
@@ -111,6 +115,7 @@ function CommitDrawer({ revision, current, onClose }: { revision: number; curren
   return (
     <Drawer
       opened
+      closeOnEscape={!isCovered}
       onClose={onClose}
       position="right"
       size="xl"

@@ -1,0 +1,127 @@
+/** The console without a mouse: what is reached, that one sees where one is, and where one is after something closes. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { browserAvailable, visit } from './browser.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const suite = browserAvailable('The console by keyboard') ? describe : describe.skip;
+
+let stage: Stage;
+
+/** What has the focus, by the name that a screen reader says. */
+const focused = () => stage.page.evaluate<string>("document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()");
+const press = (key: string) => stage.page.keyboard.press(key);
+
+/** Waits until the focus is there: closing takes a moment. */
+async function focusComesTo(name: string): Promise<void> {
+  let found = '';
+  for (const end = Date.now() + 4_000; found !== name && Date.now() < end; await stage.page.waitForTimeout(25)) found = await focused();
+  expect(found).toBe(name);
+}
+
+/** Presses Tab until `name` has the focus. */
+async function tabTo(name: string, most = 60): Promise<void> {
+  for (let count = 0; count < most; count++) {
+    if ((await focused()) === name) return;
+    await press('Tab');
+  }
+  throw new Error(`${name} was not reached; the focus is on ${await focused()}`);
+}
+
+suite('by keyboard', () => {
+  beforeAll(async () => {
+    stage = await openStage();
+    await stage.gateway.configure({
+      upstreams: [{ name: 'up', protocol: 'alpha', base_url: stage.upstream.url }],
+      models: [{ name: 'text', upstream: 'up', upstream_model_id: 'text:10' }],
+    });
+  }, 60_000);
+
+  afterAll(() => stage?.close());
+
+  test('the first stop leads past the menu, and one sees it', async () => {
+    const { admin, page } = stage;
+    await admin.open('/models');
+    await press('Tab');
+    expect(await focused()).toBe('Skip to content');
+    const box = await page.getByText('Skip to content').boundingBox();
+    expect(box?.x).toBeGreaterThanOrEqual(0);
+    await press('Enter');
+    await press('Tab');
+    expect(await focused()).toBe('New model');
+    // A ring is drawn around what the keyboard is on.
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+  });
+
+  test('a row opens, and closing it leads back to it', async () => {
+    const { admin, page } = stage;
+    await admin.open('/models');
+    await page.getByRole('table').getByRole('button', { name: 'text', exact: true }).focus();
+    await press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).waitFor();
+    expect(await page.evaluate("document.activeElement.closest('[role=dialog]') !== null")).toBe(true);
+    await press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await focusComesTo('text');
+  });
+
+  test('a question leads back to what asked it', async () => {
+    const { page } = stage;
+    await press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).focus();
+    await press('Enter');
+    await page.getByRole('dialog', { name: 'Delete text?' }).waitFor();
+    await press('Escape');
+    await page.getByRole('dialog', { name: 'Delete text?' }).waitFor({ state: 'detached' });
+    await focusComesTo('Delete');
+    // It alone was closed.
+    await page.getByRole('dialog', { name: 'text' }).waitFor();
+    await press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  test('the search of pages opens from anywhere, and leads back', async () => {
+    const { admin, page } = stage;
+    await admin.open('/models');
+    const search = page.getByRole('searchbox', { name: 'Search' });
+    await search.focus();
+    await press('Control+k');
+    await page.getByPlaceholder('Go to a page…').waitFor();
+    await press('Escape');
+    await page.getByPlaceholder('Go to a page…').waitFor({ state: 'detached' });
+    await focusComesTo('Search');
+  });
+
+  test('a model is made with keys alone', async () => {
+    const { admin, page, gateway } = stage;
+    await admin.open('/models');
+    await page.getByRole('button', { name: 'New model' }).focus();
+    await press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).focus();
+    await page.keyboard.type('typed');
+    await page.getByRole('combobox', { name: 'Upstream' }).focus();
+    await page.keyboard.type('up');
+    await page.getByRole('option', { name: 'up', exact: true }).waitFor();
+    await press('Enter');
+    await tabTo('Save');
+    await press('Enter');
+    await page.getByText('typed was created').waitFor();
+    expect((await gateway.console('GET', '/models/typed')).body.upstream).toBe('up');
+    await focusComesTo('New model');
+  });
+
+  test('signing in needs nothing but the words', async () => {
+    const { page, context } = await visit(stage.browser, { url: stage.gateway.url, token: null });
+    await stage.gateway.console('POST', '/users', { username: 'admin2', password: 'long-enough', role: 'admin', enabled: true });
+    await page.goto(`${stage.gateway.url}/console`);
+    await page.getByRole('textbox', { name: 'Password' }).waitFor();
+    expect(await page.evaluate('document.activeElement.type')).toBe('password');
+    await page.getByRole('textbox', { name: 'User name' }).fill('admin2');
+    await page.getByRole('textbox', { name: 'Password' }).fill('long-enough');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Account' }).waitFor();
+    await context.close();
+  });
+
+  test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));
+});
