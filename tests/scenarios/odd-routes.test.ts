@@ -6,7 +6,7 @@ import { startGateway, type TestGateway, until } from '../support/gateway.ts';
 
 let upstream: FakeUpstream;
 let gateway: TestGateway;
-const keys = { brief: mintAccessKey(), odd: mintAccessKey() };
+const keys = { brief: mintAccessKey(), odd: mintAccessKey(), spent: mintAccessKey() };
 
 beforeAll(async () => {
   upstream = await startFakeUpstream();
@@ -63,6 +63,7 @@ beforeAll(async () => {
     ],
     access_keys: [
       { name: 'brief', group: 'everyone', key: keys.brief },
+      { name: 'spent', group: 'everyone', key: keys.spent, budget: { limit: 0, period: 'month' } },
       { name: 'odd', group: 'everyone', key: keys.odd, budget: { limit: 0.5, period: 'day' } },
     ],
   });
@@ -159,4 +160,30 @@ test('figures that make no sense reserve what the model writes, and are judged b
   expect(twice.status).toBe(400);
   const { budgets } = (await gateway.console('GET', '/rate-limit-status')).body;
   expect(budgets.find(({ name }: { name: string }) => name === 'odd')).toMatchObject({ reserved_micros: 0 });
+});
+
+test.each([
+  ['/v1/chat/completions', { model: 'a', messages: [{ role: 'user', content: 'x' }] }],
+  ['/v1/completions', { model: 'a', prompt: 'x' }],
+  ['/v1/messages', { model: 'a', max_tokens: 5, messages: [{ role: 'user', content: 'x' }] }],
+  ['/v1/responses', { model: 'a', input: 'x' }],
+  ['/v1beta/models/a:generateContent', { contents: [{ role: 'user', parts: [{ text: 'x' }] }] }],
+])('37: no door goes around a budget (%s)', async (path, body) => {
+  const before = upstream.requests.length;
+  const reply = await fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': keys.spent, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect([reply.status, await reply.text(), upstream.requests.length]).toEqual([402, expect.stringContaining('budget'), before]);
+});
+
+test.each([
+  ['budget.amount', { budget: { amount: 5, period: 'day' } }],
+  ['budget.period', { budget: { limit: 5, period: 'fortnight' } }],
+  ['budget.limit', { budget: { limit: -1, period: 'day' } }],
+  ['max_budget', { max_budget: 5 }],
+])('37: a budget that would not hold is refused, by field (%s)', async (field, body) => {
+  const { status, body: answer } = await gateway.console('PATCH', '/access-keys/odd', body);
+  expect([status, JSON.stringify(answer)]).toEqual([422, expect.stringContaining(field)]);
 });
