@@ -122,6 +122,28 @@ describe('streams', () => {
   });
 });
 
+describe('schemas', () => {
+  const read = { name: 'read', input_schema: { type: 'object', properties: { line: { type: 'integer', exclusiveMinimum: 0 } }, required: ['line'] } };
+  const called = (args: object) => ({
+    candidates: [{ content: { role: 'model', parts: [{ functionCall: { name: 'read', args } }] }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+  });
+
+  test.each([
+    ['fits', { line: 3 }, []],
+    ['misses', { line: 0 }, ['reply.tool_calls.arguments']],
+  ])('16: a call that %s the schema of which the vendor takes a wider form alone', async (what, args, missed) => {
+    for (const stream of [false, true]) {
+      outbound.answer = () => (stream ? sse(called(args)) : jsonScript(200, called(args)));
+      const reply = await post('/v1/messages', messages('generate', { tools: [read], stream }), { 'z-request-id': `widened-${what}-${stream}` });
+      expect(await reply.text()).toContain('"read"');
+      expect(JSON.stringify(sent()['tools'])).not.toContain('exclusiveMinimum');
+      const { losses } = await gateway.row(`widened-${what}-${stream}`);
+      expect(losses.map(({ field }) => field).filter((field) => field.startsWith('reply.'))).toEqual(missed);
+    }
+  });
+});
+
 describe('coding agents', () => {
   const asked = (line: string) =>
     messages('chat', {
@@ -174,9 +196,14 @@ describe('coding agents', () => {
   });
 
   test.each(['/', '/api/hello'])('24: the warm-up %s is a 200 without a row and without a line in the log', async (path) => {
-    const before = [gateway.rows.length, gateway.logs.length];
+    const logged = gateway.logs.length;
     expect((await fetch(gateway.url + path, { method: 'HEAD' })).status).toBe(200);
-    expect([gateway.rows.length, gateway.logs.length]).toEqual(before);
+    // What was asked after it has its row, and the warm-up has none.
+    await post('/v1/messages', messages('chat'), { 'z-request-id': `after-${path}` });
+    await gateway.row(`after-${path}`);
+    const named = ['chat', 'first-party', 'responses', 'messages', 'generate'];
+    expect(gateway.rows.every(({ model }) => named.includes(model ?? ''))).toBe(true);
+    expect(gateway.logs.length).toBe(logged);
   });
 
   test('26: tools that were found on the way, in namespaces, and a grammar reach a vendor that knows none of these', async () => {

@@ -309,6 +309,8 @@ export interface WrittenRequest {
   body: unknown;
   losses: Loss[];
   emulation?: ReplyEmulation;
+  /** The caller's schemas of tools whose schemas were widened, by the tool's name as it is sent: the model's calls are judged by them. */
+  widenedTools?: ReadonlyMap<string, unknown>;
 }
 
 /** A structured answer that was asked for by other means: the reply must still give it as plain text, and it may miss the schema. */

@@ -24,7 +24,7 @@ export interface FoundPlaces extends KnownPlaces {
 }
 
 /** What was made ready for one route and goes to another of the same protocol. */
-export type Carried = Pick<Prepared, 'body' | 'emulation' | 'bridge'>;
+export type Carried = Pick<Prepared, 'body' | 'emulation' | 'widenedTools' | 'bridge'>;
 
 export class Call {
   readonly job: Job;

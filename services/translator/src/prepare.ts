@@ -32,6 +32,8 @@ export interface Prepared {
   body: Buffer;
   /** How the reply gives what the request asked for by other means. */
   emulation: ReplyEmulation | undefined;
+  /** The caller's schemas of tools that were sent with wider ones. */
+  widenedTools: ReadonlyMap<string, unknown> | undefined;
   /** Puts names and kinds of tools back in the reply's calls; undefined when the request changed none. */
   bridge: ToolBridge | undefined;
   /** A script sends the request, as it is now, on to this model; nothing is sent to this route. */
@@ -82,6 +84,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
     body: undefined,
     printed: call.carried?.body ?? null,
     emulation: call.carried?.emulation,
+    widenedTools: call.carried?.widenedTools,
     bridge: call.carried?.bridge,
   };
   const finish = (): Prepared => {
@@ -92,7 +95,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
       stream: job.stream,
       ...(verbatim && { clientHeaders: job.headers, clientQuery: job.query, clientPath: job.path }),
     });
-    const { emulation, bridge } = draft;
+    const { emulation, widenedTools, bridge } = draft;
     return {
       route,
       upstream,
@@ -102,6 +105,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
       egress: room.egressOf(route.upstream),
       body: printDraft(draft),
       emulation,
+      widenedTools,
       bridge,
       elsewhere: draft.elsewhere,
       proofs,

@@ -54,7 +54,7 @@ export class Pump {
     this.#source = recordSource(prepared.upstream.framing, room.maxEventBytes);
     this.#unwrap = prepared.upstream.unwrapRecord;
     const { growing, unwrapRecord } = prepared.upstream;
-    this.#growth = growing && !unwrapRecord && !prepared.emulation ? new Growth(growing, passage) : null;
+    this.#growth = growing && !unwrapRecord && !prepared.emulation && !prepared.widenedTools ? new Growth(growing, passage) : null;
   }
 
   /** The protocol's own end was seen, or the reply broke: nothing more is read. */

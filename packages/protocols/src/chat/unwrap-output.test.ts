@@ -109,6 +109,11 @@ describe('fitsSchema', () => {
     [{ a: {} }, { properties: { a: { $ref: '#/$defs/b' } }, $defs: { b: { required: ['b'] } } }, false],
     [3, { anyOf: [{ type: 'string' }, { minimum: 4 }] }, false],
     ['x', false, false],
+    [0, { exclusiveMinimum: 0 }, false],
+    [5, { exclusiveMaximum: 5 }, false],
+    [{ a: 1 }, { minProperties: 2 }, false],
+    [{ a: 1, b: 2 }, { maxProperties: 1 }, false],
+    [{ toolong: 1 }, { propertyNames: { maxLength: 3 } }, false],
     ['x', { type: '__proto__', properties: 'no', required: 5, enum: null }, true],
   ])('%j against %j', (value, given, expected) => expect(fitsSchema(value, given)).toBe(expected));
 

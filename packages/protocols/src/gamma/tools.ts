@@ -2,7 +2,7 @@
 import type { Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import { asArray, asObject, asString, type JsonObject } from '../kit/read.ts';
-import { camelName, field, type LossList, listField, objectField, textField } from './fields.ts';
+import { camelName, field, LossList, listField, objectField, textField } from './fields.ts';
 import { readSchema, writeSchema } from './schema.ts';
 
 /** Gamma has no free-text tools: their text travels in this one argument. */
@@ -72,10 +72,10 @@ export function readToolChoice(body: unknown, losses: LossList): ToolChoice | un
   }
 }
 
-/** All function declarations in one entry, then each built-in tool of this protocol as it came. */
-export function writeTools(tools: readonly Tool[], losses: LossList): JsonObject[] {
+/** All function declarations in one entry, then each built-in tool of this protocol as it came. `widened` gets the caller's schema where another is sent. */
+export function writeTools(tools: readonly Tool[], losses: LossList, widened: Map<string, unknown>): JsonObject[] {
   const written: JsonObject[] = [];
-  const declarations = tools.filter((tool) => tool.type !== 'server').map((tool) => writeDeclaration(tool, losses));
+  const declarations = tools.filter((tool) => tool.type !== 'server').map((tool) => writeDeclaration(tool, losses, widened));
   if (declarations.length > 0) written.push({ functionDeclarations: declarations });
   for (const tool of tools) {
     if (tool.type !== 'server') continue;
@@ -86,11 +86,14 @@ export function writeTools(tools: readonly Tool[], losses: LossList): JsonObject
   return written;
 }
 
-function writeDeclaration(tool: Tool, losses: LossList): JsonObject {
+function writeDeclaration(tool: Tool, losses: LossList, widened: Map<string, unknown>): JsonObject {
   if (tool.cache) losses.add('tools.cache_control', 'dropped', 'Cache marks have no counterpart: caching is implicit.');
   if (tool.strict === true) losses.add('tools.strict', 'dropped', 'Strict tool schemas have no counterpart.');
   const head = { name: tool.name, ...(tool.description !== undefined && { description: tool.description }) };
-  const { dialect, schema } = writeSchema(tool.parameters, losses, 'tools.parameters');
+  const ofSchema = new LossList();
+  const { dialect, schema } = writeSchema(tool.parameters, ofSchema, 'tools.parameters');
+  if (ofSchema.list.length > 0) widened.set(tool.name, tool.parameters);
+  for (const { field: name, action, detail } of ofSchema.list) losses.add(name, action, detail);
   // An object schema without properties is a 400 on older models, and no schema at all means the same.
   if (isEmpty(schema)) return head;
   if (schema['type'] === undefined && asObject(schema['properties'])) schema['type'] = 'object';

@@ -12,7 +12,8 @@ import { writeContents } from './write-contents.ts';
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new LossList();
   const modelId = context.target.upstreamModelId;
-  const tools = writeTools(conversation.tools, losses);
+  const widenedTools = new Map<string, unknown>();
+  const tools = writeTools(conversation.tools, losses, widenedTools);
   const hasFunctions = tools.some((tool) => 'functionDeclarations' in tool);
   const toolConfig = hasFunctions ? writeToolChoice(conversation.toolChoice) : undefined;
   const config = writeConfig(conversation, findFamily(modelId), losses);
@@ -36,7 +37,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   // A schema that had to be widened no longer holds the model to the caller's: what it answers is judged by the original.
   const { output } = conversation;
   const widened = output?.type === 'schema' && losses.list.some((loss) => loss.field === 'response_format.schema');
-  return { body, losses: losses.list, ...(widened && { emulation: { schema: output.schema } }) };
+  return { body, losses: losses.list, ...(widened && { emulation: { schema: output.schema } }), ...(widenedTools.size > 0 && { widenedTools }) };
 }
 
 function declareLosses(conversation: Conversation, losses: LossList): void {

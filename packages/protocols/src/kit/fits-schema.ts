@@ -49,6 +49,8 @@ const atMost = (measured: number, bound: number): boolean => measured <= bound;
 const listLength = (value: unknown): number | undefined => asArray(value)?.length;
 const textLength = (value: unknown): number | undefined => (typeof value === 'string' ? [...value].length : undefined);
 
+const nameCount = (value: unknown): number | undefined => asObject(value) && Object.keys(value as object).length;
+
 const checks = {
   $ref: (value, schema, judge, depth) => fits(value, resolve(schema['$ref'], judge.root), judge, depth),
   type: (value, { type }) => (Array.isArray(type) ? type.some((name) => isType(value, name)) : isType(value, type)),
@@ -83,6 +85,11 @@ const checks = {
   allOf: (value, schema, judge, depth) => (asArray(schema['allOf']) ?? []).every((one) => fits(value, one, judge, depth)),
   minimum: bounded('minimum', asNumber, atLeast),
   maximum: bounded('maximum', asNumber, atMost),
+  exclusiveMinimum: bounded('exclusiveMinimum', asNumber, (measured, bound) => measured > bound),
+  exclusiveMaximum: bounded('exclusiveMaximum', asNumber, (measured, bound) => measured < bound),
+  minProperties: bounded('minProperties', nameCount, atLeast),
+  maxProperties: bounded('maxProperties', nameCount, atMost),
+  propertyNames: (value, schema, judge, depth) => Object.keys(asObject(value) ?? {}).every((name) => fits(name, schema['propertyNames'], judge, depth)),
   minItems: bounded('minItems', listLength, atLeast),
   maxItems: bounded('maxItems', listLength, atMost),
   minLength: bounded('minLength', textLength, atLeast),

@@ -28,6 +28,8 @@ export interface Draft {
   elsewhere?: string;
   /** What the reply needs, because the request asks for something by other means. */
   emulation: ReplyEmulation | undefined;
+  /** The caller's schemas of tools that are sent with wider ones. */
+  widenedTools: ReadonlyMap<string, unknown> | undefined;
   /** Puts names and kinds of tools back in the reply's calls, where the request changed them. */
   bridge: ToolBridge | undefined;
 }
