@@ -57,12 +57,12 @@ suite('twenty thousand keys', () => {
     await page.getByRole('searchbox', { name: 'Search' }).fill('');
     await page.getByText(/^20,00\d entries$/).waitFor();
     await timed('by group', async () => {
-      await page.getByRole('combobox', { name: 'Group' }).fill('team-b');
+      await page.getByRole('combobox', { name: 'Only of this group' }).fill('team-b');
       await page.getByRole('option', { name: 'team-b' }).click();
       await page.getByText('200 entries').waitFor();
     });
     await admin.open('/access-keys');
-    await page.getByRole('combobox', { name: 'Tags' }).fill('rare');
+    await page.getByRole('combobox', { name: 'Only with these tags' }).fill('rare');
     await page.keyboard.press('Enter');
     await page.getByText('20 entries').waitFor();
   });

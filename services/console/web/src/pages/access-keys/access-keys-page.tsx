@@ -145,8 +145,8 @@ export function AccessKeysPage() {
       columns={columns}
       filters={
         <>
-          <NameSelect resource="key-groups" aria-label={t('group')} placeholder={t('allGroups')} clearable value={group} onChange={setGroup} />
-          <TagsInput aria-label={t('tags')} placeholder={t('anyTag')} w={200} clearable value={tags} onChange={setTags} />
+          <NameSelect resource="key-groups" aria-label={t('ofGroup')} placeholder={t('allGroups')} clearable value={group} onChange={setGroup} />
+          <TagsInput aria-label={t('withTags')} placeholder={t('anyTag')} w={200} clearable value={tags} onChange={setTags} />
         </>
       }
       query={{ group: group ?? undefined, tags: tags.length > 0 ? tags.join(',') : undefined }}
