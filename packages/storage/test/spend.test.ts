@@ -46,6 +46,18 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(await spent(0, 'EUR')).toEqual([40, 40]);
   });
 
+  test('many owners at once, each by its own time and currency', async () => {
+    const names = Array.from({ length: 1_200 }, (_, index) => `key-${index}`);
+    await storage.requests.insertRows(names.map((name, index) => row(`m${index}`, index + 1, { access_key: name, key_group: null })));
+    const owners = names.flatMap((name) => [
+      { kind: 'key' as const, name, currency: 'USD', from: day },
+      { kind: 'key' as const, name, currency: 'EUR', from: day },
+      { kind: 'key' as const, name, currency: 'USD', from: day + 86_400_000 },
+    ]);
+    expect(await storage.requests.spent(owners)).toEqual(names.flatMap((_, index) => [index + 1, 0, 0]));
+    expect(await storage.requests.spent([])).toEqual([]);
+  });
+
   test('batches told twice at the same time count once', async () => {
     const rows = Array.from({ length: 40 }, (_, at) => row(`r${at}`, 7));
     await Promise.all([1, 2, 3, 4].map(() => storage.requests.insertRows(rows)));

@@ -270,6 +270,7 @@ function translateReader(reader: CatalogReader, translate: <T>(work: () => Promi
     find: (name) => translate(() => repository.find(name)),
     list: (query) => translate(() => repository.list(query)),
     all: () => translate(() => repository.all()),
+    withObject: (field) => translate(() => repository.withObject(field)),
     where: (column, value, limit) => translate(() => repository.where(column, value, limit)),
   });
   return {

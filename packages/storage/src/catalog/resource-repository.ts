@@ -44,6 +44,8 @@ export interface ResourceRepository<D extends { name: string }> {
   list(query: ListQuery): Promise<ListPage<D>>;
   /** Every row, by name. */
   all(): Promise<StoredResource<D>[]>;
+  /** Rows that may have an object in this field, by name: told by their text, so that the others are not parsed. */
+  withObject(field: string): Promise<StoredResource<D>[]>;
   /** Rows that have this value in a look-up column, at most `limit`, by name. */
   where(column: 'upstream' | 'group_name' | 'hash', value: string, limit: number): Promise<StoredResource<D>[]>;
 }
@@ -95,6 +97,14 @@ export function createRepository<D extends { name: string }>(
       return { items: items.map(toStored), total: Number(total) };
     },
     all: async () => (await rows().selectAll().orderBy('name').execute()).map(toStored),
+    withObject: async (field) =>
+      (
+        await rows()
+          .selectAll()
+          .where((eb) => dialect.mentions(eb.ref('document'), `${JSON.stringify(field)}:{`))
+          .orderBy('name')
+          .execute()
+      ).map(toStored),
     where: async (column, value, limit) =>
       (
         await rows()

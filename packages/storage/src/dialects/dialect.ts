@@ -27,6 +27,8 @@ export interface StorageDialect {
   encodeBoolean(value: boolean): unknown;
   /** Case-insensitive (ASCII) search for a literal text: no pattern characters. */
   contains(column: Expression<unknown>, text: string): Expression<SqlBool>;
+  /** Whether the text of a JSON column holds just this. */
+  mentions(column: Expression<unknown>, text: string): Expression<SqlBool>;
   /** Whether the array of texts at this key of a JSON object holds this text. `key` is ours. */
   holds(column: Expression<unknown>, key: string, text: string): Expression<SqlBool>;
   /**

@@ -53,6 +53,7 @@ export function createPostgresDialect(url: string, logger: PostgresLogger): Stor
     greatestOf: 'greatest',
     encodeBoolean: (value) => value,
     contains: (column, text) => sql<boolean>`strpos(lower(${column}), lower(${text})) > 0`,
+    mentions: (column, text) => sql<boolean>`strpos(${column}::text, ${text}) > 0`,
     holds: (column, key, text) =>
       sql<boolean>`(strpos(${column}::text, ${JSON.stringify(text)}) > 0 and exists (select 1 from json_array_elements_text(${column} -> ${key}::text) as element where element = ${text}))`,
     snapshotIsolation: 'repeatable read',

@@ -47,6 +47,7 @@ export function createSqliteDialect(file: string): StorageDialect {
     addCounts: 'add_counts',
     encodeBoolean: (value) => (value ? 1 : 0),
     contains: (column, text) => sql<boolean>`instr(lower(${column}), lower(${text})) > 0`,
+    mentions: (column, text) => sql<boolean>`instr(${column}, ${text}) > 0`,
     // Most documents do not even have the word: they are not parsed for it.
     holds: (column, key, text) =>
       sql<boolean>`(instr(${column}, ${JSON.stringify(text)}) > 0 and exists (select 1 from json_each(${column}, ${`$.${key}`}) as element where element.value = ${text}))`,

@@ -195,7 +195,7 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
     async spent(owners) {
       try {
         await flush();
-        return await Promise.all(owners.map((owner) => readSpent(db, owner)));
+        return await readSpent(db, owners);
       } catch (error) {
         throw dialect.translateError(error);
       }

@@ -22,8 +22,8 @@ export const budgetRoutes = ({ storage }: Room, now: () => number): Route[] => [
     async handle(_request, response) {
       const at = now();
       const owners = await storage.catalog.read(async ({ accessKeys, keyGroups }) => [
-        ...(await keyGroups.all()).flatMap(({ document }) => own('group', document)),
-        ...(await accessKeys.all()).flatMap(({ document }) => own('key', document)),
+        ...(await keyGroups.withObject('budget')).flatMap(({ document }) => own('group', document)),
+        ...(await accessKeys.withObject('budget')).flatMap(({ document }) => own('key', document)),
       ]);
       const spent = await storage.requests.spent(
         owners.map(({ kind, name, budget }) => ({ kind, name, currency: budget.currency, from: periodStart(budget.period, at) })),
