@@ -32,12 +32,13 @@ const binaries = (): string | undefined => {
 
 export const postgresAvailable = (): boolean => Boolean(process.env['DATABASE_URL'] ?? binaries()) || process.env['CI'] === 'true';
 
-export async function openTestPostgres(): Promise<TestPostgres> {
+/** `sharedBuffers`: of a server of our own; tests keep little, a bench wants what a server has by default. */
+export async function openTestPostgres({ sharedBuffers = '16MB' }: { sharedBuffers?: string } = {}): Promise<TestPostgres> {
   const given = process.env['DATABASE_URL'];
   if (given) return onServer(given, []);
   const folder = binaries();
   if (!folder) throw new Error(`PostgreSQL tests need DATABASE_URL or the server's binaries under ${installations}`);
-  return startServer(folder);
+  return startServer(folder, sharedBuffers);
 }
 
 function onServer(adminUrl: string, created: string[]): TestPostgres {
@@ -65,13 +66,13 @@ function onServer(adminUrl: string, created: string[]): TestPostgres {
   };
 }
 
-async function startServer(folder: string): Promise<TestPostgres> {
+async function startServer(folder: string, sharedBuffers: string): Promise<TestPostgres> {
   const home = mkdtempSync(join(tmpdir(), 'gateway-postgres-'));
   const asUser = await unprivileged(home);
   const data = join(home, 'data');
   await run(...asUser(join(folder, 'initdb'), ['-D', data, '-U', 'gateway', '-A', 'trust', '--no-sync', '-E', 'UTF8']));
   const port = await freePort();
-  const settings = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', home, '-c', 'fsync=off', '-c', 'shared_buffers=16MB'];
+  const settings = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', home, '-c', 'fsync=off', '-c', `shared_buffers=${sharedBuffers}`];
   const [command, argumentList] = asUser(join(folder, 'postgres'), settings);
   const adminUrl = `postgresql://gateway@127.0.0.1:${port}/postgres`;
 

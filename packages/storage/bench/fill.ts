@@ -59,14 +59,14 @@ function statements({ rows, end, days }: FillOptions, mode: Target['mode']): str
             from (select d.id as series, ${start} as at, ${summedAs} from bench_full b join stat_series d on d.key = ${keyOf('b.')} group by 1, 2) s
             join (select series, at, string_agg(bucket || ':' || count, ' ') as counts from
               (select d.id as series, ${start} as at, bucket, sum(count) as count from bench_times b join stat_series d on d.key = ${keyOf('b.')} group by 1, 2, 3) t group by 1, 2) l
-            using (series, at)`,
+            using (series, at) order by at, series`,
         ]),
       ];
     }),
     'drop table bench_full',
     'drop table bench_times',
     `insert into stat_sessions (session_id, access_key, currency, first_at, last_at, ${sums}) select session_id, access_key, currency, min(started_at), max(started_at), count(*), 0, 0, 0, sum(input_tokens), sum(output_tokens), 0, 0, 0, sum(cost_micros), sum(duration_ms) from request_stats where session_id is not null group by 1, 2, 3`,
-    mode === 'sqlite' ? 'pragma wal_checkpoint(truncate)' : 'analyze',
+    ...(mode === 'sqlite' ? ['update stat_counted set row_number = (select max(rowid) from request_stats)', 'pragma wal_checkpoint(truncate)'] : ['analyze']),
   ];
 }
 

@@ -84,7 +84,7 @@ async function questions({ requests }: Storage): Promise<void> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'stats-bench-'));
-const server = mode === 'postgresql' ? await openTestPostgres() : null;
+const server = mode === 'postgresql' ? await openTestPostgres({ sharedBuffers: '128MB' }) : null;
 const url = server ? await server.createDatabase() : '';
 const storage = openStorage(server ? { mode: 'postgresql', url } : { mode: 'sqlite', file: join(folder, 'bench.db') }, { logger: quiet });
 try {

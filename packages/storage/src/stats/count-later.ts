@@ -72,9 +72,10 @@ export class CountLater {
     this.#counted(await this.#deps.db.transaction().execute((transaction) => this.#count(transaction, [this.#waiting])));
   }
 
-  async #count(db: Kysely<Database>, tallies: readonly Tally[]): Promise<() => void> {
+  /** `upTo`: the last row that is in the tallies; without it all that are written. */
+  async #count(db: Kysely<Database>, tallies: readonly Tally[], upTo?: number): Promise<() => void> {
     const done = await this.#deps.count(db, tallies);
-    await remember(db);
+    await remember(db, upTo);
     return done;
   }
 
@@ -94,16 +95,21 @@ export class CountLater {
     return timer.unref();
   }
 
-  /** What an earlier process wrote and did not count. Nothing of it is remembered before all of it is there. */
+  /** What an earlier process wrote and did not count: much of it is counted on the way, the rest waits with what comes. */
   async #recover(): Promise<void> {
     if (this.#recovered) return;
-    const waiting = new Tally();
+    let waiting = new Tally();
     for (let last = -1, more = true; more; ) {
       const { rows } = await sql<StoredRow & { row_number: number }>`select rowid as row_number, * from request_stats
         where rowid > (select row_number from stat_counted where id = 1) and rowid > ${last} order by rowid limit ${readAtOnce}`.execute(this.#deps.db);
       for (const row of rows) waiting.add({ before: null, after: row });
       last = rows.at(-1)?.row_number ?? last;
       more = rows.length === readAtOnce;
+      if (waiting.size < mostWaiting) continue;
+      const full = waiting;
+      const done = await this.#deps.db.transaction().execute((transaction) => this.#count(transaction, [full], last));
+      done();
+      waiting = new Tally();
     }
     this.#waiting = waiting;
     this.#recovered = true;
@@ -116,5 +122,8 @@ export class CountLater {
   }
 }
 
-const remember = async (db: Kysely<Database>): Promise<void> =>
-  void (await sql`update stat_counted set row_number = (select coalesce(max(rowid), 0) from request_stats) where id = 1`.execute(db));
+async function remember(db: Kysely<Database>, upTo?: number): Promise<void> {
+  await sql`update stat_counted set row_number = ${upTo === undefined ? sql`(select coalesce(max(rowid), 0) from request_stats)` : upTo} where id = 1`.execute(
+    db,
+  );
+}
