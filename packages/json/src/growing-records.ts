@@ -70,7 +70,7 @@ export class GrowingRecords {
    * to each of them on its way. null: bytes would not tell such records for sure.
    */
   static learn(record: KnownRecord, words: Path, idle: readonly Path[], edits: readonly Edit[]): GrowingRecords | null {
-    if (record.data.includes(mark)) return null;
+    if (typeof valueAt(record.json, words) !== 'string' || record.data.includes(mark)) return null;
     const gaps: Gap[] = ['words'];
     const marking: Edit[] = [{ path: words, value: `${mark}0${mark}` }];
     for (const path of idle) {
