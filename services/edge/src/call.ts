@@ -50,12 +50,13 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     exchange.sessionId ??= wanted.sessionId;
     exchange.requestBytes = body.bytes.length;
     exchange.stream = wanted.stream !== 'whole';
-    const streaming = exchange.stream ? slot.asStream() : undefined;
-    if (streaming) await streaming;
     const named = grant(snapshot, principal, wanted.model);
     exchange.model = named.canonical;
     if (door.client.remembersModel && exchange.sessionId !== null) room.sessionModels.set(keyHash, exchange.sessionId, wanted.model);
     if (isBudgeted(principal) && match.operation !== 'count-tokens') await reserveMoney(exchange, principal, snapshot, named, wanted, body.bytes, room);
+    // After the wait for money: places for streams are few.
+    const streaming = exchange.stream ? slot.asStream() : undefined;
+    if (streaming) await streaming;
     const owner = mayChoose(snapshot, named) ? lastOwner(body.bytes) : null;
     const planning = planFor(exchange, snapshot, principal, wanted, owner, room);
     const plan = planning instanceof Promise ? await planning : planning;
@@ -145,6 +146,7 @@ async function reserveMoney(
 ): Promise<void> {
   const asked = { body, values: places.values, client: exchange.door.client };
   exchange.reservation = await room.budgets.reserve(principal, snapshot, named, asked, (leave) => exchange.onLeave(leave));
+  if (exchange.left) throw new GatewayError('client_gone');
 }
 
 /** Whether there is more than one account to choose from: only then does it matter whose proofs a body holds. */

@@ -41,7 +41,7 @@ export class Slot {
   /** The request turned out to be a stream. */
   asStream(): void | Promise<void> {
     const entered = this.#capacity.streams.enter();
-    if (entered === true) this.#stream = true;
+    if (entered === true) this.#becameStream(true);
     else if (entered === false) throw new GatewayError('too_many_streams');
     else return entered.then((free) => this.#becameStream(free));
   }
