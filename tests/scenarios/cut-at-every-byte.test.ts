@@ -42,6 +42,18 @@ async function ask(client: Speaker, model: string): Promise<{ status: number; te
   return { status: reply.statusCode, text: await reply.body.text() };
 }
 
+function eventByEvent(stream: Uint8Array): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  const buffer = Buffer.from(stream);
+  for (let at = 0; at < buffer.length; ) {
+    const blank = buffer.indexOf('\n\n', at);
+    const end = blank < 0 ? buffer.length : blank + 2;
+    pieces.push(stream.subarray(at, end));
+    at = end;
+  }
+  return pieces;
+}
+
 const pairs = speakers.flatMap((client) => speakers.map((upstream) => ({ name: `${client.id} ← ${upstream.id}`, client, upstream })));
 /** Reasoning with a proof, text beyond ASCII, a call: everything a stream can hold open. */
 const scenarios = replyScenarios.filter((one) => one.name === 'thinking, text beyond ASCII, call');
@@ -58,7 +70,9 @@ describe.each(pairs)('$name', ({ client, upstream }) => {
         for (const then of ['reset', 'end'] as const) {
           // A clean end is tried at every seventh byte: it takes the same path as the reset but for one fault code.
           if (then === 'end' && cut % 7 !== 0 && cut !== whole.length) continue;
-          outbound.script = { chunks: [whole.subarray(0, cut)], ending: then };
+          // In one read, or event by event as a live upstream writes.
+          const prefix = whole.subarray(0, cut);
+          outbound.script = { chunks: cut % 2 === 0 ? [prefix] : eventByEvent(prefix), ending: then };
           const { status, text } = await ask(client, upstream.id);
           const where = `${then} at ${cut} of ${whole.length}`;
           const upstreamEnded = endedProperly(upstream, whole.subarray(0, cut), then);

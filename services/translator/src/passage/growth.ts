@@ -5,6 +5,8 @@ import type { Passage, RawRecord } from './passage.ts';
 
 /** A block whose records are each unlike the one before is not looked at any longer. */
 const mostVain = 4;
+/** Bytes: a larger record is nearly all words, and is kept by nobody. */
+const largestStudied = 16 * 1024;
 
 const isDelta = (event: ChatEvent): event is DeltaEvent => 'text' in event;
 /** What is the same for every record that grows the same block. */
@@ -44,7 +46,7 @@ export class Growth {
   see(record: RawRecord, events: readonly ChatEvent[], sent: string | Uint8Array | undefined): void {
     this.records = null;
     const event = events[0];
-    if (events.length !== 1 || event === undefined || !isDelta(event) || event.text === '' || sent === undefined) return;
+    if (events.length !== 1 || event === undefined || !isDelta(event) || event.text === '' || sent === undefined || record.raw.length > largestStudied) return;
     if (event.index !== this.#event.index) this.#vain = 0;
     const raw = byteText(record.raw);
     if (this.#known === null || event.type !== this.#event.type || !isWhole(this.#known, raw, event)) {
