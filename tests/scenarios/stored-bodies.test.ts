@@ -1,6 +1,8 @@
 /** Bodies of groups that keep them, through real processes: what is stored, what never is, who may read it, and that nobody waits for it. */
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
+import { WebSocket } from 'ws';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { scriptedModels } from '../support/callers.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
@@ -93,6 +95,23 @@ describe.each(arrangements('stored bodies'))('stored bodies, %s', (arrangement) 
       expect(response.text).toBe(text.length <= 4_096 ? text : text.slice(0, response.text.length));
       expect([stream, response.bytes]).toEqual([true, Buffer.byteLength(text)]);
     }
+  });
+
+  test('a turn over a WebSocket and a call with its key in the address are kept like others, without the key', async () => {
+    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/responses`, { headers: { authorization: `Bearer ${keptKey}` } });
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'response.create', model: 'alpha ok', input: 'over a socket' }));
+    const latest = async (protocol: string) => (await gateway.console('GET', `/logs/bodies?client_protocol=${protocol}`)).body.items[0];
+    await until(async () => (await latest('alpha_response')) !== undefined, 'the turn');
+    socket.close();
+    const turn = await stored((await latest('alpha_response')).id);
+    expect(JSON.parse(turn.request.text)).toMatchObject({ model: 'alpha ok', input: [{ role: 'user', content: 'over a socket' }] });
+    expect(turn.response.text).toContain('response.completed');
+    const body = JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'hi' }] }] });
+    const headers = { 'content-type': 'application/json' };
+    await (await fetch(`${gateway.url}/v1beta/models/gamma%20ok:streamGenerateContent?key=${keptKey}&alt=sse`, { method: 'POST', headers, body })).text();
+    await until(async () => (await latest('gamma')) !== undefined, 'the call');
+    expect((await latest('gamma')).path).toBe('/v1beta/models/gamma%20ok:streamGenerateContent?alt=sse');
   });
 
   test('each is cut at its cap; what images take is left out before', async () => {

@@ -1,5 +1,5 @@
 /** Stored bodies of requests: which there are, and those of one request, whose reading is recorded. */
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { call, path } from './client.ts';
 
 export interface BodyEntry {
@@ -23,11 +23,20 @@ export interface StoredText {
 
 export type RequestBodies = BodyEntry & { request: StoredText; response: StoredText };
 
-/** Asked for only when somebody wants to read: each look is recorded, so that it is not repeated by itself either. */
-export const readBodies = (id: string): Promise<RequestBodies> => call<RequestBodies>(path('logs', id, 'bodies'));
+/** Asked for only when somebody wants to read: each look is recorded, so that what was read once is not read again by another part of the page. */
+const bodiesOf = (id: string) => ({
+  queryKey: ['bodies', 'of', id],
+  queryFn: () => call<RequestBodies>(path('logs', id, 'bodies')),
+  staleTime: Number.POSITIVE_INFINITY,
+  retry: false as const,
+});
 
-export const useBodies = (id: string, wanted: boolean) =>
-  useQuery({ queryKey: ['bodies', id], queryFn: () => readBodies(id), enabled: wanted, staleTime: Number.POSITIVE_INFINITY, retry: false });
+export const useBodies = (id: string, wanted: boolean) => useQuery({ ...bodiesOf(id), enabled: wanted });
+
+export function useReadBodies(): (id: string) => Promise<RequestBodies> {
+  const client = useQueryClient();
+  return (id) => client.fetchQuery(bodiesOf(id));
+}
 
 /** Whether there are any. A row that has just come may be a moment ahead of its bodies. */
 export const useHasBodies = (id: string, wanted: boolean) =>

@@ -1,5 +1,5 @@
 /** What the access keys of a group may use. */
-import { Stack, Switch, Text, Textarea, TextInput } from '@mantine/core';
+import { Badge, Group, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core';
 import { IconUsersGroup } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../../components/data-table.tsx';
@@ -37,10 +37,25 @@ export function KeyGroupsPage() {
         </Text>
       ),
     },
-    { id: 'enabled', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
+    { id: 'enabled', title: t('state'), cell: ({ enabled, store_bodies }) => <State enabled={enabled} stores={store_bodies?.enabled ?? false} /> },
   ];
   return (
     <ResourcePage resource="key-groups" icon={IconUsersGroup} t={t} columns={columns} drawer={(name, close) => <GroupDrawer name={name} onClose={close} />} />
+  );
+}
+
+/** Whoever looks at the list sees which groups are read along. */
+function State({ enabled, stores }: { enabled: boolean; stores: boolean }) {
+  const { t } = useTranslation('key-groups');
+  return (
+    <Group gap={6}>
+      <EnabledBadge enabled={enabled} />
+      {stores && (
+        <Badge variant="light" color="orange" tt="none">
+          {t('store.badge')}
+        </Badge>
+      )}
+    </Group>
   );
 }
 

@@ -4,7 +4,7 @@ import { type PlaygroundStart, playgroundDialects } from '@model-gateway/protoco
 import { useSearch } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { readBodies } from '../../api/bodies.ts';
+import { useReadBodies } from '../../api/bodies.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 
 const parsed = (text: string): unknown => {
@@ -19,6 +19,7 @@ const parsed = (text: string): unknown => {
 export function useStoredRequest(take: (start: PlaygroundStart) => void): void {
   const { t } = useTranslation('playground');
   const isAdmin = useIsAdmin();
+  const readBodies = useReadBodies();
   const { request: asked } = useSearch({ strict: false }) as { request?: unknown };
   const taken = useRef<unknown>(undefined);
   useEffect(() => {

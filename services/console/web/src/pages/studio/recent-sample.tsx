@@ -4,7 +4,7 @@ import { notifications } from '@mantine/notifications';
 import { useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type BodyEntry, readBodies, useRecentBodies } from '../../api/bodies.ts';
+import { type BodyEntry, useReadBodies, useRecentBodies } from '../../api/bodies.ts';
 import { formatTime } from '../../components/format.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import { print, readObject } from './body-text.ts';
@@ -24,6 +24,7 @@ interface Props {
 export function RecentSample({ part, onChoose }: Props) {
   const { t } = useTranslation('studio');
   const isAdmin = useIsAdmin();
+  const readBodies = useReadBodies();
   const recent = useRecentBodies(isAdmin);
   const [chosen, setChosen] = useState<string | null>(null);
   const { request: asked } = useSearch({ strict: false }) as { request?: unknown };
