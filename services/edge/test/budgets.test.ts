@@ -1,0 +1,105 @@
+/** The desk that reserves money: which models count, in which currency, and what happens while statistics are away. */
+import { expect, test } from '@jest/globals';
+import { type Bus, createMemoryBus } from '@model-gateway/bus';
+import type { ResolvedName, Snapshot } from '@model-gateway/contracts';
+import { pricingSchema } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import { fromRecord, type PriceOf } from '@model-gateway/pricing';
+import { findProtocol } from '@model-gateway/protocols';
+import { MemoryState } from '@model-gateway/shared-state';
+import { balancer, model, snapshotOf, upstream } from '../../../packages/routing/test/samples.ts';
+import { BudgetDesk } from '../src/admission/budgets.ts';
+import type { Principal } from '../src/admission/credentials.ts';
+
+const price = (name: string, currency: string, output: number) => fromRecord(pricingSchema.parse({ name, model: name, currency, input: 0, output }));
+const prices = new Map([
+  ['cheap', price('cheap', 'USD', 1_000_000)],
+  ['dear', price('dear', 'USD', 10_000_000)],
+  ['foreign', price('foreign', 'EUR', 90_000_000)],
+]);
+const priceOf: PriceOf = ({ name }) => prices.get(name) ?? null;
+const snapshot: Snapshot = snapshotOf(
+  ['cheap', 'dear', 'foreign', 'unpriced'].map((name) => model(name, { upstream_model_id: 'nobody-knows' })),
+  [upstream('up')],
+  [
+    balancer('mixed', [
+      ['cheap', 1],
+      ['dear', 0],
+      ['foreign', 1],
+      ['unpriced', 1],
+    ]),
+  ],
+);
+const named = (name: string): ResolvedName => snapshot.names.get(name)!;
+const caller = (limit: number): Principal =>
+  ({
+    key: { name: 'k', budget: { limit, period: 'total', currency: 'USD' } },
+    group: { name: 'g', budget: { limit: 1_000, period: 'day', currency: 'EUR' } },
+  }) as unknown as Principal;
+const body = Buffer.from('{"max_tokens":1000}');
+const asked = { body, values: { max_tokens: { start: 14, end: 18 } }, client: findProtocol('alpha')!.client! };
+const stay = () => undefined;
+const logger = { warn: () => undefined } as never;
+
+function open(spent: () => number | Promise<number>, now = () => 0) {
+  const bus: Bus = createMemoryBus();
+  bus.serve({ ask: { 'stats.spent': async ({ owners }) => ({ micros: await Promise.all(owners.map(spent)) }) } });
+  return new BudgetDesk({ state: new MemoryState(), bus, priceOf, logger, now });
+}
+
+test('of a load balancer the dearest counts, in each currency for itself; what has no price costs nothing', async () => {
+  const desk = open(() => 0);
+  const reservation = await desk.reserve(caller(1), snapshot, named('mixed'), asked, stay);
+  const shown = await desk.shown();
+  expect(shown.map(({ kind, currency, reserved_micros }) => [kind, currency, reserved_micros])).toEqual([
+    ['key', 'USD', 10_000],
+    ['group', 'EUR', 90_000],
+  ]);
+  reservation.settle({ cost_micros: 1_234, currency: 'USD', routes: [], model: 'dear' } as never);
+  reservation.settle({ cost_micros: 1_234, currency: 'USD', routes: [], model: 'dear' } as never);
+  expect((await desk.shown()).map(({ spent_micros, reserved_micros }) => [spent_micros, reserved_micros])).toEqual([
+    [1_234, 0],
+    [0, 0],
+  ]);
+  await desk.reserve(caller(1), snapshot, named('unpriced'), asked, stay);
+  expect((await desk.shown()).map(({ reserved_micros }) => reserved_micros)).toEqual([0, 0]);
+});
+
+test('what served is paid for, and a spent budget says so', async () => {
+  const desk = open(() => 0);
+  const reservation = await desk.reserve(caller(0.005), snapshot, named('cheap'), asked, stay);
+  const row = { cost_micros: null, currency: null, model: 'cheap', routes: ['cheap', 'dear'], usage_source: 'upstream', upstream_model_id: 'x' };
+  const used = {
+    input_tokens: 0,
+    output_tokens: 500,
+    reasoning_tokens: 0,
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+    cache_write_1h_tokens: 0,
+    started_at: 0,
+  };
+  reservation.settle({ ...row, ...used } as never);
+  await expect(desk.reserve(caller(0.005), snapshot, named('cheap'), asked, stay)).rejects.toMatchObject({ code: 'budget_exhausted', status: 402 });
+});
+
+test('while statistics are away requests go on by what is known, and they are soon asked again', async () => {
+  let asks = 0;
+  let away = true;
+  let time = 0;
+  const desk = open(
+    () => {
+      asks++;
+      if (away) throw new GatewayError('service_unavailable');
+      return 2_000_000;
+    },
+    () => time,
+  );
+  (await desk.reserve(caller(1), snapshot, named('cheap'), asked, stay)).settle({ cost_micros: 0, currency: 'USD', routes: [] } as never);
+  const first = asks;
+  away = false;
+  time += 600;
+  (await desk.reserve(caller(1), snapshot, named('cheap'), asked, stay)).settle({ cost_micros: 0, currency: 'USD', routes: [] } as never);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(asks).toBeGreaterThan(first);
+  await expect(desk.reserve(caller(1), snapshot, named('cheap'), asked, stay)).rejects.toMatchObject({ code: 'budget_exhausted' });
+});
