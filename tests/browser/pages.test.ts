@@ -138,7 +138,7 @@ suite('every page', () => {
       expect([...found, ...visitor.faults]).toEqual([]);
       await visitor.context.close();
     },
-    90_000,
+    120_000,
   );
 
   test.each(colours)('the sign-in is right ($language, $width px)', async (way) => {
@@ -192,6 +192,6 @@ suite('every page', () => {
       expect([...found, ...visitor.faults]).toEqual([]);
       await visitor.context.close();
     },
-    90_000,
+    120_000,
   );
 });

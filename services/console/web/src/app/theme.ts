@@ -15,6 +15,8 @@ export const theme = createTheme({
     Accordion: { styles: { label: { fontSize: 'var(--mantine-font-size-sm)', paddingBlock: 10 } } },
     // Identifiers keep their letters.
     Badge: { styles: { root: { textTransform: 'none' } } },
+    Drawer: { styles: { title: { fontWeight: 650, overflowWrap: 'anywhere' } } },
+    Modal: { styles: { title: { fontWeight: 650, overflowWrap: 'anywhere' } } },
     ActionIcon: { defaultProps: { variant: 'subtle' } },
   },
 });
