@@ -59,9 +59,11 @@ describe('a compact body', () => {
   test('megabytes cost little', () => {
     const bodies = [Buffer.alloc(8 << 20, 'a'), Buffer.from(`${run(511)} `.repeat(16_384)), Buffer.from('word and '.repeat(900_000))];
     for (const body of bodies) {
-      const began = performance.now();
+      // Of the processor, not of the clock: others may be at work.
+      const began = process.cpuUsage();
       compactBody(body, 84_000);
-      expect(performance.now() - began).toBeLessThan(1_000);
+      const { user, system } = process.cpuUsage(began);
+      expect(user + system).toBeLessThan(1_000_000);
     }
   });
 });

@@ -88,9 +88,11 @@ test('hostile texts take no longer than others', () => {
     'Basic a',
   ]) {
     const text = piece.repeat(Math.ceil(200_000 / piece.length));
-    const began = performance.now();
+    // Of the processor, not of the clock: others may be at work.
+    const began = process.cpuUsage();
     redact(text);
-    expect([piece, performance.now() - began < 1_000]).toEqual([piece, true]);
+    const { user, system } = process.cpuUsage(began);
+    expect([piece, user + system < 1_000_000]).toEqual([piece, true]);
   }
 });
 
