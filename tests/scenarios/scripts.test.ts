@@ -136,6 +136,14 @@ describe.each(arrangements('scripts'))('scripts, %s', (arrangement) => {
     });
   });
 
+  test('before it: a token count goes where the request would go', async () => {
+    const { status, text, row, heard } = await ask('to-gamma', { path: '/v1/messages/count_tokens' });
+    expect([status, JSON.parse(text)]).toEqual([200, { input_tokens: expect.any(Number) }]);
+    expect(JSON.stringify(heard)).toContain('hello sent on');
+    expect(row).toMatchObject({ routes: ['to-gamma', 'flash'], upstream: 'gamma' });
+    expect(row.pipeline[0]).toBe('script-before');
+  });
+
   test('a model has its own script or its upstream’s', async () => {
     const body = { max_tokens: 5 };
     expect((await ask('inherits', { path: '/v1/messages', body })).heard.metadata).toEqual({ user_id: 'of-upstream' });
