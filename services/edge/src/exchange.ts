@@ -10,6 +10,7 @@ import { sessionOf } from './admission/session.ts';
 import { BodyCapture } from './bodies/body-capture.ts';
 import type { Door, Headers } from './http/doors.ts';
 import type { HeldBody } from './http/read-body.ts';
+import { completeError } from './reply/complete-error.ts';
 import type { Room } from './room.ts';
 
 const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
@@ -144,8 +145,8 @@ export class Exchange {
       ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
     };
     if (this.stream && this.#refuseInStream(told)) return;
-    const drawn = error.body !== undefined ? { body: error.body, headers: undefined } : this.door.client.writeError(told);
-    this.answer(error.status, drawn.body, {
+    const drawn = this.door.client.writeError(told);
+    this.answer(error.status, error.body === undefined ? drawn.body : completeError(error.body, drawn.body), {
       ...drawn.headers,
       ...error.headers,
       ...(error.retryAfter !== undefined && { 'retry-after': String(error.retryAfter) }),

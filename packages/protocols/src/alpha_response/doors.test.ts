@@ -25,6 +25,8 @@ describe('errors of an upstream', () => {
     [500, error({ message: 'm', type: 'server_error' }), 'server'],
     [503, error({ message: 'The engine is currently overloaded' }), 'overloaded'],
     [503, 'unavailable', 'server'],
+    [500, error({ message: 'm', type: 'invalid_request_error' }), 'server'],
+    [401, error({ message: 'm', type: 'invalid_request_error' }), 'credential'],
     [529, '', 'overloaded'],
     [504, '', 'timeout'],
     [422, '{"detail":"bad"}', 'caller'],

@@ -4,6 +4,7 @@ import type { UpstreamFault } from '../chat/event.ts';
 import { type OverflowWords, redrawOverflow, saysOverflow } from '../kit/context-overflow.ts';
 import { asObject, asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
+import { clearsCaller } from '../kit/status-of-fault.ts';
 import type { ClientDoor, ClientError } from '../protocol.ts';
 import { isAgent } from './models-tag.ts';
 import { newResponse, printEvent } from './wire.ts';
@@ -112,6 +113,7 @@ function classify(codes: (string | undefined)[], status: number, message: string
     return status === 404 && !param?.startsWith('input') ? 'not-found' : 'caller';
   }
   if (status === 503) return overloadedWords.test(message) ? 'overloaded' : 'server';
+  if (clearsCaller(status)) return 'server';
   return codes.includes('invalid_request_error') ? (saysOverflow(message) ? 'context' : 'caller') : 'server';
 }
 

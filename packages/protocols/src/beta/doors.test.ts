@@ -142,6 +142,9 @@ describe('faults of upstreams', () => {
     [500, 'api_error', 'Internal', 'server'],
     [529, 'overloaded_error', 'Overloaded', 'overloaded'],
     [500, 'invalid_request_error', 'odd', 'server'],
+    [401, 'invalid_request_error', 'odd', 'credential'],
+    [403, 'invalid_request_error', 'odd', 'credential'],
+    [429, 'invalid_request_error', 'odd', 'rate'],
   ])('%i %s "%s" is %s', (status, type, message, expected) => {
     expect(fault(status, type, message)).toMatchObject({ class: expected, status, code: type, message });
   });

@@ -3,6 +3,7 @@ import type { UpstreamFault } from '../chat/event.ts';
 import { type OverflowWords, redrawOverflow, saysOverflow } from '../kit/context-overflow.ts';
 import { asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
+import { clearsCaller } from '../kit/status-of-fault.ts';
 import type { ClientError } from '../protocol.ts';
 
 const typeByStatus: ReadonlyMap<number, string> = new Map([
@@ -67,8 +68,8 @@ const overloadedWords = /overloaded|at capacity|no capacity/i;
 function classify(status: number | undefined, type: string | undefined, message: string): UpstreamFault['class'] {
   const named = type === undefined ? undefined : classByType.get(type);
   const byStatus = status === undefined ? undefined : (classByStatus.get(status) ?? (status >= 500 ? 'server' : 'caller'));
-  // The type tells more than the status, except that a 5xx never is the caller's fault.
-  const fault = named !== undefined && !(named === 'caller' && status !== undefined && status >= 500) ? named : (byStatus ?? 'server');
+  // The type tells more than the status, except that what the status says of our key, account or server is never the caller's fault.
+  const fault = named !== undefined && !(named === 'caller' && (status === 403 || clearsCaller(status))) ? named : (byStatus ?? 'server');
   // Not at 413: that one is about bytes, which no larger window mends.
   if (fault === 'caller' && status !== 413 && saysOverflow(message)) return 'context';
   if ((fault === 'caller' || fault === 'credential' || fault === 'rate') && accountWords.test(message)) return 'account';

@@ -2,6 +2,7 @@ import type { UpstreamFault } from '../chat/event.ts';
 import { saysOverflow } from '../kit/context-overflow.ts';
 import { asNumber, asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
+import { clearsCaller } from '../kit/status-of-fault.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -81,7 +82,7 @@ function describe(json: unknown, given: number | undefined, headers: Headers): U
   const message = (asString(own(error, 'message')) || 'The upstream gave no reason.').slice(0, longest);
   const rule = rules.find((one) => one.code.test(code) && (one.words?.test(message) ?? true));
   const status = given !== undefined && given >= 400 && given < 600 ? given : rule?.status;
-  const kind = rule?.class ?? classOfStatus(status ?? 500);
+  const kind = rule === undefined || (rule.class === 'caller' && clearsCaller(given)) ? classOfStatus(status ?? 500) : rule.class;
   const retryAfterMs = readRetryAfter(headers, kind === 'rate' || kind === 'overloaded' ? message : '');
   return {
     class: kind,

@@ -145,6 +145,8 @@ test.each([
   ['ServiceUnavailable', 503, 'overloaded'],
   ['InternalError', 500, 'server'],
   ['Unheard', 418, 'caller'],
+  ['InvalidParameter', 401, 'credential'],
+  ['InvalidParameter', 500, 'server'],
 ])('%s (%d) is %s', (code, status, kind) =>
   expect(readError(status, {}, JSON.stringify({ code, message: 'm', request_id: 'r' }))).toMatchObject({ class: kind, code, status }),
 );

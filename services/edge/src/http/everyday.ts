@@ -13,6 +13,10 @@ export function createEveryday(room: Room, health: () => Health): Express {
     const { ready, reasons, notes } = health();
     response.status(ready ? 200 : 503).json({ ready, reasons, notes });
   });
+  app.all(['/healthz', '/readyz'], (_request, response) => {
+    response.setHeader('allow', 'GET, HEAD');
+    response.status(405).json({ error: { code: 'method_not_allowed', message: 'This method is not allowed here.' } });
+  });
   // Agents warm their connection with these; a 404 only floods logs (field-notes 24).
   app.head(['/', '/api/hello'], (_request, response) => void response.status(200).end());
   app.get('/', (_request, response) => response.redirect(302, '/console'));

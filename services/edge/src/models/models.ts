@@ -36,7 +36,7 @@ function listOf(snapshot: Snapshot, group: KeyGroup): List {
 export const modelsTag = (snapshot: Snapshot, group: KeyGroup): string => listOf(snapshot, group).tag;
 
 /** One path has several shapes, told apart by headers: a cache between must know. */
-const shapeHeaders = 'authorization, x-api-key, x-goog-api-key, anthropic-version, beta-version, x-goog-api-client';
+const shapeHeaders = 'authorization, x-api-key, x-goog-api-key, x-gamma-api-key, anthropic-version, beta-version, x-goog-api-client';
 
 /** Throws GatewayError for a model that is not listed, or a page that cannot be. */
 export function answerModels(exchange: Exchange, match: RouteMatch, query: URLSearchParams, principal: Principal, snapshot: Snapshot): void {
