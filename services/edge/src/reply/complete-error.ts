@@ -3,12 +3,15 @@
 type JsonObject = Record<string, unknown>;
 
 /**
- * `given` and `drawn` are JSON texts, `drawn` our own error of the same protocol. Fields inside `error` are the vendor's where it has them; those
- * beside it are ours, since an id of the upstream's request means nothing here. A body of another shape gives `drawn`.
+ * `drawn` is our own error of the same protocol, in JSON. Fields inside `error` are the vendor's where it has them; those beside it are ours, since
+ * an id of the upstream's request means nothing here. JSON of another shape gives `drawn`; plain text is an answer of the gateway's own (the limit
+ * of an access key) and stays.
  */
 export function completeError(given: string, drawn: string): string {
+  const parsed = parse(given);
+  if (parsed === undefined) return given;
   const ours = asObject(parse(drawn));
-  const theirs = asObject(parse(given));
+  const theirs = asObject(parsed);
   const inner = asObject(theirs?.['error']);
   if (!ours || !theirs || typeof inner?.['message'] !== 'string') return drawn;
   return JSON.stringify({ ...theirs, ...ours, error: { ...asObject(ours['error']), ...inner } });
@@ -18,7 +21,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // No JSON, so no error body of any protocol: ours is told.
+    return undefined; // Plain text.
   }
 }
 
