@@ -10,7 +10,7 @@ import { up } from './commands/up.ts';
 const commands: Record<string, (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>> = { up, serve, apply, export: exportAll, setup };
 
 const usage = `model-gateway up [--demo] [--port N]        the whole gateway in one process
-model-gateway serve edge|router|translator|stats|console
+model-gateway serve edge|router|translator|script-runner|stats|console
                                            one service, on NATS_URL
 model-gateway apply -f FILE [--dry-run] [--watch] [--url URL]
                                            bring a running gateway to a file's configuration

@@ -70,7 +70,8 @@ describe('statistics and logs', () => {
     expect((await get('stats/sessions')).body.items).toMatchObject([
       { session_id: 'agent-1', access_key: 'ada', first_at: now - 60_000, last_at: now - 50_000 },
     ]);
-    for (const bad of ['stats/top', 'stats/top?by=user', 'stats/summary?from=tomorrow', 'stats/summary?from=2030-01-01T00:00:00Z&to=2029-01-01T00:00:00Z'])
+    expect((await get('stats/top')).body).toMatchObject({ by: 'model' });
+    for (const bad of ['stats/top?by=user', 'stats/summary?from=tomorrow', 'stats/summary?from=2030-01-01T00:00:00Z&to=2029-01-01T00:00:00Z'])
       expect((await get(bad)).status).toBe(422);
   });
 

@@ -45,7 +45,7 @@ export const seriesQuery = rangeQuery.extend({
 });
 const ordered = z.enum(['requests', 'errors', 'tokens', 'cost', 'duration']).default('requests');
 export const topQuery = rangeQuery.extend({
-  by: z.union([dimension, z.literal('session')]),
+  by: z.union([dimension, z.literal('session')]).default('model'),
   order: ordered,
   limit: z.coerce.number().int().min(1).max(1_000).default(20),
 });

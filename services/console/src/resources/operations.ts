@@ -158,7 +158,8 @@ const defaultsOf = ({ shape }: z.ZodObject): [string, unknown][] =>
     return success && data !== undefined ? [[field, data]] : [];
   });
 
-export const taken = (noun: string): Problem => new Problem('conflict', `There is already a ${noun} of this name.`, [{ field: 'name', message: 'is taken' }]);
+export const taken = (noun: string): Problem =>
+  new Problem('conflict', `There is already ${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun} of this name.`, [{ field: 'name', message: 'is taken' }]);
 
 /** Checks the outer shape, takes out what is not the schema's, and refuses what is not built by name. */
 function readBody(path: ResourcePath, body: unknown, prefix: string): { fields: Record<string, unknown>; etag: Precondition } {
