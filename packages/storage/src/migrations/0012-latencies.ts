@@ -7,13 +7,13 @@ export const latencyColumns = ({ mode, types: { text } }: StorageDialect): Migra
   async up(db) {
     const run = (statement: string) => sql.raw(statement).execute(db);
     if (mode === 'postgresql') await run('set local statement_timeout = 0');
+    // No version that was released has written latencies: what lies there is not carried over, and a large table is not rewritten.
     for (const name of ['duration_counts', 'content_counts']) await run(`alter table stat_sums add column ${name} ${text} not null default ''`);
-    const counts = (kind: number): string => `coalesce(string_agg(bucket || ':' || count, ' ') filter (where kind = ${kind}), '')`;
-    await run(`update stat_sums as s set duration_counts = l.durations, content_counts = l.contents
-      from (select series, grain, start, ${counts(0)} as durations, ${counts(1)} as contents from stat_latencies where count <> 0 group by series, grain, start) as l
-      where s.series = l.series and s.grain = l.grain and s.start = l.start`);
     await run('drop table stat_latencies');
+    if (mode !== 'postgresql') return;
     // Hours lie together as they were written: a question about many series reads them so, and not by series all over the table. SQLite's table is its key.
-    if (mode === 'postgresql') await run('create index stat_sums_start on stat_sums (grain, start)');
+    await run('create index stat_sums_start on stat_sums (grain, start)');
+    // Sums of this hour and day are written again and again: with room on its page a new version needs no entry in an index.
+    await run('alter table stat_sums set (fillfactor = 60)');
   },
 });

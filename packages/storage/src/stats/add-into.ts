@@ -2,7 +2,7 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
-import { addCounts } from './histogram.ts';
+import { readCounts, writeCounts } from './histogram.ts';
 
 export interface SumTable {
   name: string;
@@ -40,8 +40,11 @@ function merge({ keys, values }: SumTable, dialect: StorageDialect): string {
     add: (column: string) => `t.${column} + excluded.${column}`,
     least: (column: string) => `${dialect.leastOf}(t.${column}, excluded.${column})`,
     greatest: (column: string) => `${dialect.greatestOf}(t.${column}, excluded.${column})`,
-    // Where the engine cannot, the row that stands keeps its counts, and `addTogether` adds to them.
-    counts: (column: string) => (dialect.addCounts ? `${dialect.addCounts}(t.${column}, excluded.${column})` : `t.${column}`),
+    // Where the engine cannot add them they follow one another, which says the same, until `addTogether` finds them long.
+    counts: (column: string) =>
+      dialect.addCounts
+        ? `${dialect.addCounts}(t.${column}, excluded.${column})`
+        : `case when excluded.${column} = '' then t.${column} else t.${column} || ' ' || excluded.${column} end`,
   };
   const sets = values.map(({ name, how }) => `${name} = ${merges[how](name)}`);
   return `on conflict (${namesOf(keys)}) do update set ${sets.join(', ')}`;
@@ -53,35 +56,38 @@ const arraysOf = (columns: readonly { type: 'text' | 'integer' }[], rows: readon
 const unnest = (columns: readonly { type: 'text' | 'integer' }[]): string =>
   `unnest(${columns.map(({ type }, at) => `$${at + 1}::${type === 'text' ? 'text' : 'bigint'}[]`).join(', ')})`;
 
+/** Counts that follow one another are added up beyond so many characters: most rows never come that far, and a second write costs as much as the first. */
+const longestCounts = 600;
+
 async function addTogether(db: Kysely<Database>, dialect: StorageDialect, table: SumTable, rows: readonly Row[]): Promise<void> {
   const columns = columnsOf(table);
-  const counts = table.values.filter(({ how }) => how === 'counts');
-  // Rows that the statement made have no earlier version: theirs are the counts that came.
-  const returning = counts.length === 0 ? '' : ` returning ${namesOf(table.keys)}, ${namesOf(counts)}, xmax = 0 as fresh`;
-  const text = `${insertInto(table)} select * from ${unnest(columns)} ${merge(table, dialect)}${returning}`;
-  const { rows: found } = await db.executeQuery<Record<string, string | number> & { fresh: boolean }>(CompiledQuery.raw(text, arraysOf(columns, rows)));
-  const stood = found.filter(({ fresh }) => !fresh);
-  if (counts.length > 0 && stood.length > 0) await addToCounts(db, table, rows, stood);
+  const counts = columns.filter(({ name }) => table.values.some((value) => value.name === name && value.how === 'counts'));
+  const write = `${insertInto(table)} select * from ${unnest(columns)} ${merge(table, dialect)}`;
+  if (counts.length === 0) return void (await db.executeQuery(CompiledQuery.raw(write, arraysOf(columns, rows))));
+  const wanted = namesOf([...table.keys, ...counts]);
+  const long = counts.map(({ name }) => `length(${name}) > ${longestCounts}`).join(' or ');
+  const { rows: found } = await db.executeQuery<Record<string, string | number>>(
+    CompiledQuery.raw(`with written as (${write} returning ${wanted}) select ${wanted} from written where ${long}`, arraysOf(columns, rows)),
+  );
+  if (found.length > 0) await shorten(db, table, counts, found);
 }
 
 /** The rows are locked by the statement before, so that what was read of them holds until they are written. */
-async function addToCounts(db: Kysely<Database>, table: SumTable, rows: readonly Row[], stood: readonly Record<string, string | number>[]): Promise<void> {
-  const keys = [...table.keys];
-  const counts = columnsOf(table).filter(({ name }) => table.values.some((value) => value.name === name && value.how === 'counts'));
-  const places = counts.map(({ name }) => columnsOf(table).findIndex((column) => column.name === name));
-  const mine = new Map(rows.map((row) => [row.slice(0, keys.length).join('\u0001'), row]));
-  const changed = stood.flatMap((old) => {
-    const row = mine.get(keys.map(({ name }) => old[name]).join('\u0001'));
-    if (!row || places.every((place) => row[place] === '')) return [];
-    return [[...row.slice(0, keys.length), ...counts.map(({ name }, at) => addCounts(String(old[name]), String(row[places[at]!])))]];
-  });
-  if (changed.length === 0) return;
-  const columns = [...keys, ...counts];
+async function shorten(
+  db: Kysely<Database>,
+  table: SumTable,
+  counts: readonly { name: string; type: 'text' | 'integer' }[],
+  found: readonly Record<string, string | number>[],
+): Promise<void> {
+  const columns = [...table.keys, ...counts];
+  const rows = found.map((row) => [...table.keys.map(({ name }) => row[name]!), ...counts.map(({ name }) => addedUp(String(row[name])))]);
   await db.executeQuery(
     CompiledQuery.raw(
       `update ${table.name} as t set ${counts.map(({ name }) => `${name} = u.${name}`).join(', ')}
-       from ${unnest(columns)} as u(${namesOf(columns)}) where ${keys.map(({ name }) => `t.${name} = u.${name}`).join(' and ')}`,
-      arraysOf(columns, changed),
+       from ${unnest(columns)} as u(${namesOf(columns)}) where ${table.keys.map(({ name }) => `t.${name} = u.${name}`).join(' and ')}`,
+      arraysOf(columns, rows),
     ),
   );
 }
+
+const addedUp = (counts: string): string => writeCounts(readCounts(new Map(), counts));
