@@ -3,7 +3,7 @@ export type { AuditFilters, AuditLogs, AuditPage, AuditQuery } from './audit/aud
 export type { BodyEntry, BodyQuery, RequestBodies, StoredBodies, StoredText } from './bodies/stored-bodies.ts';
 export type { BalancerLinks, PinPage } from './catalog/balancer-links.ts';
 export { toDelta } from './catalog/catalog-rows.ts';
-export type { CatalogChange, CatalogReader, CatalogStore, CatalogWriter, ChangeOptions, ChangeResult } from './catalog/catalog-store.ts';
+export type { CatalogChange, CatalogReader, CatalogStore, CatalogWriter, ChangeOptions, ChangeResult, MadeChange } from './catalog/catalog-store.ts';
 export type {
   AccessKeyDocument,
   KeyGroupDocument,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { RequestRow } from '@model-gateway/contracts';
+import type { AuditRow, RequestRow } from '@model-gateway/contracts';
 import type { CatalogChange, Storage } from '../src/index.ts';
 import { type Engine, engines } from './engines.ts';
 import { sampleGroup, sampleKey, sampleModel, sampleRow, sampleUpstream } from './samples.ts';
@@ -63,6 +63,30 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       await writer.attempt(() => writer.keyGroups.insert('g3', sampleGroup({ name: 'kept' })));
     });
     expect((await storage.catalog.keyGroups.list({ page: 1, pageSize: 9 })).items.map(({ document }) => document.name)).toEqual(['kept', 'team']);
+  });
+
+  test('records are committed with the change, and a change stands without those that are refused', async () => {
+    const record = (id: string, over: Partial<AuditRow> = {}): AuditRow => ({
+      id,
+      occurred_at: 1_700_000_000_000,
+      actor: 'ada',
+      action: 'create',
+      entity_type: 'key_group',
+      entity_id: id,
+      diff: null,
+      ip_address: null,
+      request_id: null,
+      ...over,
+    });
+    const make = (name: string, row: AuditRow, keep = true) =>
+      storage.catalog.change((writer) => writer.keyGroups.insert(`id of ${name}`, sampleGroup({ name })), { keep: () => keep, records: () => [row] });
+    expect(await make('one', record('one'))).toMatchObject({ changed: true, recorded: true });
+    expect(await make('two', record('two', { action: null as never }))).toMatchObject({ changed: true, recorded: false });
+    expect(await make('three', record('three'), false)).toMatchObject({ changed: false, recorded: false });
+    await expect(make('one', record('again'))).rejects.toMatchObject({ code: 'conflict' });
+    expect((await storage.catalog.keyGroups.list({ page: 1, pageSize: 9 })).items.map(({ document }) => document.name)).toEqual(['one', 'two']);
+    const { items } = await storage.audit.listRows({ filters: { from: 0, to: 1_800_000_000_000 }, limit: 10 });
+    expect(items).toEqual([record('one')]);
   });
 
   test('a failing transaction leaves nothing, not even a revision', async () => {

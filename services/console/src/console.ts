@@ -98,7 +98,7 @@ export function createConsole({
 }: ConsoleDeps): Console {
   const gatherer = createGatherer(bus);
   const mintId = createMinter();
-  const audit = createAudit({ bus, logger, mintId, metrics, now });
+  const audit = createAudit({ bus, logs: storage.audit, logger, mintId, metrics, now });
   const room: Room = { bus, gatherer, storage, keyring, outbound, logger, protocols, mintId, audit };
   const { secretKey } = config;
   const signIn = createSignIn({ bus, store: storage.console, attempts, audit, config, logger, now, sleep });

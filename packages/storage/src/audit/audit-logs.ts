@@ -71,15 +71,9 @@ export function createAuditLogs(db: Kysely<Database>, dialect: StorageDialect): 
   };
   return {
     insertRows: (rows) =>
+      // One statement is a transaction by itself.
       translate(() =>
-        db.transaction().execute(async (transaction) => {
-          for (let start = 0; start < rows.length; start += rowsPerStatement)
-            await transaction
-              .insertInto('audit_logs')
-              .values(rows.slice(start, start + rowsPerStatement).map(encode))
-              .onConflict((conflict) => conflict.columns(['occurred_at', 'id']).doNothing())
-              .execute();
-        }),
+        rows.length <= rowsPerStatement ? insertRecords(db, rows) : db.transaction().execute((transaction) => insertRecords(transaction, rows)),
       ),
     prune: (before, stopped = () => false) => translate(() => deleteOlder(db, { table: 'audit_logs', time: 'occurred_at', before }, stopped)),
     async listRows({ filters, cursor, limit }) {
@@ -104,6 +98,16 @@ export function createAuditLogs(db: Kysely<Database>, dialect: StorageDialect): 
       return { items, nextCursor: rows.length > limit && last ? writeCursor({ startedAt: last.occurred_at, id: last.id }) : null };
     },
   };
+}
+
+/** Inside the caller's transaction. */
+export async function insertRecords(db: Kysely<Database>, rows: readonly AuditRow[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += rowsPerStatement)
+    await db
+      .insertInto('audit_logs')
+      .values(rows.slice(start, start + rowsPerStatement).map(encode))
+      .onConflict((conflict) => conflict.columns(['occurred_at', 'id']).doNothing())
+      .execute();
 }
 
 const encode = (row: AuditRow): AuditColumns => ({

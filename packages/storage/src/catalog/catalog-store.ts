@@ -1,6 +1,7 @@
 /** The configuration: consistent reads, and writes that move the revision on in the same transaction. */
-import type { CatalogRows } from '@model-gateway/contracts';
+import type { AuditRow, CatalogRows } from '@model-gateway/contracts';
 import { type Kysely, sql } from 'kysely';
+import { insertRecords } from '../audit/audit-logs.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { type CommitAuthor, changesBetween, writeCommit } from '../history/history.ts';
 import type { Database } from '../schema.ts';
@@ -67,15 +68,22 @@ export interface ChangeOptions<T> {
   keep?: (result: T, changes: readonly RowChange[]) => boolean;
   /** Who does it, for the history. */
   author?: CommitAuthor | ((result: T) => CommitAuthor);
+  /** What the audit log says of it: committed with the change, or, when the database refuses them, not at all (`recorded`). */
+  records?: (made: MadeChange<T>) => readonly AuditRow[];
 }
 
-export interface ChangeResult<T> {
+export interface MadeChange<T> {
   value: T;
   /** The new one, or the present one when nothing was kept. */
   revision: number;
-  changed: boolean;
   /** What `work` did, kept or not. */
   changes: RowChange[];
+}
+
+export interface ChangeResult<T> extends MadeChange<T> {
+  changed: boolean;
+  /** `records` stand in the audit log. */
+  recorded: boolean;
 }
 
 export interface CatalogStore extends CatalogReader {
@@ -125,6 +133,7 @@ export function createCatalogStore(
     read: (work) => read((transaction) => work(createReader(transaction, dialect))),
     async change(work, options = {}) {
       let revision = 0;
+      let recorded = false;
       const recorder = createRecorder();
       const run = db.transaction().execute(async (transaction) => {
         revision = await moveRevision(transaction);
@@ -134,15 +143,16 @@ export function createCatalogStore(
         if (options.keep && !options.keep(value, changes)) throw new Abandoned(value);
         const author = typeof options.author === 'function' ? options.author(value) : options.author;
         await writeCommit(transaction, { revision, at, author, changes, keep: historyRevisions });
+        recorded = await keepRecords(transaction, dialect, options.records?.({ value, revision, changes }) ?? []);
         return value;
       });
       try {
         const value = await run;
         const changes = recorder.changes();
         for (const listener of listeners) listener({ revision, previous: revision - 1, changes });
-        return { value, revision, changed: true, changes };
+        return { value, revision, changed: true, recorded, changes };
       } catch (error) {
-        if (error instanceof Abandoned) return { value: error.value, revision: revision - 1, changed: false, changes: recorder.changes() };
+        if (error instanceof Abandoned) return { value: error.value, revision: revision - 1, changed: false, recorded: false, changes: recorder.changes() };
         throw dialect.translateError(error);
       }
     },
@@ -229,6 +239,15 @@ async function attempt<T>(db: Kysely<Database>, dialect: StorageDialect, work: (
     await run('release savepoint attempt');
     throw dialect.translateError(error);
   }
+}
+
+/** false: they were refused, which does not undo the change; whoever made them keeps them elsewhere. A database that is away undoes both. */
+async function keepRecords(db: Kysely<Database>, dialect: StorageDialect, rows: readonly AuditRow[]): Promise<boolean> {
+  if (rows.length === 0) return false;
+  return attempt(db, dialect, () => insertRecords(db, rows)).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** What hangs on a row: made anew with it, and gone before it. */

@@ -1,5 +1,5 @@
 /** Several edits in one commit. */
-import type { ChangeResult } from '@model-gateway/storage';
+import type { MadeChange } from '@model-gateway/storage';
 import { z } from 'zod';
 import { type BatchResult, batchSchema, prepareBatch } from '../history/batch.ts';
 import { commit } from '../history/commit.ts';
@@ -32,14 +32,14 @@ export const batchRoutes = (resources: readonly ResourceOperations[], room: Room
         entity_type: 'batch',
         entity_id: `${entries.length} edits`,
         dryRun,
-        parts: ({ value, changes }: ChangeResult<BatchResult[]>) =>
+        parts: ({ value, changes }: MadeChange<BatchResult[]>) =>
           value.map(({ action, resource, name }) => {
             const { path, entityType } = resources.find(({ path }) => path === resource)!;
             const change = changes.find((one) => one.section.replaceAll('_', '-') === path && one.name === name);
             const fields = change?.before && change.after ? describeChange(change).fields : {};
             return { action: 'batch_update' as const, entity_type: entityType, entity_id: name, diff: { action, ...fields } };
           }),
-        diff: ({ revision, changes }: ChangeResult<BatchResult[]>) => ({ revision, ...summarize(changes) }),
+        diff: ({ revision, changes }: MadeChange<BatchResult[]>) => ({ revision, ...summarize(changes) }),
       } as const;
       const { value, revision, changed, changes } = await commit(room, { request, response }, purpose, prepareBatch(entries, resources));
       response.json({

@@ -2,21 +2,54 @@ import { describe, expect, test } from '@jest/globals';
 import type { Bus } from '@model-gateway/bus';
 import type { AuditRow } from '@model-gateway/contracts';
 import { createMinter } from '@model-gateway/service';
+import type { AuditLogs } from '@model-gateway/storage';
 import { createLogger, createMetrics } from '@model-gateway/telemetry';
 import { type AuditRecord, createAudit } from './audit.ts';
 import { boundDiff } from './bound-diff.ts';
 
 const record: AuditRecord = { actor: 'ada', action: 'create', entity_type: 'model', entity_id: 'fast', ip_address: '192.0.2.1' };
 
-function rig(tellDurably: (row: AuditRow) => Promise<void>, patienceMs = 50) {
+const refused = () => Promise.reject(new Error('away'));
+
+function rig(
+  tellDurably: (row: AuditRow) => Promise<void>,
+  { insertRows = refused, patienceMs = 50 }: { insertRows?: AuditLogs['insertRows']; patienceMs?: number } = {},
+) {
   const lines: string[] = [];
   const logger = createLogger({ level: 'info', name: 'test', destination: { write: (line) => void lines.push(line) } });
   const metrics = createMetrics({ service: 'test' });
   const bus = { tellDurably: (_subject: string, _id: string, row: AuditRow) => tellDurably(row) } as unknown as Bus;
-  return { lines, metrics, audit: createAudit({ bus, logger, metrics, mintId: createMinter(), now: () => 1_700_000_000_000, patienceMs }) };
+  return {
+    lines,
+    metrics,
+    audit: createAudit({ bus, logs: { insertRows }, logger, metrics, mintId: createMinter(), now: () => 1_700_000_000_000, patienceMs }),
+  };
 }
 
 describe('createAudit', () => {
+  test('what the database takes is told nobody else', async () => {
+    const kept: AuditRow[] = [];
+    const { audit, metrics } = rig(() => Promise.reject(new Error('told')), { insertRows: async (rows) => void kept.push(...rows) });
+    await audit(record, record);
+    expect(kept.map(({ occurred_at, actor }) => [occurred_at, actor])).toEqual([
+      [1_700_000_000_000, 'ada'],
+      [1_700_000_000_000, 'ada'],
+    ]);
+    expect(await metrics.text()).not.toMatch(/gateway_audit_lost_total(\{[^}]*\})? 1/);
+  });
+
+  test('what the database is slow to take is told under the same id', async () => {
+    const ids: string[] = [];
+    const insertRows = (rows: readonly AuditRow[]) => {
+      ids.push(rows[0]!.id);
+      return new Promise<void>(() => undefined);
+    };
+    const { audit } = rig(async (row) => void ids.push(row.id), { insertRows, patienceMs: 5 });
+    await audit(record);
+    expect(ids).toHaveLength(2);
+    expect(ids[0]).toBe(ids[1]);
+  });
+
   test('resolves when every record is in safe hands; records of one moment keep their order', async () => {
     const told: AuditRow[] = [];
     const { audit } = rig(async (row) => void told.push(row));
@@ -33,7 +66,7 @@ describe('createAudit', () => {
   });
 
   test('does not wait for ever', async () => {
-    const { audit, metrics } = rig(() => new Promise(() => undefined), 5);
+    const { audit, metrics } = rig(() => new Promise(() => undefined), { insertRows: () => new Promise(() => undefined), patienceMs: 5 });
     await audit(record, record);
     expect(await metrics.text()).toMatch(/gateway_audit_late_total(\{[^}]*\})? 2/);
   });

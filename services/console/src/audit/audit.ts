@@ -2,6 +2,7 @@
 import type { Bus } from '@model-gateway/bus';
 import type { AuditAction, AuditEntityType, AuditRow } from '@model-gateway/contracts';
 import type { MintId } from '@model-gateway/service';
+import type { AuditLogs } from '@model-gateway/storage';
 import type { Counter, Logger, Metrics } from '@model-gateway/telemetry';
 import { boundDiff } from './bound-diff.ts';
 
@@ -18,20 +19,27 @@ export interface AuditRecord {
   request_id?: string | undefined;
 }
 
-/**
- * Resolves when the records are in safe hands: a change is acknowledged after that. Never rejects, and never holds the change up for long:
- * what cannot be told is counted (`gateway_audit_lost`) and logged whole.
- */
-export type Audit = (...records: readonly AuditRecord[]) => Promise<void>;
+export interface Audit {
+  /**
+   * Resolves when the records are in the database or, when it does not take them, in safe hands elsewhere: what they tell of is acknowledged after that.
+   * Never rejects, and never holds up for long: what cannot be told is counted (`gateway_audit_lost`) and logged whole.
+   */
+  (...records: readonly AuditRecord[]): Promise<void>;
+  /** For a transaction that commits them with the change. */
+  toRows(records: readonly AuditRecord[]): AuditRow[];
+  /** For rows that their transaction refused: they go to the statistics, through the outbox on the disk. As above. */
+  tell(rows: readonly AuditRow[]): Promise<void>;
+}
 
 export interface AuditDeps {
   bus: Bus;
+  logs: Pick<AuditLogs, 'insertRows'>;
   logger: Logger;
   mintId: MintId;
   metrics?: Metrics | undefined;
   /** Milliseconds since the epoch. */
   now?: () => number;
-  /** How long a change waits for its record, in ms. */
+  /** How long the database has for a record, and then the bus, in ms: longer than news need to be on the disk. */
   patienceMs?: number;
 }
 
@@ -40,13 +48,13 @@ const counted: Record<'lost' | 'late', string> = {
   late: 'Audit records that were still on their way when the change was acknowledged.',
 };
 
-export function createAudit({ bus, logger, mintId, metrics, now = Date.now, patienceMs = 2_000 }: AuditDeps): Audit {
+export function createAudit({ bus, logs, logger, mintId, metrics, now = Date.now, patienceMs = 1_000 }: AuditDeps): Audit {
   const count = (name: keyof typeof counted): Counter | undefined => metrics?.counter(`gateway_audit_${name}`, counted[name]);
   const lost = count('lost');
   const late = count('late');
   const mint = createIdOrder(mintId);
 
-  const tell = async (row: AuditRow): Promise<void> => {
+  const tellOne = async (row: AuditRow): Promise<void> => {
     try {
       await bus.tellDurably('audit.record', row.id, row);
     } catch (error) {
@@ -54,13 +62,31 @@ export function createAudit({ bus, logger, mintId, metrics, now = Date.now, pati
       logger.error({ error, record: row }, 'an audit record could not be told');
     }
   };
-  return async (...records) => {
-    const at = now();
-    const told = Promise.all(records.map((record) => tell(toRow(record, mint(at), at))));
-    if (await settlesWithin(told, patienceMs)) return;
-    late?.add(records.length);
-    logger.warn({ records: records.length }, 'audit records are on their way for long: the change is acknowledged without waiting');
+  const tell = async (rows: readonly AuditRow[]): Promise<void> => {
+    if (await settlesWithin(Promise.all(rows.map(tellOne)), patienceMs)) return;
+    late?.add(rows.length);
+    logger.warn({ records: rows.length }, 'audit records are on their way for long: what they tell of is acknowledged without waiting');
   };
+  /** false: it may still take them later, which does no harm to those that come another way. */
+  const insert = async (rows: readonly AuditRow[]): Promise<boolean> => {
+    const inserted = logs.insertRows(rows).then(
+      () => true,
+      (error: unknown) => {
+        logger.warn({ error, records: rows.length }, 'audit records cannot be stored now: they go through the outbox');
+        return false;
+      },
+    );
+    return (await settlesWithin(inserted, patienceMs)) && (await inserted);
+  };
+  const toRows = (records: readonly AuditRecord[]): AuditRow[] => {
+    const at = now();
+    return records.map((record) => toRow(record, mint(at), at));
+  };
+  const audit = async (...records: readonly AuditRecord[]): Promise<void> => {
+    const rows = toRows(records);
+    if (!(await insert(rows))) await tell(rows);
+  };
+  return Object.assign(audit, { toRows, tell });
 }
 
 const toRow = ({ actor, action, entity_type, entity_id, diff, ip_address, request_id }: AuditRecord, id: string, at: number): AuditRow => ({

@@ -1,6 +1,6 @@
-/** The one way to change the configuration: a transaction with its author, then its audit records, then the answer. */
-import type { AuditAction, AuditEntityType } from '@model-gateway/contracts';
-import type { CatalogWriter, ChangeResult, RowChange } from '@model-gateway/storage';
+/** The one way to change the configuration: a transaction with its author and its audit records, then the answer. */
+import type { AuditAction, AuditEntityType, AuditRow } from '@model-gateway/contracts';
+import type { CatalogWriter, ChangeResult, MadeChange, RowChange } from '@model-gateway/storage';
 import type { Request, Response } from 'express';
 import type { AuditRecord } from '../audit/audit.ts';
 import { actorNameOf, auditOf } from '../audit/audit-of.ts';
@@ -14,9 +14,9 @@ export interface Purpose<T> {
   /** Nothing is kept, nobody is told. */
   dryRun?: boolean;
   /** More records than the one of the purpose itself, before it. */
-  parts?: (result: ChangeResult<T>) => Pick<AuditRecord, 'action' | 'entity_type' | 'entity_id' | 'diff'>[];
+  parts?: (made: MadeChange<T>) => Pick<AuditRecord, 'action' | 'entity_type' | 'entity_id' | 'diff'>[];
   /** What the record of the purpose says. Default: the fields that an update changed. */
-  diff?: (result: ChangeResult<T>) => Record<string, unknown> | undefined;
+  diff?: (made: MadeChange<T>) => Record<string, unknown> | undefined;
 }
 
 export interface Call {
@@ -35,17 +35,22 @@ export async function commit<T>(
   const { entity_type, dryRun = false } = purpose;
   const idOf = (value: T) => (typeof purpose.entity_id === 'string' ? purpose.entity_id : purpose.entity_id(value));
   const actionOf = (value: T) => (typeof purpose.action === 'string' ? purpose.action : purpose.action(value));
+  let rows: readonly AuditRow[] = [];
   const result = await room.storage.catalog.change(work, {
     keep: (_value, changes) => !dryRun && changes.length > 0,
     author: (value) => ({ actor, action: actionOf(value), entity_type, entity_id: idOf(value), ip_address, request_id: request_id ?? null }),
+    records(made) {
+      const who = { actor, ip_address, request_id };
+      const whole = { action: actionOf(made.value), entity_type, entity_id: idOf(made.value), diff: (purpose.diff ?? diffOfUpdate)(made) };
+      rows = room.audit.toRows([...(purpose.parts?.(made) ?? []), whole].map((one) => ({ ...who, ...one })));
+      return rows;
+    },
   });
   if (!result.changed) return result;
   const entity_id = idOf(result.value);
   const action = actionOf(result.value);
   room.logger.info({ action, entity_type, entity_id, revision: result.revision, actor, client_ip: ip_address }, 'configuration changed');
-  const who = { actor, ip_address, request_id };
-  const diff = (purpose.diff ?? diffOfUpdate)(result);
-  await room.audit(...(purpose.parts?.(result) ?? []).map((part) => ({ ...who, ...part })), { ...who, action, entity_type, entity_id, diff });
+  if (!result.recorded) await room.audit.tell(rows);
   return result;
 }
 
