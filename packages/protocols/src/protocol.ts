@@ -36,9 +36,10 @@ export interface ClientRoute {
   socket?: true;
   /**
    * Whether this route takes the path, and what it means. `rest` is what follows the prefix, still percent-encoded ('' for exact paths).
-   * `headers` tell apart protocols that share a path (`/v1/models`).
+   * `headers` tell apart protocols that share a path (`/v1/models`); `method` paths whose meaning hangs on it. Null for a method of the route
+   * makes the path unknown (404); a method that is not of the route is refused as such (405).
    */
-  match(rest: string, query: URLSearchParams, headers: Readonly<Record<string, string | undefined>>): RouteMatch | null;
+  match(rest: string, query: URLSearchParams, headers: Readonly<Record<string, string | undefined>>, method?: string): RouteMatch | null;
 }
 
 /** What a caller's frame comes to. */

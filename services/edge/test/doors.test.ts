@@ -37,8 +37,7 @@ describe('a wrong method names those that are right', () => {
     ['DELETE', '/v1/messages', 'beta', ['POST']],
     ['POST', '/v1/models', 'alpha', ['GET']],
     ['GET', '/v1beta/models/a:generateContent', 'gamma', ['POST']],
-    // No verb of ours, so it is all a name: that of a model that may be looked at.
-    ['POST', '/v1beta/models/a:nothing', 'gamma', ['GET']],
+    ['POST', '/v1beta/models/a', 'gamma', ['GET']],
   ])('%s %s', (method, target, id, methods) => {
     const answer = find(method, target);
     expect('methods' in answer && { id: answer.door.id, methods: answer.methods }).toEqual({ id, methods });
@@ -52,6 +51,8 @@ describe('an unknown path is refused in the shape of its prefix', () => {
     ['/v1/responses/resp_1/nothing', 'alpha_response'],
     ['/v1/messages/batches', 'beta'],
     ['/v1beta/nothing', 'gamma'],
+    // Looked at, it is a model whose name ends so; what is posted to is a verb, and none of ours.
+    ['/v1beta/models/a:nothing', 'gamma'],
     ['/v3/model/anything', 'alpha'],
     ['/v1/models/a/b', 'alpha'],
     ['/v1/models/%E0%A4%A', 'alpha'],

@@ -50,10 +50,11 @@ const matchCall: ClientRoute['match'] = (rest, query) => {
   return parts ? (verbs.get(parts.verb)?.(parts.model, query) ?? null) : null;
 };
 
-const matchModel: ClientRoute['match'] = (rest) => {
-  // A path with a verb is the other route's, so that GET on it is a wrong method and not an unknown model.
+const matchModel: ClientRoute['match'] = (rest, _query, _headers, method) => {
+  // A path with a verb is the other route's, so that GET on it is a wrong method and not an unknown model. Names may end in `:word` too, but what
+  // is posted there is a verb that nobody knows.
   const verb = split(rest)?.verb ?? '';
-  if (verbs.has(verb) || otherVerbs.has(verb)) return null;
+  if (verbs.has(verb) || otherVerbs.has(verb) || (verb !== '' && method === 'POST')) return null;
   const model = decode(rest);
   return model === null || model === '' ? null : { operation: 'get-model', model, stream: 'whole' };
 };
@@ -61,8 +62,8 @@ const matchModel: ClientRoute['match'] = (rest) => {
 const matchList: ClientRoute['match'] = () => ({ operation: 'list-models', stream: 'whole' });
 const ofOwnSdk =
   (match: ClientRoute['match']): ClientRoute['match'] =>
-  (rest, query, headers) =>
-    fromOwnSdk(headers) ? match(rest, query, headers) : null;
+  (rest, query, headers, method) =>
+    fromOwnSdk(headers) ? match(rest, query, headers, method) : null;
 
 export const routes: readonly ClientRoute[] = [
   { methods: ['POST'], path: prefix, match: matchCall },

@@ -31,7 +31,7 @@ export function findDoor(method: string, path: string, query: URLSearchParams, h
   for (const entry of candidates.length > 0 ? candidates : prefixes) {
     const { route, door } = entry;
     if (!path.startsWith(route.path)) continue;
-    const match = route.match(path.slice(route.path.length), query, headers);
+    const match = route.match(path.slice(route.path.length), query, headers, method);
     if (!match) continue;
     if (route.methods.includes(method)) return { found: { door, route, match } };
     other ??= door;
