@@ -21,7 +21,9 @@ const [major] = process.versions.node.split('.').map(Number);
 if (major < 20) fail(`Node 20 or newer is needed to begin (this is ${process.versions.node}); Node 24 is then installed into the checkout.`);
 
 installIfNeeded();
-const environment = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+// Types are stripped and code is compiled once for each state of the sources: a third off every start.
+const compiled = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'compile');
+const environment = { ...process.env, PATH: `${bin}:${process.env.PATH}`, NODE_COMPILE_CACHE: compiled };
 // npm's own variables would make nested installs believe that they run inside this script.
 for (const name of Object.keys(environment)) if (name.startsWith('npm_')) delete environment[name];
 
