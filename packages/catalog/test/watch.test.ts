@@ -129,7 +129,7 @@ describe('catalog over the bus', () => {
     const [a, b] = await Promise.all(asked);
     expect(a?.keyGroups.has('two')).toBe(true);
     expect(a).toBe(b);
-    expect(() => watcher.at(first.revision - 1)).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
+    await expect(watcher.at(first.revision - 1)).rejects.toMatchObject({ code: 'service_unavailable' });
     await expect(watcher.at(revision + 10)).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 
@@ -144,6 +144,23 @@ describe('catalog over the bus', () => {
     await addGroup('two');
     expect((await late.at(revision)).keyGroups.has('two')).toBe(false);
     await late.stop();
+  });
+
+  test('a revision that was passed over here, and that another service loaded, can be had', async () => {
+    source.start();
+    await watcher.start();
+    sourceBus.losing = true;
+    const { revision } = await addGroup('one');
+    const other = createCatalogWatcher({ bus, logger, pollMs: 60_000 });
+    await other.start();
+    await addGroup('two');
+    await until(() => watcher.current()?.revision === revision + 1, 2_000);
+    // This watcher's poll may have fallen between the two.
+    const passed = await watcher.at(revision);
+    expect(passed.keyGroups.has('one')).toBe(true);
+    expect(passed.keyGroups.has('two')).toBe(false);
+    expect(watcher.current()?.revision).toBe(revision + 1);
+    await other.stop();
   });
 
   test('a database that was set back is followed', async () => {

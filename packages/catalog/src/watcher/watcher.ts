@@ -24,8 +24,8 @@ export interface CatalogWatcher {
   /** null before the first snapshot. Stays what it was while console or database are away. */
   current(): Snapshot | null;
   /**
-   * Exactly this revision. Fetches a newer one than the current; throws (or rejects with) `service_unavailable` when it cannot be had:
-   * an older one is kept for 60 s and 16 revisions.
+   * Exactly this revision. Fetches what is not at hand; rejects with `service_unavailable` when it cannot be had:
+   * an older one is kept for 60 s and 16 revisions, here and by the console.
    */
   at(revision: number): Snapshot | Promise<Snapshot>;
   /** Told of each new current snapshot. Returns how to stop listening. */
@@ -146,7 +146,7 @@ export function createCatalogWatcher({ bus, logger, pollMs = 2_000, now = () => 
       if (current?.revision === revision) return current;
       const known = history.get(revision);
       if (known) return known;
-      if (current && revision < current.revision) throw new GatewayError('service_unavailable', { message: 'This revision of the configuration is gone.' });
+      // An older one that was passed over here, when news were lost and the newest was loaded, may be what another service loaded: the console still has it.
       return load(revision).then((snapshot) => {
         if (snapshot.revision === revision) return snapshot;
         throw new GatewayError('service_unavailable', { message: 'This revision of the configuration cannot be had.' });
