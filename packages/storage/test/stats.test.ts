@@ -190,6 +190,20 @@ describe.each(engines())('statistics on $name', (engine) => {
     expect(await requests.findRow('nobody')).toBeNull();
   });
 
+  test('latencies of many batches add up, however long what lies there grows', async () => {
+    const { requests } = await opened();
+    const durations = Array.from({ length: 600 }, (_, at) => 1 + ((at * 7_919) % 200_000));
+    for (let at = 0; at < durations.length; at += 10)
+      await requests.insertRows(
+        durations.slice(at, at + 10).map((duration_ms, of) => row(`${at + of}`, { duration_ms, first_content_ms: of === 0 ? null : duration_ms })),
+      );
+    const [all] = await requests.readStats(query());
+    const histogram = new Map<number, number>();
+    for (const duration of durations) histogram.set(bucketOf(duration), (histogram.get(bucketOf(duration)) ?? 0) + 1);
+    expect(all?.duration).toEqual({ p50: quantile(histogram, 0.5), p95: quantile(histogram, 0.95), p99: quantile(histogram, 0.99) });
+    expect(all?.measures.requests).toBe(600);
+  });
+
   test('hostile names are only names', async () => {
     const { requests } = await opened();
     const name = `=cmd|' /C calc'!A0\0\ud800'"; drop table stat_sums; --${'x'.repeat(5_000)}`;

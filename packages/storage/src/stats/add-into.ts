@@ -1,5 +1,6 @@
 /** Adds figures to tables of sums: a row that is not there begins with them. One statement for many rows, or one compiled statement for each. */
 import { CompiledQuery, type Kysely } from 'kysely';
+import { arrayText, unnestOf } from '../dialects/column-arrays.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
 import { readCounts, writeCounts } from './histogram.ts';
@@ -50,11 +51,10 @@ function merge({ keys, values }: SumTable, dialect: StorageDialect): string {
   return `on conflict (${namesOf(keys)}) do update set ${sets.join(', ')}`;
 }
 
-/** An array for each column, whatever the number of rows. Whole numbers are written as the array's own text: the driver would quote each. */
-const arraysOf = (columns: readonly { type: 'text' | 'integer' }[], rows: readonly Row[]): unknown[] =>
-  columns.map(({ type }, at) => (type === 'text' ? rows.map((row) => row[at]) : `{${rows.map((row) => row[at]).join(',')}}`));
-const unnest = (columns: readonly { type: 'text' | 'integer' }[]): string =>
-  `unnest(${columns.map(({ type }, at) => `$${at + 1}::${type === 'text' ? 'text' : 'bigint'}[]`).join(', ')})`;
+const arraysOf = (columns: readonly { type: 'text' | 'integer' }[], rows: readonly Row[]): string[] =>
+  columns.map(({ type }, at) => arrayText(columnTypes[type], rows, (row) => row[at]));
+const unnest = (columns: readonly { type: 'text' | 'integer' }[]): string => unnestOf(columns.map(({ type }) => columnTypes[type]));
+const columnTypes = { text: 'text', integer: 'bigint' } as const;
 
 /** Counts that follow one another are added up beyond so many characters: most rows never come that far, and a second write costs as much as the first. */
 const longestCounts = 600;
