@@ -8,4 +8,6 @@ export default {
   testEnvironment: 'node',
   testTimeout: 30_000,
   maxWorkers: 2,
+  // Modules of a suite are not let go of by the virtual machines they ran in: a worker that has grown is replaced.
+  workerIdleMemoryLimit: '1GB',
 };
