@@ -23,16 +23,32 @@ export function writeCounts(histogram: Histogram): string {
   return text;
 }
 
-/** What is no count is passed over. */
+/** What is no count is passed over. A long range has hundreds of thousands of pairs: no text is cut out of the text. */
 export function readCounts(into: Histogram, text: string): Histogram {
-  if (text === '') return into;
-  for (const pair of text.split(' ')) {
-    const colon = pair.indexOf(':');
-    const [bucket, count] = [Number(pair.slice(0, colon)), Number(pair.slice(colon + 1))];
-    if (colon > 0 && Number.isSafeInteger(bucket) && Number.isSafeInteger(count)) addTo(into, bucket, count);
+  let bucket = 0;
+  let number = 0;
+  let digits = 0;
+  let sign = 1;
+  let named = false;
+  let whole = true;
+  for (let at = 0; at <= text.length; at++) {
+    const code = at === text.length ? blank : text.charCodeAt(at);
+    if (code >= 48 && code <= 57) {
+      number = number * 10 + code - 48;
+      digits++;
+    } else if (code === minus && digits === 0 && sign === 1) sign = -1;
+    else if (code === colon && !named && digits > 0) {
+      bucket = sign * number;
+      named = true;
+      [number, digits, sign] = [0, 0, 1];
+    } else if (code === blank) {
+      if (named && whole && digits > 0 && Number.isSafeInteger(bucket) && Number.isSafeInteger(number)) addTo(into, bucket, sign * number);
+      [number, digits, sign, named, whole] = [0, 0, 1, false, true];
+    } else whole = false;
   }
   return into;
 }
+const [blank, colon, minus] = [32, 58, 45] as const;
 
 /** Both together. */
 export const addCounts = (one: string, other: string): string =>

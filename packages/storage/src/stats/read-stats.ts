@@ -63,9 +63,7 @@ export async function readStats(db: Kysely<Database>, dialect: StorageDialect, q
   try {
     const values = query.by ? await firstValues(db, query, query.by) : null;
     if (values?.length === 0) return [];
-    const parts = { db, query, values };
-    const [sums, latencies] = await Promise.all([readSums(parts), readLatencies(parts)]);
-    return gather(query, values, sums, latencies);
+    return gather(query, values, await readSums({ db, query, values }));
   } catch (error) {
     throw dialect.translateError(error);
   }
@@ -95,13 +93,10 @@ async function firstValues(db: Kysely<Database>, query: StatsQuery, { dimension,
   return rows.map(({ value }) => value);
 }
 
-type SumRow = { value: string; start: number | null; currency: string } & Record<keyof Measures, number | string>;
-interface CountsRow {
-  value: string;
-  start: number | null;
-  duration_counts: string;
-  content_counts: string;
-}
+type SumRow = { value: string; start: number | null; currency: string; duration_counts: string; content_counts: string } & Record<
+  keyof Measures,
+  number | string
+>;
 
 const startOf = ({ overTime }: StatsQuery): RawBuilder<unknown> => (overTime ? sql`s.start` : sql`null`);
 const grouping = (query: StatsQuery, ...more: RawBuilder<unknown>[]): RawBuilder<unknown> => {
@@ -110,16 +105,13 @@ const grouping = (query: StatsQuery, ...more: RawBuilder<unknown>[]): RawBuilder
 };
 
 async function readSums({ db, query, values }: Parts): Promise<SumRow[]> {
-  const sums = sql.join(measureNames.map((name) => sql`sum(${sql.ref(`s.${name}`)}) as ${sql.ref(name)}`));
+  const sums = sql.join([
+    ...measureNames.map((name) => sql`sum(${sql.ref(`s.${name}`)}) as ${sql.ref(name)}`),
+    // Counts that follow one another say the same as their sum, which the engine cannot make: so all is read at once.
+    ...(['duration_counts', 'content_counts'] as const).map((name) => sql`string_agg(${sql.ref(`s.${name}`)}, ' ') as ${sql.ref(name)}`),
+  ]);
   const { rows } = await sql<SumRow>`select ${columnOf(query)} as value, ${startOf(query)} as start, d.currency as currency, ${sums}
     ${source(query, values)} ${grouping(query, sql`d.currency`)}`.execute(db);
-  return rows;
-}
-
-/** Not added up by the engine: it cannot, and the cells are few. */
-async function readLatencies({ db, query, values }: Parts): Promise<CountsRow[]> {
-  const { rows } = await sql<CountsRow>`select ${columnOf(query)} as value, ${startOf(query)} as start, s.duration_counts, s.content_counts
-    ${source(query, values)} and s.duration_counts <> ''`.execute(db);
   return rows;
 }
 
@@ -131,7 +123,7 @@ interface Gathered {
   histograms: readonly [Histogram, Histogram];
 }
 
-function gather(query: StatsQuery, values: readonly string[] | null, sums: readonly SumRow[], counts: readonly CountsRow[]): StatsGroup[] {
+function gather(query: StatsQuery, values: readonly string[] | null, sums: readonly SumRow[]): StatsGroup[] {
   const groups = new Map<string, Gathered>();
   const group = ({ value, start }: { value: string; start: number | null }): Gathered => {
     const id = `${start ?? ''}\u0001${value}`;
@@ -146,11 +138,8 @@ function gather(query: StatsQuery, values: readonly string[] | null, sums: reado
     const one = group(row);
     for (const name of measureNames) one.sums[name] += Number(row[name]);
     if (row.currency !== '') one.cost.set(row.currency, (one.cost.get(row.currency) ?? 0) + Number(row.cost_micros));
-  }
-  for (const row of counts) {
-    const { histograms } = group(row);
-    readCounts(histograms[0], row.duration_counts);
-    readCounts(histograms[1], row.content_counts);
+    readCounts(one.histograms[0], row.duration_counts);
+    readCounts(one.histograms[1], row.content_counts);
   }
   const place = new Map(values?.map((value, at) => [value, at]));
   return [...groups.values()]
