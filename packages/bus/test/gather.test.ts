@@ -28,7 +28,8 @@ test('answers of all processes, names of the silent, and no wait for who said go
   time = 8_000;
   expect(gatherer.living('edge-limits')).toBe(1);
   const began = performance.now();
-  expect(await gatherer.gather('edge-limits', {}, 1000)).toEqual({ answers: [{ process: 'one', answer: part(1) }], missing: [] });
-  expect(performance.now() - began).toBeLessThan(500);
+  expect(await gatherer.gather('edge-limits', {}, 10_000)).toEqual({ answers: [{ process: 'one', answer: part(1) }], missing: [] });
+  // Who is not there any more is not waited for.
+  expect(performance.now() - began).toBeLessThan(5_000);
   await Promise.all([one.dispose(), gatherer.dispose()]);
 });

@@ -163,6 +163,37 @@ describe('catalog over the bus', () => {
     await other.stop();
   });
 
+  test('a revision that nobody loaded can be had while the history has it', async () => {
+    source.start();
+    await watcher.start();
+    const follower = createCatalogWatcher({ bus, logger, pollMs: 60_000 });
+    await follower.start();
+    await storage.catalog.change(async (writer) => {
+      await writer.upstreams.insert('u1', sampleUpstream());
+      await writer.models.insert('m1', sampleModel({ aliases: ['quick'] }));
+      await writer.keyGroups.insert('g1', sampleGroup());
+      await writer.accessKeys.insert('a1', sampleKey());
+    });
+    const { revision } = await addGroup('one');
+    await until(() => follower.current()?.revision === revision, 1_000);
+    sourceBus.losing = true;
+    await storage.catalog.change(async (writer) => {
+      await writer.accessKeys.remove((await writer.accessKeys.find('ada'))!);
+      const model = (await writer.models.find('fast'))!;
+      await writer.models.update(model, { ...model.document, enabled: false });
+    });
+    await addGroup('two');
+    const late = createCatalogWatcher({ bus, logger, pollMs: 60_000 });
+    await late.start();
+    expect(late.current()?.revision).toBe(revision + 2);
+    const had = await late.at(revision);
+    const { names: _, ...expected } = follower.current()!;
+    expect(had).toMatchObject(expected);
+    expect([...had.names.keys()]).toEqual([...follower.current()!.names.keys()]);
+    expect(late.current()?.revision).toBe(revision + 2);
+    await Promise.all([late.stop(), follower.stop()]);
+  });
+
   test('a database that was set back is followed', async () => {
     await addGroup('one');
     await addGroup('two');

@@ -123,11 +123,11 @@ describe('bounds', () => {
   test('a megabyte in single bytes is linear', () => {
     const bytes = Buffer.from(`data: ${'x'.repeat(1_000_000)}\n\n`);
     const parser = createSseParser({ maxEventBytes: 2_000_000 });
-    const started = performance.now();
+    const started = process.cpuUsage();
     let count = 0;
     for (let index = 0; index < bytes.length; index += 1) count += parser.push(bytes.subarray(index, index + 1)).length;
     expect(count).toBe(1);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(5_000);
   });
 });
 

@@ -67,9 +67,9 @@ test('a header that Node keeps as a list is read as one line', () => {
 
 test('patterns that make a backtracking engine explode take linear time', () => {
   const text = `${'a'.repeat(8000)}!`;
-  const began = performance.now();
+  const began = process.cpuUsage();
   for (const pattern of ['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(.*a){12}b']) {
     expect(headersAllowed([rule('regex', pattern, 'allow')], team(text))).toBe(false);
   }
-  expect(performance.now() - began).toBeLessThan(2000);
+  expect(process.cpuUsage(began).user / 1000).toBeLessThan(2000);
 });

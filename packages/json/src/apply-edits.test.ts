@@ -122,9 +122,9 @@ describe('applyEdits', () => {
   test('ten thousand edits of one array stay linear', () => {
     const text = JSON.stringify(Array.from({ length: 10_000 }, (_, index) => ({ id: `call_${index}` })));
     const edits = Array.from({ length: 10_000 }, (_, index) => ({ path: [index, 'id'], value: index }));
-    const started = performance.now();
+    const started = process.cpuUsage();
     expect(JSON.parse(applyEdits(text, edits))[9_999]).toEqual({ id: 9_999 });
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(1_000);
   });
 });
 

@@ -36,9 +36,9 @@ describe('wildcards', () => {
     expect(matchesWildcard(pattern, text)).toBe(expected);
   });
   test('a pattern made to be slow is not', () => {
-    const started = performance.now();
+    const started = process.cpuUsage();
     expect(matchesWildcard('*a'.repeat(100), `${'a'.repeat(199)}b`)).toBe(false);
-    expect(performance.now() - started).toBeLessThan(200);
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(200);
   });
   test('agrees with the regular expression it stands for', () => {
     fc.assert(

@@ -65,8 +65,8 @@ describe('redactor', () => {
     const redactor = createRedactor();
     for (let i = 0; i < 5000; i++) redactor.add(`secret-number-${i}-${'z'.repeat(i % 30)}`);
     const text = 'secret-number-secret-number-1'.repeat(70);
-    const started = performance.now();
+    const started = process.cpuUsage();
     for (let i = 0; i < 100; i++) redactor.redact(text);
-    expect((performance.now() - started) / 100).toBeLessThan(5);
+    expect(process.cpuUsage(started).user / 100_000).toBeLessThan(5);
   });
 });

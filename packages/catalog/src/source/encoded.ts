@@ -1,5 +1,7 @@
 /** The configuration as JSON bytes, read and printed once per revision however many services ask for it. */
+import type { CatalogRows } from '@model-gateway/contracts';
 import type { Storage } from '@model-gateway/storage';
+import { earlierRows } from './earlier-rows.ts';
 
 export interface Encoded {
   revision: number;
@@ -9,14 +11,16 @@ export interface Encoded {
 export interface EncodedCatalog {
   /** The newest revision. */
   newest(): Promise<Encoded>;
-  /** A revision that was asked for a short while ago. */
-  recent(revision: number): Encoded | undefined;
+  /** This revision, when it was asked for a short while ago or lies a little back; else the newest. */
+  near(revision: number): Promise<Encoded>;
 }
 
 /** Others may still ask for a revision that somebody holds: they get it for this long, from this much memory. */
 const keptMs = 60_000;
 const keptBytes = 64 * 1024 * 1024;
 const keptRevisions = 16;
+/** Revisions that the history is asked to undo. */
+const mostUndone = 100;
 
 export function createEncodedCatalog(storage: Storage, now: () => number = () => performance.now()): EncodedCatalog {
   const kept = new Map<number, Encoded & { at: number }>();
@@ -40,21 +44,30 @@ export function createEncodedCatalog(storage: Storage, now: () => number = () =>
     evict();
     return entry;
   };
+  const newest = async (): Promise<Encoded> => {
+    const revision = await storage.catalog.revision();
+    const known = kept.get(revision);
+    if (known && revision === Math.max(...kept.keys())) return known;
+    loading ??= load().finally(() => {
+      loading = undefined;
+    });
+    const loaded = await loading;
+    // A load that began before this question may be older than the answer.
+    return loaded.revision >= revision ? loaded : load();
+  };
   return {
-    async newest() {
-      const revision = await storage.catalog.revision();
-      const known = kept.get(revision);
-      if (known && revision === Math.max(...kept.keys())) return known;
-      loading ??= load().finally(() => {
-        loading = undefined;
-      });
-      const loaded = await loading;
-      // A load that began before this question may be older than the answer.
-      return loaded.revision >= revision ? loaded : load();
-    },
-    recent(revision) {
+    newest,
+    async near(revision) {
       evict();
-      return kept.get(revision);
+      const known = kept.get(revision);
+      if (known) return known;
+      const present = await newest();
+      if (revision >= present.revision || present.revision - revision > mostUndone) return present;
+      // Nobody loaded it: who follows the news has it all the same, and pins requests to it.
+      const changes = await storage.history.between(revision, present.revision);
+      if (!changes) return present;
+      const rows = earlierRows(JSON.parse(new TextDecoder().decode(present.bytes)) as CatalogRows, revision, changes);
+      return { revision, bytes: new TextEncoder().encode(JSON.stringify(rows)) };
     },
   };
 }

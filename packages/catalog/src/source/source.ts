@@ -60,7 +60,7 @@ async function sendCatalog(catalog: EncodedCatalog, wanted: number | undefined, 
   stream.onCancel(() => {
     cancelled = true;
   });
-  const { revision, bytes } = (wanted !== undefined && catalog.recent(wanted)) || (await catalog.newest());
+  const { revision, bytes } = await (wanted === undefined ? catalog.newest() : catalog.near(wanted));
   if (cancelled) return;
   stream.head({ revision });
   let sent = 0;

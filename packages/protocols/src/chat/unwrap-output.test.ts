@@ -89,10 +89,10 @@ describe('the fence', () => {
     const stripper = new FenceStripper();
     stripper.push('```json\n');
     let passed = 0;
-    const began = performance.now();
+    const began = process.cpuUsage();
     for (let i = 0; i < 100_000; i++) passed += stripper.push(' ').length;
     expect(passed).toBeGreaterThan(99_000);
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(2000);
   });
 });
 
@@ -121,10 +121,10 @@ describe('fitsSchema', () => {
     const loop = { $ref: '#' };
     expect(fitsSchema(1, loop)).toBe(true);
     const wide = { anyOf: Array.from({ length: 50 }, () => ({ $ref: '#' })), type: 'string' };
-    const began = performance.now();
+    const began = process.cpuUsage();
     fitsSchema({ a: 1 }, { allOf: Array.from({ length: 50 }, () => ({ $ref: '#' })) });
     fitsSchema({ a: 1 }, wide);
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(2000);
   });
 });
 

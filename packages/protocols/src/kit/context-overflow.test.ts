@@ -67,10 +67,10 @@ test.each([
 ])('is about something else: %s', (message) => expect(saysOverflow(message)).toBe(false));
 
 test('hostile text costs no more than its length', () => {
-  const began = performance.now();
+  const began = process.cpuUsage();
   for (const piece of ['maximum context length is 1 tokens requested ', '9', 'exceeds tokens ', '1 tokens ', 'inputs tokens + '])
     for (const ask of [saysOverflow, overflowFigures]) ask(piece.repeat(100_000));
-  expect(performance.now() - began).toBeLessThan(500);
+  expect(process.cpuUsage(began).user / 1000).toBeLessThan(500);
 });
 
 describe('drawn for each client', () => {

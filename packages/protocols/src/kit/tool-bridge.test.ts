@@ -158,10 +158,10 @@ describe('field note 26: free-text tools', () => {
     const unwrapper = new InputUnwrapper();
     const json = JSON.stringify({ patch: 'x'.repeat(10_000) });
     expect([...json].map((unit) => unwrapper.push(unit)).join('') + unwrapper.finish()).toBe('x'.repeat(10_000));
-    const began = performance.now();
+    const began = process.cpuUsage();
     const blanks = new InputUnwrapper();
     for (let at = 0; at < 20_000; at++) blanks.push('          ');
     blanks.finish();
-    expect(performance.now() - began).toBeLessThan(500);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(500);
   });
 });
