@@ -159,8 +159,7 @@ const verbatimContext: VerbatimReplyContext = {
   model: 'client-model',
   mintId: (prefix) => `${prefix}minted`,
   sealSignature: (signature) => signature,
-  requestContains: () => false,
-  parseRequest: () => ({}),
+  requestValue: () => undefined,
 };
 
 /** The translator's part of the verbatim passage: read for the row, and edit where a name or an id must change. */

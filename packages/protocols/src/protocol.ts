@@ -483,9 +483,8 @@ export interface VerbatimReplyContext {
   model: string;
   mintId(prefix: string): string;
   sealSignature(signature: string): string;
-  /** The raw request body, parsed on demand (did the caller ask for `include_usage`?). */
-  requestContains(text: string): boolean;
-  parseRequest(): unknown;
+  /** A top-level value of the request; undefined when it is absent or null. */
+  requestValue(key: string): unknown;
 }
 
 export interface VerbatimReply {

@@ -23,6 +23,15 @@ export interface FoundPlaces extends KnownPlaces {
   words: readonly string[];
 }
 
+/** The edge's scan judges the structure of a body, and not what stands inside its strings. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new GatewayError('invalid_json', { cause });
+  }
+}
+
 /** What was made ready for one route and goes to another of the same protocol. */
 export type Carried = Pick<Prepared, 'body' | 'emulation' | 'widenedTools' | 'bridge'>;
 
@@ -140,11 +149,7 @@ export class Call {
   /** The body as JSON, parsed on first need and shared by all attempts. Never mutated. */
   parseBody(): unknown {
     if (!this.#parsed) {
-      try {
-        this.#parsed = { value: JSON.parse(this.body.toString('utf8')) };
-      } catch (cause) {
-        throw new GatewayError('invalid_json', { cause });
-      }
+      this.#parsed = { value: parseJson(this.body.toString('utf8')) };
     }
     return this.#parsed.value;
   }
@@ -202,7 +207,7 @@ export class Call {
     if (!this.places?.keys.includes(key)) return own(this.parseBody(), key);
     const { values } = this.places;
     const place = Object.hasOwn(values, key) ? values[key] : undefined;
-    return place && ((JSON.parse(this.body.toString('utf8', place.start, place.end)) as unknown) ?? undefined);
+    return place && (parseJson(this.body.toString('utf8', place.start, place.end)) ?? undefined);
   }
 
   /** The JSON bytes of a top-level value; undefined when absent. */

@@ -35,6 +35,7 @@ function play(upstreamName: Name, clientName: Name, pieces: readonly Uint8Array[
     meter: new Meter(),
     body: Buffer.from('{}'),
     parseBody: () => ({}),
+    topLevel: () => undefined,
     readRequest: () => ({ echo: undefined }),
     markContent: () => {},
     lose: () => {},

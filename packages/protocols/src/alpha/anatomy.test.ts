@@ -29,8 +29,7 @@ const reply = (asked: unknown = {}) => {
     model: 'caller-name',
     mintId: (prefix) => `${prefix}1`,
     sealSignature: (signature) => `sealed:${signature}`,
-    requestContains: (part) => JSON.stringify(asked).includes(part),
-    parseRequest: () => asked,
+    requestValue: (key) => (asked as Record<string, unknown>)[key],
   };
   return verbatim.createReply(context);
 };

@@ -1,3 +1,4 @@
+import { GatewayError } from '@model-gateway/errors';
 import type { Edit } from '@model-gateway/json';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
@@ -45,13 +46,23 @@ export const verbatim: VerbatimRules = {
   createReply: (context) => new AlphaReply(context),
 };
 
-const asksForUsage = (body: unknown): boolean => own(own(body, 'stream_options'), 'include_usage') === true;
+const asksForUsage = (streamOptions: unknown): boolean => own(streamOptions, 'include_usage') === true;
 
 /** Usage is always asked for, since the row needs it; the caller who did not ask does not see it. */
 function askForUsage(context: VerbatimRequestContext): Edit[] {
-  const body = context.contains('"stream_options"') ? context.parse() : undefined;
-  if (asksForUsage(body)) return [];
-  return [{ path: ['stream_options'], value: { ...asObject(own(body, 'stream_options')), include_usage: true }, add: true }];
+  const given = readStreamOptions(context);
+  return asksForUsage(given) ? [] : [{ path: ['stream_options'], value: { ...asObject(given), include_usage: true }, add: true }];
+}
+
+function readStreamOptions({ contains, value, parse }: VerbatimRequestContext): unknown {
+  if (!contains('"stream_options"')) return undefined;
+  if (!value) return own(parse(), 'stream_options');
+  const bytes = value('stream_options');
+  try {
+    return bytes && (JSON.parse(bytes.toString('utf8')) as unknown);
+  } catch (cause) {
+    throw new GatewayError('invalid_json', { cause });
+  }
 }
 
 /** Sealed proofs in the history: opened for this attempt, or taken out. */
@@ -178,7 +189,7 @@ class AlphaReply implements VerbatimReply {
   }
 
   #callerAsked(): boolean {
-    this.#asked ??= this.#context.requestContains('include_usage') && asksForUsage(this.#context.parseRequest());
+    this.#asked ??= asksForUsage(this.#context.requestValue('stream_options'));
     return this.#asked;
   }
 }

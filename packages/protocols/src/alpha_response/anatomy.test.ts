@@ -19,8 +19,7 @@ const replyContext: VerbatimReplyContext = {
   model: 'caller-model',
   mintId: (prefix) => `${prefix}1`,
   sealSignature: seal,
-  requestContains: () => false,
-  parseRequest: () => ({}),
+  requestValue: () => undefined,
 };
 const sealed = seal('P');
 const call = { type: 'function_call', id: 'fc_1', call_id: 'a', name: 'f', arguments: '{}' };

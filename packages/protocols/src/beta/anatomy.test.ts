@@ -30,8 +30,7 @@ const replyContext = (): VerbatimReplyContext => ({
   model: 'callers-name',
   mintId: countingIds(),
   sealSignature: seal,
-  requestContains: () => false,
-  parseRequest: () => ({}),
+  requestValue: () => undefined,
 });
 
 /** One recording is from before cache counts. */

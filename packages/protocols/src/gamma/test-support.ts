@@ -37,6 +37,5 @@ export const verbatimReplyContext = (): VerbatimReplyContext => ({
   model: 'caller/name',
   mintId: (prefix) => `${prefix}minted`,
   sealSignature: seal,
-  requestContains: () => false,
-  parseRequest: () => ({}),
+  requestValue: () => undefined,
 });

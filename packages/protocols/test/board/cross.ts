@@ -115,8 +115,7 @@ export const verbatimContext = (asked: Asked): Parameters<VerbatimRules['createR
   model: 'client-model',
   mintId: contextOf(asked).mintId,
   sealSignature: (signature) => signature,
-  requestContains: (part) => asked.sent.includes(part),
-  parseRequest: () => JSON.parse(asked.sent),
+  requestValue: (key) => (JSON.parse(asked.sent) as Record<string, unknown>)[key],
 });
 
 /** What was asked for by other means, and the caller's own tools, put back in the events of one reply. */

@@ -10,6 +10,8 @@ import type { Room } from '../room.ts';
 
 /** A caller who takes nothing of a finished reply for this long is cut off: the reply holds memory and a slot until its last byte is out. */
 const stalledMs = 60_000;
+/** How often within the time of a keep-alive the line is looked at: a timer put off by every event would cost more than the event's way here. */
+const looks = 8;
 
 export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   place = -1;
@@ -20,6 +22,8 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   readonly #keepAlive: string | null;
   #call: StreamCall | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Looks since something was sent. */
+  #quiet = 0;
   #betweenEvents = true;
   #unconsumed = 0;
   #awaitsDrain = false;
@@ -49,7 +53,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     if (!this.#finished) this.#room.replies.add(this);
     this.#exchange.reply = this;
     if (this.#finished || this.#keepAlive === null) return;
-    this.#timer = setTimeout(() => this.#beat(), this.#room.config.keepAliveMs);
+    this.#timer = setInterval(() => this.#listen(), this.#room.config.keepAliveMs / looks);
   }
 
   head(head: ReplyHead): void {
@@ -74,7 +78,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     this.#exchange.responseBytes += bytes.length;
     this.#exchange.capture?.add(bytes);
     this.#unconsumed += bytes.length;
-    this.#timer?.refresh();
+    this.#quiet = 0;
     if (response.write(bytes)) return this.#consume();
     if (this.#awaitsDrain) return;
     this.#awaitsDrain = true;
@@ -124,13 +128,20 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     response.end(text);
   }
 
+  /** The line was quiet since the last look, or was not. */
+  #listen(): void {
+    this.#quiet += 1;
+    if (this.#quiet < looks) return;
+    this.#quiet = 0;
+    this.#beat();
+  }
+
   /** The line is quiet: commits the 200 if nothing did, and says that we are still here, between events only. */
   #beat(): void {
     const { response } = this.#exchange;
     if (this.#finished || response.destroyed || this.#keepAlive === null) return;
     if (!response.headersSent) this.#commit(200, { 'content-type': this.#exchange.door.client.contentType(this.#form), 'cache-control': 'no-cache' });
     if (this.#betweenEvents && !response.writableNeedDrain) response.write(this.#keepAlive);
-    this.#timer?.refresh();
   }
 
   #commit(status: number, headers: Record<string, string>): void {
@@ -158,7 +169,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   #finish(): void {
     this.#finished = true;
     this.#room.replies.remove(this);
-    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
     const { response } = this.#exchange;
     // The socket's own time-out, which any progress puts off. Most replies have left by now.
     if (response.writableLength > 0) response.setTimeout(stalledMs, () => response.destroy());

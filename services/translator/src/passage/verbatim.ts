@@ -19,8 +19,7 @@ export class VerbatimPassage implements Passage {
       model: call.job.requestedModel,
       mintId: room.mintId,
       sealSignature: prepared.sealSignature,
-      requestContains: (text) => call.body.includes(text, 0, 'latin1'),
-      parseRequest: () => call.parseBody(),
+      requestValue: (key) => call.topLevel(key),
     });
   }
 
