@@ -227,6 +227,7 @@ suite('console in a browser', () => {
       await admin.open('/upstreams');
       await rowButton('first').click();
       await page.getByRole('button', { name: "List the provider's models" }).click();
+      await admin.settled();
       await page.getByRole('button', { name: 'Choose all' }).click();
       await page.getByRole('button', { name: 'Add 2 as models' }).click();
       await page.getByText('2 models were added').waitFor();

@@ -70,7 +70,10 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
     request.on('end', () => {
       if (over) return;
       over = true;
-      resolve(new HeldBody(parts.length === 1 ? parts[0]! : Buffer.concat(parts, size), budget));
+      const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts, size);
+      // The listeners live as long as the request does: the pieces must not live with them.
+      parts.length = 0;
+      resolve(new HeldBody(bytes, budget));
     });
     const gone = (): void => {
       if (!over) fail(new GatewayError('client_gone'));
