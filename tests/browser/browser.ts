@@ -86,6 +86,8 @@ export async function visit(browser: Browser, { url, token, dark = false, width 
       // An answer may lead to the next question: nothing must be under way for a moment.
       for (let quiet = 0; quiet < 3; quiet = asked.size === 0 ? quiet + 1 : 0) await page.waitForTimeout(40);
       await page.locator('.mantine-Loader-root, .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+      // What still fades in has less contrast than it will have.
+      await page.waitForFunction("document.getAnimations().every((one) => one.playState !== 'running' || one.effect?.getTiming().iterations === Infinity)");
     },
   };
 }
