@@ -1,7 +1,7 @@
 /** A question before something is done. */
 import { modals } from '@mantine/modals';
 import i18next from 'i18next';
-import { countOverlay, wantDialogs } from './dialogs.tsx';
+import { countOverlay, wantDialogs, whenDialogs } from './dialogs.tsx';
 
 wantDialogs();
 
@@ -10,13 +10,15 @@ type Question = Parameters<typeof modals.openConfirmModal>[0];
 /** Shows it; `onConfirm` and `onCancel` tell the answer. */
 export function ask(question: Question): void {
   countOverlay(1);
-  modals.openConfirmModal({
-    closeButtonProps: { 'aria-label': i18next.t('actions.close') },
-    ...question,
-    onClose: () => {
-      // The key that closed it is still on its way to what lies below.
-      setTimeout(() => countOverlay(-1));
-      question.onClose?.();
-    },
-  });
+  whenDialogs(() =>
+    modals.openConfirmModal({
+      closeButtonProps: { 'aria-label': i18next.t('actions.close') },
+      ...question,
+      onClose: () => {
+        // The key that closed it is still on its way to what lies below.
+        setTimeout(() => countOverlay(-1));
+        question.onClose?.();
+      },
+    }),
+  );
 }

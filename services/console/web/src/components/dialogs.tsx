@@ -1,10 +1,12 @@
 /** Where questions appear. The library's dialogs come with the pages that ask (`ask.ts`), not with the first page. */
-import { lazy, Suspense, useSyncExternalStore } from 'react';
+import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
 
 const Provider = lazy(() => import('@mantine/modals').then(({ ModalsProvider }) => ({ default: ModalsProvider })));
 
 let wanted = false;
 let overlays = 0;
+let ready = false;
+const waiting: (() => void)[] = [];
 const listeners = new Set<() => void>();
 
 const announce = (): void => {
@@ -22,6 +24,24 @@ export function wantDialogs(): void {
   announce();
 }
 
+/** Runs it once there is a place for questions: what is asked before would be lost. */
+export function whenDialogs(run: () => void): void {
+  if (ready) run();
+  else waiting.push(run);
+}
+
+/** Its effect comes after those by which the library's provider begins to hear questions. */
+function Ready() {
+  useEffect(() => {
+    ready = true;
+    for (const run of waiting.splice(0)) run();
+    return () => {
+      ready = false;
+    };
+  }, []);
+  return null;
+}
+
 /** Tells that something that takes the keys for itself opened (1) or closed (-1) over the page and its drawers. */
 export function countOverlay(change: 1 | -1): void {
   overlays += change;
@@ -36,7 +56,9 @@ export function Dialogs() {
   if (!shown) return null;
   return (
     <Suspense>
-      <Provider>{null}</Provider>
+      <Provider>
+        <Ready />
+      </Provider>
     </Suspense>
   );
 }
