@@ -1,5 +1,6 @@
 /** Scan and splice JSON bytes without re-printing them. */
 export * from './apply-edits.ts';
+export { asBuffer } from './bytes.ts';
 export * from './document.ts';
 export * from './edit.ts';
 export * from './equal.ts';

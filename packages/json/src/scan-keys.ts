@@ -23,16 +23,19 @@ function decode(bytes: Buffer, start: number, end: number): string | null {
   }
 }
 
-/** Who scans body after body asks for the same list. */
-const known = new WeakMap<readonly string[], KeyMatcher<string>>();
+/** Who scans body after body asks for the same list; a lone key, as of a model's name in each reply, comes in a list of its own each time. */
+const ofLists = new WeakMap<readonly string[], KeyMatcher<string>>();
+const ofKeys = new Map<string, KeyMatcher<string>>();
+const mostKeys = 256;
 
 export function keyMatcher<Key extends string>(keys: readonly Key[]): KeyMatcher<Key> {
-  let matcher = known.get(keys) as KeyMatcher<Key> | undefined;
-  if (!matcher) {
-    matcher = createMatcher(keys);
-    known.set(keys, matcher as KeyMatcher<string>);
-  }
-  return matcher;
+  const lone = keys.length === 1 ? keys[0] : undefined;
+  const known = lone === undefined ? ofLists.get(keys) : ofKeys.get(lone);
+  if (known) return known as KeyMatcher<Key>;
+  const made = createMatcher(keys);
+  if (lone === undefined) ofLists.set(keys, made as KeyMatcher<string>);
+  else if (ofKeys.size < mostKeys) ofKeys.set(lone, made as KeyMatcher<string>);
+  return made;
 }
 
 function createMatcher<Key extends string>(keys: readonly Key[]): KeyMatcher<Key> {

@@ -65,6 +65,10 @@ function skipScalar(bytes: Buffer, position: number, kind: ValueKind): number {
   return kind === 'number' ? skipNumber(bytes, position) : skipLiteral(bytes, position, kind);
 }
 
+function noteWord(word: string | null, words: string[]): void {
+  if (word !== null && !words.includes(word)) words.push(word);
+}
+
 /** Why the first byte cannot begin a body, or null. */
 function judgeStart(bytes: Buffer, position: number): ScanFault | null {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return fault('invalid_json', 'The request body must not begin with a byte order mark.');
@@ -116,10 +120,7 @@ export function scanBody<const Key extends string>(source: Uint8Array, options: 
     } else {
       const end = skipScalar(bytes, position, kind);
       if (end < 0) return malformed(position);
-      if (matchWord && kind === 'string') {
-        const word = matchWord(bytes, position, end);
-        if (word !== null && !words.includes(word)) words.push(word);
-      }
+      if (matchWord && kind === 'string') noteWord(matchWord(bytes, position, end), words);
       if (depth === 1 && wanted) {
         if (kind === 'string' && !isStringContentValid(bytes, position, end)) return malformed(position);
         wanted.start = position;
@@ -160,10 +161,7 @@ export function scanBody<const Key extends string>(source: Uint8Array, options: 
     if (bytes[position] !== quote) return malformed(position);
     const keyEnd = skipStringBytes(bytes, position);
     if (keyEnd < 0) return malformed(position);
-    if (matchWord) {
-      const word = matchWord(bytes, position, keyEnd);
-      if (word !== null && !words.includes(word)) words.push(word);
-    }
+    if (matchWord) noteWord(matchWord(bytes, position, keyEnd), words);
     if (depth === 1) {
       const key = matchKey(bytes, position, keyEnd);
       if (key !== null) {

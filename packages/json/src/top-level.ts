@@ -73,25 +73,10 @@ function cutsOf(gone: PlacedMember[]): Replacement[] {
   return cuts;
 }
 
-/** A lone key, as of a model's name in each reply, comes as the same list again: what is made for a list of keys is made once. */
-const lone = new Map<string, readonly string[]>();
-const mostLone = 256;
-
-function listOf(keys: readonly string[]): readonly string[] {
-  const [key] = keys;
-  if (keys.length !== 1 || key === undefined) return keys;
-  let list = lone.get(key);
-  if (!list) {
-    list = [key];
-    if (lone.size < mostLone) lone.set(key, list);
-  }
-  return list;
-}
-
 function scanForKeys(source: Uint8Array, keys: readonly string[]): Omit<KnownPlaces, 'keys'> | null {
   // The scan knows ASCII keys alone: another would be taken for missing.
   if (keys.some((key) => nonAscii.test(key))) return null;
-  const scan = scanBody(source, { keys: listOf(keys), ...limits });
+  const scan = scanBody(source, { keys, ...limits });
   return scan.ok ? scan : null;
 }
 
