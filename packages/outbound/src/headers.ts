@@ -18,11 +18,9 @@ const tokenName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 /** Node writes header values as Latin-1: what lies above cannot be sent, and control characters would start a new header. */
 const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Names and values that were judged good: the same few go out with every call. Full, they are left as they are: callers' values would only churn. */
+/** Names that were judged good: the same few go out with every call. Full, it is left as it is: callers' names would only churn. */
 const names = new Map<string, string>();
-const values = new Set<string>();
-const mostJudged = 512;
-const longestJudged = 256;
+const mostNames = 512;
 
 /** The name in lower case; undefined for one that cannot be sent. */
 function judgeName(name: string): string | undefined {
@@ -30,15 +28,8 @@ function judgeName(name: string): string | undefined {
   if (known !== undefined) return known;
   const lower = name.toLowerCase();
   if (connectionNames.has(lower) || !tokenName.test(name)) return undefined;
-  if (names.size < mostJudged) names.set(name, lower);
+  if (names.size < mostNames) names.set(name, lower);
   return lower;
-}
-
-function judgeValue(value: string): boolean {
-  if (values.has(value)) return true;
-  if (!sendable.test(value)) return false;
-  if (value.length <= longestJudged && values.size < mostJudged) values.add(value);
-  return true;
 }
 
 /**
@@ -53,7 +44,7 @@ export function outgoingHeaders(headers: Readonly<Record<string, string>>, userA
     const lower = judgeName(name);
     if (lower === 'accept-encoding') continue;
     const value = headers[name];
-    if (lower === undefined || typeof value !== 'string' || !judgeValue(value)) {
+    if (lower === undefined || typeof value !== 'string' || !sendable.test(value)) {
       dropped(name.slice(0, 64).toLowerCase());
       continue;
     }
