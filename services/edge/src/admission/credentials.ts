@@ -62,19 +62,17 @@ function credentialOf(name: string, value: string): string {
   return bearer.test(text) ? text.slice(7).trim() : '';
 }
 
-/** Hashes of keys that let somebody in: the same few come with every request. Only what was found is kept, so no caller can fill it. */
-const hashes = new Map<string, string>();
-const mostHashes = 4096;
+/** Keys that let somebody in: the same few come with every request. Only what was found is kept, and only while the catalog's keys stay the same. */
+let found: { among: Snapshot['accessKeys']; records: Map<string, AccessKeyRecord> } | undefined;
+const mostFound = 4096;
 
-function find(value: string, snapshot: Snapshot): AccessKeyRecord | undefined {
+function find(value: string, { accessKeys }: Snapshot): AccessKeyRecord | undefined {
   if (value.length > 512) return undefined;
-  const known = hashes.get(value);
-  const hash = known ?? hashAccessKey(value);
-  const record = snapshot.accessKeys.get(hash);
-  if (record && known === undefined) {
-    if (hashes.size >= mostHashes) hashes.clear();
-    hashes.set(value, hash);
-  } else if (!record && known !== undefined) hashes.delete(value);
+  if (found?.among !== accessKeys) found = { among: accessKeys, records: new Map() };
+  const known = found.records.get(value);
+  if (known) return known;
+  const record = accessKeys.get(hashAccessKey(value));
+  if (record && found.records.size < mostFound) found.records.set(value, record);
   return record;
 }
 
