@@ -1,6 +1,6 @@
 /** The one place that waits for an upstream's stream: bytes to records to events, held until content, sent once per read. */
 import { createEventStreamParser, createJsonArrayParser, createSseParser } from '@model-gateway/framing';
-import type { GrowingRecords } from '@model-gateway/json';
+import { asBuffer, type GrowingRecords } from '@model-gateway/json';
 import { type ChatEvent, type FramedRecord, isContent, type ReplyReader, type UpstreamDoor, type UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from './call.ts';
 import { unwrapReader } from './passage/emulated.ts';
@@ -179,8 +179,6 @@ export class Pump {
 
 /** What a record was that nobody parsed: its event says all. */
 const noRecord: RawRecord = { data: '', json: undefined, raw: new Uint8Array() };
-
-const asBuffer = (bytes: Uint8Array): Buffer => (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 
 function recordSource(framing: 'sse' | 'json-array' | 'event-stream', maxBytes: number): RecordSource {
   if (framing === 'sse') return createSseParser({ maxEventBytes: maxBytes });

@@ -1,7 +1,7 @@
 /** Runs the script of one slot, where the route has one, and does what its upstream says when it fails. */
 import type { ScriptContext, ScriptFault, ScriptSlot } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
-import { applyEdits, decodeJsonString, replaceRanges, scanBody } from '@model-gateway/json';
+import { applyEdits, asBuffer, decodeJsonString, replaceRanges, scanBody } from '@model-gateway/json';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { Room } from '../room.ts';
@@ -55,8 +55,6 @@ export async function runScript(asked: ScriptCall, call: Call, route: Route, roo
 
 /** Faults that say nothing of the script. */
 const unavailable: ReadonlySet<string> = new Set(['ScriptRunnerBusy', 'ScriptRunnerUnavailable']);
-
-const asBuffer = (bytes: Uint8Array): Buffer => (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 
 const streamKey = ['stream'] as const;
 
