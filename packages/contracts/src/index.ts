@@ -27,4 +27,5 @@ export * from './request-signing.ts';
 export * from './row.ts';
 export * from './sealing.ts';
 export * from './snapshot.ts';
+export * from './stored-bodies.ts';
 export * from './usage.ts';

@@ -1,6 +1,6 @@
 /** The database of the gateway: one schema and the same repositories on SQLite and PostgreSQL. */
 export type { AuditFilters, AuditLogs, AuditPage, AuditQuery } from './audit/audit-logs.ts';
-export type { BodyEntry, BodyQuery, RequestBodies, StoredBodies, StoredText } from './bodies/stored-bodies.ts';
+export type { BodyQuery, StoredBodies } from './bodies/stored-bodies.ts';
 export type { BalancerLinks, PinPage } from './catalog/balancer-links.ts';
 export { toDelta } from './catalog/catalog-rows.ts';
 export type { CatalogChange, CatalogReader, CatalogStore, CatalogWriter, ChangeOptions, ChangeResult, MadeChange } from './catalog/catalog-store.ts';

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { RequestBodies, Storage } from '../src/index.ts';
+import type { RequestBodies } from '@model-gateway/contracts';
+import type { Storage } from '../src/index.ts';
 import { type Engine, engines } from './engines.ts';
 
 const start = Date.parse('2026-05-05T12:00:00Z');

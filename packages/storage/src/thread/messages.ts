@@ -1,6 +1,6 @@
+import type { RequestBodies } from '@model-gateway/contracts';
 /** What the thread of the rows is asked, and how it answers. */
 import type { GatewayError } from '@model-gateway/errors';
-import type { RequestBodies } from '../bodies/stored-bodies.ts';
 import type { RequestStats } from '../requests/request-stats.ts';
 import type { PackedRows } from './pack-rows.ts';
 

@@ -1,5 +1,5 @@
 /** Bodies of a request, as the console shows them. */
-import type { BodyEntry, RequestBodies } from '@model-gateway/storage';
+import type { BodyEntry, RequestBodies } from '@model-gateway/contracts';
 import { z } from 'zod';
 import { count, epochMs, maybeText, text } from './common.ts';
 

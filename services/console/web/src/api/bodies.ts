@@ -1,27 +1,7 @@
 /** Stored bodies of requests: which there are, and those of one request, whose reading is recorded. */
+import type { BodyEntry, RequestBodies } from '@model-gateway/contracts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { call, path } from './client.ts';
-
-export interface BodyEntry {
-  id: string;
-  started_at: number;
-  expires_at: number;
-  access_key: string;
-  key_group: string;
-  model: string | null;
-  client_protocol: string;
-  path: string;
-  stream: boolean;
-  status: number;
-}
-
-export interface StoredText {
-  text: string;
-  bytes: number;
-  truncated: boolean;
-}
-
-export type RequestBodies = BodyEntry & { request: StoredText; response: StoredText };
 
 /** Asked for only when somebody wants to read: each look is recorded, so that what was read once is not read again by another part of the page. */
 const bodiesOf = (id: string) => ({

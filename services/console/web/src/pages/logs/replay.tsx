@@ -1,8 +1,8 @@
 /** The same request again from a shell: with its stored body, or with the like where there is none. */
 import { Alert, Text } from '@mantine/core';
+import type { RequestBodies } from '@model-gateway/contracts';
 import { type PlaygroundDialect, playgroundDialects } from '@model-gateway/protocols/playground';
 import { useTranslation } from 'react-i18next';
-import type { RequestBodies } from '../../api/bodies.ts';
 import type { LogRow } from '../../api/stats.ts';
 import { Snippet } from '../../components/snippet.tsx';
 import { isComplete } from './body-view.ts';

@@ -1,9 +1,10 @@
 /** What the caller wrote and was answered, where its key group keeps that: shown as text, once an admin asks for it. */
 import { Badge, Button, Group, Loader, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import type { RequestBodies, StoredText } from '@model-gateway/contracts';
 import { IconEye } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type RequestBodies, type StoredText, useHasBodies } from '../../api/bodies.ts';
+import { useHasBodies } from '../../api/bodies.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatBytes, formatTime } from '../../components/format.ts';
 import { Snippet } from '../../components/snippet.tsx';

@@ -1,10 +1,11 @@
 /** Bodies of recent requests to try things on, from key groups that store them. */
 import { Select, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import type { BodyEntry } from '@model-gateway/contracts';
 import { useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type BodyEntry, useReadBodies, useRecentBodies } from '../../api/bodies.ts';
+import { useReadBodies, useRecentBodies } from '../../api/bodies.ts';
 import { formatTime } from '../../components/format.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import { print, readObject } from './body-text.ts';
