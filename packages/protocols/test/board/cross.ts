@@ -115,7 +115,7 @@ export const verbatimContext = (asked: Asked): Parameters<VerbatimRules['createR
   model: 'client-model',
   mintId: contextOf(asked).mintId,
   sealSignature: (signature) => signature,
-  requestValue: (key) => (JSON.parse(asked.sent) as Record<string, unknown>)[key],
+  requestValue: (key) => (JSON.parse(asked.sent) as Record<string, unknown> | null)?.[key],
 });
 
 /** What was asked for by other means, and the caller's own tools, put back in the events of one reply. */
