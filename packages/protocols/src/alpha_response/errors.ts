@@ -48,11 +48,11 @@ const byStatus: ReadonlyMap<number, FaultClass> = new Map<number, FaultClass>([
   [403, 'credential'],
   [408, 'timeout'],
   [429, 'rate'],
+  [503, 'overloaded'],
   [504, 'timeout'],
   [529, 'overloaded'],
 ]);
 
-const overloadedWords = /overloaded|capacity|try again later/i;
 const longestMessage = 2000;
 
 /** A non-2xx reply. Never throws; `body` may be anything. */
@@ -103,7 +103,8 @@ function buildFault(error: Record<string, unknown>, status: number | undefined, 
 function classify(codes: (string | undefined)[], status: number, message: string, param: string | undefined): FaultClass {
   for (const code of codes) {
     const known = code === undefined ? undefined : byCode.get(code.toLowerCase());
-    if (known) return known;
+    // 503 is what a server that is up but cannot serve says, whatever it calls its error.
+    if (known) return known === 'server' && status === 503 ? 'overloaded' : known;
   }
   const known = byStatus.get(status);
   if (known) return known;
@@ -112,7 +113,6 @@ function classify(codes: (string | undefined)[], status: number, message: string
     // A 404 about an input item is the request's fault; any other is about the model or the address.
     return status === 404 && !param?.startsWith('input') ? 'not-found' : 'caller';
   }
-  if (status === 503) return overloadedWords.test(message) ? 'overloaded' : 'server';
   if (clearsCaller(status)) return 'server';
   return codes.includes('invalid_request_error') ? (saysOverflow(message) ? 'context' : 'caller') : 'server';
 }

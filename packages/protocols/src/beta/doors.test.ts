@@ -141,6 +141,7 @@ describe('faults of upstreams', () => {
     [429, 'rate_limit_error', 'slow', 'rate'],
     [500, 'api_error', 'Internal', 'server'],
     [529, 'overloaded_error', 'Overloaded', 'overloaded'],
+    [503, 'api_error', 'Service unavailable', 'overloaded'],
     [500, 'invalid_request_error', 'odd', 'server'],
     [401, 'invalid_request_error', 'odd', 'credential'],
     [403, 'invalid_request_error', 'odd', 'credential'],
@@ -155,6 +156,7 @@ describe('faults of upstreams', () => {
     expect(upstream.readError(502, {}, '<html>nginx</html>')).toMatchObject({ class: 'server', message: 'The upstream reported an error.' });
     expect(upstream.readError(400, {}, 'plain words')).toMatchObject({ class: 'caller', message: 'plain words' });
     expect(upstream.readError(503, {}, '{"detail":"No capacity"}')).toMatchObject({ class: 'overloaded' });
+    expect(upstream.readError(503, {}, '')).toMatchObject({ class: 'overloaded', status: 503 });
     expect(upstream.readError(500, {}, 'x'.repeat(9999)).message).toHaveLength(2000);
   });
 

@@ -57,6 +57,7 @@ const classByStatus: ReadonlyMap<number, UpstreamFault['class']> = new Map([
   [404, 'not-found'],
   [408, 'timeout'],
   [429, 'rate'],
+  [503, 'overloaded'],
   [504, 'timeout'],
   [529, 'overloaded'],
 ]);
@@ -73,19 +74,28 @@ function classify(status: number | undefined, type: string | undefined, message:
   // Not at 413: that one is about bytes, which no larger window mends.
   if (fault === 'caller' && status !== 413 && saysOverflow(message)) return 'context';
   if ((fault === 'caller' || fault === 'credential' || fault === 'rate') && accountWords.test(message)) return 'account';
-  if (fault === 'server' && overloadedWords.test(message)) return 'overloaded';
+  // 503 is what a server that is up but cannot serve says, whatever type its body has.
+  if (fault === 'server' && (status === 503 || overloadedWords.test(message))) return 'overloaded';
   return fault;
 }
 
 const longestMessage = 2000;
 
 /** The fault that an error body (a whole reply's, or a stream's `error` event) reports. Other shapes are read as far as they go. */
-export function faultOf(body: unknown, status?: number): UpstreamFault {
+export function faultOf(body: unknown, replied?: number): UpstreamFault {
   const inner = own(body, 'error');
+  const status = replied ?? statusInside(inner);
   const type = asString(own(inner, 'type')) ?? asString(own(inner, 'code'));
   const words = [own(inner, 'message'), inner, own(body, 'message'), own(body, 'detail')].map(asString).find((text) => text !== undefined && text !== '');
   const message = (words ?? 'The upstream reported an error.').slice(0, longestMessage);
   return { class: classify(status, type, message), ...(status !== undefined && { status }), ...(type !== undefined && { code: type }), message };
+}
+
+/** Compatible servers put the status that they can no longer send into a stream's error, as a number or in digits. */
+function statusInside(error: unknown): number | undefined {
+  const code = own(error, 'code') ?? own(error, 'status');
+  const status = typeof code === 'string' || typeof code === 'number' ? Number(code) : Number.NaN;
+  return status >= 400 && status < 600 ? Math.trunc(status) : undefined;
 }
 
 export function readError(status: number, headers: Readonly<Record<string, string | undefined>>, body: string): UpstreamFault {

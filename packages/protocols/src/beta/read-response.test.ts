@@ -91,6 +91,16 @@ describe('oddities', () => {
     expect(readAll([start, start, ...stop, ...stop]).map(({ type }) => type)).toEqual(['start', 'usage', 'finish', 'usage', 'end']);
   });
 
+  test.each([
+    [{ code: 503, message: 'Service unavailable' }, 'overloaded', 503],
+    [{ code: '429', message: 'slow' }, 'rate', 429],
+    [{ message: 'Service unavailable' }, 'server', undefined],
+    [{ code: [503], message: 'm' }, 'server', undefined],
+  ])('an error event that names a status: %j', (error, expected, status) => {
+    const only = readAll([start, event({ type: 'error', error })]).at(-1);
+    expect(only).toEqual({ type: 'error', error: expect.objectContaining({ class: expected, ...(status && { status }) }) });
+  });
+
   test('a refusal without blocks shows its explanation', () => {
     const delta = { stop_reason: 'refusal', stop_sequence: null, stop_details: { type: 'refusal', explanation: 'Not this.' } };
     const message = foldEvents(readAll([start, event({ type: 'message_delta', delta, usage: { output_tokens: 5 } }), event({ type: 'message_stop' })]));
