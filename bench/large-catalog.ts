@@ -11,7 +11,12 @@ import { buildPlan, isGranted, RoutingState, resolveName } from '@model-gateway/
 const count = { upstreams: 200, models: 2000, keys: 20_000, groups: 50, balancers: 100 };
 const list = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
 
-const { proxy: _proxy, tls: _tls, dns: _dns, ...plain } = upstreamSchema.parse({ name: 'any', protocol: 'alpha', base_url: 'https://any.example.com/v1' });
+const {
+  proxy: _proxy,
+  tls: _tls,
+  dns: _dns,
+  ...plain
+} = upstreamSchema.parse({ name: 'any', protocol: 'alpha', base_url: 'https://any.example.com/v1', api_keys: [] });
 const upstreams: UpstreamRecord[] = list(count.upstreams, (index) => ({
   ...plain,
   name: `upstream-${index}`,

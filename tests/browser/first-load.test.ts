@@ -44,7 +44,7 @@ suite('the first load', () => {
     buildConsole();
     [browser, gateway, upstream] = await Promise.all([launchBrowser(), startGateway({ arrangement: 'embedded' }), startFakeUpstream()]);
     await gateway.configure({
-      upstreams: [{ name: 'up', protocol: 'alpha', base_url: upstream.url }],
+      upstreams: [{ name: 'up', protocol: 'alpha', base_url: upstream.url, api_keys: [] }],
       models: [{ name: 'text', upstream: 'up', upstream_model_id: 'text:10' }],
     });
     await gateway.console('POST', '/users', { username: 'visitor', password, role: 'admin', enabled: true });

@@ -31,7 +31,7 @@ suite('by keyboard', () => {
   beforeAll(async () => {
     stage = await openStage();
     await stage.gateway.configure({
-      upstreams: [{ name: 'up', protocol: 'alpha', base_url: stage.upstream.url }],
+      upstreams: [{ name: 'up', protocol: 'alpha', base_url: stage.upstream.url, api_keys: [] }],
       models: [{ name: 'text', upstream: 'up', upstream_model_id: 'text:10' }],
     });
   }, 60_000);

@@ -18,8 +18,8 @@ suite('looking on', () => {
     await stage.gateway.configure({
       upstreams: [
         { name: 'main', protocol: 'alpha', base_url: stage.upstream.url, api_keys: [{ key: 'sk-1', weight: 1 }], rate_limit: { max_concurrency: 9 } },
-        { name: 'away', protocol: 'alpha', base_url: 'http://127.0.0.1:9' },
-        { name: 'far-away', protocol: 'alpha', base_url: 'http://127.0.0.1:9' },
+        { name: 'away', protocol: 'alpha', base_url: 'http://127.0.0.1:9', api_keys: [] },
+        { name: 'far-away', protocol: 'alpha', base_url: 'http://127.0.0.1:9', api_keys: [] },
       ],
       models: [
         { name: 'good', upstream: 'main', upstream_model_id: 'text:10' },

@@ -25,7 +25,7 @@ suite('the rules editor', () => {
     buildConsole();
     [browser, gateway] = await Promise.all([launchBrowser(), startGateway({ arrangement: 'embedded' })]);
     await gateway.configure({
-      upstreams: [{ name: 'up', protocol: 'alpha', base_url: 'http://127.0.0.1:9' }],
+      upstreams: [{ name: 'up', protocol: 'alpha', base_url: 'http://127.0.0.1:9', api_keys: [] }],
       models: [
         { name: 'ruled', upstream: 'up', upstream_model_id: 'm' },
         { name: 'other', upstream: 'up', upstream_model_id: 'm' },

@@ -10,7 +10,7 @@ let gateway: InProcessGateway;
 async function start(script: string, onModel: Partial<RateLimit> | 'inherit', onUpstream: Partial<RateLimit> | null = null): Promise<void> {
   upstream = await startFakeUpstream();
   gateway = await startInProcess({
-    upstreams: [{ name: 'fake', protocol: 'alpha', base_url: upstream.url, rate_limit: onUpstream }],
+    upstreams: [{ name: 'fake', protocol: 'alpha', base_url: upstream.url, api_keys: [], rate_limit: onUpstream }],
     models: [
       { name: 'limited', upstream: 'fake', upstream_model_id: script, rate_limit: onModel },
       { name: 'other', upstream: 'fake', upstream_model_id: script },

@@ -219,7 +219,7 @@ test('OUTBOUND_PRIVATE=deny: refused on save, and for what was saved before', as
   const strict = await startGateway({ arrangement: 'embedded', env: { OUTBOUND_PRIVATE: 'deny' } });
   try {
     for (const settings of [{ base_url: 'http://127.0.0.1:1' }, { base_url: 'http://localhost:1' }, { base_url: 'https://h', proxy: 'socks5://10.0.0.1:1' }]) {
-      const { status, body } = await strict.console('POST', '/upstreams', { name: 'u', protocol: 'alpha', ...settings });
+      const { status, body } = await strict.console('POST', '/upstreams', { name: 'u', protocol: 'alpha', api_keys: [], ...settings });
       expect([status, body.error.details[0].field]).toEqual([422, 'proxy' in settings ? 'proxy' : 'base_url']);
     }
   } finally {

@@ -28,7 +28,7 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
     await gateway.configure(scriptedModels(upstream.url, scripts));
     // Its patience is short, so that silence is a failure soon.
     await gateway.configure({
-      upstreams: [{ name: 'impatient', protocol: 'alpha', base_url: upstream.url, timeouts: { idle_ms: 2500, first_byte_ms: 2500 } }],
+      upstreams: [{ name: 'impatient', protocol: 'alpha', base_url: upstream.url, api_keys: [], timeouts: { idle_ms: 2500, first_byte_ms: 2500 } }],
       models: [beforeWords, afterWords, 'hang'].map((script) => ({ name: `impatient ${script}`, upstream: 'impatient', upstream_model_id: script })),
     });
     callers = new Callers(gateway);

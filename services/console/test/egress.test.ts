@@ -26,7 +26,7 @@ afterEach(async () => {
   await storage.close();
 });
 
-const upstream = { name: 'u', protocol: 'alpha', base_url: 'https://h' };
+const upstream = { name: 'u', protocol: 'alpha', base_url: 'https://h', api_keys: [{ key: 'sk-x' }] };
 const stored = async () => (await storage.catalog.upstreams.find('u'))!.document;
 const field = (answer: { body: Answer['body'] }) => answer.body?.error?.details?.[0]?.field;
 

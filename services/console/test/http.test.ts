@@ -151,7 +151,7 @@ test('the document describes what is mounted', async () => {
   expect(body.openapi).toBe('3.1.0');
   expect(JSON.stringify(body)).not.toContain('#/$defs');
   const upstream = body.paths[`${api}/upstreams`].post.requestBody.content['application/json'].schema;
-  expect(upstream.required).toEqual(['name', 'protocol', 'base_url']);
+  expect(upstream.required).toEqual(['name', 'protocol', 'base_url', 'api_keys']);
   expect(upstream.additionalProperties).toBe(false);
   // An answer that goes on would be waited for.
   const refused = '?status=none';
@@ -316,6 +316,7 @@ describe('over the bus', () => {
       name: `u${index}`,
       protocol: 'alpha',
       base_url: 'https://h',
+      api_keys: [],
       custom_headers: { 'x-long': 'y'.repeat(8_000) },
     }));
     const sent = await exchange('POST', `${api}/import`, JSON.stringify({ upstreams }));

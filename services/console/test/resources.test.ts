@@ -76,7 +76,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
 
   test('names that exist are 409, models and aliases in one space', async () => {
     await seed(harness);
-    const upstream = { name: 'main', protocol: 'beta', base_url: 'https://h' };
+    const upstream = { name: 'main', protocol: 'beta', base_url: 'https://h', api_keys: [{ key: 'sk-x' }] };
     expect((await call('POST', `${api}/upstreams`, upstream)).status).toBe(409);
     expect((await call('POST', `${api}/key-groups`, { name: 'team' })).status).toBe(409);
     expect((await call('POST', `${api}/access-keys`, { name: 'ada', group: 'team' })).status).toBe(409);
@@ -98,7 +98,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
 
   test('faults name their field', async () => {
     await seed(harness);
-    const upstream = { name: 'u', protocol: 'alpha', base_url: 'https://h' };
+    const upstream = { name: 'u', protocol: 'alpha', base_url: 'https://h', api_keys: [{ key: 'sk-x' }] };
     const model = { name: 'm', upstream: 'main', upstream_model_id: 'x' };
     const cases: [string, object, string][] = [
       ['upstreams', { ...upstream, base_url: 'https://h/' }, 'base_url'],
@@ -141,7 +141,9 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       ['upstreams', { ...upstream, custom_headers: { 'x-a': 'a\r\nb: c' } }, 'custom_headers.x-a'],
       ['upstreams', { ...upstream, api_keys: [{ weight: 1 }] }, 'api_keys.0.key'],
       ['upstreams', { ...upstream, api_keys: [{ key: 'a', weight: -1 }] }, 'api_keys.0.weight'],
-      ['upstreams', { protocol: 'alpha', base_url: 'https://h' }, 'name'],
+      ['upstreams', { protocol: 'alpha', base_url: 'https://h', api_keys: [] }, 'name'],
+      ['upstreams', { ...upstream, api_keys: undefined }, 'api_keys'],
+      ['upstreams', { ...upstream, api_keys: null }, 'api_keys'],
       ['models', { ...model, upstream: 'nobody' }, 'upstream'],
       ['models', { ...model, name: 'a*' }, 'name'],
       ['models', { ...model, name: ' a' }, 'name'],
@@ -189,6 +191,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       name: 'u',
       protocol: 'alpha',
       base_url: 'http://127.0.0.1:11434',
+      api_keys: [],
       proxy: null,
       dns: null,
       request_body_rules: [],

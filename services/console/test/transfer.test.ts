@@ -97,7 +97,7 @@ key_groups: [{name: team, models: ['*']}]
   test('all or nothing: one bad entry, and none is taken', async () => {
     await seed(harness);
     const before = await storage.catalog.load();
-    const good = 'upstreams: [{name: spare, protocol: beta, base_url: https://h}]\n';
+    const good = 'upstreams: [{name: spare, protocol: beta, base_url: https://h, api_keys: []}]\n';
     const cases: [string, string][] = [
       [`${good}models: [{name: new, upstream: nobody, upstream_model_id: x}]`, 'models.0.upstream'],
       [

@@ -10,7 +10,7 @@ import { createRouter } from '../src/index.ts';
 const group: KeyGroup = { name: 'group', models: ['*'], header_acl: [], strict_translation: false, enabled: true, description: '' };
 const key = (id: string, weight: number) => ({ id, weight, sealed: 'sealed' });
 const upstream = (name: string, weights: number[], enabled = true): UpstreamRecord => ({
-  ...upstreamSchema.parse({ name, protocol: 'alpha', base_url: 'https://u.test', enabled }),
+  ...upstreamSchema.parse({ name, protocol: 'alpha', base_url: 'https://u.test', api_keys: [], enabled }),
   proxy: undefined,
   dns: undefined,
   tls: undefined,

@@ -27,7 +27,7 @@ export async function startDemo(base: string, { secretKey, password }: Pick<Cons
     if (!response.ok) throw new Error(`the demo could not be set up: ${path} gave ${response.status}: ${await response.text()}`);
     return (await response.json()) as Record<string, unknown>;
   };
-  await post('upstreams', { name: 'demo-upstream', protocol: demoProtocol.id, base_url: upstream.url });
+  await post('upstreams', { name: 'demo-upstream', protocol: demoProtocol.id, base_url: upstream.url, api_keys: [] });
   await post('models', { name: model, upstream: 'demo-upstream', upstream_model_id: model });
   await post('key-groups', { name: 'demo', models: ['*'] });
   const { key } = await post('access-keys', { name: 'demo', group: 'demo' });

@@ -64,7 +64,8 @@ export const upstreamSchema = z.strictObject({
   name: resourceName,
   protocol: z.enum(protocolIds),
   base_url: httpUrl,
-  api_keys: z.array(upstreamKeySchema).max(1000).default([]),
+  /** Asked for, so that one is not forgotten; `[]` is an upstream that takes none, as self-hosted ones do. */
+  api_keys: z.array(upstreamKeySchema).max(1000),
   enabled: z.boolean().default(true),
   custom_headers: customHeadersSchema.default({}),
   user_agent: z
