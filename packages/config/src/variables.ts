@@ -150,6 +150,21 @@ export const variables = {
       shown: '10',
       says: 'Seconds a connection may take to send a request head.',
     }),
+    maxConnections: variable(wholeNumber(0, 1_000_000), {
+      toml: 'server.max_connections',
+      fallback: 0,
+      says: 'Connections of callers open at once, by process; more are closed at once. 0 = half the file descriptors that the process may have, at most 16384.',
+    }),
+    maxConnectionsPerAddress: variable(wholeNumber(0, 1_000_000), {
+      toml: 'server.max_connections_per_address',
+      fallback: 0,
+      says: 'Of these, connections of one address (IPv6: of one /64) that is not in `TRUSTED_PROXIES`. 0 = half of them.',
+    }),
+    minBodyBytesPerSecond: variable(wholeNumber(0, 1_000_000_000), {
+      toml: 'server.min_body_bytes_per_second',
+      fallback: 1024,
+      says: 'A request whose body arrives more slowly than this for ten seconds is answered 408; 0 = any pace.',
+    }),
     lameDuckMs: variable(seconds(0, 300), {
       toml: 'server.lame_duck_seconds',
       fallback: 2000,

@@ -10,6 +10,7 @@ export const errorCodes = {
   model_not_found: { status: 404, retryable: false, message: 'The model does not exist.' },
   not_found: { status: 404, retryable: false, message: 'Not found.' },
   method_not_allowed: { status: 405, retryable: false, message: 'This method is not allowed here.' },
+  request_timeout: { status: 408, retryable: true, message: 'The request did not arrive in time.' },
   payload_too_large: { status: 413, retryable: false, message: 'The request body is too large.' },
   unsupported_media_type: { status: 415, retryable: false, message: 'This content type or encoding is not supported.' },
   headers_too_large: { status: 431, retryable: false, message: 'The request headers are too large.' },

@@ -1,5 +1,7 @@
 /** Start, stop, health, signals, composition. */
+export * from './address-key.ts';
 export * from './compose.ts';
+export * from './descriptor-limit.ts';
 export * from './listen.ts';
 export * from './mint-id.ts';
 export * from './probe-server.ts';

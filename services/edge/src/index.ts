@@ -80,7 +80,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     const reasons = [...(bus.connected ? [] : ['bus']), ...(catalog.ready ? [] : ['catalog']), ...(room.draining ? ['draining'] : [])];
     return { ready: reasons.length === 0, reasons, ...(state.status().degraded && { notes: ['limits-by-share'] }) };
   };
-  const server = createHttpServer(config, createListener(room, createEveryday(room, health)));
+  const server = createHttpServer(config, createListener(room, createEveryday(room, health)), logger, metrics);
   acceptSockets(server, room);
   const limitsPart = createLimitsPart(room, state);
   const doors: Disposable[] = [];

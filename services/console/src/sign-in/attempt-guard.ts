@@ -1,6 +1,6 @@
 /** Against guessing: an address with too many failures in a row is banned for a while, a user name with many is answered more slowly. */
 import { createHash } from 'node:crypto';
-import { isIPv6 } from 'node:net';
+import { addressKey } from '@model-gateway/service';
 import type { Attempts } from '@model-gateway/shared-state';
 import { Problem } from '../problem.ts';
 
@@ -37,20 +37,6 @@ const mostHeld = 200;
 const longestLane = 32;
 const unknownTokens = 120;
 const minuteMs = 60_000;
-
-/** Who changes addresses at will within one line is still one: IPv6 counts by its /64, mapped IPv4 as IPv4. */
-export function addressKey(ipAddress: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ipAddress)?.[1];
-  if (mapped !== undefined || !isIPv6(ipAddress)) return mapped ?? ipAddress.slice(0, 100);
-  const [head = '', tail] = (ipAddress.split('%')[0] ?? '').split('::');
-  const left = head === '' ? [] : head.split(':');
-  const missing = tail === undefined ? 0 : Math.max(0, 8 - left.length - (tail === '' ? 0 : tail.split(':').length));
-  const groups = [...left, ...Array<string>(missing).fill('0'), ...(tail ? tail.split(':') : [])];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
-}
 
 /** Names are the caller's: of any length and kind, and not to be kept as they are. */
 const nameKey = (username: string): string => createHash('sha256').update(username, 'utf8').digest('base64url').slice(0, 22);

@@ -4,8 +4,9 @@ import { BlockList, isIP } from 'node:net';
 
 export type ClientAddress = (request: IncomingMessage) => string | null;
 
-/** `trusted`: CIDRs of proxies whose `X-Forwarded-For` counts; the right-most untrusted hop is the caller. */
-export function createClientAddress(trusted: readonly string[]): ClientAddress {
+/** `trusted`: CIDRs of proxies. Whether an address is one of theirs. */
+export function createProxyTest(trusted: readonly string[]): (address: string) => boolean {
+  if (trusted.length === 0) return () => false;
   const proxies = new BlockList();
   for (const cidr of trusted) {
     const [address = '', bits] = cidr.split('/');
@@ -13,7 +14,15 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
     if (bits === undefined) proxies.addAddress(address, family);
     else proxies.addSubnet(address, Number(bits), family);
   }
-  const isProxy = (address: string): boolean => isIP(address) !== 0 && proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  return (address) => {
+    const bare = plain(address);
+    return bare !== null && isIP(bare) !== 0 && proxies.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
+  };
+}
+
+/** `trusted`: CIDRs of proxies whose `X-Forwarded-For` counts; the right-most untrusted hop is the caller. */
+export function createClientAddress(trusted: readonly string[]): ClientAddress {
+  const isProxy = createProxyTest(trusted);
   return (request) => {
     const peer = plain(request.socket.remoteAddress);
     if (peer === null || trusted.length === 0 || !isProxy(peer)) return peer;

@@ -33,7 +33,7 @@ export function bridgeToConsole(room: Room): (request: IncomingMessage & { origi
     });
     inner.on('error', (error) => refuse(response, socket.failure ?? error, room));
     response.on('close', () => inner.destroy());
-    request.on('error', () => inner.destroy());
+    request.on('error', (error) => inner.destroy(error));
     request.pipe(inner);
   };
 }

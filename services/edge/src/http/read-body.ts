@@ -45,7 +45,7 @@ export class HeldBody {
   }
 }
 
-/** Refuses by header before reading a byte where it can (413, 415, 503); rejects with `client_gone` when the caller stops. */
+/** Refuses by header before reading a byte where it can (413, 415, 503); rejects with `client_gone` when the caller stops, and with the error of who watches the caller's pace. */
 export function readBody(request: IncomingMessage, maxBytes: number, budget: BodyBudget): Promise<HeldBody> {
   checkHeaders(request, maxBytes);
   return new Promise((resolve, reject) => {
@@ -75,8 +75,8 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
       parts.length = 0;
       resolve(new HeldBody(bytes, budget));
     });
-    const gone = (): void => {
-      if (!over) fail(new GatewayError('client_gone'));
+    const gone = (error?: Error): void => {
+      if (!over) fail(error instanceof GatewayError ? error : new GatewayError('client_gone'));
     };
     request.on('error', gone);
     request.on('close', gone);

@@ -1,8 +1,11 @@
 /** The listening socket and its limits. */
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { Socket } from 'node:net';
 import type { EdgeConfig } from '@model-gateway/config';
+import { descriptorLimit } from '@model-gateway/service';
+import type { Logger, Metrics } from '@model-gateway/telemetry';
+import { createProxyTest } from '../admission/client-address.ts';
 import { opensSocket } from '../socket/upgrade.ts';
+import { Connections } from './connections.ts';
 
 export interface GatewayServer extends Server {
   /** Closes connections on which no request came yet (`closeIdleConnections` leaves them). */
@@ -12,9 +15,10 @@ export interface GatewayServer extends Server {
 /** Longer than the idle time-out of usual load balancers (60 s), so that they close first. */
 const keepAliveMs = 75_000;
 
-export function createHttpServer(config: EdgeConfig, listener: RequestListener): GatewayServer {
-  /** Connected, but no request came yet. Node counts these as busy, so they would hold a drain to its end. */
-  const silent = new Set<Socket>();
+/** More than this many quiet connections would cost more memory than they are worth. */
+const mostByDefault = 16_384;
+
+export function createHttpServer(config: EdgeConfig, listener: RequestListener, logger: Logger, metrics: Metrics): GatewayServer {
   const server = createServer(
     {
       keepAliveTimeout: keepAliveMs,
@@ -31,11 +35,19 @@ export function createHttpServer(config: EdgeConfig, listener: RequestListener):
     listener,
   );
   server.maxRequestsPerSocket = 0;
-  server.on('connection', (socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
-  });
-  server.on('request', (request) => silent.delete(request.socket));
+  // Half: each call needs a descriptor of its own towards the upstream, and the rest of the process some.
+  const most = config.maxConnections || Math.min(mostByDefault, Math.max(1, descriptorLimit() >> 1));
+  const connections = new Connections(
+    {
+      most,
+      mostOfAddress: config.maxConnectionsPerAddress || Math.max(1, most >> 1),
+      minBodyBytesPerSecond: config.minBodyBytesPerSecond,
+      isProxy: createProxyTest(config.trustedProxies),
+    },
+    logger,
+    metrics,
+  );
+  connections.watch(server);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
     const status =
@@ -46,9 +58,5 @@ export function createHttpServer(config: EdgeConfig, listener: RequestListener):
           : '400 Bad Request';
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   });
-  return Object.assign(server, {
-    closeSilentConnections: () => {
-      for (const socket of silent) socket.destroy();
-    },
-  });
+  return Object.assign(server, { closeSilentConnections: () => connections.closeSilent() });
 }

@@ -1,0 +1,16 @@
+/** Under what an address is counted. */
+import { isIPv6 } from 'node:net';
+
+/** Who changes addresses at will within one line is still one: IPv6 counts by its /64, mapped IPv4 as IPv4. */
+export function addressKey(ipAddress: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ipAddress)?.[1];
+  if (mapped !== undefined || !isIPv6(ipAddress)) return mapped ?? ipAddress.slice(0, 100);
+  const [head = '', tail] = (ipAddress.split('%')[0] ?? '').split('::');
+  const left = head === '' ? [] : head.split(':');
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - left.length - (tail === '' ? 0 : tail.split(':').length));
+  const groups = [...left, ...Array<string>(missing).fill('0'), ...(tail ? tail.split(':') : [])];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

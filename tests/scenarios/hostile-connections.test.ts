@@ -1,0 +1,105 @@
+/** B18: callers who connect and say nothing, send heads or bodies a drop at a time, or come in crowds. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
+import { startGateway, type TestGateway, until } from '../support/gateway.ts';
+
+const mostOfAddress = 40;
+let upstream: FakeUpstream;
+let gateway: TestGateway;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+  gateway = await startGateway({
+    arrangement: 'embedded',
+    toml: { server: { max_connections: 60, max_connections_per_address: mostOfAddress, headers_timeout_seconds: 1 } },
+  });
+  await gateway.configure({
+    upstreams: [{ name: 'up', protocol: 'alpha', base_url: upstream.url, api_keys: [{ key: 'sk-fake-upstream' }] }],
+    models: [{ name: 'ok', upstream: 'up', upstream_model_id: 'ok' }],
+  });
+}, 90_000);
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await gateway?.stop();
+  await upstream?.close();
+});
+
+interface Caller {
+  socket: Socket;
+  heard: string;
+  closed: Promise<unknown>;
+}
+
+async function caller(text = '', from = '127.0.0.1'): Promise<Caller> {
+  const socket = connect({ port: Number(new URL(gateway.url).port), host: '127.0.0.1', localAddress: from });
+  sockets.push(socket);
+  const one: Caller = { socket, heard: '', closed: once(socket, 'close') };
+  socket.on('data', (bytes) => {
+    one.heard += bytes.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(text);
+  return one;
+}
+
+const head = (path: string, length: number): string =>
+  `POST ${path} HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Length: ${length}\r\n\r\n`;
+const whole = JSON.stringify({ model: 'ok', messages: [{ role: 'user', content: 'hi' }] });
+const metric = async (name: string, label: string): Promise<number> => {
+  const lines = (await gateway.processes['gateway']!.metrics()).split('\n');
+  return Number(
+    lines
+      .find((line) => line.startsWith(`${name}{`) && line.includes(label))
+      ?.split(' ')
+      .at(-1) ?? 0,
+  );
+};
+
+test('a body that comes a drop at a time is answered 408 in the caller’s shape and leaves a row; others are served meanwhile', async () => {
+  const slow = await caller(head('/v1/messages', 5000));
+  const atConsole = await caller(head('/console/api/login', 5000));
+  const drip = setInterval(() => {
+    for (const { socket } of [slow, atConsole]) if (socket.writable) socket.write(' ');
+  }, 1000);
+  try {
+    const quick = await caller(head('/v1/chat/completions', whole.length) + whole);
+    await until(async () => quick.heard.startsWith('HTTP/1.1 200'), 'another caller to be served');
+    quick.socket.destroy();
+    await Promise.all([slow.closed, atConsole.closed]);
+  } finally {
+    clearInterval(drip);
+  }
+  expect(slow.heard).toMatch(/^HTTP\/1\.1 408 /);
+  expect(slow.heard).toMatch(/connection: close/i);
+  expect(JSON.parse(slow.heard.split('\r\n\r\n')[1]!)).toMatchObject({ type: 'error', error: { message: 'The request body arrived too slowly.' } });
+  expect(atConsole.heard).toMatch(/^HTTP\/1\.1 408 /);
+  const id = /x-request-id: (\S+)/i.exec(slow.heard)![1]!;
+  expect(await gateway.row(id)).toMatchObject({ status: 408, error_code: 'request_timeout', upstream: null });
+}, 60_000);
+
+test('connections that say nothing, or a head that never ends, are closed', async () => {
+  const callers = [await caller(), await caller('POST /v1/messages HTTP/1.1\r\nHost: gateway\r\nX-Slow: ')];
+  await Promise.all(callers.map(({ closed }) => closed));
+  for (const { heard } of callers) expect(heard).toMatch(/^(HTTP\/1\.1 408 |$)/);
+}, 60_000);
+
+test('one address has its share of the connections, another address is served beside it, all together are capped', async () => {
+  await until(async () => (await metric('gateway_connections', '')) <= 2, 'earlier connections to be closed');
+  const crowd = await Promise.all(Array.from({ length: mostOfAddress + 20 }, () => caller()));
+  await until(async () => (await metric('gateway_connections_refused_total', '"address"')) >= 18, 'the crowd to be refused');
+  const other = await caller(head('/v1/chat/completions', whole.length) + whole, '127.0.0.2');
+  await until(async () => other.heard.startsWith('HTTP/1.1 200'), 'another address to be served');
+  await Promise.all(Array.from({ length: 40 }, () => caller('', '127.0.0.3')));
+  await until(async () => (await metric('gateway_connections_refused_total', '"total"')) >= 10, 'connections above all to be refused');
+  expect(await metric('gateway_connections', '')).toBeLessThanOrEqual(60);
+  // The probes have a port of their own.
+  expect((await gateway.processes['gateway']!.metrics()).length).toBeGreaterThan(0);
+  for (const { socket } of crowd) socket.destroy();
+  await until(async () => (await metric('gateway_connections', '')) <= 45, 'the crowd to be gone');
+  const later = await caller(head('/v1/chat/completions', whole.length) + whole);
+  await until(async () => later.heard.startsWith('HTTP/1.1 200'), 'the first address to be served again');
+}, 60_000);
