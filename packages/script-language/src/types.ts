@@ -76,13 +76,13 @@ declare function transform(body: any, context: Context): any;
 
 /** The value at a path (\`messages.0.content\`; \`messages.*.role\` gives a list), or \`fallback\`. */
 declare function json_path(value: any, path: string, fallback?: any): any;
-/** Sets the value at a path, making objects on the way; every match of a \`*\`. Gives the object back. */
+/** Sets the value at a path, making objects on the way (for null too), and the element behind a list's last; every match of a \`*\`. Gives the object back. */
 declare function set_path<T>(object: T, path: string, value: Json): T;
 /** Removes what is at a path. Gives the object back. */
 declare function remove_path<T>(object: T, path: string): T;
 /** Sets the value at a path when nothing is there. Gives the object back. */
 declare function add_if_absent_path<T>(object: T, path: string, value: Json): T;
-/** Appends to the list at a path, making it when nothing is there. Gives the object back. */
+/** Appends to the list at a path, making it when nothing, or null, is there. Gives the object back. */
 declare function append_path<T>(object: T, path: string, value: Json): T;
 
 /** Characters of a text (an emoji is one). */
@@ -96,7 +96,7 @@ declare function str_trim(text: string): string;
 
 /** Whether the pattern matches anywhere. Patterns are RE2's: no look-around, no back-references; \`(?i)\` at the start ignores case. */
 declare function regex_match(text: string, pattern: string): boolean;
-/** Every match replaced; \`$1\` and \`\${name}\` are its groups. */
+/** Every match replaced; \`$1\`, \`\${1}\` and \`\${name}\` are its groups. */
 declare function regex_replace(text: string, pattern: string, replacement: string): string;
 /** A group of the first match (0: the whole), or null. */
 declare function regex_extract(text: string, pattern: string, group?: number | string): string | null;
@@ -114,11 +114,11 @@ declare function json_parse(text: string): any;
 declare function array_sort<T>(list: T[], path?: string): T[];
 /** Without repeated values (compared by value), or repeated values at \`path\`. */
 declare function array_unique<T>(list: T[], path?: string): T[];
-/** Elements whose value at \`path\` is \`value\`. */
+/** Elements whose value at \`path\` is \`value\`; with a \`*\` in the path, one of them. */
 declare function array_filter_by<T>(list: T[], path: string, value: Json): T[];
 /** The first of them, or null. */
 declare function array_find<T>(list: T[], path: string, value: Json): T | null;
-/** The values at \`path\` of all elements that have one. */
+/** The values at \`path\` of all elements that have one; with a \`*\` in the path, all of each. */
 declare function array_pluck(list: any[], path: string): any[];
 /** Sum of numbers, or of the numbers at \`path\`. */
 declare function array_sum(list: any[], path?: string): number;
@@ -132,6 +132,6 @@ declare function uuid(): string;
 declare function now(): number;
 /** Milliseconds since the epoch. */
 declare function now_ms(): number;
-/** A time in seconds as UTC text: ISO 8601, or by a format with \`%Y %m %d %H %M %S %y %e %j %a %A %b %B %p %I %s %L %Z %%\`. */
+/** A time in seconds as UTC text: ISO 8601, or by a format with \`%Y %m %d %H %M %S %y %e %j %a %A %b %B %p %I %s %L %F %T %R %Z %z %%\`. */
 declare function format_time(seconds: number, format?: string): string;
 `;

@@ -8,14 +8,25 @@ function toList(value: unknown): unknown[] {
   return value;
 }
 
-const reader = (path: string | undefined): ((element: unknown) => unknown) => {
-  if (path === undefined) return (element) => element;
+/** The values at the path of an element; without a path, the element. */
+const reader = (path: string | undefined): ((element: unknown) => unknown[]) => {
+  if (path === undefined) return (element) => [element];
   const steps = readPath(path);
-  return (element) => valuesAt(element, steps)[0];
+  return (element) => valuesAt(element, steps);
 };
 
-/** Equal by value, whatever views they come from. */
-const key = (value: unknown): string => JSON.stringify(value) ?? 'undefined';
+/** Equal by value, whatever views they come from and in whatever order their keys stand. */
+const key = (value: unknown): string => (isContainer(value) ? JSON.stringify(value, inOrder) : JSON.stringify(value)) ?? 'undefined';
+const inOrder = (_key: string, value: unknown): unknown =>
+  isPlain(value) ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1))) : value;
+
+/** Whether one of the values at the path is this one; `undefined` is what is not there. */
+function matcher(path: string, value: unknown): (element: unknown) => boolean {
+  const read = reader(path);
+  if (value === undefined) return (element) => read(element).every((found) => found === undefined);
+  const wanted = key(value);
+  return (element) => read(element).some((found) => isContainer(found) === isContainer(value) && key(found) === wanted);
+}
 
 const typeOrder = (value: unknown): number => (value === undefined ? 3 : value === null ? 2 : typeof value === 'number' ? 0 : 1);
 
@@ -31,7 +42,7 @@ export const listBuiltins = {
   array_sort(list: unknown[], path?: string): unknown[] {
     const read = reader(path);
     return toList(list)
-      .map((element) => ({ element, by: read(element) }))
+      .map((element) => ({ element, by: read(element)[0] }))
       .sort((left, right) => compare(left.by, right.by))
       .map(({ element }) => element);
   },
@@ -39,33 +50,22 @@ export const listBuiltins = {
     const read = reader(path);
     const seen = new Set<string>();
     return toList(list).filter((element) => {
-      const by = key(read(element));
+      const by = key(read(element)[0]);
       return !seen.has(by) && seen.add(by);
     });
   },
-  array_filter_by(list: unknown[], path: string, value: unknown): unknown[] {
-    const read = reader(path);
-    const wanted = key(value);
-    return toList(list).filter((element) => key(read(element)) === wanted);
-  },
-  array_find(list: unknown[], path: string, value: unknown): unknown {
-    const read = reader(path);
-    const wanted = key(value);
-    return toList(list).find((element) => key(read(element)) === wanted) ?? null;
-  },
+  array_filter_by: (list: unknown[], path: string, value: unknown): unknown[] => toList(list).filter(matcher(path, value)),
+  array_find: (list: unknown[], path: string, value: unknown): unknown => toList(list).find(matcher(path, value)) ?? null,
   array_pluck(list: unknown[], path: string): unknown[] {
     const read = reader(path);
     return toList(list)
-      .map(read)
+      .flatMap(read)
       .filter((value) => value !== undefined);
   },
   array_sum(list: unknown[], path?: string): number {
     const read = reader(path);
     let sum = 0;
-    for (const element of toList(list)) {
-      const value = read(element);
-      if (typeof value === 'number') sum += value;
-    }
+    for (const element of toList(list)) for (const value of read(element)) if (typeof value === 'number') sum += value;
     return sum;
   },
 };
@@ -87,6 +87,7 @@ class Copier {
   }
 
   merge(base: unknown, patch: unknown, depth = 0): unknown {
+    if (patch === undefined) return this.copy(base, depth);
     if (!isPlain(base) || !isPlain(patch)) return this.copy(patch, depth);
     this.#count(depth);
     const out: Record<string, unknown> = {};

@@ -15,15 +15,20 @@ export function readPath(path: unknown): string[] {
   return steps;
 }
 
-export const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-export const isIndex = (step: string): boolean => String(Number(step)) === step && Number(step) >= 0;
+export type Holder = Record<string, unknown>;
+export const isContainer = (value: unknown): value is Holder => typeof value === 'object' && value !== null;
+const isIndex = (step: string): boolean => Number.isInteger(Number(step)) && Number(step) >= 0 && String(Number(step)) === step;
 
-export function child(value: unknown, step: string): unknown {
-  return isContainer(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-}
+/** Own members alone; of a list its elements alone. */
+export const has = (holder: Holder, step: string): boolean => Object.hasOwn(holder, step) && (!Array.isArray(holder) || isIndex(step));
 
-/** Every container that the path without its last step leads to, made on the way when `make` says so. */
-export function holders(root: unknown, steps: readonly string[], make: boolean): Record<string, unknown>[] {
+export const child = (value: unknown, step: string): unknown => (isContainer(value) && has(value, step) ? value[step] : undefined);
+
+/** Whether something may be written there: a list takes its elements, and one more behind the last; never a gap, nor what is no element. */
+export const takes = (holder: Holder, step: string): boolean => !Array.isArray(holder) || (isIndex(step) && Number(step) <= holder.length);
+
+/** Every container that the path without its last step leads to, made on the way when `make` says so: null stands for nothing there. */
+export function holders(root: unknown, steps: readonly string[], make: boolean): Holder[] {
   let level: unknown[] = [root];
   for (let at = 0; at < steps.length - 1; at++) {
     const step = steps[at]!;
@@ -32,7 +37,7 @@ export function holders(root: unknown, steps: readonly string[], make: boolean):
       if (!isContainer(value)) continue;
       if (step === '*') next.push(...Object.values(value));
       else {
-        if (make && !isContainer(child(value, step)) && child(value, step) === undefined) value[step] = isIndex(steps[at + 1]!) ? [] : {};
+        if (make && (child(value, step) ?? null) === null && takes(value, step)) value[step] = isIndex(steps[at + 1]!) ? [] : {};
         next.push(child(value, step));
       }
     }
@@ -47,9 +52,9 @@ export function valuesAt(root: unknown, steps: readonly string[]): unknown[] {
   for (const step of steps) {
     const next: unknown[] = [];
     for (const value of level) {
-      if (step === '*') {
-        if (isContainer(value)) next.push(...Object.values(value));
-      } else if (isContainer(value) && Object.hasOwn(value, step)) next.push(value[step]);
+      if (!isContainer(value)) continue;
+      if (step === '*') next.push(...Object.values(value));
+      else if (has(value, step)) next.push(value[step]);
     }
     level = next;
   }

@@ -1,5 +1,5 @@
 /** json_path and its fellows: reading and writing the body by path. */
-import { child, holders, readPath, valuesAt } from './path.ts';
+import { child, type Holder, has, holders, readPath, takes, valuesAt } from './path.ts';
 
 const lastOf = (steps: readonly string[]): string => steps[steps.length - 1]!;
 
@@ -10,40 +10,42 @@ export const pathBuiltins = {
     if (steps.includes('*')) return found;
     return found.length === 0 ? fallback : found[0];
   },
-
   set_path<T>(object: T, path: string, value: unknown): T {
     const steps = readPath(path);
-    for (const holder of holders(object, steps, true)) write(holder, lastOf(steps), () => value);
+    for (const holder of holders(object, steps, true)) write(holder, lastOf(steps), value);
     return object;
   },
-
   remove_path<T>(object: T, path: string): T {
     const steps = readPath(path);
     const step = lastOf(steps);
     for (const holder of holders(object, steps, false)) {
       if (Array.isArray(holder)) {
         if (step === '*') holder.length = 0;
-        else if (Object.hasOwn(holder, step)) holder.splice(Number(step), 1);
+        else if (has(holder, step)) holder.splice(Number(step), 1);
       } else for (const key of step === '*' ? Object.keys(holder) : [step]) delete holder[key];
     }
     return object;
   },
-
   add_if_absent_path<T>(object: T, path: string, value: unknown): T {
     const steps = readPath(path);
-    for (const holder of holders(object, steps, true)) if (!Object.hasOwn(holder, lastOf(steps))) write(holder, lastOf(steps), () => value);
+    const step = lastOf(steps);
+    for (const holder of holders(object, steps, true)) if (step !== '*' && !has(holder, step)) write(holder, step, value);
     return object;
   },
-
   append_path<T>(object: T, path: string, value: unknown): T {
     const steps = readPath(path);
+    const step = lastOf(steps);
     for (const holder of holders(object, steps, true))
-      write(holder, lastOf(steps), (list) => (Array.isArray(list) ? [...list, value] : list === undefined ? [value] : list));
+      for (const key of step === '*' ? Object.keys(holder) : [step]) {
+        const list = child(holder, key);
+        if (Array.isArray(list)) list.push(value);
+        else if ((list ?? null) === null) write(holder, key, [value]);
+      }
     return object;
   },
 };
 
-function write(holder: Record<string, unknown>, step: string, make: (old: unknown) => unknown): void {
-  if (step !== '*') holder[step] = make(child(holder, step));
-  else for (const key of Object.keys(holder)) holder[key] = make(holder[key]);
+function write(holder: Holder, step: string, value: unknown): void {
+  if (step === '*') for (const key of Object.keys(holder)) holder[key] = value;
+  else if (takes(holder, step)) holder[step] = value;
 }

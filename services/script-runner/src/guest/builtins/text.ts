@@ -34,7 +34,7 @@ export const textBuiltins = {
     while (matcher.find()) {
       const groups: (string | undefined)[] = [];
       for (let group = 0; group <= matcher.groupCount(); group++) groups.push(matcher.group(group) ?? undefined);
-      const named = Object.fromEntries(names.map((name) => [name, matcher.group(name) ?? undefined]));
+      const named = Object.fromEntries([...groups.entries(), ...names.map((name) => [name, matcher.group(name) ?? undefined] as const)]);
       const match = Object.assign(groups, { index: matcher.start(), input: whole, groups: named });
       out += whole.slice(from, matcher.start()) + expandText(match as never, given);
       currentMeter()?.text(out);
@@ -42,12 +42,15 @@ export const textBuiltins = {
     }
     return out + whole.slice(from);
   },
-  regex_extract(text: string, pattern: string, group: number | string = 0): string | null {
+  regex_extract(text: string, pattern: string, group: number | string | null = 0): string | null {
     const matcher = compilePattern(toText(pattern, 'pattern')).matcher(toText(text, 'text'));
     if (!matcher.find()) return null;
-    if (typeof group === 'number' && (group < 0 || group > matcher.groupCount())) throw new RangeError(`the pattern has no group ${group}`);
-    if (typeof group === 'string' && !Object.hasOwn(matcher.pattern().namedGroups(), group))
-      throw new RangeError(`the pattern has no group ${group.slice(0, 60)}`);
-    return matcher.group(group as number) ?? null;
+    const wanted = group ?? 0;
+    const known =
+      typeof wanted === 'string'
+        ? Object.hasOwn(matcher.pattern().namedGroups(), wanted)
+        : Number.isInteger(wanted) && wanted >= 0 && wanted <= matcher.groupCount();
+    if (!known) throw new RangeError(`the pattern has no group ${String(wanted).slice(0, 60)}`);
+    return matcher.group(wanted as number) ?? null;
   },
 };

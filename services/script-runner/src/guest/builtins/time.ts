@@ -35,6 +35,10 @@ const fields: Readonly<Record<string, (date: Date) => string>> = {
   j: (date) => String(Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / 86_400_000) + 1).padStart(3, '0'),
   s: (date) => String(Math.floor(date.getTime() / 1000)),
   Z: () => 'UTC',
+  z: () => '+0000',
+  F: (date) => date.toISOString().slice(0, -14),
+  T: (date) => date.toISOString().slice(-13, -5),
+  R: (date) => date.toISOString().slice(-13, -8),
   '%': () => '%',
 };
 
