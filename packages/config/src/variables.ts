@@ -248,7 +248,7 @@ export const variables = {
     timeoutMs: variable(wholeNumber(10, 60_000), {
       toml: 'server.script_timeout_ms',
       fallback: 1000,
-      says: 'Milliseconds that one run may take; its process is killed at twice that.',
+      says: 'Milliseconds of a processor that one run may take; by the clock it may take twice that.',
     }),
     waitMs: variable(wholeNumber(1, 600_000), { toml: 'server.script_wait_ms', fallback: 5000, says: 'Milliseconds that a run may wait for a free slot.' }),
   },

@@ -307,8 +307,6 @@ export const subtle: readonly Hostile[] = [
     'the keys of a text in a box': 'return { x: Reflect.ownKeys(Object("a".repeat(1e7))).length }',
     'a text spread into an object': 'return { x: Object.keys({ ..."a".repeat(1e6) }).length }',
     'a text assigned to an object': 'return { x: Object.keys(Object.assign({}, "a".repeat(1e6))).length }',
-    'a path to a far element': 'return set_path(body, "messages.4294967290", 1)',
-    'a path to the length': 'return set_path(body, "messages.length", 4294967295)',
     'a proxy of two billion elements, returned': 'return { x: new Proxy([], { get: (t, k) => (k === "length" ? 2 ** 31 : 1) }) }',
   }),
   ...group(texts, {
@@ -347,6 +345,8 @@ export const subtle: readonly Hostile[] = [
     'a method put on a list of the body': 'body.messages.map = () => { for (;;) {} }; return body',
   }),
   ...group(['fine'], {
+    'a path to the length': 'return set_path(body, "messages.length", 4294967295)',
+    'a path to a far element': 'return set_path(body, "messages.4294967290", 1)',
     'a length that says two things': 'let n = 0; return { x: Array.prototype.fill.call({ get length() { return n++ > 1 ? 1e9 : 1 } }, 0)[0] }',
     'a proxy in a proxy in a proxy': 'let p = {}; for (let i = 0; i < 900; i++) p = new Proxy(p, { get: Reflect.get }); return { x: p.y }',
     'a getter that changes its list while it is printed':

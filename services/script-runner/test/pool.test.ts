@@ -65,6 +65,35 @@ describe('slots', () => {
   }, 20_000);
 });
 
+describe('time', () => {
+  test('is the processor’s: who was kept from it does not fail', async () => {
+    const timeoutMs = 2000;
+    const { pool, run } = start({ slots: 1, timeoutMs });
+    await run(quick);
+    await waitFor(() => pool.pids.length === 2);
+    for (const pid of pool.pids) process.kill(pid, 'SIGSTOP');
+    const answer = run(quick);
+    await new Promise((resolve) => setTimeout(resolve, timeoutMs + 300));
+    for (const pid of pool.pids) process.kill(pid, 'SIGCONT');
+    expect((await answer).body).toMatchObject({ done: true });
+  }, 30_000);
+
+  test('ends who takes all of it, and who waits for ever', async () => {
+    const { pool, run } = start({ mostOperations: Number.MAX_SAFE_INTEGER, slots: 1, timeoutMs: 300 });
+    await run(quick);
+    expect((await run(spin)).fault?.code).toBe('TooMuchTime');
+    await run(quick);
+    await waitFor(() => pool.pids.length === 2);
+    for (const pid of pool.pids) process.kill(pid, 'SIGSTOP');
+    expect((await run(quick)).fault?.code).toBe('TooMuchTime');
+  }, 30_000);
+
+  test('may be shorter than a slot takes to make itself ready', async () => {
+    const { run } = start({ slots: 1, timeoutMs: 10 });
+    expect((await run(script('for (;;) {}'))).fault?.code).toBe('TooManyOperations');
+  }, 30_000);
+});
+
 describe('the line', () => {
   test('owners take turns, however many runs one of them has', async () => {
     const { run } = start({ ...free, slots: 1 });

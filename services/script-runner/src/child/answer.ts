@@ -58,9 +58,12 @@ const warming = `function transform(body, context) {
   return body;
 }`;
 
+/** However short the time of a script is set: in ms. */
+const warmingMs = 10_000;
+
 function warmRealm(settings: SlotSettings): Realm {
   const realm = new Realm(settings);
-  realm.run(warming, '{"list":[{"name":"x","text":"abc"}],"gone":1}', '{"stream":true}', { canSwitch: true, seed: '' });
+  realm.run(warming, '{"list":[{"name":"x","text":"abc"}],"gone":1}', '{"stream":true}', { canSwitch: true, seed: '' }, warmingMs);
   return realm;
 }
 

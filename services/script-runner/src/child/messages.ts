@@ -4,10 +4,13 @@ import type { ScriptContext, ScriptOutcome } from '@model-gateway/contracts';
 export interface SlotSettings {
   mostOperations: number;
   memoryLimitMb: number;
-  /** For one run, inside the sandbox. */
+  /** For one run, on a processor. */
   timeoutMs: number;
   lazyBody: boolean;
 }
+
+/** By the clock a run may take this many times as long: on a busy machine it waits for a processor through no fault of its own. */
+export const clockFactor = 2;
 
 export interface SlotRequest {
   script: string;

@@ -1,11 +1,12 @@
 /** One slot: a process of its own that runs scripts, watched from outside. What it cannot stop itself is killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScriptFault, ScriptOutcome } from '@model-gateway/contracts';
 import type { Logger } from '@model-gateway/telemetry';
 import { FrameReader, frame } from '../child/frames.ts';
-import type { SlotAnswer, SlotRequest, SlotSettings } from '../child/messages.ts';
+import { clockFactor, type SlotAnswer, type SlotRequest, type SlotSettings } from '../child/messages.ts';
+import { processorMs, residentBytes } from './process-facts.ts';
 
 export interface SlotRun {
   request: SlotRequest;
@@ -21,13 +22,20 @@ const entries = [join(import.meta.dirname, 'script-slot.js'), join(import.meta.d
 const entry = entries.find((path) => existsSync(path)) ?? entries[1]!;
 
 const watchMs = 100;
+/** The sandbox's own clock comes first. */
+const graceMs = 2 * watchMs;
 /** A process that has not said that it is ready by then never will. */
 const startMs = 20_000;
 /** Resident memory may be this many times the heap's limit, above what the process has when it is idle. */
 const memoryFactor = 3;
-const pageBytes = 4096;
 /** No script takes a whole process down faster than this, in ms: one that ends sooner was dead already. */
 const stillbornMs = 50;
+
+interface UnderWay extends SlotRun {
+  began: number;
+  /** Processor time of the process when the run was first looked at; no run that ends before costs a look. */
+  processorAt: number | null;
+}
 
 export class Slot {
   readonly #settings: SlotSettings;
@@ -36,8 +44,8 @@ export class Slot {
   readonly #onEnd: (slot: Slot) => void;
   #ready = false;
   #whenReady: (() => void) | undefined;
-  #run: (SlotRun & { began: number }) | undefined;
-  #idleBytes = 0;
+  #run: UnderWay | undefined;
+  #idleBytes: number | null = null;
   #killed: ScriptFault | undefined;
   #watch: NodeJS.Timeout | undefined;
   #starting: NodeJS.Timeout;
@@ -73,7 +81,7 @@ export class Slot {
 
   /** The slot must be ready and without a run. */
   run(run: SlotRun): void {
-    this.#run = { ...run, began: performance.now() };
+    this.#run = { ...run, began: performance.now(), processorAt: null };
     this.#watch ??= setInterval(() => this.#look(), watchMs);
     const [head, body] = frame(run.request, run.body);
     this.#child.stdin?.write(head);
@@ -113,14 +121,22 @@ export class Slot {
     run?.done(outcome, texts);
   }
 
-  /** Twice the time that the sandbox allows: its own clock did not stop what runs. */
   #look(): void {
     if (!this.#run) return;
-    if (performance.now() - this.#run.began > this.#settings.timeoutMs * 2)
-      return this.#kill({ code: 'TooMuchTime', message: 'the script took too long', line: null });
-    const allowed = this.#idleBytes + this.#run.body.length * 4 + this.#settings.memoryLimitMb * 1024 * 1024 * memoryFactor;
-    if (this.#idleBytes > 0 && residentBytes(this.#child.pid) > allowed)
-      this.#kill({ code: 'TooMuchMemory', message: 'the script used too much memory', line: null });
+    if (this.#isTooLong(this.#run)) return this.#kill({ code: 'TooMuchTime', message: 'the script took too long', line: null });
+    const [idle, now] = [this.#idleBytes, residentBytes(this.#child.pid)];
+    const allowed = this.#run.body.length * 4 + this.#settings.memoryLimitMb * 1024 * 1024 * memoryFactor;
+    if (idle !== null && now !== null && now - idle > allowed) this.#kill({ code: 'TooMuchMemory', message: 'the script used too much memory', line: null });
+  }
+
+  /** A run is held to its time on a processor, and to a wider one by the clock; where the system does not tell the first, the clock is all there is. */
+  #isTooLong(run: UnderWay): boolean {
+    const { timeoutMs } = this.#settings;
+    const clock = performance.now() - run.began;
+    if (clock > timeoutMs * clockFactor + graceMs) return true;
+    const processor = processorMs(this.#child.pid);
+    run.processorAt ??= processor;
+    return (processor === null || run.processorAt === null ? clock : processor - run.processorAt) > timeoutMs;
   }
 
   #kill(fault: ScriptFault): void {
@@ -148,14 +164,4 @@ export class Slot {
 function start(settings: SlotSettings): ChildProcess {
   const flags = ['--no-node-snapshot', '--no-warnings', '--permission', '--allow-addons', '--allow-fs-read=*', '--max-old-space-size=64'];
   return spawn(process.execPath, [...flags, entry, JSON.stringify(settings)], { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true });
-}
-
-/** 0 where the system does not tell. */
-function residentBytes(pid: number | undefined): number {
-  if (pid === undefined) return 0;
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * pageBytes;
-  } catch {
-    return 0;
-  }
 }
