@@ -85,6 +85,8 @@ test('configuration', async () => {
   await call('GET', '/access-keys/{kept}/api-key');
   await call('POST', 'access-keys/kept/rotate');
   await call('POST', 'load-balancers', { name: 'pool', aliases: ['pond'], entries: [{ model: 'alpha ok' }, { model: 'beta ok' }] }, { wanted: 201 });
+  await call('POST', 'load-balancers/pool/pins', { access_key: 'kept', entry: 'alpha ok' }, { wanted: 201 });
+  await call('POST', 'load-balancers/pool/pins', { access_key: 'kept', entry: 'alpha ok' }, { wanted: 409 });
   await call('PUT', 'load-balancers/pool/pins', { access_key: 'kept', entry: 'beta ok' });
   await call('PUT', 'load-balancers/pool/pins/kept', { entry: 'alpha ok' });
   await call('GET', 'load-balancers/pool/pins');
@@ -168,6 +170,8 @@ test('looking on and trying', async () => {
   await call('POST', 'upstreams/alpha/fetch-models');
   await call('POST', 'models/test', { model: 'alpha ok', client_protocol: 'beta' });
   await call('POST', 'models/test', { model: 'alpha ok', stream: true });
+  await call('POST', 'models/test', { model: 'alpha ok', client_protocol: 'gamma', contents: [{ parts: [{ text: 'hi' }] }] });
+  await call('POST', 'models/test', { model: 'alpha ok', client_protocol: 'gamma', messages: [] }, { wanted: 422 });
   await call('POST', 'models/test', { model: 'alpha status:500' });
   await call('POST', 'models/test', { model: 'alpha ok', stream: true }, { accept: 'text/event-stream' });
   await call('POST', 'scripts/test', { script: 'function transform(body) { return { ...body, a: 1 }; }', body: { b: 2 } });

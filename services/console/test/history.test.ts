@@ -71,6 +71,17 @@ describe('audit log', () => {
     expect(JSON.stringify(items)).not.toMatch(/canary|sealed/);
   });
 
+  test('a page has the size it was asked for, by either of its names', async () => {
+    await seed(harness);
+    for (const path of ['audit-logs', 'history', 'logs']) {
+      for (const name of ['limit', 'page_size']) {
+        const { status, body } = await call('GET', `${api}/${path}?${name}=1`);
+        expect([path, name, status, body.items.length]).toEqual([path, name, 200, path === 'logs' ? 0 : 1]);
+        expect((await call('GET', `${api}/${path}?${name}=0`)).body.error.details[0].field).toBe(name);
+      }
+    }
+  });
+
   test('filters, cursor, window; reading leaves no record', async () => {
     await seed(harness);
     expect(await audit('&action=create&entity_type=model,upstream')).toHaveLength(2);

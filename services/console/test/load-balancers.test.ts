@@ -125,6 +125,10 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect((await call('DELETE', `${pins}/ada`)).status).toBe(204);
     expect((await call('DELETE', `${pins}/ada`)).status).toBe(404);
     expect((await call('GET', `${pins}/ada`)).status).toBe(404);
+    const posted = await call('POST', pins, { access_key: 'ada', entry: 'slow' });
+    expect([posted.status, posted.body]).toEqual([201, { access_key: 'ada', entry: 'slow' }]);
+    const again = await call('POST', pins, { access_key: 'ada', entry: 'fast' });
+    expect([again.status, fields(again), (await call('GET', `${pins}/ada`)).body.entry]).toEqual([409, ['access_key'], 'slow']);
   });
 
   test('pins go with their load balancer and with their access key', async () => {

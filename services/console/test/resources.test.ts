@@ -69,6 +69,8 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     const late = await call('PATCH', `${api}/models/fast`, { hide_name: false }, { 'if-match': before });
     expect([late.status, late.body.error.code]).toEqual([412, 'precondition_failed']);
     expect((await call('PUT', `${api}/models/fast`, { hide_name: false, etag: before })).status).toBe(412);
+    expect((await call('PATCH', `${api}/models/fast`, { hide_name: false, etag: 1 })).status).toBe(412);
+    expect(fields(await call('PATCH', `${api}/models/fast`, { hide_name: false, etag: [] }))).toEqual(['etag']);
     expect((await call('DELETE', `${api}/models/fast`, undefined, { 'if-match': before })).status).toBe(412);
     expect((await call('GET', `${api}/models/fast`)).body.hide_name).toBe(true);
     expect((await call('PATCH', `${api}/models/fast`, { hide_name: false }, { 'if-match': '*' })).status).toBe(200);
@@ -252,9 +254,10 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       Authorization: 'Bearer canary-header-one',
       'x-functions-key': 'canary-header-two',
       'x-auth-of-caller': 'Bearer {{header:x-session}}',
+      'x-forwarded-for-them': 'Basic canary-header-four',
       'x-team': 'plain',
     };
-    const shown = { ...custom_headers, Authorization: '********', 'x-functions-key': '********' };
+    const shown = { ...custom_headers, Authorization: '********', 'x-functions-key': '********', 'x-forwarded-for-them': '********' };
     const stored = async () => (await storage.catalog.upstreams.find('main'))?.document.custom_headers;
     expect((await call('PATCH', `${api}/upstreams/main`, { custom_headers })).body.custom_headers).toEqual(shown);
     expect((await call('GET', `${api}/upstreams`)).body.items[0].custom_headers).toEqual(shown);
@@ -339,7 +342,12 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(page.body).toMatchObject({ total: 4, page: 2, page_size: 2 });
     expect(page.body.items.map(({ name }: { name: string }) => name)).toEqual(['c%', 'b']);
     expect((await call('GET', `${api}/key-groups?q=%25`)).body.items.map(({ name }: { name: string }) => name)).toEqual(['c%']);
+    for (const path of ['upstreams', 'models', 'load-balancers', 'key-groups', 'access-keys', 'pricing', 'users']) {
+      expect([path, (await call('GET', `${api}/${path}?page=1&page_size=50&q=&sort=`)).status]).toEqual([path, 200]);
+      expect([path, (await call('GET', `${api}/${path}/%00`)).status]).toEqual([path, 404]);
+    }
     expect(fields(await call('GET', `${api}/key-groups?sort=document`))).toEqual(['sort']);
+    expect(fields(await call('GET', `${api}/key-groups?q=%00`))).toEqual(['q']);
     expect(fields(await call('GET', `${api}/key-groups?page_size=201`))).toEqual(['page_size']);
     expect(fields(await call('GET', `${api}/key-groups?page=0`))).toEqual(['page']);
   });

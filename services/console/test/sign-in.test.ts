@@ -92,13 +92,17 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     await me();
     await settle();
     now += 1_000;
-    expect(Date.parse(await me())).toBe(begun + 24 * hour);
+    const shown = await me();
+    expect(Date.parse(shown)).toBe(now + 24 * hour);
+    expect((await harness.call('GET', `${api}/sessions`, undefined, bearer(token))).body.items).toMatchObject([{ expires_at: shown }]);
+    const written = async () => (await harness.call('GET', `${api}/sessions`)).body.items[0].expires_at;
+    expect(Date.parse(await written())).toBe(begun + 24 * hour);
     now += 40_000;
     const used = now;
     await me();
     await settle();
     now += 1_000;
-    expect(Date.parse(await me())).toBe(used + 24 * hour);
+    expect(Date.parse(await written())).toBe(used + 24 * hour);
     now += 23 * hour;
     await me();
     await settle();
@@ -335,6 +339,24 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       }
     });
 
+    test('a monitor sees no value of a header or setting that may be a credential, and an admin does not lose sight of them', async () => {
+      await seed(harness);
+      const told = { custom_headers: { 'x-team': 'canary-of-the-header' }, extra_config: { region: 'eu', session_token: 'canary-of-the-setting' } };
+      await harness.call('PATCH', `${api}/upstreams/main`, told);
+      await harness.call('PATCH', `${api}/models/fast`, { extra_config: { secret: 'canary-of-the-setting' } });
+      await makeUser('eve', 'monitor');
+      const token = await tokenOf('eve');
+      for (const path of ['upstreams', 'upstreams/main', 'models', 'models/fast']) {
+        const shown = await harness.call('GET', `${api}/${path}`, undefined, bearer(token));
+        expect([path, shown.status, shown.text.includes('canary')]).toEqual([path, 200, false]);
+      }
+      expect((await harness.call('GET', `${api}/upstreams/main`, undefined, bearer(token))).body).toMatchObject({
+        custom_headers: { 'x-team': '********' },
+        extra_config: { region: 'eu', session_token: '********' },
+      });
+      expect((await harness.call('GET', `${api}/upstreams/main`)).body).toMatchObject(told);
+    });
+
     test('a monitor sees no value of a key, no audit, no secrets, no users', async () => {
       await seed(harness);
       await makeUser('eve', 'monitor');
@@ -352,6 +374,8 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     const token = await tokenOf('admin');
     await makeUser('eve', 'monitor');
     await harness.call('PATCH', `${api}/users/eve`, { role: 'admin', password: 'another password' }, bearer(token));
+    // Says nothing new: no record.
+    await harness.call('PATCH', `${api}/users/eve`, { role: 'admin', enabled: null }, bearer(token));
     await harness.call('POST', `${api}/users/eve/password`, { password: 'another password' }, bearer(token));
     await harness.call('POST', `${api}/me/password`, { current_password: password, new_password: 'a new password' }, bearer(token));
     await harness.call('DELETE', `${api}/sessions?username=eve`, undefined, { ...bearer(token), 'z-request-id': 'req-7' });
@@ -364,13 +388,14 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       ['secret_key', 'create', 'console_user', 'eve'],
       ['admin', 'update', 'console_user', 'eve'],
       ['admin', 'admin_change_password', 'console_user', 'eve'],
+      ['admin', 'admin_change_password', 'console_user', 'eve'],
       ['admin', 'change_password', 'console_user', 'admin'],
       ['admin', 'sessions.revoke_all', 'console_session', 'eve'],
       ['admin', 'delete', 'console_user', 'eve'],
       ['admin', 'logout', 'console_session', expect.any(String)],
     ]);
-    expect(items[3]?.diff).toEqual({ role: { from: 'monitor', to: 'admin' }, password: '****' });
-    expect(items[6]).toMatchObject({ ip_address: '127.0.0.1', request_id: 'req-7' });
+    expect(items[3]?.diff).toEqual({ role: { before: 'monitor', after: 'admin' } });
+    expect(items[7]).toMatchObject({ ip_address: '127.0.0.1', request_id: 'req-7' });
   });
 
   describe('the first user', () => {

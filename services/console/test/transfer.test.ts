@@ -94,6 +94,18 @@ key_groups: [{name: team, models: ['*']}]
     expect((await call('GET', `${api}/models/fast`)).body).toMatchObject({ upstream: 'spare', aliases: [] });
   });
 
+  test('keys that a file leaves out stay, and a price is named after its model', async () => {
+    await seed(harness);
+    const { api_keys } = (await call('GET', `${api}/upstreams/main`)).body;
+    const taken = await importText(`
+upstreams: [{name: main, protocol: alpha, base_url: https://elsewhere.example.com}]
+pricing: [{model: 'vendor-*', input: 1, output: 2}]
+`);
+    expect(taken.body).toMatchObject({ updated: { upstreams: ['main'] }, created: { pricing: ['vendor-*'] } });
+    expect((await call('GET', `${api}/upstreams/main`)).body).toMatchObject({ base_url: 'https://elsewhere.example.com', api_keys });
+    expect((await call('GET', `${api}/pricing/vendor-*`)).body).toMatchObject({ name: 'vendor-*', model: 'vendor-*' });
+  });
+
   test('all or nothing: one bad entry, and none is taken', async () => {
     await seed(harness);
     const before = await storage.catalog.load();

@@ -5,7 +5,7 @@ import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { auditRecord } from './answers/account.ts';
 import { cursorPageOf } from './answers/common.ts';
-import { instant, refuseWideSearch, toRange } from './instant.ts';
+import { cursorPage, instant, refuseWideSearch, sizeOf, toRange } from './instant.ts';
 import { base, type Route } from './route.ts';
 
 const text = z.string().min(1).max(512).optional();
@@ -30,8 +30,7 @@ export const auditQuery = z.object({
   q: text,
   from: instant,
   to: instant,
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-  cursor: z.string().min(1).max(4096).optional(),
+  ...cursorPage(500),
 });
 
 export const auditRoutes = ({ storage }: Room, now: () => number): Route[] => [
@@ -45,7 +44,7 @@ export const auditRoutes = ({ storage }: Room, now: () => number): Route[] => [
     status: 200,
     answer: cursorPageOf(auditRecord),
     async handle(request, response) {
-      const { actor, action, entity_type, entity_id, request_id, q, limit, cursor, ...window } = readInput(auditQuery, request.query);
+      const { actor, action, entity_type, entity_id, request_id, q, limit, page_size, cursor, ...window } = readInput(auditQuery, request.query);
       const range = toRange(window, now(), 60_000);
       if (q !== undefined) refuseWideSearch(range, now());
       const filters = {
@@ -57,7 +56,7 @@ export const auditRoutes = ({ storage }: Room, now: () => number): Route[] => [
         ...(request_id !== undefined && { requestId: request_id }),
         ...(q !== undefined && { search: q }),
       };
-      const { items, nextCursor } = await storage.audit.listRows({ filters, limit, ...(cursor !== undefined && { cursor }) });
+      const { items, nextCursor } = await storage.audit.listRows({ filters, limit: sizeOf({ limit, page_size }), ...(cursor !== undefined && { cursor }) });
       response.json({ items: items.map((row) => ({ ...row, occurred_at: new Date(row.occurred_at).toISOString() })), next_cursor: nextCursor });
     },
   },

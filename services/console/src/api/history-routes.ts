@@ -9,9 +9,10 @@ import { Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { historyCommit, historyDiff, historyPage, rollbackAnswer } from './answers/configuration.ts';
+import { cursorPage, sizeOf } from './instant.ts';
 import { base, parameter, type Route } from './route.ts';
 
-const pageQuery = z.object({ limit: z.coerce.number().int().min(1).max(200).default(50), cursor: z.string().min(1).max(64).optional() });
+const pageQuery = z.object(cursorPage(200));
 const revisionNumber = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
 /** The other revision; the one before when it is left out. */
 const diffQuery = z.object({ against: z.union([z.literal('current'), revisionNumber]).optional() });
@@ -45,8 +46,8 @@ export function historyRoutes(room: Room): Route[] {
       status: 200,
       answer: historyPage,
       async handle(request, response) {
-        const { limit, cursor } = readInput(pageQuery, request.query);
-        const { items, nextCursor } = await history.list({ limit, ...(cursor !== undefined && { cursor }) });
+        const { cursor, ...size } = readInput(pageQuery, request.query);
+        const { items, nextCursor } = await history.list({ limit: sizeOf(size), ...(cursor !== undefined && { cursor }) });
         response.json({ items: items.map(shown), next_cursor: nextCursor, revision: await catalog.revision() });
       },
     },

@@ -15,6 +15,15 @@ export const instant = z
   })
   .optional();
 
+/** Size of a page where a cursor leads to the next: `limit`, which other lists call `page_size`. */
+export const cursorPage = (most: number) => {
+  const size = z.coerce.number().int().min(1).max(most).optional();
+  return { limit: size, page_size: size, cursor: z.string().min(1).max(4096).optional() };
+};
+
+/** How many rows a cursored list was asked for. */
+export const sizeOf = ({ limit, page_size }: { limit?: number | undefined; page_size?: number | undefined }): number => limit ?? page_size ?? 50;
+
 /** Free search looks at every row of its window. Throws 422 naming `q`. */
 export function refuseWideSearch({ from, to }: { from: number; to: number }, now: number): void {
   if (Math.min(to, now) - from > 7 * dayMs) throw invalidField('q', 'needs a window of at most 7 days: set `from` and `to`');

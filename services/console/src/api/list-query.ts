@@ -21,7 +21,8 @@ export const tagQuery = z
 
 export function toListQuery({ page, page_size, q, sort }: z.output<typeof listQuery>, sortable: readonly string[]): ListQuery {
   const descending = sort?.startsWith('-') ?? false;
-  const column = descending ? sort?.slice(1) : sort;
+  // Forms send what was left empty: `sort=` asks for nothing.
+  const column = (descending ? sort?.slice(1) : sort) || undefined;
   if (column !== undefined && !sortable.includes(column)) throw invalidField('sort', `is not one of ${sortable.join(', ')} (with - before it for descending)`);
   return { page, pageSize: page_size, ...(q && { search: q }), ...(column !== undefined && { sort: { column, descending } }) };
 }

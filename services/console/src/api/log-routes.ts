@@ -12,7 +12,7 @@ import { rowTableHead, rowTableLine } from '../statistics/row-table.ts';
 import { readInput } from '../validation/read-input.ts';
 import { cursorPageOf } from './answers/common.ts';
 import { requestDetails, requestRow } from './answers/request-row.ts';
-import { instant, refuseWideSearch, toRange } from './instant.ts';
+import { cursorPage, instant, refuseWideSearch, sizeOf, toRange } from './instant.ts';
 import { base, parameter, type Route } from './route.ts';
 
 const text = z.string().min(1).max(512).optional();
@@ -42,8 +42,7 @@ type Filters = z.output<typeof filterQuery>;
 export const logQuery = filterQuery.extend({
   from: instant,
   to: instant,
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-  cursor: z.string().min(1).max(4096).optional(),
+  ...cursorPage(500),
   /** A table holds all rows of the range, not a page of them. */
   format: z.enum(['json', 'csv']).default('json'),
 });
@@ -107,7 +106,7 @@ export const logRoutes = ({ storage, logger }: Room, now: () => number, liveLog:
       }
       const { items, nextCursor } = await storage.requests.listRows({
         filters,
-        limit: query.limit,
+        limit: sizeOf(query),
         ...(query.cursor !== undefined && { cursor: query.cursor }),
       });
       response.json({ items, next_cursor: nextCursor });

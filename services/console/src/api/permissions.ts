@@ -40,7 +40,7 @@ const relative: Record<string, Methods> = {
   ...resource('models'),
   ...resource('load-balancers'),
   'load-balancers/{name}/nodes': { get: everyone },
-  'load-balancers/{name}/pins': { get: everyone, put: admin },
+  'load-balancers/{name}/pins': { get: everyone, post: admin, put: admin },
   'load-balancers/{name}/pins/{access_key}': { get: everyone, put: admin, delete: admin },
   ...resource('key-groups'),
   ...resource('access-keys'),

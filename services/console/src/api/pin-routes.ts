@@ -55,6 +55,28 @@ export function pinRoutes(room: Room): Route[] {
       },
     },
     {
+      method: 'post',
+      path: all,
+      operationId: 'create_load_balancer_pin',
+      summary: 'Pin an access key that is not pinned yet',
+      tag,
+      body: pinSchema,
+      status: 201,
+      answer: pin,
+      failures: [404, 409],
+      async handle(request, response) {
+        const { access_key, entry } = readInput(pinSchema, request.body);
+        const load_balancer = parameter(request, 'name');
+        await commit(room, { request, response }, { action: 'create', ...entityOf(request, access_key) }, async (writer) => {
+          const { id } = await findBalancer(writer, load_balancer);
+          if (await writer.balancerLinks.findPin(id, access_key))
+            throw new Problem('conflict', 'This access key is pinned already.', [{ field: 'access_key', message: 'is pinned already' }]);
+          return putPin(writer, { load_balancer, access_key, entry });
+        });
+        response.status(201).json({ access_key, entry });
+      },
+    },
+    {
       method: 'put',
       path: all,
       operationId: 'put_load_balancer_pin',

@@ -7,6 +7,7 @@ import { formatEtag } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import type { Reply } from '../resources/resource.ts';
 import type { Room } from '../room.ts';
+import { actorOf } from '../sign-in/actor.ts';
 import { readInput } from '../validation/read-input.ts';
 import { pageOf } from './answers/common.ts';
 import { listQuery, tagQuery, toListQuery } from './list-query.ts';
@@ -21,6 +22,7 @@ export function resourceRoutes(resource: ResourceOperations, room: Room): Route[
   const tag = path;
 
   const answer = (response: Response, status: number, { body, etag }: Reply) => response.status(status).set('ETag', formatEtag(etag)).json(body);
+  const shownTo = (response: Response, reply: Reply): Reply => (actorOf(response).role === 'admin' ? reply : resource.conceal(reply));
   const change = <T>(call: Call, action: 'create' | 'update' | 'delete', entity_id: Purpose<T>['entity_id'], work: (writer: CatalogWriter) => Promise<T>) =>
     commit(room, call, { action, entity_type: entityType, entity_id }, work);
   const update = async (request: Request, response: Response) => {
@@ -50,7 +52,7 @@ export function resourceRoutes(resource: ResourceOperations, room: Room): Route[
         const equal = Object.fromEntries(filterNames.flatMap((name) => (query[name] === undefined ? [] : [[resource.filters[name], query[name]]])));
         const { items, total } = await resource.list(catalog, { ...toListQuery(query, resource.sortable), equal, tags: query.tags ?? [] });
         const shown = await resource.complete(items);
-        response.json({ items: shown.map(({ body }) => body), total, page: query.page, page_size: query.page_size });
+        response.json({ items: shown.map((reply) => shownTo(response, reply).body), total, page: query.page, page_size: query.page_size });
       },
     },
     {
@@ -80,7 +82,7 @@ export function resourceRoutes(resource: ResourceOperations, room: Room): Route[
       failures: [404],
       async handle(request, response) {
         const [shown] = await resource.complete([await resource.read(catalog, parameter(request, 'name'))]);
-        if (shown) answer(response, 200, shown);
+        if (shown) answer(response, 200, shownTo(response, shown));
       },
     },
     ...(['put', 'patch'] as const).map(

@@ -9,7 +9,7 @@ import { explainLimits } from '../probes/explain-limits.ts';
 import { monitorKeys } from '../probes/key-monitor.ts';
 import { readLimitStatus } from '../probes/limit-status.ts';
 import { type ModelTest, testModel } from '../probes/test-model.ts';
-import { invalidField } from '../problem.ts';
+import { invalid, invalidField } from '../problem.ts';
 import { findBalancer } from '../resources/pins.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
@@ -22,6 +22,7 @@ const monitorQuery = listQuery.extend({ upstream: z.string().min(1).max(200).opt
 const testable = clients.filter((protocol): protocol is ModelTest['protocol'] => protocol.client.testCall !== undefined);
 const idsOf = (list: readonly Protocol[]): string => list.map(({ id }) => id).join(', ');
 
+type Body = Record<string, unknown>;
 const anyBody = z.record(z.string(), z.json()).nullable().default(null);
 const explainSchema = z.strictObject({
   access_key: resourceName,
@@ -29,7 +30,8 @@ const explainSchema = z.strictObject({
   body: anyBody,
   client_protocol: z.string().max(64).optional(),
 });
-const testSchema = z.strictObject({
+/** `body`, or the fields of one beside the rest: shaped by the client's protocol either way. */
+const testSchema = z.looseObject({
   model: modelName,
   client_protocol: z.string().max(64).optional(),
   stream: z.boolean().optional(),
@@ -42,6 +44,15 @@ function pick<P extends Protocol>(list: readonly P[], id: string | undefined): P
   const found = id === undefined ? list[0] : list.find((protocol) => protocol.id === id);
   if (!found) throw invalidField('client_protocol', `is not one of ${idsOf(list)}`);
   return found;
+}
+
+/** What stands beside the fields of a test is the body of its call, when it holds what a call of this protocol says its text in. Throws 422. */
+function bodyOfTest(body: Body | null, beside: Body, protocol: ModelTest['protocol']): Body | null {
+  const names = Object.keys(beside);
+  if (names.length === 0) return body;
+  const { model: _model, stream: _stream, ...content } = protocol.client.testCall({ model: '', stream: false, prompt: '', body: null }).body;
+  if (body === null && Object.keys(content).some((name) => Object.hasOwn(beside, name))) return beside;
+  throw invalid(names.slice(0, 20).map((name) => ({ field: name.slice(0, 100), message: 'is not a known field' })));
 }
 
 /** The same test as events: `data` with the reply's bytes as they come (JSON strings), `result` with what the plain answer is. */
@@ -141,8 +152,10 @@ export const routingRoutes = (room: Room): Route[] => [
     answer: modelTest,
     answerTypes: ['text/event-stream'],
     async handle(request, response) {
-      const { model, client_protocol, stream, prompt, body } = readInput(testSchema, request.body);
-      const test = { model, protocol: pick(testable, client_protocol), prompt, body, stream: stream ?? body?.['stream'] === true };
+      const { model, client_protocol, stream, prompt, body: given, ...beside } = readInput(testSchema, request.body);
+      const protocol = pick(testable, client_protocol);
+      const body = bodyOfTest(given, beside, protocol);
+      const test = { model, protocol, prompt, body, stream: stream ?? body?.['stream'] === true };
       // A list of both, as fetch sends by default, means the plain answer.
       if (request.get('accept') === 'text/event-stream') return answerStreamed(test, response, room);
       response.json(await testModel(test, room));

@@ -49,7 +49,8 @@ export function sessionRoutes({ store, sessions, audit, now }: SignIn): Route[] 
       return void response.json({ items: all.map((session) => show(session, session.username, null)) });
     }
     const mine = await store.sessions.listOf((await find(name)).id, now(), listed);
-    response.json({ items: mine.map((session) => show(session, name, actor.session)) });
+    // One's own as this very call has left it.
+    response.json({ items: mine.map((session) => show(session.id === actor.session?.id ? actor.session : session, name, actor.session)) });
   };
 
   const removeOne = async (request: Request, response: Response) => {

@@ -17,7 +17,8 @@ export function signInRoutes(signIn: SignIn, { label }: { label: string | null }
 
   /** null: anything is wrong with it; what exactly is not the caller's to know. */
   const verify = async (username: string, password: string) => {
-    const user = await store.users.find(username);
+    // Nobody is named so, and PostgreSQL would not even look.
+    const user = username.includes('\0') ? null : await store.users.find(username);
     const hash = user?.passwordHash ?? null;
     const { ok, upgrade } = await passwords.verify(password, hash);
     if (!ok || !user?.enabled) return null;

@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { AuditAction } from '@model-gateway/contracts';
 import type { ConsoleUser, UserWriter } from '@model-gateway/storage';
 import type { Request, Response } from 'express';
-import { z } from 'zod';
 import { auditOf } from '../audit/audit-of.ts';
 import { invalidField, Problem } from '../problem.ts';
-import { etagMatches, formatEtag } from '../resources/etag.ts';
+import { etagMatches, etagOf, formatEtag } from '../resources/etag.ts';
 import { actorOf } from '../sign-in/actor.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { resetBody, userChange, userSchema } from '../sign-in/user-fields.ts';
@@ -59,13 +58,16 @@ export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route
       etagMatches(user.etag, request.get('if-match'));
       etagMatches(user.etag, etagOf(request.body));
       const wanted = { role: change.role ?? user.role, enabled: change.enabled ?? user.enabled };
+      if (wanted.role === user.role && wanted.enabled === user.enabled && passwordHash === undefined) return { before: user, after: user };
       if (wanted.role !== 'admin' || !wanted.enabled) await keepAnAdmin(writer, user);
       const changed = await writer.update(user, { ...wanted, ...(passwordHash !== undefined && { passwordHash }) });
       if (!wanted.enabled || wanted.role !== user.role || passwordHash !== undefined) await writer.endSessions(user.id);
       return { before: user, after: changed };
     });
-    sessions.announce(after.id);
-    await record(request, response, 'update', after, differences(before, after));
+    if (after !== before) sessions.announce(after.id);
+    const diff = differences(before, after);
+    if (Object.keys(diff).length > 0) await record(request, response, 'update', after, diff);
+    if (passwordHash !== undefined) await record(request, response, 'admin_change_password', after);
     answer(response, 200, after);
   };
 
@@ -194,8 +196,7 @@ async function keepAnAdmin(writer: UserWriter, user: ConsoleUser): Promise<void>
 
 function differences(before: ConsoleUser, after: ConsoleUser): Record<string, unknown> {
   const diff: Record<string, unknown> = {};
-  for (const field of ['role', 'enabled'] as const) if (before[field] !== after[field]) diff[field] = { from: before[field], to: after[field] };
-  if (before.passwordHash !== after.passwordHash) diff['password'] = '****';
+  for (const field of ['role', 'enabled'] as const) if (before[field] !== after[field]) diff[field] = { before: before[field], after: after[field] };
   return diff;
 }
 
@@ -205,5 +206,3 @@ function fieldsOf(body: unknown): Record<string, unknown> {
   const given = Object.entries(body).filter(([name, value]) => !readOnly.has(name) && !(value === null && secret.has(name)));
   return Object.fromEntries(given.map(([name, value]) => [name, value === null && name === 'enabled' ? true : value]));
 }
-
-const etagOf = (body: unknown): string | undefined => z.object({ etag: z.string() }).safeParse(body).data?.etag;

@@ -8,6 +8,7 @@ import { actorOf } from '../sign-in/actor.ts';
 import { answerError } from './answer-error.ts';
 import { type AuthenticateDeps, authenticate } from './authenticate.ts';
 import { readBody } from './body.ts';
+import { checkQuery } from './query.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 import { webApp } from './web-app.ts';
 
@@ -27,7 +28,7 @@ export function createApp(
     app[route.method](toExpressPath(route.path), ...before, (request: Request, response: Response) => route.handle(request, response));
   for (const route of routes) if (isPublic(route)) mount(route, ...readBody({ small: true }));
   // Everything else needs a credential, also what does not exist.
-  app.use(authenticate(credentials));
+  app.use(authenticate(credentials), checkQuery);
   for (const route of routes) if (!isPublic(route)) mount(route, authorize(route), ...readBody({ yaml: route.yaml ?? false }));
   refuseOtherMethods(app, routes);
   app.use(() => {

@@ -1,4 +1,4 @@
-/** What replies show to those who may change it, but records of the past must not keep: values that may be credentials. */
+/** What replies show to those who may change it, but neither to monitors nor in records of the past: values that may be credentials. */
 
 const mask = '********';
 const telling = /secret|token|passw|credential|api.?key|access.?key|private.?key|authorization|cookie|(?:^|[-_])auth(?:[-_]|$)|[-_]key$/i;

@@ -1,8 +1,17 @@
 /** Optimistic locking: a write that names a revision is refused when the row has another. */
-import { Problem } from '../problem.ts';
+import { invalidField, Problem } from '../problem.ts';
 
 /** The value of `If-Match` (a list, weak or strong, or `*`), or a bare tag; undefined when there is no condition. */
 export type Precondition = string | undefined;
+
+/** The tag that a body carries: text as replies have it, or its number. Throws 422: a tag that cannot be read would let another's change be overwritten. */
+export function etagOf(body: Readonly<Record<string, unknown>>, field = 'etag'): Precondition {
+  const etag = body['etag'];
+  if (etag === undefined || etag === null) return undefined;
+  if (typeof etag === 'number') return String(etag);
+  if (typeof etag !== 'string') throw invalidField(field, 'must be the etag of a reply');
+  return etag;
+}
 
 export const formatEtag = (etag: number): string => `"${etag}"`;
 

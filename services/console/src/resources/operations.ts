@@ -10,7 +10,7 @@ import type { Room } from '../room.ts';
 import { joinPath, readInput } from '../validation/read-input.ts';
 import { spellScripts } from '../validation/scripts.ts';
 import { dropUnbuilt } from '../validation/unbuilt-fields.ts';
-import { etagMatches, type Precondition } from './etag.ts';
+import { etagMatches, etagOf, type Precondition } from './etag.ts';
 import type { Reply, Resource, ResourcePath } from './resource.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -27,6 +27,8 @@ export interface ResourceOperations {
   answer: z.ZodType;
   list(reader: CatalogReader, query: ListQuery): Promise<{ items: Reply[]; total: number }>;
   read(reader: CatalogReader, name: string): Promise<Reply>;
+  /** A reply for those who may not change it: without values that may be credentials. */
+  conceal(reply: Reply): Reply;
   /** Adds what no row of the configuration holds. Outside of transactions alone. */
   complete(replies: readonly Reply[]): Promise<Reply[]>;
   create(writer: CatalogWriter, body: unknown): Promise<Reply>;
@@ -90,6 +92,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
       return { items: items.map(toReply), total };
     },
     read: async (reader, name) => toReply(await findOrThrow(reader, name)),
+    conceal: (reply) => (resource.conceal ? { ...reply, body: resource.conceal(reply.body) } : reply),
     async complete(replies) {
       if (!resource.complete || replies.length === 0) return [...replies];
       const bodies = await resource.complete(
@@ -132,7 +135,8 @@ export function createOperations<D extends { name: string }, I extends { name: s
       const { fields } = readBody(resource.path, body, prefix);
       const { name } = fields;
       const existing = typeof name === 'string' ? await resource.writer(writer).find(name) : null;
-      const input = parse(withoutNulls(existing ? dropMasks(fields) : fields), prefix);
+      const kept = existing ? { ...resource.keptSecrets?.(existing.document), ...dropMasks(fields) } : fields;
+      const input = parse(withoutNulls(kept), prefix);
       const id = existing?.id ?? randomUUID();
       const { document } = await resource.build(input, { id, existing, writer, room, mayReplaceKey: true, prefix });
       if (!existing) {
@@ -170,8 +174,7 @@ function readBody(path: ResourcePath, body: unknown, prefix: string): { fields: 
   if (refused.length > 0) throw invalid(refused.map(({ field, message }) => ({ field: joinPath(prefix, field), message })));
   const fields: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(kept)) if (!readOnly.has(field) && field !== 'etag') fields[field] = value;
-  const etag = kept['etag'];
-  return { fields, etag: typeof etag === 'string' ? etag : undefined };
+  return { fields, etag: etagOf(kept, joinPath(prefix, 'etag')) };
 }
 
 /** null means the default, which is what a field has that is not there. */

@@ -54,6 +54,8 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   toInput(document: D): Record<string, unknown>;
   /** A body for a stored resource without the masks that replies showed: what is absent stays. Absent where the schema takes masks. */
   dropMasks?(fields: Record<string, unknown>): Record<string, unknown>;
+  /** Lists of secrets that stay when a whole resource is given without them; a single one stays by itself. */
+  keptSecrets?(document: D): Record<string, unknown>;
   /** As it is shown: secrets masked. */
   toReply(document: D): Record<string, unknown>;
   /** Fills what a body may leave out because the rest of it tells. */
@@ -62,7 +64,7 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   complete?(bodies: readonly Record<string, unknown>[], room: Room): Promise<Record<string, unknown>[]>;
   /** What stands behind the masks of each field, to tell whether it changed; never shown. */
   secrets?(document: D): Record<string, unknown>;
-  /** A reply without what records of the past must not keep. */
+  /** A reply without what neither records of the past nor those who only look on should hold. */
   conceal?(shown: Record<string, unknown>): Record<string, unknown>;
   /** Faults that the schema cannot find and no other row decides. */
   check(input: I, room: Room): Detail[];

@@ -1,5 +1,5 @@
 /** Upstreams: connections to providers. Their keys go in, and never come out. */
-import { sealedAs, type Upstream, upstreamKeySchema, upstreamSchema } from '@model-gateway/contracts';
+import { type SealedUpstreamKey, sealedAs, type Upstream, upstreamKeySchema, upstreamSchema } from '@model-gateway/contracts';
 import type { UpstreamDocument } from '@model-gateway/storage';
 import { z } from 'zod';
 import { Problem } from '../problem.ts';
@@ -18,6 +18,8 @@ import { matchUpstreamKeys, upstreamKeyMask } from './upstream-keys.ts';
 /** An error lists at most this many of what is in the way. */
 const listed = 20;
 
+const withoutValue = ({ sealed: _sealed, ...key }: SealedUpstreamKey) => key;
+
 export const upstreams: Resource<UpstreamDocument, Upstream> = {
   path: 'upstreams',
   noun: 'upstream',
@@ -28,7 +30,8 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
   answer: upstreamSchema.extend({ api_keys: z.array(upstreamKeySchema.required({ id: true, key: true })) }),
   reader: (reader) => reader.upstreams,
   writer: (writer) => writer.upstreams,
-  toInput: ({ api_keys, ...document }) => ({ ...document, ...showEgress(document), api_keys: api_keys.map(({ sealed: _sealed, ...key }) => key) }),
+  toInput: ({ api_keys, ...document }) => ({ ...document, ...showEgress(document), api_keys: api_keys.map(withoutValue) }),
+  keptSecrets: ({ api_keys }) => ({ api_keys: api_keys.map(withoutValue) }),
   toReply: ({ api_keys, ...document }) => ({
     ...document,
     ...showEgress(document),

@@ -83,14 +83,18 @@ export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: K
     const known = await look(hashToken(token));
     return known !== null && known.session.expiresAt > now() && known.session.endsAt > now() ? known : null;
   };
-  const slide = ({ session }: Known, { ipAddress, userAgent }: Visitor) => {
+  /** The session as this call leaves it. It is written at most once a minute: so much earlier it may end where nobody has seen this call. */
+  const slide = ({ session }: Known, { ipAddress, userAgent }: Visitor): ConsoleSession => {
+    const at = now();
+    const seen = { lastSeenAt: at, expiresAt: Math.min(at + idleMs, session.endsAt), ipAddress, userAgent: clip(userAgent, 300) };
     const last = Math.max(session.lastSeenAt, slid.get(session.id) ?? 0);
-    if (now() - last < slideMs) return;
-    slid.set(session.id, now());
-    if (slid.size > mostRemembered) slid.clear();
-    const seen = { lastSeenAt: now(), expiresAt: Math.min(now() + idleMs, session.endsAt), ipAddress, userAgent: clip(userAgent, 300) };
-    // The call does not wait for it: a lost one is made up by the next.
-    store.sessions.slide(session.id, seen).catch((error: unknown) => logger.warn({ error }, 'the end of a console session could not be moved'));
+    if (at - last >= slideMs) {
+      slid.set(session.id, at);
+      if (slid.size > mostRemembered) slid.clear();
+      // The call does not wait for it: a lost one is made up by the next.
+      store.sessions.slide(session.id, seen).catch((error: unknown) => logger.warn({ error }, 'the end of a console session could not be moved'));
+    }
+    return { ...session, ...seen };
   };
 
   return {
@@ -109,8 +113,7 @@ export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: K
     },
     async check(token, visitor) {
       const known = await peek(token);
-      if (known) slide(known, visitor);
-      return known;
+      return known && { user: known.user, session: slide(known, visitor) };
     },
     peek,
     announce(userId) {

@@ -10,8 +10,15 @@ import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { type DiffSection, formatVersion, pinSection, type Section, sectionNames, sections } from './sections.ts';
 
+/** What cannot be a name in the database is not looked for there. */
+const entryName = z.string().regex(/^[^\0]*$/, 'must not hold a zero byte');
 const entries = z
-  .array(z.looseObject({ name: z.string() }))
+  .array(z.looseObject({ name: entryName }))
+  .max(100_000)
+  .nullish();
+/** A price is named after its model unless the file names it. */
+const prices = z
+  .array(z.looseObject({ name: entryName.nullish(), model: entryName.optional() }).transform((price) => ({ ...price, name: price.name ?? price.model ?? '' })))
   .max(100_000)
   .nullish();
 
@@ -19,7 +26,7 @@ export const importSchema = z.strictObject({
   version: z.literal(formatVersion).optional(),
   upstreams: entries,
   models: entries,
-  pricing: entries,
+  pricing: prices,
   load_balancers: entries,
   key_groups: entries,
   access_keys: entries,
