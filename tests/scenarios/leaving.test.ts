@@ -8,13 +8,29 @@ const event = (value: unknown): string => `data: ${JSON.stringify({ id: 'x', mod
 let upstream: Server;
 let gateway: InProcessGateway;
 let open = 0;
+let heard = 0;
+/** Ends the replies that `whole` has begun. */
+const held: (() => void)[] = [];
+const whole = JSON.stringify({
+  id: 'x',
+  object: 'chat.completion',
+  created: 1,
+  model: 'real',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+});
 
 beforeAll(async () => {
   upstream = createServer((incoming, response) => {
     open++;
+    heard++;
     response.on('close', () => open--);
     incoming.resume();
     if (incoming.url!.startsWith('/silent')) return;
+    if (incoming.url!.startsWith('/whole')) {
+      held.push(() => response.writeHead(200, { 'content-type': 'application/json' }).end(whole));
+      return;
+    }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(event({ choices: [{ index: 0, delta: { content: 'hello' }, finish_reason: null }] }));
     if (incoming.url!.startsWith('/stalled')) return;
@@ -26,17 +42,18 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   const at = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
-  const names = ['silent', 'stalled', 'billed'];
+  const names = ['silent', 'stalled', 'billed', 'whole'];
   gateway = await startInProcess({
     upstreams: names.map((name) => ({
       name,
       protocol: 'alpha',
       base_url: `${at}/${name}`,
       api_keys: [{ key: 'sk-upstream' }],
-      ...(name === 'billed' && { on_client_abort: 'drain' as const }),
+      ...((name === 'billed' || name === 'whole') && { on_client_abort: 'drain' as const }),
     })),
     models: names.map((name) => ({ name, upstream: name, upstream_model_id: 'real' })),
     edge: { maxRequestMs: 1000 },
+    drains: { most: 1, ms: 20_000 },
   });
 });
 afterAll(async () => {
@@ -53,12 +70,13 @@ const init = (model: string, id: string, stream: boolean) => ({
 /** The row that counts: the translator's replaces the edge's. */
 const finalRow = (id: string) => until(() => gateway.rows.find((row) => row.client_request_id === id && row.authority === 2), `the translator's row of ${id}`);
 
-async function leave(model: string, id: string): Promise<void> {
-  const { body, ...options } = init(model, id, true);
+async function leave(model: string, id: string, stream = true): Promise<void> {
+  const { body, ...options } = init(model, id, stream);
+  const before = heard;
   const call = request(`${gateway.url}/v1/chat/completions`, options);
   call.on('error', () => {});
   call.end(body);
-  await until(() => open > 0, 'the call to reach the upstream');
+  await until(() => heard > before, 'the call to reach the upstream');
   setTimeout(() => call.destroy(), 50);
 }
 
@@ -71,6 +89,18 @@ test.each(['silent', 'stalled'])('a caller who leaves cancels a %s upstream with
 test('an upstream that is read on after the caller left gives the exact bill', async () => {
   await leave('billed', 'leave-billed');
   expect(await finalRow('leave-billed')).toMatchObject({ status: 499, error_code: 'client_gone', usage_source: 'upstream', input_tokens: 3, output_tokens: 2 });
+});
+
+test('a whole reply is read on for too, as many at once as the operator allows', async () => {
+  await leave('whole', 'whole-1', false);
+  await until(() => gateway.rows.some((row) => row.client_request_id === 'whole-1'), 'the first to have left');
+  await leave('whole', 'whole-2', false);
+  // The second is one too many: it is cancelled while the first goes on.
+  expect(await finalRow('whole-2')).toMatchObject({ status: 499, error_code: 'client_gone', usage_source: null });
+  await until(() => open === 1, 'the second call to be closed');
+  expect(gateway.rows.filter((row) => row.client_request_id === 'whole-1' && row.authority === 2)).toEqual([]);
+  for (const end of held) end();
+  expect(await finalRow('whole-1')).toMatchObject({ status: 499, error_code: 'client_gone', usage_source: 'upstream', input_tokens: 3, output_tokens: 2 });
 });
 
 test.each([

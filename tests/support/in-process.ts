@@ -39,6 +39,8 @@ export interface InProcessOptions {
   outbound?: Outbound;
   /** The network of addresses that callers name; absent: they are not fetched. */
   clientUrls?: Outbound;
+  /** Bounds of reading on after a caller left. */
+  drains?: { most: number; ms: number };
   /** Runs scripts, by a real runner with processes of its own. */
   scripts?: boolean;
   /** Copies and freezes on the bus, as a real one would. Default true. */
@@ -100,6 +102,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
         state,
         leaveMs: 500,
         retryBudget: { share: 1, floor: 100 },
+        drains: options.drains ?? { most: 100, ms: 30_000 },
         maxHops: 5,
       }),
       edge,

@@ -213,6 +213,17 @@ export const variables = {
       says: 'Whether files that callers name by address are fetched for upstreams that take only bytes; private addresses never are.',
     }),
     userAgent: variable(headerText(512), { env: 'USER_AGENT', fallback: 'model-gateway', says: 'The `User-Agent` of calls to upstreams that set none.' }),
+    drainMs: variable(seconds(0.1, 3600), {
+      toml: 'upstream.drain_seconds',
+      fallback: 30_000,
+      shown: '30',
+      says: 'Seconds for which a reply is read on after its caller left, of upstreams with `on_client_abort: drain`.',
+    }),
+    maxDrains: variable(wholeNumber(0, 100_000), {
+      toml: 'upstream.max_drains',
+      fallback: 100,
+      says: 'How many replies are read on so at once, by process; calls beyond that are cancelled.',
+    }),
     timeouts: {
       connect_ms: variable(wholeNumber(1, 600_000), { toml: 'upstream.timeouts.connect_ms', fallback: 10_000, says: 'Milliseconds to reach an upstream.' }),
       first_byte_ms: variable(wholeNumber(1, 3_600_000), {

@@ -9,6 +9,7 @@ import type { Service } from '@model-gateway/service';
 import { createMinter } from '@model-gateway/service';
 import type { SharedState } from '@model-gateway/shared-state';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
+import { type DrainOptions, Drains } from './attempt/drains.ts';
 import { createOutcomeTeller } from './attempt/outcomes.ts';
 import { RefusedFlags } from './attempt/refused-flags.ts';
 import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
@@ -35,6 +36,8 @@ export interface TranslatorDeps {
   leaveMs: number;
   /** How many requests may go on to another node: this share of them, and `floor` a second in any case. */
   retryBudget: RetryBudgetOptions;
+  /** Bounds of reading on for the bill after a caller left. */
+  drains: DrainOptions;
   /** How often rules and scripts may send one request on to another model. */
   maxHops: number;
 }
@@ -54,7 +57,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
     envelopeKeys: envelopeKeys(deps.keyring),
     maxReplyBytes: 64 * mebibyte,
     maxEventBytes: 16 * mebibyte,
-    drainMs: 30_000,
+    drains: new Drains(deps.drains),
     outcomes: createOutcomeTeller(deps.bus),
     refusedFlags: new RefusedFlags(),
     limiter: new Limiter(deps.state),

@@ -5,6 +5,7 @@ import type { Egress, Outbound } from '@model-gateway/outbound';
 import type { Roster } from '@model-gateway/roster';
 import type { DerivedKey, Keyring } from '@model-gateway/secrets';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
+import type { Drains } from './attempt/drains.ts';
 import type { OutcomeTeller } from './attempt/outcomes.ts';
 import type { RefusedFlags } from './attempt/refused-flags.ts';
 import type { RetryBudget } from './attempt/retry-budget.ts';
@@ -32,9 +33,9 @@ export interface Room {
   /** Tells the routers how attempts went. */
   outcomes: OutcomeTeller;
   refusedFlags: RefusedFlags;
-  /** Bounds how many requests go on to another node. */
   /** What stands before upstreams and models. */
   limiter: Limiter;
+  /** Bounds how many requests go on to another node. */
   retries: RetryBudget;
   /** Fetches what callers name by address, private ranges refused; null where the operator did not allow it. */
   clientUrls: Outbound | null;
@@ -44,6 +45,6 @@ export interface Room {
   maxEventBytes: number;
   /** A request that was sent on to another model more often goes in circles. */
   maxHops: number;
-  /** Cap of reading on after the caller left, where an upstream asks for `drain`, in ms. */
-  drainMs: number;
+  /** Caps of reading on after the caller left, where an upstream asks for `drain`. */
+  drains: Drains;
 }

@@ -63,6 +63,8 @@ class Attempt {
   #folded: FoldedPassage | undefined;
   #settled = false;
   #drainTimer: NodeJS.Timeout | undefined;
+  /** The caller left, and this is read on for the bill. */
+  #draining = false;
 
   constructor(call: Call, prepared: Prepared, sink: ReplySink, room: Room, lease: Lease, resolve: (end: AttemptEnd) => void) {
     this.#call = call;
@@ -286,15 +288,19 @@ class Attempt {
     this.#sink.send(Buffer.from(text, 'utf8'));
   }
 
-  /** The caller left, or this process leaves. By default the upstream call stops at once; `drain` reads on for the exact bill, within a cap. */
+  /** The caller left, or this process leaves. By default the upstream call stops at once; `drain` reads on for the exact bill, within caps. */
   #cancel(): void {
     if (this.#settled) return;
-    if (this.#prepared.route.upstream.on_client_abort === 'drain' && this.#mode !== 'waiting' && this.#call.interrupted === null) {
-      this.#outbound?.resume();
-      this.#drainTimer = setTimeout(() => this.#abort(), this.#room.drainMs).unref();
-      return;
-    }
-    this.#abort();
+    const { drains } = this.#room;
+    if (!this.#mayDrain() || !drains.take()) return this.#abort();
+    this.#draining = true;
+    this.#outbound?.resume();
+    this.#drainTimer = setTimeout(() => this.#abort(), drains.ms).unref();
+  }
+
+  /** Not when the process leaves, nor for a request that was not sent yet. */
+  #mayDrain(): boolean {
+    return this.#prepared.route.upstream.on_client_abort === 'drain' && this.#outbound !== undefined && this.#call.interrupted === null && !this.#draining;
   }
 
   #abort(): void {
@@ -309,6 +315,10 @@ class Attempt {
   #settle(end: AttemptEnd): void {
     if (this.#settled) return;
     this.#settled = true;
+    if (this.#draining) {
+      clearTimeout(this.#drainTimer);
+      this.#room.drains.giveBack();
+    }
     if (!this.#outbound) this.#release();
     this.#resolve(end);
   }
