@@ -188,6 +188,19 @@ describe.each(arrangements('balancing'))('%s', (arrangement) => {
       refusal: { code: 'model_not_granted', status: 403 },
     });
     expect((await gateway.console('POST', '/route/explain', { access_key: 'nobody', model: 'pool' })).status).toBe(422);
+    const ofKey = async (change: object) => {
+      expect((await gateway.console('PATCH', '/access-keys/explained', change)).status).toBe(200);
+      return (await gateway.console('POST', '/route/explain', { access_key: 'explained', model: 'pool' })).body;
+    };
+    const budget = { limit: 0, period: 'day' };
+    await gateway.console('POST', '/access-keys', { name: 'explained', group: 'everyone', budget: { ...budget, limit: 2 } });
+    expect(await ofKey({})).toMatchObject({
+      refusal: null,
+      limits: expect.arrayContaining([{ layer: 'budget_key', name: 'explained', limit: 2e6, left: 2e6 }]),
+    });
+    expect((await ofKey({ budget })).refusal).toMatchObject({ status: 402, code: 'budget_exhausted' });
+    expect((await ofKey({ expires_at: '2020-01-01T00:00:00Z' })).refusal).toMatchObject({ status: 401, message: 'The access key has expired.' });
+    expect((await ofKey({ enabled: false })).refusal).toMatchObject({ status: 401, message: 'The access key is disabled.' });
     expect((await explain('pool', { client_protocol: 'delphic' })).status).toBe(422);
   });
 

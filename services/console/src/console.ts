@@ -183,7 +183,7 @@ function createRoutes(room: Room, now: () => number): Route[] {
     ...pinRoutes(room),
     ...probeRoutes(room),
     ...scriptRoutes(room),
-    ...routingRoutes(room),
+    ...routingRoutes(room, now),
     ...ruleRoutes(room),
     ...limitRoutes(room),
     ...statsRoutes(room, now),

@@ -1,6 +1,6 @@
 /** Budgets: what was spent of each in its period. */
-import type { Budget } from '@model-gateway/contracts';
 import { budgetLevel, periodEnd, periodStart, toMicros } from '@model-gateway/limits';
+import { ownerOf } from '../probes/explain-key.ts';
 import type { Room } from '../room.ts';
 import { budgetList } from './answers/statistics.ts';
 import { base, type Route } from './route.ts';
@@ -22,8 +22,8 @@ export const budgetRoutes = ({ storage }: Room, now: () => number): Route[] => [
     async handle(_request, response) {
       const at = now();
       const owners = await storage.catalog.read(async ({ accessKeys, keyGroups }) => [
-        ...(await keyGroups.withObject('budget')).flatMap(({ document }) => own('group', document)),
-        ...(await accessKeys.withObject('budget')).flatMap(({ document }) => own('key', document)),
+        ...(await keyGroups.withObject('budget')).flatMap(({ document }) => ownerOf('group', document)),
+        ...(await accessKeys.withObject('budget')).flatMap(({ document }) => ownerOf('key', document)),
       ]);
       const spent = await storage.requests.spent(
         owners.map(({ kind, name, budget }) => ({ kind, name, currency: budget.currency, from: periodStart(budget.period, at) })),
@@ -47,5 +47,3 @@ export const budgetRoutes = ({ storage }: Room, now: () => number): Route[] => [
     },
   },
 ];
-
-const own = (kind: 'key' | 'group', { name, budget }: { name: string; budget?: Budget | null }) => (budget ? [{ kind, name, budget }] : []);

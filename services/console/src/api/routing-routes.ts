@@ -1,11 +1,11 @@
 /** Looks into routing: the key monitor, how nodes stand, why a request goes where it goes, and a real call of a model. */
-import { type KeyRateLimit, modelName, resourceName } from '@model-gateway/contracts';
+import { modelName, resourceName } from '@model-gateway/contracts';
 import { clientProtocols as clients, type Protocol } from '@model-gateway/protocols';
-import type { AccessKeyDocument } from '@model-gateway/storage';
 import type { Response } from 'express';
 import { z } from 'zod';
 import { explainWays, readNodes } from '../probes/ask-routers.ts';
-import { explainLimits } from '../probes/explain-limits.ts';
+import { lookAtKey } from '../probes/explain-key.ts';
+import { explainLimits, refuseSpent } from '../probes/explain-limits.ts';
 import { monitorKeys } from '../probes/key-monitor.ts';
 import { readLimitStatus } from '../probes/limit-status.ts';
 import { type ModelTest, testModel } from '../probes/test-model.ts';
@@ -68,14 +68,7 @@ async function answerStreamed(test: ModelTest, response: Response, room: Room): 
   response.end();
 }
 
-/** The key's own limit, else its group's. */
-async function ownLimit({ rate_limit, group }: AccessKeyDocument, { storage }: Room): Promise<KeyRateLimit | null> {
-  if (rate_limit !== undefined && rate_limit !== 'inherit') return rate_limit;
-  const inherited = (await storage.catalog.keyGroups.find(group))?.document.rate_limit;
-  return inherited === undefined || inherited === 'inherit' ? null : inherited;
-}
-
-export const routingRoutes = (room: Room): Route[] => [
+export const routingRoutes = (room: Room, now: () => number): Route[] => [
   {
     method: 'get',
     path: `${base}/model-monitor`,
@@ -117,14 +110,14 @@ export const routingRoutes = (room: Room): Route[] => [
     async handle(request, response) {
       const { access_key, model, body, client_protocol } = readInput(explainSchema, request.body);
       const protocol = pick(clients, client_protocol);
-      const key = await room.storage.catalog.accessKeys.find(access_key);
+      const key = await lookAtKey(access_key, now(), room);
       if (!key) throw invalidField('access_key', 'there is no access key of this name');
       const { explanation, routers, processes } = await explainWays(
         {
           requestId: 'explain',
           model,
-          accessKey: key.document.name,
-          keyGroup: key.document.group,
+          accessKey: key.name,
+          keyGroup: key.group,
           clientProtocol: protocol.id,
           operation: 'generate',
           stream: body?.['stream'] === true,
@@ -132,13 +125,9 @@ export const routingRoutes = (room: Room): Route[] => [
         },
         room,
       );
-      const limits = explainLimits(await readLimitStatus(room), {
-        accessKey: access_key,
-        keyGroup: key.document.group,
-        keyLimit: await ownLimit(key.document, room),
-        nodes: explanation.nodes,
-      });
-      response.json({ access_key, key_group: key.document.group, client_protocol: protocol.id, ...explanation, limits, routers, processes });
+      const limits = explainLimits(await readLimitStatus(room, Number.POSITIVE_INFINITY), key, explanation.nodes);
+      const refusal = key.refusal ?? explanation.refusal ?? refuseSpent(limits);
+      response.json({ access_key, key_group: key.group, client_protocol: protocol.id, ...explanation, limits, refusal, routers, processes });
     },
   },
   {

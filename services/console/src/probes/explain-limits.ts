@@ -1,16 +1,11 @@
 /** The limits on the way of one request, and what is left of each: the part of an explanation that routers do not know. */
-import type { ExplainedLimit, Explanation, KeyRateLimit } from '@model-gateway/contracts';
+import type { ExplainedLimit, Explanation } from '@model-gateway/contracts';
+import { errorCodes } from '@model-gateway/errors';
+import type { KeyLook } from './explain-key.ts';
 import type { GateStatus, LimitStatus } from './limit-status.ts';
 
-export interface Way {
-  accessKey: string;
-  keyGroup: string;
-  /** The key's own limit, else its group's; null: what the edge's settings say, which is known once the key was seen. */
-  keyLimit: KeyRateLimit | null;
-  nodes: Explanation['nodes'];
-}
-
-export function explainLimits(status: LimitStatus, { accessKey, keyGroup, keyLimit, nodes }: Way): ExplainedLimit[] {
+/** `nodes`: of the explanation. Budgets are those that were saved: edges tell of those alone whose callers have come. */
+export function explainLimits(status: LimitStatus, { name: accessKey, limit: keyLimit, budgets }: KeyLook, nodes: Explanation['nodes']): ExplainedLimit[] {
   const limits: ExplainedLimit[] = [];
   const add = (layer: string, name: string, limit: number | null, left: number): void => {
     if (limit !== null) limits.push({ layer, name, limit, left });
@@ -20,9 +15,12 @@ export function explainLimits(status: LimitStatus, { accessKey, keyGroup, keyLim
   const counter = status.keys.find(({ name }) => name === accessKey);
   const keyCap = keyLimit?.rpm ?? counter?.limit ?? null;
   add('key', accessKey, keyCap, Math.max(0, (keyCap ?? 0) - (counter?.used ?? 0)));
-  for (const { kind, name, limit_micros, spent_micros, reserved_micros } of status.budgets)
-    if (name === (kind === 'key' ? accessKey : keyGroup))
-      add(`budget_${kind}`, name, limit_micros, Math.max(0, limit_micros - (spent_micros ?? 0) - reserved_micros));
+  for (const { kind, name, limit_micros, spent_micros } of budgets) {
+    const counted = status.budgets.find((budget) => budget.kind === kind && budget.name === name);
+    // Edges count before the rows are written.
+    const spent = Math.max(spent_micros, counted?.spent_micros ?? 0);
+    add(`budget_${kind}`, name, limit_micros, Math.max(0, limit_micros - spent - (counted?.reserved_micros ?? 0)));
+  }
   const seen = new Set<GateStatus>();
   for (const { model, upstream } of nodes) {
     // The model's own limit replaces the upstream's.
@@ -37,4 +35,11 @@ export function explainLimits(status: LimitStatus, { accessKey, keyGroup, keyLim
     add(`${layer}_concurrency`, gate.name, max_concurrency, Math.max(0, (max_concurrency ?? 0) - gate.used));
   }
   return limits;
+}
+
+/** Money is what a caller is refused for at once, whatever else is free. */
+export function refuseSpent(limits: readonly ExplainedLimit[]): Explanation['refusal'] {
+  const spent = limits.find(({ layer, left }) => layer.startsWith('budget_') && left === 0);
+  const { status } = errorCodes.budget_exhausted;
+  return spent ? { code: 'budget_exhausted', status, message: `The budget of ${spent.name} is spent.` } : null;
 }

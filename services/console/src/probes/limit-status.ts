@@ -33,7 +33,8 @@ export interface LimitStatus {
 
 const mostShown = 200;
 
-export async function readLimitStatus(room: Room): Promise<LimitStatus> {
+/** `most`: of keys, of addresses and of budgets, each. */
+export async function readLimitStatus(room: Room, most = mostShown): Promise<LimitStatus> {
   const [edges, translators, limited] = await Promise.all([
     room.gatherer.gather('edge-limits', {}),
     room.gatherer.gather('translator-limits', {}),
@@ -48,11 +49,11 @@ export async function readLimitStatus(room: Room): Promise<LimitStatus> {
     degraded: isDegraded(states),
     global: capOf(edgeParts, 'requests'),
     streams: capOf(edgeParts, 'streams'),
-    keys: countersOf(edgeParts, 'keys'),
-    ips: countersOf(edgeParts, 'ips'),
+    keys: countersOf(edgeParts, 'keys').slice(0, most),
+    ips: countersOf(edgeParts, 'ips').slice(0, most),
     upstreams: limited.upstreams.map(gate('upstream')),
     models: limited.models.map(gate('model')),
-    budgets: budgetsOf(edgeParts),
+    budgets: budgetsOf(edgeParts).slice(0, most),
     processes: {
       answered: [...edges.answers, ...translators.answers].map(({ process }) => process).sort(),
       missing: [...edges.missing, ...translators.missing].sort(),
@@ -110,7 +111,7 @@ function countersOf(parts: readonly EdgeLimits[], kind: 'keys' | 'ips'): (Counte
       found.set(counter.name, { ...counter, used, waiting: 0, degraded: (known?.degraded ?? false) || part.state.degraded });
     }
   }
-  return [...found.values()].sort((a, b) => b.used / b.limit - a.used / a.limit).slice(0, mostShown);
+  return [...found.values()].sort((a, b) => b.used / b.limit - a.used / a.limit);
 }
 
 function budgetsOf(parts: readonly EdgeLimits[]): (BudgetPart & { degraded: boolean })[] {
@@ -123,7 +124,7 @@ function budgetsOf(parts: readonly EdgeLimits[]): (BudgetPart & { degraded: bool
       found.set(id, { ...(known ? oneBudget(isShared(part), known, budget) : budget), degraded });
     }
   }
-  return [...found.values()].slice(0, mostShown);
+  return [...found.values()];
 }
 
 /** Spent and reserved belong together: of a shared store the later answer stands, and spent only grows. Alone, each has its own reservations beside the same rows. */
