@@ -45,12 +45,15 @@ describe.each(arrangements('models-and-names'))('models and names on a %s gatewa
         { name: 'other-protocol', ...ok, protocol: 'beta' },
         { name: 'other-address', upstream: 'up-nowhere', upstream_model_id: 'ok', base_url: fake.url },
         { name: 'direct', upstream: 'up-nowhere', upstream_model_id: 'ok', base_url: `${fake.url}/v1/chat/completions`, direct_path: true },
+        { name: 'direct-query', upstream: 'up-nowhere', upstream_model_id: 'ok', base_url: `${fake.url}/v1/chat/completions?api-version=1`, direct_path: true },
         { name: 'profiled', upstream: 'up-alpha', upstream_model_id: 'no-such', inference_profile: 'ok' },
         { name: 'counts-beta', upstream: 'up-beta', upstream_model_id: 'ok' },
         { name: 'counts-gamma', upstream: 'up-gamma', upstream_model_id: 'ok' },
         { name: 'counts-not', upstream: 'up-alpha', upstream_model_id: 'ok' },
         { name: 'counts-here', upstream: 'up-counting-here', upstream_model_id: 'ok' },
         { name: 'counts-here-too', upstream: 'up-beta', upstream_model_id: 'ok', token_counting: 'tiktoken' },
+        { name: 'counts-beside', upstream: 'up-beta', upstream_model_id: 'ok', base_url: `${fake.url}/v1/messages`, direct_path: true },
+        { name: 'counts-nowhere', upstream: 'up-beta', upstream_model_id: 'ok', base_url: `${fake.url}/any/endpoint`, direct_path: true },
         { name: 'counter-fails', upstream: 'up-beta', upstream_model_id: 'err:500' },
       ],
       key_groups: [
@@ -225,6 +228,8 @@ describe.each(arrangements('models-and-names'))('models and names on a %s gatewa
       expect(fake.requests.at(-1)!.headers.authorization).toBe('Bearer sk-fake-upstream');
       expect((await chat('direct')).status).toBe(200);
       expect(fake.requests.at(-1)!.path).toBe('/v1/chat/completions');
+      expect((await chat('direct-query')).status).toBe(200);
+      expect(fake.requests.at(-1)).toMatchObject({ path: '/v1/chat/completions?api-version=1' });
       expect((await chat('profiled')).json.model).toBe('profiled');
       expect(fake.requests.at(-1)!.json['model']).toBe('ok');
     });
@@ -248,11 +253,13 @@ describe.each(arrangements('models-and-names'))('models and names on a %s gatewa
       expect(fake.requests.at(-1)!.path).toBe('/v1/messages/count_tokens');
       expect(await count('counts-gamma')).toBe(upstreamSays);
       expect(fake.requests.at(-1)!.path).toBe('/v1beta/models/ok:countTokens');
+      expect(await count('counts-beside')).toBe(upstreamSays);
+      expect(fake.requests.at(-1)!.path).toBe('/v1/messages/count_tokens');
       expect((await genaiClient(gateway).models.countTokens({ model: 'counts-gamma', contents: text })).totalTokens).toBe(upstreamSays);
       expect((await genaiClient(gateway).models.countTokens({ model: 'counts-beta', contents: text })).totalTokens).toBe(upstreamSays);
     });
 
-    test.each(['counts-not', 'counts-here', 'counts-here-too', 'counter-fails'])('%s is counted here and never fails', async (model) => {
+    test.each(['counts-not', 'counts-here', 'counts-here-too', 'counts-nowhere', 'counter-fails'])('%s is counted here and never fails', async (model) => {
       const tokens = await count(model);
       expect(tokens).toBeGreaterThan(5);
       expect(tokens).toBeLessThan(40);

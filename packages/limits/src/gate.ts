@@ -53,9 +53,10 @@ const graceMs = 150;
 /** null: nothing is limited. */
 export function toGateLimits(limit: RateLimit | null | undefined): GateLimits | null {
   if (!limit) return null;
-  const { rpm, tpm, max_concurrency, tps_min_interval_ms } = limit;
-  if (rpm === null && tpm === null && max_concurrency === null && tps_min_interval_ms === null) return null;
-  return { rpm, tpm, maxConcurrency: max_concurrency, intervalMs: tps_min_interval_ms, initialPercent: limit.initial_tokens };
+  const { rpm, tpm, max_concurrency } = limit;
+  const intervalMs = limit.tps_min_interval_ms || null;
+  if (rpm === null && tpm === null && max_concurrency === null && intervalMs === null) return null;
+  return { rpm, tpm, maxConcurrency: max_concurrency, intervalMs, initialPercent: limit.initial_tokens };
 }
 
 /** A plain cap on how much is under way at once. */

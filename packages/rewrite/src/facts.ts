@@ -40,5 +40,17 @@ export const isCredentialCarrier = (name: string): boolean => credentialCarriers
 export function visibleHeader(facts: TemplateFacts, name: string): string {
   if (credentialCarriers.has(name)) return '';
   const value = facts.header(name);
-  return value === undefined || value.trim() === '' ? '' : value;
+  return value === undefined || value.trim() === '' ? '' : asText(value);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** HTTP hands header bytes over as Latin-1 characters, but clients write UTF-8; what is not, stays as it came. */
+function asText(value: string): string {
+  if (!/[^\x00-\x7f]/.test(value) || /[^\x00-\xff]/.test(value)) return value;
+  try {
+    return utf8.decode(Buffer.from(value, 'latin1'));
+  } catch {
+    return value;
+  }
 }

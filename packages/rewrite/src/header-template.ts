@@ -49,8 +49,10 @@ export function compileHeaders(customHeaders: Readonly<Record<string, string>>, 
   const templates: (readonly [string, Template])[] = [];
   for (const [name, text] of all) {
     const template = compileTemplate(text);
-    if (template.literal) fixed[name] = text;
-    else templates.push([name, template]);
+    // Nothing is no value: as where all variables are empty, there is no header of this name.
+    if (template.literal) {
+      if (text.trim() !== '') fixed[name] = text;
+    } else templates.push([name, template]);
   }
   return { fixed, templates };
 }
@@ -66,12 +68,23 @@ export function renderHeaders(headers: HeaderTemplates, facts: () => TemplateFac
   }
 }
 
-/** No line break can start another header; what has no byte becomes `?`. */
+/** No line break can start another header; what is not ASCII is percent-encoded, so that two names stay two. */
 export function safeHeaderValue(value: string | undefined): string {
   if (value === undefined) return '';
-  return value
-    .slice(0, longestValue)
-    .replace(/[^\t\x20-\x7e\u00a0-\uffff]/g, '')
-    .replace(/[\ud800-\udbff][\udc00-\udfff]|[\u0100-\uffff]/g, '?')
-    .trim();
+  const visible = value.slice(0, longestValue).replace(/[^\t\x20-\x7e\u00a0-\uffff]/g, '');
+  const encoded = /[^\t\x20-\x7e]/.test(visible) ? encodeBeyondAscii(visible) : visible;
+  return encoded.trim();
+}
+
+/** Halves of a pair mean nothing alone and are left out; what no longer fits is cut between characters. */
+function encodeBeyondAscii(text: string): string {
+  let out = '';
+  for (const character of text) {
+    const code = character.codePointAt(0) as number;
+    if (code >= 0xd800 && code <= 0xdfff) continue;
+    const next = code > 0x7e ? encodeURIComponent(character) : character;
+    if (out.length + next.length > longestValue) break;
+    out += next;
+  }
+  return out;
 }

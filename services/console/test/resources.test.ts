@@ -149,6 +149,13 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       ['models', { ...model, upstream: 'nobody' }, 'upstream'],
       ['models', { ...model, name: 'a*' }, 'name'],
       ['models', { ...model, name: ' a' }, 'name'],
+      ['models', { ...model, base_url: 'https://h/v1?api-version=1' }, 'base_url'],
+      ['models', { ...model, base_url: 'https://h/v1/?api-version=1', direct_path: true }, 'base_url'],
+      ['models', { ...model, base_url: 'https://h/v1?a=1&api-key=x', direct_path: true }, 'base_url'],
+      ['models', { ...model, base_url: 'http://169.254.169.254/x?a=1', direct_path: true }, 'base_url'],
+      ['models', { ...model, rate_limit: 'other' }, 'rate_limit'],
+      ['models', { ...model, rate_limit: { rpm: 0 } }, 'rate_limit.rpm'],
+      ['models', { ...model, inference_profile: 'a', upstream_inference_profile: 'b' }, 'upstream_inference_profile'],
       ['models', { ...model, kind: 'delta-rerank' }, 'kind'],
       ['models', { ...model, kind: 'delta-multimodal' }, 'kind'],
       ['models', { ...model, protocol: 'delta', kind: 'delta-rerank' }, 'kind'],
@@ -208,6 +215,10 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     const vision = { name: 'vision', upstream: 'u', upstream_model_id: 'x', protocol: 'delta', kind: 'delta-multimodal' };
     expect((await call('POST', `${api}/models`, vision)).body).toMatchObject({ kind: 'delta-multimodal' });
     expect((await call('PATCH', `${api}/models/vision`, { kind: '' })).body).toMatchObject({ kind: null });
+    const endpoint = { name: 'whole', upstream: 'u', upstream_model_id: 'x', base_url: 'https://h/chat/completions?api-version=2024-10-21', direct_path: true };
+    expect((await call('POST', `${api}/models`, endpoint)).body).toMatchObject({ base_url: endpoint.base_url });
+    expect(fields(await call('PATCH', `${api}/models/whole`, { direct_path: false }))).toEqual(['base_url']);
+    expect((await call('PATCH', `${api}/models/whole`, { upstream_inference_profile: 'p' })).body).toMatchObject({ inference_profile: 'p' });
   });
 
   test('what something refers to cannot be deleted, and the answer lists it', async () => {

@@ -12,8 +12,8 @@ export const rateLimitSchema = z.strictObject({
   max_concurrency: atMost(1_000_000),
   /** Tokens a minute, read and written ones together. */
   tpm: atMost(most),
-  /** Least time between two calls that follow one another. */
-  tps_min_interval_ms: atMost(3_600_000),
+  /** Least time between two calls that follow one another; 0 is none. */
+  tps_min_interval_ms: z.int().min(0).max(3_600_000).nullable().default(null),
   /** How long a caller waits for its turn before 429. */
   wait_timeout_secs: z.int().min(0).max(3600).default(10),
   /** How full the buckets are at first, in percent. */
@@ -43,5 +43,6 @@ export const budgetSchema = z.strictObject({
 export type Budget = z.output<typeof budgetSchema>;
 
 const inherited = z.literal('inherit');
-export const inheritableRateLimit = z.union([inherited, rateLimitSchema]).default('inherit');
-export const inheritableKeyRateLimit = z.union([inherited, keyRateLimitSchema]).default('inherit');
+const orInherited = <T extends z.ZodType>(own: T) => z.union([inherited, own], 'must be inherit or an object').default('inherit');
+export const inheritableRateLimit = orInherited(rateLimitSchema);
+export const inheritableKeyRateLimit = orInherited(keyRateLimitSchema);

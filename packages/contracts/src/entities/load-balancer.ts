@@ -7,7 +7,7 @@ export type BalancerStrategy = (typeof balancerStrategies)[number];
 const entrySchema = z.strictObject({
   /** Canonical name of a model; hidden ones may serve here. */
   model: modelName,
-  /** Share of the requests; 0 is asked only when all others failed. */
+  /** Share of the requests; 0 is asked only when all others failed. `priority` goes by the order alone. */
   weight: z.int().min(0).max(1_000_000).default(1),
   enabled: z.boolean().default(true),
 });

@@ -4,7 +4,7 @@ import { bodyRulesSchema } from './body-rule.ts';
 import { inheritableRateLimit } from './limits.ts';
 import { modelName, resourceName, type WithLater } from './name.ts';
 import { type ScriptField, scriptFields } from './scripts.ts';
-import { httpUrl } from './upstream.ts';
+import { endpointUrl } from './upstream.ts';
 
 /** What an admin may send for a model (contract §5). */
 export const modelSchema = z.strictObject({
@@ -15,7 +15,8 @@ export const modelSchema = z.strictObject({
   hide_name: z.boolean().default(false),
   signature_passthrough: z.boolean().default(false),
   protocol: z.enum(protocolIds).nullable().default(null),
-  base_url: httpUrl.nullable().default(null),
+  /** With `direct_path` the whole endpoint, which may have a query. */
+  base_url: endpointUrl.nullable().default(null),
   direct_path: z.boolean().default(false),
   kind: z.string().max(64).nullable().default(null),
   inference_profile: z.string().min(1).max(2048).nullable().default(null),

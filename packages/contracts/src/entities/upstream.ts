@@ -59,6 +59,13 @@ export const httpUrl = z
   .regex(/^https?:\/\/[^\s/?#@\\]+(?:\/[^\s?#\\]*)?$/i, 'must be an http(s) URL without credentials, query or fragment')
   .refine((url) => !url.endsWith('/'), 'must not end with a slash');
 
+/** The same, or a whole endpoint with its query. Whether a query is in place is for the console to say. */
+export const endpointUrl = z
+  .string()
+  .max(2048)
+  .regex(/^https?:\/\/[^\s/?#@\\]+(?:\/[^\s?#\\]*)?(?:\?[^\s#\\]*)?$/i, 'must be an http(s) URL without credentials or fragment')
+  .refine((url) => !url.endsWith('/') && !url.includes('/?'), 'must not end with a slash');
+
 /** What an admin may send for an upstream (contract §5). Fields whose part is not built yet are refused by the console by name. */
 export const upstreamSchema = z.strictObject({
   name: resourceName,

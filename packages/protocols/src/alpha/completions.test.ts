@@ -58,6 +58,7 @@ test.each([
   ['https://h', false, 'https://h/v1/completions'],
   ['https://h/v1', false, 'https://h/v1/completions'],
   ['https://h/x/chat/completions', true, 'https://h/x/completions'],
+  ['https://h/x/chat/completions?api-version=1', true, 'https://h/x/completions?api-version=1'],
   ['https://h/whole', true, 'https://h/whole'],
 ])('%s, direct %s', (baseUrl, directPath, url) => {
   const target: Target = { baseUrl, directPath, upstreamModelId: 'm', neutralHeaders: false, extraConfig: null };

@@ -40,7 +40,7 @@ describe('upstream addresses', () => {
   ])('%s', (base, expected) => expect(url(base)).toBe(expected));
   test('a whole endpoint is used as it is, and its neighbour lists models', () => {
     expect(url('https://h/x/chat/completions?api-version=1', true)).toBe('https://h/x/chat/completions?api-version=1');
-    expect(upstream.listModels(target('https://h/x/chat/completions?api-version=1', true)).url).toBe('https://h/x/models');
+    expect(upstream.listModels(target('https://h/x/chat/completions?api-version=1', true)).url).toBe('https://h/x/models?api-version=1');
     expect(upstream.listModels(target('https://h')).url).toBe('https://h/v1/models');
   });
   test('the key goes where the host wants it, and only allowed headers pass', () => {

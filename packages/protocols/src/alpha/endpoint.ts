@@ -1,5 +1,6 @@
 import { joinUrl } from '../kit/join-url.ts';
 import { asArray, asString, own } from '../kit/read.ts';
+import { besideEndpoint } from '../kit/whole-endpoint.ts';
 import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
 
 const chatPath = '/chat/completions';
@@ -27,8 +28,7 @@ const chatUrl = (target: Target): string => (target.directPath ? target.baseUrl 
 /** Beside the chat path, also where the upstream's address is that path; any other whole endpoint is taken for the one that is wanted. */
 function completionsUrl(target: Target): string {
   if (!target.directPath) return joinUrl(target.baseUrl, 'v1', completionsPath);
-  const base = withoutChatPath(target.baseUrl);
-  return base === null ? target.baseUrl : `${base}${completionsPath}`;
+  return besideEndpoint(target.baseUrl, chatPath, completionsPath) ?? target.baseUrl;
 }
 
 /** The credential's header: bearer, or `api-key` where the host wants that. */
@@ -39,13 +39,8 @@ export function credential(key: string, target: Target): Record<string, string> 
 
 /** Address of the model list; beside the chat path when the upstream's address is a whole endpoint. */
 export function listModels(target: Target): UpstreamRequest {
-  const base = target.directPath ? withoutChatPath(target.baseUrl) : null;
-  return { method: 'GET', url: base === null ? joinUrl(target.baseUrl, 'v1', '/models') : `${base}/models`, headers: { accept: 'application/json' } };
-}
-
-function withoutChatPath(url: string): string | null {
-  const path = url.split('?', 1)[0] ?? '';
-  return path.endsWith(chatPath) ? path.slice(0, -chatPath.length) : null;
+  const beside = target.directPath ? besideEndpoint(target.baseUrl, chatPath, '/models') : null;
+  return { method: 'GET', url: beside ?? joinUrl(target.baseUrl, 'v1', '/models'), headers: { accept: 'application/json' } };
 }
 
 /** Model ids of a list reply: `{data: […]}`, a bare array, or `{models: […]}`; entries are objects or plain names. */

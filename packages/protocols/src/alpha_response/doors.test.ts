@@ -79,6 +79,9 @@ describe('addresses and credentials', () => {
     expect(at('https://h/openai/v1')).toBe('https://h/openai/v1/responses');
     expect(at('https://h', 'count-tokens')).toBe('https://h/v1/responses/input_tokens');
     expect(at('https://h/x', 'generate', true)).toBe('https://h/x');
+    const whole = { ...target, baseUrl: 'https://h/v1/responses?api-version=1', directPath: true };
+    expect(request({ target: whole, operation: 'count-tokens', stream: false }).url).toBe('https://h/v1/responses/input_tokens?api-version=1');
+    expect(request({ target: whole, operation: 'generate', stream: false }).url).toBe(whole.baseUrl);
     expect(listModels({ ...target, baseUrl: 'https://h/v1/responses', directPath: true }).url).toBe('https://h/v1/models');
   });
 

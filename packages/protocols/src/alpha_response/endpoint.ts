@@ -2,6 +2,7 @@
 import type { Operation } from '@model-gateway/contracts';
 import { joinUrl } from '../kit/join-url.ts';
 import { asArray, asString, own } from '../kit/read.ts';
+import { besideEndpoint } from '../kit/whole-endpoint.ts';
 import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
 
 const paths: Readonly<Record<Operation, string>> = { generate: '', complete: '', compact: '/compact', 'count-tokens': '/input_tokens' };
@@ -15,10 +16,11 @@ export const request: UpstreamDoor['request'] = ({ target, operation, stream, cl
     const value = clientHeaders?.[name];
     if (value !== undefined) headers[name] = value;
   }
-  return { method: 'POST', url: address(target) + paths[operation], headers };
+  return { method: 'POST', url: address(target, paths[operation]), headers };
 };
 
-const address = (target: Target): string => (target.directPath ? target.baseUrl : joinUrl(target.baseUrl, 'v1', '/responses'));
+const address = ({ baseUrl, directPath }: Target, beneath: string): string =>
+  directPath ? (besideEndpoint(baseUrl, '', beneath) ?? baseUrl) : joinUrl(baseUrl, 'v1', `/responses${beneath}`);
 
 /** One cloud's own resources take the key in a header of theirs. */
 export const credential = (key: string, target: Target): Record<string, string> =>

@@ -67,6 +67,9 @@ describe('upstream calls', () => {
     expect(call({ target: target({ baseUrl: 'https://h/anthropic/v1' }) }).url).toBe('https://h/anthropic/v1/messages');
     expect(call({ operation: 'count-tokens' }).url).toBe('https://upstream.test/v1/messages/count_tokens');
     expect(call({ target: target({ baseUrl: 'https://h/x', directPath: true }) }).url).toBe('https://h/x');
+    const whole = target({ baseUrl: 'https://h/x/messages?api-version=1', directPath: true });
+    expect(call({ target: whole, clientQuery: 'beta=true' }).url).toBe('https://h/x/messages?api-version=1&beta=true');
+    expect(call({ target: whole, operation: 'count-tokens' }).url).toBe('https://h/x/messages/count_tokens?api-version=1');
     expect(call({ clientQuery: 'beta=true&key=secret' }).url).toBe('https://upstream.test/v1/messages?beta=true');
     expect(upstream.listModels(target()).url).toBe('https://upstream.test/v1/models?limit=1000');
   });

@@ -1,5 +1,6 @@
 /** Where a call to an upstream of this protocol goes, and with which headers. */
 import { joinUrl } from '../kit/join-url.ts';
+import { besideEndpoint } from '../kit/whole-endpoint.ts';
 import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
 import { flagsFor, flagsOfCaller } from './feature-flags.ts';
 
@@ -14,7 +15,7 @@ const pathByOperation = { generate: '/messages', complete: '/messages', compact:
 
 export const request: UpstreamDoor['request'] = ({ target, operation, stream, clientHeaders, clientQuery }) => ({
   method: 'POST',
-  url: withQuery(target.directPath ? target.baseUrl : joinUrl(target.baseUrl, 'v1', pathByOperation[operation]), clientQuery),
+  url: withQuery(address(target, pathByOperation[operation]), clientQuery),
   headers: {
     'content-type': 'application/json',
     accept: stream ? 'text/event-stream' : 'application/json',
@@ -22,6 +23,10 @@ export const request: UpstreamDoor['request'] = ({ target, operation, stream, cl
     ...Object.fromEntries(passedHeaders.flatMap((name) => (clientHeaders?.[name] === undefined ? [] : [[name, clientHeaders[name]]]))),
   },
 });
+
+/** Of a whole endpoint only the one for messages tells where its counter is. */
+const address = ({ baseUrl, directPath }: Target, path: string): string =>
+  directPath ? (besideEndpoint(baseUrl, pathByOperation.generate, path) ?? baseUrl) : joinUrl(baseUrl, 'v1', path);
 
 export const listModels = (target: Target): UpstreamRequest => ({
   method: 'GET',

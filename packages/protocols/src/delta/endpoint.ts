@@ -46,7 +46,7 @@ export const listModels = (target: Target): UpstreamRequest => ({
 
 /** The address without what stands for the native API in it. */
 function rootOf(baseUrl: string): string {
-  const base = baseUrl.replace(/\/+$/, '');
+  const base = (baseUrl.split('?', 1)[0] ?? '').replace(/\/+$/, '');
   const at = base.indexOf('/api/v1');
   return at < 0 ? base : base.slice(0, at);
 }

@@ -35,7 +35,7 @@ describe('addresses', () => {
   ])('%j', (more, url) => expect(request({ target: target(more), operation: 'generate', stream: false }).url).toBe(url));
 
   test('tokens are counted beside them, models listed on the host', () => {
-    for (const more of [{}, { baseUrl: 'https://h/api/v1' }, { baseUrl: text, directPath: true }]) {
+    for (const more of [{}, { baseUrl: 'https://h/api/v1' }, { baseUrl: text, directPath: true }, { baseUrl: `${text}?a=/api/v1`, directPath: true }]) {
       expect(request({ target: target(more), operation: 'count-tokens', stream: false }).url).toBe('https://h/api/v1/tokenizer');
       expect(listModels(target(more)).url).toBe('https://h/compatible-mode/v1/models');
     }

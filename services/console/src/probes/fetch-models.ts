@@ -42,6 +42,8 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
   const egress = createEgressReader({ open: (sealed, boundTo) => room.keyring.open(sealed, boundTo) })({ ...document, id });
   const { status, bytes } = await send(room.outbound, { method, url, headers, egress, timeouts: { ...document.timeouts, total_ms: totalMs } });
   if (status === 401 || status === 403) throw new Problem('upstream_credential', `The upstream refused the stored key (${status}).`);
+  if (status >= 300 && status < 400)
+    throw new Problem('upstream_redirect', `The upstream answered ${status} to the model list: redirects are never followed, enter the address it moved to.`);
   if (status < 200 || status > 299) throw new Problem('upstream_failed', `The upstream answered ${status} to the model list.`);
   let list: unknown;
   try {

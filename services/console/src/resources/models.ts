@@ -2,7 +2,7 @@
 import { type Model, modelSchema } from '@model-gateway/contracts';
 import type { ModelDocument } from '@model-gateway/storage';
 import { invalid } from '../problem.ts';
-import { checkBaseUrl } from '../validation/base-url.ts';
+import { checkBaseUrl, checkQuery } from '../validation/base-url.ts';
 import { checkBodyRules, checkTargets, refuseSwitchTarget } from '../validation/body-rules.ts';
 import { checkKind, checkKindOfProtocol } from '../validation/kind.ts';
 import { checkProtocol } from '../validation/protocol.ts';
@@ -31,6 +31,7 @@ export const models: Resource<ModelDocument, Model> = {
   check: (input, room) => [
     ...(input.protocol === null ? [] : checkProtocol('protocol', input.protocol, room.protocols)),
     ...checkBaseUrl('base_url', input.base_url, room.outbound.policy),
+    ...checkQuery('base_url', input.base_url, input.direct_path),
     ...(input.direct_path && input.base_url === null ? [{ field: 'base_url', message: 'is required with direct_path: it is the whole endpoint' }] : []),
     ...checkAliases(input, 'model'),
     ...checkKind(input.kind, room.protocols),

@@ -9,6 +9,7 @@ import { invalid, invalidField, Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { joinPath, readInput } from '../validation/read-input.ts';
 import { spellScripts } from '../validation/scripts.ts';
+import { spellFields } from '../validation/spellings.ts';
 import { dropUnbuilt } from '../validation/unbuilt-fields.ts';
 import { etagMatches, etagOf, type Precondition } from './etag.ts';
 import type { Reply, Resource, ResourcePath } from './resource.ts';
@@ -168,9 +169,10 @@ export const taken = (noun: string): Problem =>
 /** Checks the outer shape, takes out what is not the schema's, and refuses what is not built by name. */
 function readBody(path: ResourcePath, body: unknown, prefix: string): { fields: Record<string, unknown>; etag: Precondition } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalidField(prefix || 'body', 'must be an object');
-  const spelled = path === 'upstreams' || path === 'models' ? spellScripts(body as Body) : { fields: body as Body, refused: [] };
+  const named = spellFields(path, body as Body);
+  const spelled = path === 'upstreams' || path === 'models' ? spellScripts(named.fields) : { fields: named.fields, refused: [] };
   const { kept, refused: unbuilt } = dropUnbuilt(path, spelled.fields);
-  const refused = [...spelled.refused, ...unbuilt];
+  const refused = [...named.refused, ...spelled.refused, ...unbuilt];
   if (refused.length > 0) throw invalid(refused.map(({ field, message }) => ({ field: joinPath(prefix, field), message })));
   const fields: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(kept)) if (!readOnly.has(field) && field !== 'etag') fields[field] = value;

@@ -54,6 +54,8 @@ async function askUpstream(call: Call, route: Route, keyIndex: number, sink: Rep
   // Nothing is built for an upstream that is not asked.
   if (route.tokenCounting === 'tiktoken' || !findProtocol(route.protocol)?.upstream?.countsTokens) return null;
   const prepared = await prepare(call, route, room);
+  // A whole endpoint that tells of no counter beside it would write a reply.
+  if (route.target.directPath && prepared.request.url === route.target.baseUrl) return null;
   const began = performance.now();
   const answer = await sendCount(call, prepared, sink, room);
   call.attempts.push({

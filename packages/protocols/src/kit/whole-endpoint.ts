@@ -1,0 +1,8 @@
+/** Addresses that are a whole endpoint (`direct_path`): what is beside it is found by its last path segments, and its query stays. */
+
+/** `end` in place of the path's own ending; null when the path ends otherwise. */
+export function besideEndpoint(url: string, ending: string, end: string): string | null {
+  const at = url.indexOf('?');
+  const [path, query] = at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at)];
+  return path.endsWith(ending) ? `${path.slice(0, path.length - ending.length)}${end}${query}` : null;
+}
