@@ -129,6 +129,13 @@ describe.each(arrangements('body rules'))('%s', (arrangement) => {
           ...(hop < 6 && { request_body_rules: [{ mode: 'switch-route' as const, when: [{ path: 'model' }], use_model: `hop-${hop + 1}` }] }),
         })),
         { name: 'sees', upstream: 'generate', upstream_model_id: 'text:3', hide_name: true },
+        { name: 'secret-lab', upstream: 'chat', upstream_model_id: 'ok', enabled: false },
+        {
+          name: 'to-nowhere',
+          upstream: 'chat',
+          upstream_model_id: 'ok',
+          request_body_rules: [{ mode: 'switch-route', when: [{ path: 'model' }], use_model: 'secret-lab' }],
+        },
         {
           name: 'circle',
           upstream: 'chat',
@@ -236,6 +243,13 @@ describe.each(arrangements('body rules'))('%s', (arrangement) => {
     const reply = await messages('asked', { metadata: { circle: true } });
     expect([reply.status, fake.requests.length]).toEqual([502, before]);
     expect(await rowOf(reply)).toMatchObject({ status: 502, error_code: 'route_loop', model: 'asked', attempts: [] });
+  });
+
+  test('a switch to what is disabled: the caller hears of no name but his own', async () => {
+    const reply = await messages('to-nowhere', {});
+    expect([reply.status, reply.json.error.type]).toEqual([404, 'not_found_error']);
+    expect(reply.text).not.toContain('secret-lab');
+    expect(await rowOf(reply)).toMatchObject({ error_code: 'model_not_found', pipeline: ['switch-route'], attempts: [] });
   });
 
   test('a long way is walked up to the limit of hops', async () => {

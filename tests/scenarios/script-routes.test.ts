@@ -115,7 +115,7 @@ describe('another model after the translation', () => {
     const stays = await ask(content);
     expect([stays.status, sent(1).messages[1].content[0].signature]).toEqual([200, proof]);
     const goes = await ask(content, 'target');
-    expect([goes.status, goes.row.routes, goes.row.upstream]).toEqual([200, ['origin', 'target'], 'two']);
+    expect([goes.status, goes.row.routes, goes.row.upstream, goes.row.pipeline[0]]).toEqual([200, ['origin', 'target'], 'two', 'script-after']);
     expect(outbound.sent[2]?.url).toContain('two.test');
     expect(outbound.sent[2]?.body).not.toContain(proof);
     expect(sent(2).messages[1].content).toEqual([

@@ -153,7 +153,7 @@ describe.each(arrangements('scripts'))('scripts, %s', (arrangement) => {
   test('useModel after the translation: the body goes on as it is, to the same protocol alone', async () => {
     const { status, row, heard } = await ask('deferred');
     expect([status, heard.model, heard.seed]).toEqual([200, 'ok', 7]);
-    expect(row.routes).toEqual(['deferred', 'plain']);
+    expect([row.routes, row.pipeline]).toEqual([['deferred', 'plain'], ['script-after']]);
     const translated = await ask('deferred', { path: '/v1/messages', stream: true, body: { max_tokens: 5 } });
     expect([translated.status, translated.heard.seed]).toEqual([200, 7]);
     expect(translated.text).toContain('event: message_stop');

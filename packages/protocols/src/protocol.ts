@@ -353,6 +353,8 @@ export interface ToolChoicePlace {
   path: string;
   /** The tools that the choice, or one element of a list, names. */
   namesOf(choice: unknown): readonly string[];
+  /** How many levels above a list go with its last element; absent: the list alone. */
+  above?: number;
 }
 
 /** Where the parts of a request's body stand on this wire, for rules that change it. Paths are those of rules: dotted, `*` for each member. */
@@ -365,6 +367,8 @@ export interface BodyAnatomy {
   kindsOf(block: unknown): readonly string[];
   /** A block of text for an array at one of the places of `content`; null where none may stand. */
   textBlock(text: string, place: string): unknown;
+  /** Where no block of text may stand: the key beside the array that holds the words that go with it. Absent: none does. */
+  wordsBeside?(place: string): string | null;
   tools: {
     /** Arrays of tools, those inside others first. */
     places: readonly string[];

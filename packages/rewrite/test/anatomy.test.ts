@@ -90,7 +90,7 @@ describe('filter-content-types', () => {
     [
       'cloudhost_ide_streaming',
       { conversationState: { currentMessage: { userInputMessage: { content: 'a', images: [{ format: 'png', source: {} }] } } } },
-      { conversationState: { currentMessage: { userInputMessage: { content: 'a', images: [] } } } },
+      { conversationState: { currentMessage: { userInputMessage: { content: 'a\n[image removed]' } } } },
     ],
     // What is no image leaves no trace, but never an empty array.
     [
@@ -165,6 +165,37 @@ describe('filter-tools', () => {
       'gamma',
       { tools: [{ functionDeclarations: [{ name: 'a' }, { name: 'b' }] }], toolConfig: { functionCallingConfig: { allowedFunctionNames: ['a', 'b'] } } },
       { tools: [{ functionDeclarations: [{ name: 'b' }] }], toolConfig: { functionCallingConfig: { allowedFunctionNames: ['b'] } } },
+      drop('a'),
+    ],
+    // A choice that allows some goes with the last of them: without their names it would demand another one.
+    [
+      'gamma',
+      {
+        tools: [{ functionDeclarations: [{ name: 'a' }, { name: 'b' }] }],
+        toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['a'] }, retrievalConfig: {} },
+      },
+      { tools: [{ functionDeclarations: [{ name: 'b' }] }], toolConfig: { retrievalConfig: {} } },
+      drop('a'),
+    ],
+    [
+      'alpha',
+      { tools: [fn('a'), fn('b'), fn('c')], tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [fn('a'), fn('b')] } } },
+      { tools: [fn('b'), fn('c')], tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [fn('b')] } } },
+      drop('a'),
+    ],
+    [
+      'alpha',
+      { tools: [fn('a'), fn('b')], tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [fn('a')] } } },
+      { tools: [fn('b')] },
+      drop('a'),
+    ],
+    [
+      'alpha_response',
+      {
+        tools: [{ type: 'web_search' }, { type: 'function', name: 'a' }],
+        tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] },
+      },
+      { tools: [{ type: 'web_search' }] },
       drop('a'),
     ],
     ['cloudhost_converse', { toolConfig: { tools: [{ toolSpec: { name: 'a' } }, { cachePoint: {} }] }, messages: [] }, { messages: [] }, drop('a')],
@@ -251,6 +282,18 @@ describe('inject-system-prompt', () => {
       say,
     ],
   ])('%s %#', (...args) => check(args));
+
+  test.each([
+    ['meta.llama3-8b', '<|begin_of_text|>', '<|start_header_id|>system<|end_header_id|>\n\nNew.<|eot_id|>', 'prompt'],
+    ['meta.llama4-scout', '<|begin_of_text|>', '<|header_start|>system<|header_end|>\n\nNew.<|eot|>', 'prompt'],
+    ['mistral.mistral-7b', '<s>', '[INST] New. [/INST]', 'prompt'],
+    ['amazon.titan-text', '', 'New.\n\n', 'inputText'],
+  ])('into the prompt of %s', (model, begin, system, key) => {
+    const inject = (prompt: unknown) => tryRules([say], JSON.stringify({ [key]: prompt }), anatomyOf('cloudhost_invoke', model)).value;
+    expect(inject(`${begin}rest`)).toEqual({ [key]: `${begin}${system}rest` });
+    expect(inject('rest')).toEqual({ [key]: `${system}rest` });
+    expect(inject(5)).toEqual({ [key]: 5 });
+  });
 });
 
 test('every protocol that upstreams speak says where the parts of its bodies stand', () => {

@@ -1,6 +1,6 @@
 /** Where the parts of a chat completion's body stand. */
 import { injectSystemMessage, namesAmong, systemMessageNeeds } from '../kit/body-anatomy.ts';
-import { asArray, own } from '../kit/read.ts';
+import { own } from '../kit/read.ts';
 import type { BodyAnatomy } from '../protocol.ts';
 
 const media: ReadonlyMap<unknown, string> = new Map([
@@ -26,10 +26,8 @@ export const bodyAnatomy: BodyAnatomy = {
     places: ['tools', 'functions'],
     namesOf,
     choices: [
-      {
-        path: 'tool_choice',
-        namesOf: (choice) => [...namesAmong(functionName(choice)), ...(asArray(own(own(choice, 'allowed_tools'), 'tools')) ?? []).flatMap(namesOf)],
-      },
+      { path: 'tool_choice', namesOf: (choice) => namesAmong(functionName(choice)) },
+      { path: 'tool_choice.allowed_tools.tools', namesOf, above: 2 },
       { path: 'function_call', namesOf: (choice) => namesAmong(own(choice, 'name')) },
     ],
     meaningless: ['tool_choice', 'function_call', 'parallel_tool_calls'],

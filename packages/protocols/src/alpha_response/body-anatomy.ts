@@ -1,6 +1,6 @@
 /** Where the parts of a Responses body stand. */
 import { namesAmong, putBefore } from '../kit/body-anatomy.ts';
-import { asArray, own } from '../kit/read.ts';
+import { own } from '../kit/read.ts';
 import type { BodyAnatomy } from '../protocol.ts';
 
 const media: ReadonlyMap<unknown, string> = new Map([
@@ -24,10 +24,8 @@ export const bodyAnatomy: BodyAnatomy = {
     places: ['tools'],
     namesOf,
     choices: [
-      {
-        path: 'tool_choice',
-        namesOf: (choice) => [...(typeof choice === 'object' ? namesOf(choice) : []), ...(asArray(own(choice, 'tools')) ?? []).flatMap(namesOf)],
-      },
+      { path: 'tool_choice', namesOf },
+      { path: 'tool_choice.tools', namesOf, above: 1 },
     ],
     meaningless: ['tool_choice', 'parallel_tool_calls'],
   },

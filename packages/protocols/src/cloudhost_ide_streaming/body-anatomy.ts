@@ -12,6 +12,7 @@ export const bodyAnatomy: BodyAnatomy = {
   // An image is its format and its bytes.
   kindsOf: (block) => (own(block, 'source') === undefined ? keysOf(block) : ['image']),
   textBlock: (text, place) => (place.endsWith(images) ? null : { text }),
+  wordsBeside: (place) => (place.endsWith(images) ? 'content' : null),
   tools: {
     places: [`${current}.userInputMessageContext.tools`],
     namesOf: (tool) => namesAmong(own(own(tool, 'toolSpecification'), 'name')),

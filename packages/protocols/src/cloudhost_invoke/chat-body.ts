@@ -49,7 +49,7 @@ class ChatReader implements ReplyReader {
 }
 
 export const chatShape: BodyShape = {
-  anatomy: bodyAnatomy,
+  anatomy: () => bodyAnatomy,
   writeRequest,
   createReader: (target) => new ChatReader(target),
   readWhole: (body, target) => chat.readWhole(asChat(body, false), target),

@@ -4,12 +4,14 @@ import type { Conversation, Sampling } from '../chat/conversation.ts';
 import type { ChatEvent, FinishReason } from '../chat/event.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asCount, asString, type JsonObject, own } from '../kit/read.ts';
-import type { ReplyReader, StreamRecord, Target, WriteRequestContext, WrittenRequest } from '../protocol.ts';
-import { bare, instruct, llama3, llama4, type Template, writePrompt } from './prompt.ts';
+import type { BodyAnatomy, ReplyReader, StreamRecord, Target, WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import { bare, instruct, llama3, llama4, putSystem, type Template, writePrompt } from './prompt.ts';
 import type { BodyShape } from './shapes.ts';
 
 interface Completion {
   template(target: Target): Template;
+  /** The body's key of the prompt. */
+  prompt: string;
   write(prompt: string, settings: Settings): JsonObject;
   /** Which of the optional settings the body has a place for. */
   takes: readonly ('topK' | 'stop')[];
@@ -25,6 +27,7 @@ const first = (json: unknown, list: string): unknown => asArray(own(json, list))
 
 const llama: Completion = {
   template: ({ upstreamModelId, modelId }) => (/llama-?4/i.test(`${modelId ?? ''} ${upstreamModelId}`) ? llama4 : llama3),
+  prompt: 'prompt',
   write: (prompt, { maxTokens, temperature, topP }) => ({ prompt, ...given({ max_gen_len: maxTokens, temperature, top_p: topP }) }),
   takes: [],
   text: (json) => asString(own(json, 'generation')),
@@ -34,6 +37,7 @@ const llama: Completion = {
 
 const mistral: Completion = {
   template: () => instruct,
+  prompt: 'prompt',
   write: (prompt, { maxTokens, temperature, topP, topK, stop }) => ({
     prompt,
     ...given({ max_tokens: maxTokens, temperature, top_p: topP, top_k: topK, stop }),
@@ -46,6 +50,7 @@ const mistral: Completion = {
 
 const titan: Completion = {
   template: () => bare,
+  prompt: 'inputText',
   write: (inputText, { maxTokens, temperature, topP, stop }) => ({
     inputText,
     textGenerationConfig: given({ maxTokenCount: maxTokens, temperature, topP, stopSequences: stop }),
@@ -119,7 +124,31 @@ class CompletionReader implements ReplyReader {
   }
 }
 
+/** A prompt is one text: of all parts it has a place for system text alone, before the turns. */
+const anatomyOf = (key: string, template: Template): BodyAnatomy => ({
+  content: [],
+  kindsOf: () => [],
+  textBlock: () => null,
+  tools: { places: [], namesOf: () => [], choices: [], meaningless: [] },
+  systemNeeds: [{ path: [key], depth: 'text' }],
+  injectSystem(body, text) {
+    const prompt = asString(own(body, key));
+    return prompt === undefined ? [] : [{ path: [key], value: putSystem(prompt, text, template) }];
+  },
+});
+
+function anatomies({ template, prompt }: Completion): BodyShape['anatomy'] {
+  const known = new Map<Template, BodyAnatomy>();
+  return (target) => {
+    const used = template(target);
+    const anatomy = known.get(used) ?? anatomyOf(prompt, used);
+    known.set(used, anatomy);
+    return anatomy;
+  };
+}
+
 const shapeFor = (completion: Completion): BodyShape => ({
+  anatomy: anatomies(completion),
   writeRequest: (conversation, context) => writeRequest(completion, conversation, context),
   createReader: () => new CompletionReader(completion),
   readWhole: (json) => {

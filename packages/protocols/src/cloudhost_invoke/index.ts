@@ -21,7 +21,7 @@ export const cloudhostInvoke: Protocol = {
     framing: 'event-stream',
     unwrapRecord,
     proofKind: (target) => (shapeOf(target) === messagesShape ? beta.id : 'cloudhost_invoke'),
-    bodyAnatomy: (target) => shapeOf(target).anatomy ?? null,
+    bodyAnatomy: (target) => shapeOf(target).anatomy(target),
     request,
     credential,
     signing,

@@ -56,4 +56,4 @@ function place(body: JsonObject, path: Path, value: unknown): void {
 // A count wraps the whole body: none of its keys are a counter's.
 const { counted: _counted, ...anatomy } = bodyAnatomy;
 
-export const messagesShape: BodyShape = { anatomy, writeRequest, createReader: messages.createReader, readWhole: messages.readWhole };
+export const messagesShape: BodyShape = { anatomy: () => anatomy, writeRequest, createReader: messages.createReader, readWhole: messages.readWhole };

@@ -53,4 +53,4 @@ class NovaReader implements ReplyReader {
   }
 }
 
-export const novaShape: BodyShape = { anatomy: bodyAnatomy, writeRequest, createReader: () => new NovaReader(), readWhole };
+export const novaShape: BodyShape = { anatomy: () => bodyAnatomy, writeRequest, createReader: () => new NovaReader(), readWhole };

@@ -46,11 +46,19 @@ export const bare: Template = {
   marks: /(?!)/g,
 };
 
+const withoutMarks = (text: string, { marks }: Template): string => text.replace(marks, (mark) => `${mark} `);
+
+/** System text before all else that a prompt says. */
+export function putSystem(prompt: string, text: string, template: Template): string {
+  const begin = prompt.startsWith(template.begin) ? template.begin : '';
+  return begin + template.system(withoutMarks(text, template)) + prompt.slice(begin.length);
+}
+
 export function writePrompt(conversation: Conversation, template: Template, losses: Losses): string {
   if (conversation.tools.length > 0) losses.add('tools', 'dropped', 'this model completes text and calls nothing');
   if (conversation.toolChoice) losses.add('tool_choice', 'dropped', 'this model completes text and calls nothing');
   const plain = (text: string): string => {
-    const safe = text.replace(template.marks, (mark) => `${mark} `);
+    const safe = withoutMarks(text, template);
     if (safe !== text) losses.add('messages', 'downgraded', 'marks of the model’s own template were broken up in the text');
     return safe;
   };

@@ -10,8 +10,8 @@ import { messagesShape } from './messages-body.ts';
 import { novaShape } from './nova-body.ts';
 
 export interface BodyShape {
-  /** Where the parts of the body stand; absent for a prompt that is one text. */
-  anatomy?: BodyAnatomy;
+  /** Where the parts of the body stand. The same object for the same target. */
+  anatomy(target: Target): BodyAnatomy;
   writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest;
   /** Reads what stands inside the host's chunks. */
   createReader(target: Target): ReplyReader;

@@ -43,6 +43,8 @@ export const bodyAnatomy: BodyAnatomy = {
     choices: ['toolConfig.functionCallingConfig.allowedFunctionNames', 'tool_config.function_calling_config.allowed_function_names'].map((path) => ({
       path,
       namesOf: (name: unknown) => namesAmong(name),
+      // Without its names the mode would demand some other function.
+      above: 1,
     })),
     meaningless: ['toolConfig', 'tool_config'],
   },

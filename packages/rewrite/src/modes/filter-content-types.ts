@@ -1,6 +1,7 @@
 /**
  * `filter-content-types`: blocks of these types are taken out of content arrays, by default out of all that the protocol knows. Where an image
- * stood, and where nothing would be left, a text says so: the model then knows that something was there, and no array is left empty.
+ * stood, and where nothing would be left, a text says so: the model then knows that something was there, and no array is left empty. Where an array
+ * takes no text, the words beside it say so.
  */
 import type { Edit, Need } from '@model-gateway/json';
 import type { BodyAnatomy } from '@model-gateway/protocols';
@@ -11,7 +12,9 @@ import { readTexts } from '../value.ts';
 import { removeAt } from '../write.ts';
 
 /** Without knowledge of the protocol a block is called what it says itself. */
-const ownType: Pick<BodyAnatomy, 'kindsOf' | 'textBlock'> = {
+type Blocks = Pick<BodyAnatomy, 'kindsOf' | 'textBlock' | 'wordsBeside'>;
+
+const ownType: Blocks = {
   kindsOf(block) {
     const type = typeof block === 'object' && block !== null && Object.hasOwn(block, 'type') ? (block as { type: unknown }).type : undefined;
     return typeof type === 'string' ? [type] : [];
@@ -21,10 +24,10 @@ const ownType: Pick<BodyAnatomy, 'kindsOf' | 'textBlock'> = {
 
 interface Filter {
   types: ReadonlySet<string>;
-  anatomy: Pick<BodyAnatomy, 'kindsOf' | 'textBlock'>;
+  anatomy: Blocks;
 }
 
-function filterArray(array: readonly unknown[], place: Place, written: string, { types, anatomy }: Filter): Edit[] {
+function filterArray(body: unknown, array: readonly unknown[], place: Place, written: string, { types, anatomy }: Filter): Edit[] {
   const removed: { index: number; type: string; image: boolean }[] = [];
   for (const [index, block] of array.entries()) {
     const kinds = anatomy.kindsOf(block);
@@ -35,10 +38,21 @@ function filterArray(array: readonly unknown[], place: Place, written: string, {
   if (!first) return [];
   const image = removed.find((block) => block.image);
   const told = image ?? (removed.length === array.length ? first : undefined);
-  const placeholder = told && anatomy.textBlock(`[${image ? 'image' : told.type} removed]`, written);
-  return removed.map(
-    ({ index }): Edit => (placeholder && index === told.index ? { path: [...place, index], value: placeholder } : removeAt([...place, index])),
+  const note = told && `[${image ? 'image' : told.type} removed]`;
+  const placeholder = note === undefined ? null : (anatomy.textBlock(note, written) ?? null);
+  const edits = removed.map(
+    ({ index }): Edit => (placeholder !== null && index === told?.index ? { path: [...place, index], value: placeholder } : removeAt([...place, index])),
   );
+  if (placeholder !== null) return edits;
+  const emptied = removed.length === array.length ? [removeAt(place)] : edits;
+  return note === undefined ? emptied : [...emptied, ...noteBeside(body, place, note, anatomy.wordsBeside?.(written) ?? null)];
+}
+
+/** The note behind the words that go with the array. */
+function noteBeside(body: unknown, place: Place, note: string, key: string | null): Edit[] {
+  const holder = place.slice(0, -1).reduce<unknown>((value, step) => (value as Record<string | number, unknown>)[step], body);
+  const words = key === null ? undefined : (holder as Record<string, unknown>)[key];
+  return key !== null && typeof words === 'string' ? [{ path: [...place.slice(0, -1), key], value: words === '' ? note : `${words}\n${note}` }] : [];
 }
 
 export const filterContentTypes: Mode = {
@@ -51,7 +65,7 @@ export const filterContentTypes: Mode = {
       const paths: readonly Path[] = path ? [path] : (anatomy?.content ?? []).map((text) => text.split('.'));
       const gone: Edit[] = [];
       for (const one of paths)
-        for (const { place, value } of findAll(body, one)) if (Array.isArray(value)) gone.push(...filterArray(value, place, one.join('.'), filter));
+        for (const { place, value } of findAll(body, one)) if (Array.isArray(value)) gone.push(...filterArray(body, value, place, one.join('.'), filter));
       return paths.length > 1 ? withoutHidden(gone) : gone;
     };
   },
@@ -60,9 +74,15 @@ export const filterContentTypes: Mode = {
     (path ? [path] : (anatomy?.content ?? [])).flatMap((text): Need[] => [
       { path: pathOf(text), depth: 'length' },
       { path: [...pathOf(text), '*'], depth: 'value' },
+      ...besideNeeds(text, anatomy),
     ]),
   moves: () => true,
 };
+
+function besideNeeds(text: string, anatomy: BodyAnatomy | null): Need[] {
+  const key = anatomy?.wordsBeside?.(text) ?? null;
+  return key === null ? [] : [{ path: [...pathOf(text).slice(0, -1), key], depth: 'text' }];
+}
 
 /** What stands inside a block that goes needs no edit of its own. */
 function withoutHidden(edits: readonly Edit[]): Edit[] {

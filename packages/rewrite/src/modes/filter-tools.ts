@@ -59,11 +59,11 @@ function removeHusks(document: JsonDocument, places: readonly string[]): void {
 }
 
 function removeChoices(document: JsonDocument, choices: BodyAnatomy['tools']['choices'], removed: ReadonlySet<string>): void {
-  for (const { path, namesOf } of choices)
+  for (const { path, namesOf, above = 0 } of choices)
     for (const { place, value } of findAll(document.value, path.split('.'))) {
       const isGone = (choice: unknown) => namesOf(choice).some((name) => removed.has(name));
       if (!Array.isArray(value)) document.apply(isGone(value) ? [removeAt(place)] : []);
-      else if (value.every(isGone)) document.apply([removeAt(place)]);
+      else if (value.length > 0 && value.every(isGone)) document.apply([removeAt(place.slice(0, place.length - above))]);
       else document.apply(value.flatMap((choice, index) => (isGone(choice) ? [removeAt([...place, index])] : [])));
     }
 }

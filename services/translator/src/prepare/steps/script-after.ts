@@ -28,9 +28,9 @@ async function run(draft: Draft, script: string): Promise<undefined> {
   draft.printed = result.body;
   draft.edits = [];
   draft.body = undefined;
-  if (result.changed) call.did('script-after');
   const elsewhere = canonicalName(result.useModel, snapshot);
   if (elsewhere !== route.model.name && elsewhere !== call.plan.model) draft.elsewhere = elsewhere;
+  if (result.changed || draft.elsewhere !== undefined) call.did('script-after');
   return undefined;
 }
 
