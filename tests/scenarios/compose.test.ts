@@ -1,11 +1,24 @@
 /** The arrangement of docker-compose.yml, run as it stands but without containers, on the very files that the image holds. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { passwordVariable } from '@model-gateway/bus';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import {
   type ComposeService,
@@ -42,15 +55,57 @@ describe('the files', () => {
   test('no secret stands in the file: each comes from .env, and a missing one stops the start', () => {
     for (const [name, service] of Object.entries(file.services)) {
       for (const [key, value] of Object.entries(service.environment ?? {})) {
-        if (/KEY|TOKEN|PASSWORD|SECRET/.test(key)) expect([name, key, value]).toEqual([name, key, expect.stringMatching(/^"?\$\{\w+:\?[^}]+\}"?$/)]);
+        if (value !== null && /KEY|TOKEN|PASSWORD|SECRET/.test(key))
+          expect([name, key, value]).toEqual([name, key, expect.stringMatching(/^"?\$\{\w+:\?[^}]+\}"?$/)]);
         const password = /^\w+:\/\/([^@/]*)@/.exec(String(value))?.[1]?.split(':').at(-1);
         if (password !== undefined) expect(password).toMatch(/^\$\{\w+$|^\$\{\w+:\?[^}]+\}$|^\?[^}]+\}$/);
       }
     }
     for (const [, name] of text.matchAll(/\$\{(\w+):\?/g)) expect(secretNames).toContain(name);
-    expect(() => interpolate(file.services['nats']!.environment!['NATS_TOKEN']!, {})).toThrow('NATS_TOKEN');
+    expect(() => interpolate(file.services['nats']!.environment!['NATS_EDGE_PASSWORD']!, {})).toThrow('NATS_EDGE_PASSWORD');
+    // What an operator sets beside the secrets reaches every service; the secrets do not.
+    for (const [name, service] of ours) expect([name, service.env_file]).toEqual([name, [{ path: 'settings.env', required: false }]]);
     // The example itself holds names alone.
     expect(readFileSync(join(root, '.env.example'), 'utf8')).not.toMatch(/^\w+=.+/m);
+  });
+
+  test('each service gets in as its own user of the bus, knows only its own secrets, and insists on permissions', () => {
+    const secretsOf = (name: string): string[] =>
+      secretNames.filter((secret) =>
+        Object.entries(file.services[name]!.environment ?? {}).some(
+          ([key, value]) => (value === null ? key : String(value).includes(`\${${secret}:`) ? secret : '') === secret,
+        ),
+      );
+    const bus = (name: string): string => passwordVariable(name);
+    expect(Object.fromEntries(ours.map(([name]) => [name, secretsOf(name).sort()]))).toEqual({
+      edge: ['GATEWAY_MASTER_KEY', bus('edge')],
+      router: ['GATEWAY_MASTER_KEY', bus('router')],
+      translator: ['GATEWAY_MASTER_KEY', bus('translator')],
+      'script-runner': ['GATEWAY_MASTER_KEY', bus('script-runner')],
+      stats: ['GATEWAY_MASTER_KEY', bus('stats'), 'POSTGRES_PASSWORD'].sort(),
+      console: ['GATEWAY_MASTER_KEY', bus('console'), 'POSTGRES_PASSWORD', 'CONSOLE_SECRET_KEY', 'CONSOLE_PASSWORD'].sort(),
+    });
+    for (const [name, { environment }] of ours) {
+      expect(environment!['NATS_URL']).toMatch(new RegExp(`^nats://${name}:`));
+      expect(environment!['NATS_PERMISSIONS']).toBe('require');
+    }
+  });
+
+  test('new-env.sh fills every secret that .env.example names, and leaves an .env alone that is there', () => {
+    const copy = mkdtempSync(join(tmpdir(), 'gateway-env-'));
+    mkdirSync(join(copy, 'deploy'));
+    for (const name of ['.env.example', 'deploy/new-env.sh']) copyFileSync(join(root, name), join(copy, name));
+    const made = spawnSync('sh', [join(copy, 'deploy/new-env.sh')]);
+    expect([made.status, made.stderr.toString()]).toEqual([0, '']);
+    const written = readFileSync(join(copy, '.env'), 'utf8');
+    const values = new Map([...written.matchAll(/^(\w+)=(.+)$/gm)].map(([, name, value]) => [name, value as string]));
+    expect([...values.keys()].sort()).toEqual([...secretNames].sort());
+    expect(new Set(values.values()).size).toBe(secretNames.length);
+    expect(Buffer.from(values.get('GATEWAY_MASTER_KEY')!, 'base64')).toHaveLength(32);
+    expect(statSync(join(copy, '.env')).mode & 0o077).toBe(0);
+    expect(spawnSync('sh', [join(copy, 'deploy/new-env.sh')]).status).not.toBe(0);
+    expect(readFileSync(join(copy, '.env'), 'utf8')).toBe(written);
+    rmSync(copy, { recursive: true, force: true });
   });
 
   test('the Dockerfile copies what exists, and all that the workspace needs', () => {
@@ -187,7 +242,7 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
     CONSOLE_PASSWORD: randomBytes(12).toString('hex'),
     POSTGRES_PASSWORD: randomBytes(24).toString('hex'),
     // All digits: the worst that `openssl rand -hex` can give to a configuration file.
-    NATS_TOKEN: '1234567890123456',
+    ...Object.fromEntries(ours.map(([name], at) => [passwordVariable(name), `123456789012345${at}`])),
   };
   const instances: Instance[] = [];
   let postgres: TestPostgres;
@@ -210,13 +265,15 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
       conf,
       readFileSync(join(root, 'deploy/nats/nats.conf'), 'utf8')
         .replace('port: 4222', `port: ${local.nats}`)
-        .replace('http_port: 8222', `http_port: ${local.monitor}`)
+        .replace('127.0.0.1:8222', `127.0.0.1:${local.monitor}`)
         .replace('/data', join(home, 'nats')),
     );
     const binaries = readdirSync('/usr/lib/postgresql').map((version) => join('/usr/lib/postgresql', version, 'bin'));
     const path = [process.env['PATH'], ...binaries].join(delimiter);
     const environment = (service: ComposeService): Record<string, string> =>
-      Object.fromEntries(Object.entries(service.environment ?? {}).map(([key, value]) => [key, rewrite(interpolate(String(value), secrets))]));
+      Object.fromEntries(
+        Object.entries(service.environment ?? {}).map(([key, value]) => [key, value === null ? secrets[key]! : rewrite(interpolate(String(value), secrets))]),
+      );
     const patience = ({ healthcheck }: ComposeService): number =>
       duration(healthcheck!.interval) * healthcheck!.retries + duration(healthcheck?.start_period ?? '0s');
 
@@ -242,7 +299,7 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
       const given = environment(service);
       // One network name space here: what each container has for itself needs a port of its own.
       const own = { ...(given['PORT'] !== undefined && { PORT: `${port}` }), PROMETHEUS_PORT: given['PROMETHEUS_PORT']!.replace('9464', `${probe}`) };
-      const env = { PATH: path, NODE_ENV: 'production', SERVICE: name, DATA_DIR: data, ...secrets, ...given, ...own };
+      const env = { PATH: path, NODE_ENV: 'production', SERVICE: name, DATA_DIR: data, ...given, ...own };
       const check = service.healthcheck!.test.map((part) => part.replace('127.0.0.1:9464', `127.0.0.1:${probe}`));
       await run(`${name}-${replica}`, [...entryPoint(), ...service.command!], env, check, patience(service));
       if (name === 'edge') edges.push(`http://127.0.0.1:${port}`);

@@ -16,8 +16,9 @@ export interface ComposeService {
   image?: string;
   build?: { context: string; dockerfile: string; args?: Record<string, string> };
   command?: string[];
-  env_file?: string;
-  environment?: Record<string, string>;
+  env_file?: { path: string; required: boolean }[];
+  /** null: as the environment has it, or not at all. */
+  environment?: Record<string, string | null>;
   ports?: string[];
   volumes?: string[];
   restart?: string;

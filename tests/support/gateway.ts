@@ -7,6 +7,7 @@ import type { AccessKeyInput, BalancerPin, KeyGroupInput, LoadBalancerInput, Mod
 import { mintAccessKey } from '@model-gateway/secrets';
 import { GatewayProcess, type ManagedProcess } from './managed-process.ts';
 import { findNatsServer, type NatsServer, startNatsServer } from './nats-server.ts';
+import { writeNatsUsers } from './nats-users.ts';
 import { openTestPostgres, postgresAvailable, type TestPostgres } from './postgres.ts';
 
 export type Arrangement = 'embedded' | 'split';
@@ -151,14 +152,22 @@ class Gateway implements TestGateway {
   }
 
   async #planSplit(shared: Record<string, string>): Promise<void> {
-    const [nats, postgres] = await Promise.allSettled([startNatsServer(), openTestPostgres()]);
+    const users = writeNatsUsers(this.#home);
+    const [nats, postgres] = await Promise.allSettled([startNatsServer(users.server), openTestPostgres()]);
     if (nats.status === 'fulfilled') this.nats = nats.value;
     if (postgres.status === 'fulfilled') this.postgres = postgres.value;
     for (const one of [nats, postgres]) if (one.status === 'rejected') throw one.reason;
     const database = { STORAGE_MODE: 'postgresql', DATABASE_URL: await this.postgres!.createDatabase() };
-    const env = { ...shared, NATS_URL: this.nats!.url, ...database };
-    for (const name of [...splitServices, ...(this.#options.scripts ? (['script-runner'] as const) : [])]) this.#plan(name, ['serve', name], env);
-    for (const name of this.#options.twice ?? []) this.#plan(`${name}-2`, ['serve', name], env);
+    const url = this.nats!.url;
+    // As it is deployed: whatever a service does on the bus beyond its doors fails here.
+    const env = (service: string) => ({
+      ...shared,
+      ...database,
+      NATS_URL: this.nats!.managed ? users.urlFor(url, service) : url,
+      NATS_PERMISSIONS: this.nats!.managed ? 'require' : 'warn',
+    });
+    for (const name of [...splitServices, ...(this.#options.scripts ? (['script-runner'] as const) : [])]) this.#plan(name, ['serve', name], env(name));
+    for (const name of this.#options.twice ?? []) this.#plan(`${name}-2`, ['serve', name], env(name));
   }
 
   #plan(name: string, args: string[], env: Record<string, string>): void {

@@ -24,6 +24,13 @@ export interface NatsServer {
   dispose(): Promise<void>;
 }
 
+interface ServerOptions {
+  extraArguments?: string[];
+  storeDirectory?: string;
+  /** Of the server's process, beside this one's: what its configuration reads from the environment. */
+  env?: Record<string, string>;
+}
+
 const places = ['nats-server', '/usr/sbin/nats-server', '/usr/local/bin/nats-server', '/usr/bin/nats-server'];
 
 /** Path of a local nats-server, or null. */
@@ -44,7 +51,7 @@ export function natsAvailable(suite: string): boolean {
 }
 
 /** Starts a server, or names the one of `NATS_URL`. Throws when there is neither. */
-export async function startNatsServer(options: { extraArguments?: string[]; storeDirectory?: string } = {}): Promise<NatsServer> {
+export async function startNatsServer(options: ServerOptions = {}): Promise<NatsServer> {
   const given = process.env['NATS_URL'];
   if (given) return externalServer(given);
   const binary = findNatsServer();
@@ -63,15 +70,17 @@ class LocalServer implements NatsServer {
   private readonly store: string;
   private readonly ownStore: boolean;
   private readonly args: string[];
+  private readonly env: Record<string, string>;
   private child: ChildProcess | null = null;
 
-  constructor(binary: string, port: number, monitorPort: number, options: { extraArguments?: string[]; storeDirectory?: string }) {
+  constructor(binary: string, port: number, monitorPort: number, options: ServerOptions) {
     this.binary = binary;
     this.port = port;
     this.ownStore = options.storeDirectory === undefined;
     this.store = options.storeDirectory ?? mkdtempSync(join(tmpdir(), 'nats-'));
     this.url = `nats://127.0.0.1:${port}`;
     this.monitorUrl = `http://127.0.0.1:${monitorPort}`;
+    this.env = options.env ?? {};
     this.args = ['-a', '127.0.0.1', '-p', `${port}`, '-m', `${monitorPort}`, '-js', '-sd', this.store, ...(options.extraArguments ?? [])];
   }
 
@@ -80,7 +89,7 @@ class LocalServer implements NatsServer {
   }
 
   async start(): Promise<void> {
-    const child = spawn(this.binary, this.args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(this.binary, this.args, { env: { ...process.env, ...this.env }, stdio: ['ignore', 'ignore', 'pipe'] });
     this.child = child;
     let log = '';
     child.stderr?.on('data', (text) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Bus, connectNatsBus, createGatherer, createMemoryBus, withJournal } from '@model-gateway/bus';
 import { type CatalogWatcher, createCatalogWatcher } from '@model-gateway/catalog';
 import type { Config } from '@model-gateway/config';
+import { isDoorOwner } from '@model-gateway/contracts';
 import { createOutbound, type Outbound } from '@model-gateway/outbound';
 import type { PriceOf } from '@model-gateway/pricing';
 import { createKeyring, type Keyring } from '@model-gateway/secrets';
@@ -53,8 +54,7 @@ export async function createParts(config: Config, name: string, announce: (text:
   for (const warning of config.warnings) logger.warn(warning);
   const metrics = createMetrics({ service: name });
   const stopMeasuring = measureProcess(metrics);
-  const plainBus =
-    config.process.natsUrls === null ? createMemoryBus({ logger }) : await connectNatsBus({ url: config.process.natsUrls.join(','), name, logger });
+  const plainBus = await connectBus(config, name, logger);
   const { bus, release } = keepJournal(plainBus, join(config.process.dataDir, 'outbox'), name, logger);
   const holder = `${name}-${randomBytes(6).toString('hex')}`;
   const gatherer = once(() => createGatherer(bus));
@@ -106,6 +106,12 @@ export async function createParts(config: Config, name: string, announce: (text:
       stopMeasuring();
     },
   };
+}
+
+async function connectBus({ process: { natsUrls, natsPermissions } }: Config, name: string, logger: Logger): Promise<Bus> {
+  if (natsUrls === null) return createMemoryBus({ logger });
+  const required = natsPermissions === 'require';
+  return connectNatsBus({ url: natsUrls.join(','), name, logger, ...(isDoorOwner(name) && { permissions: { service: name, required } }) });
 }
 
 /** Without a place on the disk the process works all the same: what it told is then lost with it. */

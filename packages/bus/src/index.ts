@@ -4,4 +4,5 @@ export { answerGathers, createGatherer, type Gathered, type Gatherer, type Gathe
 export { withJournal } from './journal/with-journal.ts';
 export type { BusLogger } from './kit/logger.ts';
 export { createMemoryBus, type MemoryBusOptions } from './memory/memory-bus.ts';
+export { describeNatsServer, passwordVariable } from './nats/describe-server.ts';
 export { connectNatsBus, type NatsBusOptions } from './nats/nats-bus.ts';

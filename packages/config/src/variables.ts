@@ -44,6 +44,11 @@ export const variables = {
       secret: true,
       says: 'NATS servers between services; not set, the bus is inside the process.',
     }),
+    natsPermissions: variable(oneOf('warn', 'require'), {
+      env: 'NATS_PERMISSIONS',
+      fallback: 'warn',
+      says: 'What a server means that lets a service do more than it needs (no user of its own, or no user at all): a line in the log, or a bus that is never connected.',
+    }),
     redisUrl: variable(urlOf('redis', 'rediss'), {
       env: 'REDIS_URL',
       fallback: null,

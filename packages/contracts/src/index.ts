@@ -15,6 +15,7 @@ export * from './frame.ts';
 export * from './job.ts';
 export * from './loss.ts';
 export * from './messages/bodies.ts';
+export * from './messages/doors.ts';
 export * from './messages/explain.ts';
 export * from './messages/gather.ts';
 export * from './messages/limits.ts';

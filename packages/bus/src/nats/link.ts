@@ -1,9 +1,19 @@
 /** The connection: comes up in the background, comes back for ever, refuses to publish while it is down, and never throws out of a callback. */
-import { connect, type Msg, type MsgHdrs, type NatsConnection, type NodeConnectionOptions, type Subscription } from '@nats-io/transport-node';
+import type { DoorOwner } from '@model-gateway/contracts';
+import {
+  connect,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  PermissionViolationError,
+  type Subscription,
+} from '@nats-io/transport-node';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { connectionOptions } from './connection-options.ts';
+import { checkPermissions, describeViolation, isForbiddenTry } from './permission-check.ts';
 
 export interface LinkOptions {
   /** One or several, separated by commas. Credentials in it are used and never logged. */
@@ -12,6 +22,8 @@ export interface LinkOptions {
   name: string;
   logger: BusLogger;
   natsOptions?: NodeConnectionOptions;
+  /** Whose permissions are looked at before the connection counts; not given, nobody's. */
+  permissions?: { service: DoorOwner; required: boolean };
 }
 
 interface Registration {
@@ -23,13 +35,24 @@ interface Registration {
 
 /** How long a subscription's last messages may take to arrive when it is given up. */
 const drainSubscriptionMs = 2000;
+/** How long a server that lacks permissions is left before they are looked at again. */
+const lookAgainMs = 3000;
+/** Told of one connection; inboxes of peers come and go. */
+const mostViolations = 200;
 
 export class Link {
+  /** Up, and allowed what it needs. */
   connected = false;
   connection: NatsConnection | null = null;
   private readonly options: LinkOptions;
   private readonly registrations = new Set<Registration>();
   private readonly watchers: ((connected: boolean) => void)[] = [];
+  /** The server takes what is published, though nobody may have been told yet. */
+  private usable = false;
+  private admitted = false;
+  /** What the server refused since the last look. */
+  private readonly violations = new Set<string>();
+  private toldOpen = false;
   private closed = false;
   private stopWaiting: (() => void) | null = null;
   private readonly ended: Promise<void>;
@@ -50,7 +73,7 @@ export class Link {
 
   /** Whether it went out. Never throws, never buffers for later. */
   publish(subject: string, payload: Uint8Array, reply?: string, headers?: MsgHdrs): boolean {
-    if (!this.connected || !this.connection) return false;
+    if (!this.usable || !this.connection) return false;
     try {
       this.connection.publish(subject, payload, reply === undefined ? undefined : headers ? { reply, headers } : { reply });
       return true;
@@ -108,15 +131,78 @@ export class Link {
   private async live(connection: NatsConnection): Promise<void> {
     if (this.closed) return connection.close();
     this.connection = connection;
+    this.usable = true;
     for (const registration of this.registrations) this.attach(registration);
-    this.change(true);
+    this.admit(connection);
     for await (const status of connection.status()) {
-      if (status.type === 'disconnect') this.change(false);
-      else if (status.type === 'reconnect') this.change(true);
-      else if (status.type === 'error') this.options.logger.warn({ error: describe(status.error) }, 'the bus server reported an error');
+      if (status.type === 'disconnect') this.down();
+      else if (status.type === 'reconnect') this.up();
+      else if (status.type === 'error') this.hearError(status.error);
     }
-    this.change(false);
+    this.down();
+    this.admitted = false;
     this.connection = null;
+  }
+
+  private down(): void {
+    this.usable = false;
+    this.change(false);
+  }
+
+  private up(): void {
+    this.usable = true;
+    if (this.admitted) this.change(true);
+  }
+
+  /** The connection counts once the server allows what this service needs. */
+  private admit(connection: NatsConnection): void {
+    const { permissions, logger } = this.options;
+    this.admitted = permissions === undefined;
+    if (!permissions) return this.change(true);
+    this.look(connection, permissions).catch((error: unknown) =>
+      logger.error({ error: describe(error) }, 'the permissions of the bus user cannot be looked at'),
+    );
+  }
+
+  private async look(connection: NatsConnection, { service, required }: { service: DoorOwner; required: boolean }): Promise<void> {
+    while (!this.closed && this.connection === connection && !this.admitted) {
+      // Whatever was refused before is gone for the library: it may be allowed by now.
+      for (const registration of this.registrations) if (registration.subscription?.isClosed()) this.attach(registration);
+      const report = this.usable ? await checkPermissions(connection, service, this.violations) : null;
+      if (report && report.missing.length === 0 && !(report.open && required)) {
+        this.admitted = true;
+        if (report.open) this.tellOpen();
+        if (this.usable) this.change(true);
+        return;
+      }
+      if (report) this.refuse(report.missing);
+      await new Promise((resolve) => setTimeout(resolve, lookAgainMs).unref());
+    }
+  }
+
+  private refuse(missing: readonly string[]): void {
+    if (missing.length > 0) this.options.logger.error({ missing }, 'the bus server refuses what this service needs: give its user these permissions');
+    else this.options.logger.error({}, 'the bus server lets anybody do anything, and NATS_PERMISSIONS=require: give each service a user of its own');
+  }
+
+  private tellOpen(): void {
+    if (this.toldOpen) return;
+    this.toldOpen = true;
+    this.options.logger.warn({}, 'the bus server lets this service do more than it needs: give each service a user of its own (deploy/nats/nats.conf)');
+  }
+
+  private hearError(error: unknown): void {
+    const { logger, permissions } = this.options;
+    if (!(error instanceof PermissionViolationError)) return logger.warn({ error: describe(error) }, 'the bus server reported an error');
+    const violation = describeViolation(error);
+    const known = this.violations.has(violation) || this.violations.size >= mostViolations;
+    this.violations.add(violation);
+    if (known || (permissions && (isForbiddenTry(violation) || !this.admitted))) return;
+    logger.error({ violation }, 'the bus server refuses what this service needs: give its user this permission');
+    // What is not heard is missed in silence: the service is not well until it hears again.
+    if (!permissions || error.operation !== 'subscription' || !this.connection) return;
+    this.change(false);
+    this.admit(this.connection);
   }
 
   private attach(registration: Registration): void {
@@ -126,8 +212,8 @@ export class Link {
     const callback = (error: Error | null, message: Msg) => {
       // Whatever is thrown here would end the library's read loop, and with it the connection, without a word.
       try {
-        if (error) this.options.logger.warn({ error: describe(error) }, 'a bus subscription failed');
-        else hear(message);
+        if (!error) hear(message);
+        else if (!(error instanceof PermissionViolationError)) this.options.logger.warn({ error: describe(error) }, 'a bus subscription failed');
       } catch (defect) {
         this.options.logger.error({ error: defect }, 'a bus message could not be handled');
       }

@@ -1,5 +1,5 @@
 /** The bus over NATS: one connection, one inbox, and what core NATS lacks built on top. */
-import { frameKind } from '@model-gateway/contracts';
+import { type DoorOwner, frameKind } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { Msg, NodeConnectionOptions } from '@nats-io/transport-node';
 import type {
@@ -38,6 +38,8 @@ export interface NatsBusOptions {
   logger?: BusLogger;
   /** Passed to the library: TLS, credentials. */
   natsOptions?: NodeConnectionOptions;
+  /** Looks at the start whether the server allows what this service needs; `required`: and refuses what nobody needs. */
+  permissions?: { service: DoorOwner; required: boolean };
   /** Cap of the durable outbox. Default 100,000 items and 64 MiB. */
   outbox?: { items?: number; bytes?: number };
   /** Largest request body a server takes; above it the opener is told `payload_too_large`. Default 256 MiB. */
@@ -81,7 +83,13 @@ export class NatsBus implements Bus {
   constructor(options: NatsBusOptions) {
     this.options = options;
     this.logger = options.logger ?? plainLogger;
-    this.link = new Link({ url: options.url, name: options.name, logger: this.logger, ...(options.natsOptions && { natsOptions: options.natsOptions }) });
+    this.link = new Link({
+      url: options.url,
+      name: options.name,
+      logger: this.logger,
+      ...(options.natsOptions && { natsOptions: options.natsOptions }),
+      ...(options.permissions && { permissions: options.permissions }),
+    });
     this.inbox = mintInbox(options.name);
     this.inboxBytes = Buffer.from(this.inbox, 'latin1');
     this.leaveInbox = this.hearInbox();
@@ -119,10 +127,10 @@ export class NatsBus implements Bus {
     const inFlight = new InFlight();
     const leave: (() => Promise<void>)[] = [];
     for (const [subject, handler] of Object.entries(handlers.ask ?? {})) {
-      leave.push(this.link.subscribe(subjectOf(subject), queueGroup, (message) => this.asks.answer(handler as never, message.data, inFlight)));
+      leave.push(this.hearDoor(subject, queueGroup, (data) => this.asks.answer(handler as never, data, inFlight)));
     }
     for (const [subject, handler] of Object.entries(handlers.open ?? {})) {
-      leave.push(this.link.subscribe(subjectOf(subject), queueGroup, (message) => this.streams.accept(handler as never, message.data, inFlight)));
+      leave.push(this.hearDoor(subject, queueGroup, (data) => this.streams.accept(handler as never, data, inFlight)));
     }
     return this.door(async () => {
       await Promise.all(leave.map((stop) => stop()));
@@ -131,7 +139,7 @@ export class NatsBus implements Bus {
   }
 
   listen<S extends NewsSubject>(subject: S, hear: (news: never) => void): Disposable {
-    return this.door(this.link.subscribe(subjectOf(subject), undefined, (message) => hear(readJson(message.data) as never)));
+    return this.door(this.hearDoor(subject, undefined, (data) => hear(readJson(data) as never)));
   }
 
   listenDurably<S extends NewsSubject>(
@@ -187,6 +195,13 @@ export class NatsBus implements Bus {
     await settlesWithin(this.peers.settled(), 5000);
     this.peers.loseAll('the bus closes');
     await this.outbox.flushed();
+  }
+
+  /** An empty message says nothing: somebody tries whether it may be sent. */
+  private hearDoor(subject: string, queue: string | undefined, hear: (data: Uint8Array) => void): () => Promise<void> {
+    return this.link.subscribe(subjectOf(subject), queue, ({ data }) => {
+      if (data.length > 0) hear(data);
+    });
   }
 
   private door(close: () => Promise<void>): Disposable {

@@ -5,6 +5,12 @@ const root = 'gw.v1';
 const word = /^[a-z][a-z0-9-]{0,39}$/;
 const inboxForm = /^gw\.v1\.inbox\.[a-z][a-z0-9-]{0,39}\.[A-Za-z0-9_-]{22}$/;
 
+/** All our subjects: nobody may hear them. */
+export const everything = `${root}.>`;
+
+/** A subject that no user of the server may publish to. */
+export const forbidden = `${root}.nobody.forbidden`;
+
 /** `router.plan` → `gw.v1.router.plan`. Throws on anything that is not a plain `service.verb`. */
 export function subjectOf(door: string): string {
   const words = door.split('.');

@@ -1,0 +1,52 @@
+/** Tries at the start what a service must be allowed to do on the server, and what nobody may do. */
+import type { DoorOwner } from '@model-gateway/contracts';
+import { headers, type NatsConnection, type PermissionViolationError } from '@nats-io/transport-node';
+import { settlesWithin } from '../kit/settle-within.ts';
+import { probesOf } from './permissions.ts';
+import { everything, forbidden } from './subjects.ts';
+
+export interface PermissionReport {
+  /** `publish gw.v1.router.plan`: what the service needs and was refused. */
+  missing: string[];
+  /** What nobody needs was allowed: the server has no user of this service's own. */
+  open: boolean;
+}
+
+const nothing = new Uint8Array(0);
+/** No stream has this name: the store refuses what is expected there, and keeps nothing. */
+const noStream = 'gw_nowhere';
+const answerMs = 5000;
+
+export const describeViolation = ({ operation, subject }: PermissionViolationError): string =>
+  `${operation === 'subscription' ? 'subscribe' : 'publish'} ${subject}`;
+const forbiddenTries = new Set([`publish ${forbidden}`, `subscribe ${everything}`]);
+/** Whether it is one of the tries that should be refused. */
+export const isForbiddenTry = (violation: string): boolean => forbiddenTries.has(violation);
+
+/**
+ * `violations` is filled by who hears the connection's errors. Probes are empty messages, which every listener of ours ignores. null when the
+ * server did not answer.
+ */
+export async function checkPermissions(connection: NatsConnection, service: DoorOwner, violations: Set<string>): Promise<PermissionReport | null> {
+  violations.clear();
+  for (const { subject, durable } of probesOf(service)) {
+    if (durable) connection.publish(subject, nothing, { headers: expectedNowhere() });
+    else connection.publish(subject, nothing);
+  }
+  connection.publish(forbidden, nothing);
+  // Given up in the same breath: on an open server nothing comes of it.
+  connection.subscribe(everything, { callback: () => undefined }).unsubscribe();
+  // The server answers in order: what it refuses, then the flush.
+  if (!(await settlesWithin(connection.flush(), answerMs))) return null;
+  await new Promise((resolve) => setImmediate(resolve));
+  return {
+    missing: [...violations].filter((violation) => !isForbiddenTry(violation)),
+    open: [...forbiddenTries].some((violation) => !violations.has(violation)),
+  };
+}
+
+function expectedNowhere() {
+  const expected = headers();
+  expected.set('Nats-Expected-Stream', noStream);
+  return expected;
+}

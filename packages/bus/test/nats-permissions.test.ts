@@ -1,0 +1,257 @@
+/** B28: each service is a user of its own on the server and may do what its doors say, nothing else; what lacks is said by name. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type DoorOwner, serviceDoors } from '@model-gateway/contracts';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { findNatsServer, type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
+import { type NatsUsers, writeNatsUsers } from '../../../tests/support/nats-users.ts';
+import { type Bus, type BusLogger, connectNatsBus, describeNatsServer, passwordVariable } from '../src/index.ts';
+import { connectionOptions } from '../src/nats/connection-options.ts';
+import { mintInbox } from '../src/nats/subjects.ts';
+import { openRecorded, row, until } from './support.ts';
+
+const services = Object.keys(serviceDoors) as DoorOwner[];
+
+test('deploy/nats/nats.conf is up to date (node scripts/write-nats-conf.mjs)', () => {
+  expect(readFileSync(join(import.meta.dirname, '../../../deploy/nats/nats.conf'), 'utf8')).toBe(describeNatsServer());
+});
+
+test('nobody is let near the system, other streams, or inboxes that are not its own', () => {
+  const text = describeNatsServer();
+  expect(text).not.toMatch(/"(>|\*|\$SYS.*|\$JS\.>|\$JS\.API\.>|gw\.>|gw\.v1\.>)"/);
+  for (const [, subject] of text.matchAll(/"(\$JS[^"]*)"/g)) expect(subject).toMatch(/\.gw_news(\.(stats-request|audit-record)(\.>)?)?$/);
+  expect(passwordVariable('script-runner')).toBe('NATS_SCRIPT_RUNNER_PASSWORD');
+});
+
+const available = natsAvailable('permissions over NATS') && findNatsServer() !== null;
+
+(available ? describe : describe.skip)('on a server with a user for each service', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'nats-users-'));
+  let users: NatsUsers;
+  let server: NatsServer;
+  const external = process.env['NATS_URL'];
+  const open: (Bus | NatsConnection)[] = [];
+
+  beforeAll(async () => {
+    // This suite is about a server of its own.
+    delete process.env['NATS_URL'];
+    users = writeNatsUsers(folder);
+    server = await startNatsServer(users.server);
+  });
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((one) => ('drain' in one && 'ask' in one ? one.drain() : one.close())));
+  });
+  afterAll(async () => {
+    await server?.dispose();
+    rmSync(folder, { recursive: true, force: true });
+    if (external !== undefined) process.env['NATS_URL'] = external;
+  });
+
+  interface Line {
+    level: string;
+    text: string;
+    facts: { missing?: string[]; violation?: string };
+  }
+  async function busOf(service: DoorOwner, url = users.urlFor(server.url, service), required = true): Promise<{ bus: Bus; lines: Line[] }> {
+    const lines: Line[] = [];
+    const hear = (level: string) => (facts: object, text: string) => void lines.push({ level, text, facts });
+    const logger: BusLogger = { info: () => undefined, warn: hear('warn'), error: hear('error') };
+    const bus = await connectNatsBus({ url, name: service, logger, drainMs: 200, permissions: { service, required } });
+    open.push(bus);
+    return { bus, lines };
+  }
+  const rawOf = async (service: string): Promise<NatsConnection> => {
+    const connection = await connect(connectionOptions({ url: users.urlFor(server.url, service), name: service }));
+    open.push(connection);
+    return connection;
+  };
+  /** What the server refuses of these, in its own words. */
+  async function refusals(connection: NatsConnection, attempt: () => void): Promise<string[]> {
+    const refused: string[] = [];
+    const status = connection.status();
+    void (async () => {
+      for await (const one of status) if (one.type === 'error') refused.push(one.error.message);
+    })();
+    attempt();
+    await connection.flush();
+    await new Promise((resolve) => setImmediate(resolve));
+    return refused;
+  }
+
+  test.each(services)('%s: is connected, and nothing that it needs is refused', async (service) => {
+    const { bus, lines } = await busOf(service);
+    const { serves, hears, commits } = serviceDoors[service];
+    bus.serve({
+      ask: Object.fromEntries(serves.map((subject) => [subject, () => ({})])) as never,
+      open: {},
+    });
+    for (const subject of hears) bus.listen(subject, () => undefined);
+    for (const subject of commits) bus.listenDurably(subject, async () => undefined);
+    await until(() => bus.connected, 'it connects');
+    await until(() => !lines.some(({ level }) => level === 'error'), 'no complaint', 500);
+    expect(lines).toEqual([]);
+  });
+
+  test('asks, streams and durable news work from end to end between users', async () => {
+    const { bus: edge } = await busOf('edge');
+    const { bus: consoleBus } = await busOf('console');
+    const { bus: stats } = await busOf('stats');
+    const kept: string[] = [];
+    stats.listenDurably('stats.request', async (batch) => void kept.push(...batch.map(({ id }) => id)), { maxWaitMs: 5 });
+    consoleBus.serve({
+      ask: { 'catalog.revision': () => ({ revision: 7 }) },
+      open: {
+        'catalog.load': (_request, body, stream) => {
+          stream.head({ revision: 7 });
+          // More than a window of credit, so that it has to be given back.
+          for (let at = 0; at < 8; at++) stream.data(new Uint8Array(100_000));
+          stream.tail({ bytes: body.length });
+        },
+      },
+    });
+    await until(() => edge.connected && consoleBus.connected && stats.connected, 'all connect');
+    await until(() => consoleBus.connected, 'the console serves');
+    let revision = 0;
+    await until(() => {
+      edge.ask('catalog.revision', {}).then(
+        (reply) => {
+          ({ revision } = reply);
+        },
+        () => undefined,
+      );
+      return revision === 7;
+    }, 'an answer');
+    // A body of several frames, and a reply of several windows.
+    const heard = openRecorded(edge, 'catalog.load', {}, { body: new Uint8Array(700_000) });
+    await heard.ended;
+    expect([heard.error, heard.bytes, heard.tail]).toEqual([null, 800_000, { bytes: 700_000 }]);
+    await edge.tellDurably('stats.request', 'row-1', row('row-1'));
+    await until(() => kept.includes('row-1'), 'the row to be committed');
+  });
+
+  test('without a user of the server there is no way in', async () => {
+    for (const credentials of ['', 'edge:wrong@', 'nobody:x@', 'token@']) {
+      const url = server.url.replace('://', `://${credentials}`);
+      await expect(connect({ ...connectionOptions({ url, name: 'edge' }), maxReconnectAttempts: 0, ignoreAuthErrorAbort: false })).rejects.toThrow(
+        /[Aa]uthorization/,
+      );
+    }
+  });
+
+  test('a user that was taken over hears nobody else and cannot act as another service', async () => {
+    const runner = await rawOf('script-runner');
+    const edgeInbox = mintInbox('edge');
+    const nothing = () => undefined;
+    const subscribed = [
+      '>',
+      'gw.>',
+      'gw.v1.>',
+      `${edgeInbox}.>`,
+      'gw.v1.inbox.>',
+      '_INBOX.>',
+      'gw.v1.translator.run',
+      'gw.v1.stats.request',
+      '$SYS.>',
+      '$JS.>',
+    ];
+    const published = [
+      'gw.v1.audit.record',
+      'gw.v1.stats.request',
+      'gw.v1.router.plan',
+      'gw.v1.catalog.changed',
+      'gw.v1.console.user-changed',
+      'gw.v1.router.outcome',
+      `${edgeInbox}.f`,
+      '$JS.API.STREAM.INFO.gw_news',
+      '$JS.API.STREAM.DELETE.gw_news',
+      '$JS.API.STREAM.PURGE.gw_news',
+      '$JS.API.STREAM.CREATE.other',
+      '$JS.API.CONSUMER.CREATE.gw_news.thief',
+      '$SYS.REQ.SERVER.PING',
+    ];
+    const refused = await refusals(runner, () => {
+      for (const subject of subscribed) runner.subscribe(subject, { callback: nothing });
+      for (const subject of published) runner.publish(subject, '{}');
+    });
+    expect(refused).toEqual([
+      ...subscribed.map((subject) => expect.stringContaining(`Subscription to "${subject}"`)),
+      ...published.map((subject) => expect.stringContaining(`Publish to "${subject}"`)),
+    ]);
+  });
+
+  test('not even the keepers of the store may delete, purge or read past their consumers', async () => {
+    for (const service of ['stats', 'edge', 'translator', 'console', 'router']) {
+      const connection = await rawOf(service);
+      const refused = await refusals(connection, () => {
+        for (const verb of ['STREAM.DELETE', 'STREAM.PURGE', 'STREAM.MSG.GET', 'STREAM.SNAPSHOT']) connection.publish(`$JS.API.${verb}.gw_news`, '');
+        connection.publish('$JS.API.CONSUMER.CREATE.gw_news.thief', '');
+        connection.publish('$JS.API.ACCOUNT.PURGE.GATEWAY', '');
+      });
+      expect([service, refused.length]).toEqual([service, 6]);
+    }
+  });
+
+  test('a permission that lacks is named, the service is not connected, and is once it is given', async () => {
+    const whole = readFileSync(users.file, 'utf8');
+    const give = (text: string): void => {
+      writeFileSync(users.file, text);
+      process.kill(server.pid as number, 'SIGHUP');
+    };
+    // Of the router: its own door and one of its calls.
+    const begin = whole.indexOf('user: "router"');
+    const end = whole.indexOf('user: "translator"');
+    const poorer = whole.slice(begin, end).replace(/ +"gw\.v1\.(catalog\.load|router\.plan)"\n/g, '');
+    try {
+      give(whole.slice(0, begin) + poorer + whole.slice(end));
+      const probe = await rawOf('router');
+      await until(() => {
+        probe.publish('gw.v1.catalog.load');
+        return probe.info !== undefined;
+      }, 'the server to have read it');
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const { bus, lines } = await busOf('router');
+      bus.serve({ ask: { 'router.plan': () => ({}) as never } });
+      await until(() => lines.length > 0, 'the complaint');
+      expect(lines[0]).toMatchObject({ level: 'error', text: expect.stringContaining('refuses what this service needs') });
+      expect([...(lines[0]!.facts.missing ?? [])].sort()).toEqual(['publish gw.v1.catalog.load', 'subscribe gw.v1.router.plan']);
+      expect(bus.connected).toBe(false);
+      give(whole);
+      await until(() => bus.connected, 'it connects', 20_000);
+      // The door that was refused is open now.
+      const { bus: edge } = await busOf('edge');
+      let answered = false;
+      await until(() => {
+        if (edge.connected)
+          edge.ask('router.plan', {} as never).then(
+            () => (answered = true),
+            () => undefined,
+          );
+        return answered;
+      }, 'an answer of the router');
+    } finally {
+      give(whole);
+    }
+  }, 60_000);
+
+  test('an open server is a warning, and no bus at all where permissions are required', async () => {
+    const opened = await startNatsServer();
+    try {
+      const lenient = await busOf('translator', opened.url, false);
+      await until(() => lenient.bus.connected, 'it connects');
+      expect(lenient.lines).toEqual([{ level: 'warn', text: expect.stringContaining('more than it needs'), facts: {} }]);
+      const strict = await busOf('translator', opened.url, true);
+      await until(() => strict.lines.length > 0, 'the refusal');
+      expect(strict.lines[0]).toMatchObject({ level: 'error', text: expect.stringContaining('NATS_PERMISSIONS=require') });
+      expect(strict.bus.connected).toBe(false);
+    } finally {
+      await opened.dispose();
+    }
+  });
+
+  test('the server itself accepts the configuration', () => {
+    expect(() => execFileSync(findNatsServer()!, ['-t', '-c', users.file], { env: { ...process.env, ...users.server.env }, stdio: 'pipe' })).not.toThrow();
+  });
+});

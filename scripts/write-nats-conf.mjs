@@ -1,0 +1,7 @@
+#!/usr/bin/env node
+/** Writes deploy/nats/nats.conf from the table of the services' doors. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeNatsServer } from '../packages/bus/src/index.ts';
+
+writeFileSync(join(import.meta.dirname, '../deploy/nats/nats.conf'), describeNatsServer());

@@ -1,0 +1,45 @@
+/** The table of doors (`packages/contracts`), which the bus server's permissions are made of, against what the services' sources do. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { type DoorOwner, type ServiceDoors, serviceDoors } from '@model-gateway/contracts';
+
+const root = join(import.meta.dirname, '../..');
+const textOf = (folder: string): string =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(root, folder, file), 'utf8'))
+    .join('\n');
+
+/** What a service does through a package of its layer below: with a snapshot of the configuration, and with questions to all processes. */
+const through = {
+  watcher: textOf('packages/catalog/src/watcher'),
+  source: textOf('packages/catalog/src/source'),
+  gather: readFileSync(join(root, 'packages/bus/src/gather.ts'), 'utf8'),
+};
+
+const said: Record<keyof ServiceDoors, RegExp> = {
+  calls: /\.(?:ask|open)\(\s*'([a-z-]+\.[a-z-]+)'/g,
+  serves: /^\s*(?:ask: \{ |open: \{ )?'([a-z-]+\.[a-z-]+)': (?:async )?[({\w]|serve\(\{ (?:ask|open): \{ '([a-z-]+\.[a-z-]+)':/gm,
+  tells: /\.(?:tell|tellDurably)\(\s*'([a-z-]+\.[a-z-]+)'/g,
+  hears: /\.listen\(\s*'([a-z-]+\.[a-z-]+)'/g,
+  commits: /\.listenDurably\(\s*'([a-z-]+\.[a-z-]+)'/g,
+};
+const subjects = new Set(Object.values(serviceDoors).flatMap((doors: ServiceDoors) => Object.values(doors).flat() as string[]));
+/** `serves` finds keys of any object: only subjects count. Of the other verbs every text is one. */
+const found = (verb: keyof ServiceDoors, text: string): string[] => {
+  const all = [...new Set([...text.matchAll(said[verb])].map(([, one, other]) => one ?? (other as string)))];
+  return verb === 'serves' ? all.filter((subject) => subjects.has(subject)) : all;
+};
+
+describe.each(Object.keys(serviceDoors) as DoorOwner[])('%s', (service) => {
+  const own = textOf(`services/${service}/src`);
+  const below = service === 'console' ? [through.source, through.gather] : [through.watcher, through.gather];
+
+  test.each(Object.keys(said) as (keyof ServiceDoors)[])('%s: what its sources do is in the table, and the table has nothing beyond', (verb) => {
+    const listed: readonly string[] = serviceDoors[service][verb];
+    expect(found(verb, own).filter((subject) => !listed.includes(subject))).toEqual([]);
+    const possible = [own, ...below].flatMap((text) => found(verb, text));
+    expect(listed.filter((subject) => !possible.includes(subject))).toEqual([]);
+  });
+});
