@@ -4,6 +4,7 @@ import type { ModelDocument } from '@model-gateway/storage';
 import { invalid } from '../problem.ts';
 import { checkBaseUrl, checkQuery } from '../validation/base-url.ts';
 import { checkBodyRules, checkTargets, refuseSwitchTarget } from '../validation/body-rules.ts';
+import { checkExtraConfig } from '../validation/extra-config.ts';
 import { checkKind, checkKindOfProtocol } from '../validation/kind.ts';
 import { checkProtocol } from '../validation/protocol.ts';
 import { joinPath } from '../validation/read-input.ts';
@@ -35,6 +36,7 @@ export const models: Resource<ModelDocument, Model> = {
     ...(input.direct_path && input.base_url === null ? [{ field: 'base_url', message: 'is required with direct_path: it is the whole endpoint' }] : []),
     ...checkAliases(input, 'model'),
     ...checkKind(input.kind, room.protocols),
+    ...checkExtraConfig(input.extra_config),
     ...checkBodyRules(input.request_body_rules, input.name),
     ...checkScripts(input),
   ],

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { Problem } from '../problem.ts';
 import { checkBaseUrl } from '../validation/base-url.ts';
 import { checkBodyRules, checkTargets } from '../validation/body-rules.ts';
+import { checkExtraConfig } from '../validation/extra-config.ts';
 import { checkProtocol } from '../validation/protocol.ts';
 import { checkScripts, withoutBlankScripts } from '../validation/scripts.ts';
 import { checkCustomHeaders, checkHeaderTemplate } from '../validation/templates.ts';
@@ -52,6 +53,7 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
     ...checkHeaderTemplate('user_agent', input.user_agent),
     ...checkCustomHeaders(input.custom_headers),
     ...checkEgress(input, room),
+    ...checkExtraConfig(input.extra_config),
     ...checkBodyRules(input.request_body_rules),
     ...checkScripts(input),
   ],

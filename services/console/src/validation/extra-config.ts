@@ -1,0 +1,28 @@
+/** What of `extra_config` would be accepted and ignored: figures that are none, and settings whose part is not built yet. */
+import type { Detail } from '../problem.ts';
+
+type Config = Readonly<Record<string, unknown>>;
+
+const figures = ['context_window', 'max_output_tokens', 'default_max_tokens'] as const;
+/** The specification's name of the vendor's object, and the vendor's own. */
+const vendorObjects = ['delta', 'dashscope'] as const;
+
+export function checkExtraConfig(config: Config | null): Detail[] {
+  if (config === null) return [];
+  const wrong = figures.filter(
+    (name) => Object.hasOwn(config, name) && config[name] !== null && !(Number.isSafeInteger(config[name]) && Number(config[name]) > 0),
+  );
+  return [
+    ...wrong.map((name) => ({ field: `extra_config.${name}`, message: 'must be a whole number of tokens above 0' })),
+    ...(config['async_mode'] === true ? [notBuilt('async_mode')] : []),
+    ...vendorObjects.flatMap((name) => (isAsync(Object.hasOwn(config, name) ? config[name] : undefined) ? [notBuilt(`${name}.async_mode`)] : [])),
+  ];
+}
+
+const isAsync = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, 'async_mode') && (value as { async_mode: unknown }).async_mode === true;
+
+const notBuilt = (path: string): Detail => ({
+  field: `extra_config.${path}`,
+  message: `${path} is not built yet: tasks that are asked about later have no path here`,
+});
