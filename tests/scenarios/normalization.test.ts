@@ -15,6 +15,9 @@ const ids: Record<string, [protocol: 'alpha' | 'alpha_response' | 'beta' | 'gamm
   'gpt-4o': ['alpha', 'gpt-4o'],
   'open-model': ['alpha', 'llama-server'],
   'gpt-5-r': ['alpha_response', 'gpt-5'],
+  'gpt-5.1-r': ['alpha_response', 'gpt-5.1-2025-11-13'],
+  'gpt-5.4-r': ['alpha_response', 'gpt-5.4'],
+  'house-r': ['alpha_response', 'house-model'],
   'flash-2.5': ['gamma', 'gemini-2.5-flash'],
   'flash-2.0': ['gamma', 'gemini-2.0-flash'],
 };
@@ -100,6 +103,9 @@ describe('the same protocol on both sides', () => {
     ['a probe of one token', 'o3', { max_completion_tokens: 1 }, { max_completion_tokens: 16 }],
     ['sampling is free without reasoning', 'gpt-5.1', { temperature: 0.3, reasoning_effort: 'none' }, { temperature: 0.3, reasoning_effort: 'none' }],
     ['an effort beyond the model', 'gpt-5.1', { reasoning_effort: 'xhigh' }, { reasoning_effort: 'high' }],
+    ['more stop sequences than the endpoint takes', 'gpt-4o', { stop: ['a', 'b', 'c', 'd', 'e'] }, { stop: ['a', 'b', 'c', 'd'] }],
+    ['stop sequences of a model that takes none', 'gpt-5.1', { stop: 'END' }, {}],
+    ['stop sequences elsewhere', 'open-model', { stop: ['a', 'b', 'c', 'd', 'e'] }, { stop: ['a', 'b', 'c', 'd', 'e'] }],
     ['an effort for a model that does not reason', 'gpt-4o', { reasoning_effort: 'low', max_tokens: 9 }, { max_tokens: 9 }],
     [
       'vendor extras stay',
@@ -107,6 +113,16 @@ describe('the same protocol on both sides', () => {
       { top_k: 4, chat_template_kwargs: { a: 1 }, max_tokens: 1 },
       { top_k: 4, chat_template_kwargs: { a: 1 }, max_tokens: 1 },
     ],
+    [
+      'Responses: an effort beyond the model',
+      'gpt-5-r',
+      { reasoning: { effort: 'xhigh', summary: 'auto' } },
+      { reasoning: { effort: 'high', summary: 'auto' } },
+    ],
+    ['Responses: no effort where there is always some', 'gpt-5-r', { reasoning: { effort: 'none' } }, { reasoning: { effort: 'minimal' } }],
+    ['Responses: less effort than the model knows', 'gpt-5.1-r', { reasoning: { effort: 'minimal' } }, { reasoning: { effort: 'low' } }],
+    ['Responses: what a newer model takes', 'gpt-5.4-r', { reasoning: { effort: 'none' } }, { reasoning: { effort: 'none' } }],
+    ['Responses: efforts of a model that nobody knows', 'house-r', { reasoning: { effort: 'max' } }, { reasoning: { effort: 'max' } }],
     ['Responses takes no less than 16', 'gpt-5-r', { max_output_tokens: 1, temperature: 0 }, { max_output_tokens: 16 }],
     [
       'a level on a model of budgets',
@@ -142,6 +158,16 @@ describe('field notes, section 1, across protocols', () => {
   test('24: a model check with one token is raised to what the endpoint takes', async () => {
     expect(await heard('gpt-5-r', { max_tokens: 1 }, 'beta')).toMatchObject({ max_output_tokens: 16 });
     expect(await heard('o3', { max_tokens: 1 }, 'beta')).toMatchObject({ max_completion_tokens: 16 });
+  });
+
+  test('the strongest effort and none at all become words that the model takes', async () => {
+    const strongest = { thinking: { type: 'adaptive' }, output_config: { effort: 'max' } };
+    expect(await heard('gpt-5-r', strongest, 'beta')).toMatchObject({ reasoning: { effort: 'high' } });
+    expect(await heard('gpt-5.4-r', strongest, 'beta')).toMatchObject({ reasoning: { effort: 'xhigh' } });
+    const off = { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } };
+    expect(await heard('gpt-5-r', off, 'gamma')).toMatchObject({ reasoning: { effort: 'minimal' } });
+    expect(await heard('gpt-5.1-r', off, 'gamma')).toMatchObject({ reasoning: { effort: 'none' } });
+    expect(await heard('house-r', off, 'gamma')).not.toHaveProperty('reasoning');
   });
 
   test('22: a caller who names no limit gets the output cap of the family, and one beyond it is limited', async () => {

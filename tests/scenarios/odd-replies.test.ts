@@ -89,6 +89,79 @@ test('a turn in the background passes to a caller of the same protocol, and is n
   expect((await ask('alpha', 'alpha_response', false, json(queued))).status).toBe(502);
 });
 
+describe('a body that is not what its content type says', () => {
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 7, model: 'real-model', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  const stream = `${chunk({ role: 'assistant', content: 'hel' })}${chunk({ content: 'lo' })}${chunk({}, 'stop')}data: [DONE]\n\n`;
+  const whole = {
+    id: 'x',
+    object: 'chat.completion',
+    created: 7,
+    model: 'real-model',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+  };
+
+  test.each(['alpha', 'beta'] as const)('a stream named JSON is a stream to a %s caller', async (client) => {
+    const { status, text, row } = await ask(client, 'alpha', true, { contentType: 'application/json', body: `: hi\n\n${stream}`, ending: 'end' });
+    expect([status, row.error_code]).toEqual([200, null]);
+    expect(text).toContain('hel');
+    expect(text).toContain(client === 'alpha' ? 'data: [DONE]' : 'event: message_stop');
+  });
+
+  test.each(['alpha', 'beta'] as const)('JSON named a stream is a reply to a %s caller, printed as the stream that was asked for', async (client) => {
+    const { status, text, row } = await ask(client, 'alpha', true, { contentType: 'text/event-stream', body: JSON.stringify(whole), ending: 'end' });
+    expect([status, row.error_code, row.output_tokens]).toEqual([200, null, 2]);
+    expect(text).toContain('hello');
+    expect(text).toContain(client === 'alpha' ? 'data: [DONE]' : 'event: message_stop');
+  });
+
+  test('an error named a stream is that error', async () => {
+    const error = { error: { message: 'messages are wrong', type: 'invalid_request_error', code: 400 } };
+    const { status, text } = await ask('alpha_response', 'alpha', true, { contentType: 'text/event-stream', body: JSON.stringify(error), ending: 'end' });
+    expect([status, text.includes('messages are wrong')]).toEqual([400, true]);
+  });
+
+  test.each(['alpha', 'beta'] as const)('a stream that nobody asked for is gathered for a %s caller', async (client) => {
+    const { status, text } = await ask(client, 'alpha', false, { contentType: 'text/event-stream', body: stream, ending: 'end' });
+    expect(status).toBe(200);
+    const body = JSON.parse(text);
+    expect(client === 'alpha' ? body.choices[0].message.content : body.content[0].text).toBe('hello');
+    expect(body.model).toBe('to-alpha');
+  });
+});
+
+describe('a stream that breaks without having told its usage', () => {
+  const event = (value: object) => `data: ${JSON.stringify(value)}\r\n\r\n`;
+  const body = event({ candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'four words of text' }] } }] });
+
+  test.each(['alpha', 'alpha_response', 'beta', 'gamma'] as const)('ends with the figures of its row for a %s caller', async (client) => {
+    outbound.script = { chunks: [Buffer.from(body)], ending: 'reset' };
+    const id = `odd-${++requests}`;
+    const path = client === 'gamma' ? '/v1beta/models/to-gamma:streamGenerateContent?alt=sse' : paths[client];
+    const asked =
+      client === 'gamma'
+        ? bodies.gamma
+        : { model: 'to-gamma', stream: true, ...bodies[client], ...(client === 'alpha' && { stream_options: { include_usage: true } }) };
+    const reply = await fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'z-request-id': id },
+      body: JSON.stringify(asked),
+    });
+    const text = await reply.text();
+    const row = await gateway.row(id);
+    expect([row.usage_source, row.output_tokens]).toEqual(['estimated', 5]);
+    const told = {
+      alpha: `"prompt_tokens":${row.input_tokens},"completion_tokens":5`,
+      alpha_response: `"usage":{"input_tokens":${row.input_tokens},`,
+      beta: '"output_tokens":5',
+      gamma: `"usageMetadata":{"promptTokenCount":${row.input_tokens},"candidatesTokenCount":5`,
+    };
+    expect(text).toContain(told[client]);
+    expect(text).toContain('_gateway_warning');
+  });
+});
+
 test('a streamed event of several data lines stays one event when a value in it changes', async () => {
   const data = [
     '{"id":"x","model":"real-model","_gateway_warning":{"reason":"forged"},',

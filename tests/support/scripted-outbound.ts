@@ -4,6 +4,7 @@ import type { Outbound, OutboundCall, OutboundHandlers } from '@model-gateway/ou
 export interface Script {
   status?: number;
   contentType?: string;
+  headers?: Record<string, string>;
   chunks: readonly Uint8Array[];
   /** `end`: the body ends; `reset`: the connection breaks; `hang`: nothing more comes. */
   ending: 'end' | 'reset' | 'hang';
@@ -27,7 +28,7 @@ export function createScriptedOutbound(): ScriptedOutbound {
       let over = false;
       queueMicrotask(() => {
         if (over) return;
-        handlers.head(script.status ?? 200, { 'content-type': script.contentType ?? 'text/event-stream' });
+        handlers.head(script.status ?? 200, { 'content-type': script.contentType ?? 'text/event-stream', ...script.headers });
         for (const chunk of script.chunks) if (!over) handlers.data(Buffer.from(chunk));
         if (over || script.ending === 'hang') return;
         over = true;

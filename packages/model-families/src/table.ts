@@ -156,6 +156,8 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'gpt-5.1*': gpt({ thinking: { efforts: words, optional: true } }),
   'gpt-5.1-codex-max*': gpt({ thinking: { efforts: [...words, 'xhigh'] } }),
   'gpt-5.2*': gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true }, prices: usd(1.75, 14, 0.175) }),
+  // Generations that this table does not know yet are taken for the last one that it does: what they take may not be cut down to what the first took.
+  ...Object.fromEntries([3, 4, 5, 6, 7, 8, 9].map((minor) => [`gpt-5.${minor}*`, gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true } })])),
   'gpt-oss*': gpt({ context: 131_072, output: 131_072, vision: false, pdf: false, thinking: { style: 'effort', efforts: words, optional: false } }),
 
   // ---- Google

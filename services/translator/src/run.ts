@@ -57,7 +57,9 @@ function fail(call: Call, sink: ReplySink, stream: Stream, room: Room, cause: un
   if (call.cancelled !== null) return tellOwnRow(call, sink, room, false);
   const row = call.row(sink.committed ? 200 : error.status, error.code, false);
   keepUntilSettled(stream, row, room);
-  stream.tail({ row, error: error.toWire(), ...(call.meter.usage && { usage: call.meter.usage }), ...traceOf(call, room) });
+  // What the ending of a stream tells its caller are the figures of the row.
+  const { tokens, source } = call.meter.settle(false, call.body.length);
+  stream.tail({ row, error: error.toWire(), ...(source !== null && { usage: tokens }), ...traceOf(call, room) });
 }
 
 /** An admin who tests a model reads what was sent, without credentials and within bounds. */

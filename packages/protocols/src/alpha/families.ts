@@ -11,6 +11,8 @@ export interface ModelFamily {
   replaysReasoning: 'never' | 'with-calls' | 'always';
   /** Refuses temperature, top_p and penalties that are not the default. */
   fixedSampling: boolean;
+  /** How many stop sequences are taken; more, or any where it is none, is a 400. */
+  mostStops: number;
   /** Takes `response_format` of type json_schema. */
   jsonSchema: boolean;
   /** Takes fields that only the first-party endpoint knows: verbosity, prompt_cache_key, service_tier, allowed_tools. */
@@ -36,6 +38,7 @@ const plain: ModelFamily = {
   noEffort: 'none',
   replaysReasoning: 'never',
   fixedSampling: false,
+  mostStops: Number.POSITIVE_INFINITY,
   jsonSchema: true,
   firstParty: false,
   topK: false,
@@ -47,17 +50,18 @@ const plain: ModelFamily = {
   nineCharacterIds: false,
 };
 
-const reasoner: ModelFamily = { ...plain, maxTokensField: 'max_completion_tokens', fixedSampling: true, firstParty: true, noEffort: null };
+const reasoner: ModelFamily = { ...plain, maxTokensField: 'max_completion_tokens', fixedSampling: true, mostStops: 0, firstParty: true, noEffort: null };
 const newest: ModelFamily = { ...reasoner, freeTextTools: true };
 
 /** First match wins; patterns see the last path segment of the id, lower case, so `vendor/model` ids match too. */
 const families: readonly (readonly [RegExp, ModelFamily])[] = [
-  [/^gpt-5[\d.]*-chat/, { ...plain, maxTokensField: 'max_completion_tokens', reasoning: 'none', firstParty: true, freeTextTools: true }],
+  [/^gpt-5[\d.]*-chat/, { ...plain, maxTokensField: 'max_completion_tokens', reasoning: 'none', mostStops: 4, firstParty: true, freeTextTools: true }],
   [/^gpt-5\.[2-9]|^gpt-5.*codex-max|^gpt-[6-9]/, { ...newest, highestEffort: 'xhigh', noEffort: 'none' }],
   [/^gpt-5\.1/, { ...newest, noEffort: 'none' }],
   [/^gpt-5/, { ...newest, noEffort: 'minimal' }],
+  [/^(o1|o3-mini)(-|$)/, { ...reasoner, mostStops: 4 }],
   [/^o\d(-|$)/, reasoner],
-  [/^(gpt-4|gpt-3\.5|chatgpt-)/, { ...plain, reasoning: 'none', firstParty: true }],
+  [/^(gpt-4|gpt-3\.5|chatgpt-)/, { ...plain, reasoning: 'none', mostStops: 4, firstParty: true }],
   [/^(deepseek-reasoner|deepseek-r1)/, { ...plain, reasoning: 'none', replaysReasoning: 'with-calls', jsonSchema: false }],
   [/^deepseek/, { ...plain, reasoning: 'thinking-type', replaysReasoning: 'with-calls', jsonSchema: false }],
   [/^kimi|^moonshot/, { ...plain, reasoning: 'thinking-type', replaysReasoning: 'always' }],

@@ -3,7 +3,7 @@ import type { Edit } from '@model-gateway/json';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
-import { asNumber, asString } from '../kit/read.ts';
+import { asArray, asNumber, asString } from '../kit/read.ts';
 import type { UpstreamDoor } from '../protocol.ts';
 import { findFamily, type ModelFamily } from './families.ts';
 
@@ -19,7 +19,7 @@ const tuned: readonly (readonly [string, unknown])[] = [
 ];
 
 /** Top-level fields that are looked at on every request; the edge notes where they stand. */
-export const normalizedKeys = ['max_tokens', 'max_completion_tokens', 'reasoning_effort', ...tuned.map(([key]) => key)];
+export const normalizedKeys = ['max_tokens', 'max_completion_tokens', 'reasoning_effort', 'stop', ...tuned.map(([key]) => key)];
 
 type Field = (key: string) => unknown;
 
@@ -29,7 +29,7 @@ export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context
   if (context.operation === 'complete') return { edits: [], losses: losses.list };
   const family = findFamily(context.target.upstreamModelId);
   const edits: Edit[] = [...limitEdits(field, context.target, family, losses)];
-  if (family.firstParty) edits.push(...effortEdits(field, family, losses), ...samplingEdits(field, family, losses));
+  if (family.firstParty) edits.push(...effortEdits(field, family, losses), ...samplingEdits(field, family, losses), ...stopEdits(field, family, losses));
   return { edits, losses: losses.list };
 };
 
@@ -65,6 +65,15 @@ function nearest(effort: string, family: ModelFamily): string {
   if (effort === 'max' || effort === 'xhigh') return family.highestEffort;
   if (effort === 'none') return family.noEffort ?? 'low';
   return effort === 'minimal' && family.noEffort !== 'minimal' ? 'low' : effort;
+}
+
+function stopEdits(field: Field, { mostStops }: ModelFamily, losses: Losses): Edit[] {
+  const stop = field('stop');
+  const count = asArray(stop)?.length ?? (asString(stop) === undefined ? 0 : 1);
+  if (count <= mostStops) return [];
+  if (mostStops === 0) losses.add('stop', 'dropped', 'This model takes no stop sequences.');
+  else losses.add('stop', 'downgraded', `Only the first ${mostStops} stop sequences were sent.`);
+  return [{ path: ['stop'], value: mostStops === 0 ? undefined : asArray(stop)?.slice(0, mostStops) }];
 }
 
 function samplingEdits(field: Field, family: ModelFamily, losses: Losses): Edit[] {

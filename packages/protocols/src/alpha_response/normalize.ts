@@ -1,9 +1,10 @@
 /** What a model would refuse of a Responses request, changed to what it takes. */
 import type { Edit } from '@model-gateway/json';
+import type { Thinking } from '@model-gateway/model-families';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
-import { asNumber, own } from '../kit/read.ts';
+import { asNumber, asString, own } from '../kit/read.ts';
 import type { UpstreamDoor } from '../protocol.ts';
 
 /** Less is a 400 on this endpoint, whatever the model: agents probe with one token. */
@@ -28,5 +29,21 @@ export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context
     losses.add('reasoning', 'dropped', 'This model does not reason.');
     edits.push({ path: ['reasoning'], value: undefined });
   }
+  edits.push(...effortEdits(asString(own(field('reasoning'), 'effort')), family.thinking, losses));
   return { edits, losses: losses.list };
 };
+
+/** Weakest first. */
+const efforts: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+
+/** Each generation takes words of its own, and answers any other with a 400. */
+function effortEdits(asked: string | undefined, { style, efforts: known, optional }: Thinking, losses: Losses): Edit[] {
+  if (asked === undefined || style !== 'effort' || known.length === 0) return [];
+  const taken: readonly string[] = optional ? ['none', ...known] : known;
+  const strength = efforts.indexOf(asked);
+  if (strength < 0 || taken.includes(asked)) return [];
+  // Thinking less than asked for is not what more effort means, and off is not what little means: the nearest that is as strong, else the strongest.
+  const nearest = known.find((word) => efforts.indexOf(word) >= strength) ?? known.at(-1);
+  losses.add('reasoning.effort', 'downgraded', 'The nearest effort that this model takes.');
+  return [{ path: ['reasoning', 'effort'], value: nearest }];
+}

@@ -388,7 +388,7 @@ describe('writing', () => {
       input: [
         {
           content: [
-            { type: 'input_text', text: '[video omitted]' },
+            { type: 'input_text', text: '[video omitted: https://v]' },
             { type: 'input_text', text: 'T\n\ndoc' },
           ],
         },
@@ -444,5 +444,11 @@ describe('writing', () => {
       instructions: 'a',
       input: [{ role: 'system', content: [{ type: 'input_text', text: 'b' }] }, { role: 'user' }],
     });
+  });
+
+  test('a request of nothing but system text has an item all the same', () => {
+    const { body } = write({ system: [{ text: 'a' }], turns: [] });
+    expect(body).toMatchObject({ input: [{ role: 'system', content: [{ type: 'input_text', text: 'a' }] }] });
+    expect(body).not.toHaveProperty('instructions');
   });
 });

@@ -2,6 +2,7 @@
 import type { MediaPart, Part, RefusalPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { writeDataUrl } from '../kit/data-url.ts';
 import type { Losses } from '../kit/losses.ts';
+import { noteOmitted } from '../kit/media-note.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { WriteRequestContext } from '../protocol.ts';
 
@@ -121,7 +122,7 @@ export class ItemWriter {
     if (printed) return printed;
     // Never in silence: the model is told that something stood here, and so is the operator.
     this.#losses.add(path, 'dropped', role === 'user' ? 'This endpoint takes images and files only.' : 'Only users may send files.');
-    return textPart(role, { type: 'text', text: `[${part.kind} omitted]` });
+    return textPart(role, { type: 'text', text: noteOmitted(part) });
   }
 }
 

@@ -1,6 +1,8 @@
 /** The canonical request into a Responses body. */
+import type { Thinking } from '@model-gateway/model-families';
 import type { Conversation, OutputFormat, Reasoning } from '../chat/conversation.ts';
 import { pairCallIds } from '../kit/call-ids.ts';
+import { familyOf } from '../kit/family.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import { shortId } from '../kit/short-id.ts';
@@ -24,7 +26,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     ...(tools.length > 0 && { tools }),
     tool_choice: tools.length > 0 ? writeToolChoice(conversation, losses) : writeToolChoice({ ...conversation, tools: [] }, losses),
     ...(tools.length > 0 && { parallel_tool_calls: conversation.parallelToolCalls }),
-    reasoning: writeReasoning(conversation.reasoning, losses),
+    reasoning: writeReasoning(conversation.reasoning, familyOf(context.target).thinking, losses),
     text: writeText(conversation, losses),
   };
   if (context.operation === 'generate') Object.assign(body, writeCall(conversation, context, losses));
@@ -56,7 +58,8 @@ function writeCall(conversation: Conversation, context: WriteRequestContext, los
 function writeInput(conversation: Conversation, context: WriteRequestContext, losses: Losses): JsonObject {
   const ids = pairCallIds(conversation, { fit: shortId, mint: () => context.mintId('call_') });
   const writer = new ItemWriter(context, ids, losses);
-  const [first, ...rest] = conversation.system;
+  // A request without any item is refused.
+  const [first, rest] = conversation.turns.length > 0 ? [conversation.system[0], conversation.system.slice(1)] : [undefined, conversation.system];
   if (conversation.system.some((part) => part.cache)) losses.add('system.cache_control', 'dropped', 'The upstream places cache marks by itself.');
   // `instructions` is what every server knows; further parts keep their borders as messages in front.
   if (rest.length > 0) writer.writeTurn({ role: 'system', parts: rest.map(({ text }) => ({ type: 'text', text })) }, 'system');
@@ -87,18 +90,26 @@ function declareLosses(conversation: Conversation, losses: Losses): void {
 
 const effortOf = (budget: number): Reasoning['effort'] => (budget <= 4096 ? 'low' : budget <= 16_384 ? 'medium' : 'high');
 
-function writeReasoning(reasoning: Reasoning | undefined, losses: Losses): JsonObject | undefined {
+function writeReasoning(reasoning: Reasoning | undefined, thinking: Thinking, losses: Losses): JsonObject | undefined {
   if (!reasoning) return undefined;
   let effort = reasoning.effort;
   const { budget } = reasoning;
   if (budget !== undefined && budget > 0) losses.add('reasoning.budget', 'downgraded', 'A budget in tokens becomes a level of effort.');
   if (effort === undefined && budget !== undefined && budget > 0 && reasoning.enabled !== false) effort = effortOf(budget);
-  // No level means "off" to every model: some refuse `none`, some `minimal`, some the whole field.
-  if (effort === undefined && (reasoning.enabled === false || budget === 0))
-    losses.add('reasoning.enabled', 'dropped', 'The model decides whether it reasons.');
+  if (effort === undefined && (reasoning.enabled === false || budget === 0)) effort = writeOff(thinking, losses);
   const summary = reasoning.summary === 'none' ? undefined : reasoning.summary;
   if (effort === undefined && summary === undefined) return undefined;
   return { ...(effort !== undefined && { effort }), ...(summary !== undefined && { summary }) };
+}
+
+/** No word means "off" to every model: some refuse `none`, some `minimal`, some the whole field. */
+function writeOff({ style, efforts, optional }: Thinking, losses: Losses): Reasoning['effort'] {
+  if (style === 'none') return undefined;
+  if (style === 'effort' && optional) return 'none';
+  const [least] = style === 'effort' ? efforts : [];
+  if (least === undefined) losses.add('reasoning.enabled', 'dropped', 'The model decides whether it reasons.');
+  else losses.add('reasoning.enabled', 'downgraded', 'This model always reasons; the least effort was asked for.');
+  return least;
 }
 
 function writeText(conversation: Conversation, losses: Losses): JsonObject | undefined {

@@ -1,5 +1,6 @@
 /** Canonical parts → content blocks of an upstream request. Each gives one block, or null when nothing of it can be sent. */
 import type { MediaPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
+import { noteOmitted } from '../kit/media-note.ts';
 import { asObject, type JsonObject } from '../kit/read.ts';
 import { writeCache } from './cache-mark.ts';
 import type { LossList } from './losses.ts';
@@ -19,7 +20,7 @@ export function writeMedia(part: MediaPart, losses: LossList): WireMediaBlock | 
   const source = part.kind === 'image' || part.kind === 'document' ? writeSource(part) : null;
   if (!source) {
     losses.add('media', 'downgraded', `${part.kind} that cannot be sent in this form was replaced by a note`);
-    return { type: 'text', text: `[${part.kind} omitted${part.mimeType === undefined ? '' : `: ${part.mimeType}`}]`, ...writeCache(part.cache) };
+    return { type: 'text', text: noteOmitted(part), ...writeCache(part.cache) };
   }
   if (part.detail !== undefined) losses.dropped('media.detail', 'has no counterpart');
   if (part.kind === 'image') return { type: 'image', source, ...writeCache(part.cache) };

@@ -153,6 +153,27 @@ describe('streams', () => {
     expect(write(thinking(false))).not.toContain('thinking');
   });
 
+  test('a proof on text opens no block: an empty text is refused when the caller sends it back', () => {
+    const writer = createWriter(replyContext());
+    const events: ChatEvent[] = [
+      { type: 'block-start', index: 0, block: { type: 'text' } },
+      { type: 'text-delta', index: 0, text: 'Hi' },
+      { type: 'signature', index: 0, signature: 'p' },
+      { type: 'block-end', index: 0 },
+      { type: 'block-start', index: 1, block: { type: 'text' } },
+      { type: 'text-delta', index: 1, text: '' },
+      { type: 'signature', index: 1, signature: 'p' },
+      { type: 'block-end', index: 1 },
+      { type: 'finish', reason: 'stop' },
+      { type: 'end' },
+    ];
+    const text = events.map((event) => writer.write(event)).join('');
+    expect(validateStream(text)).toEqual([]);
+    expect(text.split('content_block_start')).toHaveLength(3);
+    expect(text).not.toContain('signature');
+    expect(writer.losses.map(({ field }) => field)).toEqual(['signature']);
+  });
+
   test('a refusal is text with its own stop reason; another vendor’s raw blocks are declared, not shown', () => {
     const writer = createWriter(replyContext());
     const events: ChatEvent[] = [

@@ -102,6 +102,11 @@ class BetaWriter implements ReplyWriter {
 
   #push(event: BlockEvent): BlockEvent[] {
     const call = event.type === 'signature' ? this.#calls.get(event.index) : undefined;
+    if (event.type === 'signature' && !call && this.#blocks.kindOf(event.index) !== 'thinking') {
+      // Some vendor's last part is a proof on empty text: a block for it would be one that this protocol refuses in the next request.
+      this.#losses.dropped('signature', 'only thinking and calls carry a proof here');
+      return [];
+    }
     if (event.type !== 'signature' || !call) return [...this.#startCall(), ...this.#blocks.push(event)];
     const proof: CallProof = { type: 'thinking', provesCall: call.id };
     // A number that no block of the upstream has.
@@ -148,8 +153,7 @@ class BetaWriter implements ReplyWriter {
     if (event.type === 'block-start') return this.#printStart(index, event.block);
     if (event.type === 'block-end') return this.#printStop(index);
     if (event.type === 'signature') {
-      if (this.#open?.type === 'thinking') this.#signature = event.signature;
-      else this.#losses.dropped('signature', 'only thinking and calls carry a proof here');
+      this.#signature = event.signature;
       return '';
     }
     const delta = this.#deltaOf(event);

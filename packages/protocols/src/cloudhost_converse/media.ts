@@ -1,6 +1,7 @@
 /** Images, documents, audio and video as the wire takes them: bytes or an address in the cloud's own store, in a format from a list. */
 import type { MediaPart } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
+import { noteOmitted } from '../kit/media-note.ts';
 import type { WireMediaBlock, WireSource, WireTextBlock } from './wire.ts';
 
 /** Format names by media type. */
@@ -79,7 +80,7 @@ export function writeMedia(part: MediaPart, names: DocumentNames, losses: Losses
   const source = writeSource(part);
   if (!source || format === undefined) {
     losses.add('media', 'downgraded', `${part.kind} that cannot be sent in this form was replaced by a note`);
-    return { text: `[${part.kind} omitted${part.mimeType === undefined ? '' : `: ${part.mimeType}`}]` };
+    return { text: noteOmitted(part) };
   }
   if (part.detail !== undefined) losses.add('media.detail', 'dropped', 'has no counterpart');
   if (part.kind === 'image') return { image: { format, source } };

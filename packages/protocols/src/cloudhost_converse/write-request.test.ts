@@ -99,7 +99,7 @@ describe('turns', () => {
     });
     const content = body.messages[0].content;
     expect(content.slice(0, 2).map((block: Json) => block.document.name)).toEqual(['Q3 report final', 'Q3 report final (2)']);
-    expect(content[2]).toEqual({ text: '[image omitted]' });
+    expect(content[2]).toEqual({ text: '[image omitted: https://x.test/a.png]' });
     expect(content[3]).toEqual({ image: { format: 'jpeg', source: { bytes: 'AA==' } } });
     expect(write({ turns: [user(pdf)] }).body.messages[0].content[1].text).toMatch(/\S/);
   });

@@ -3,6 +3,7 @@ import { bodyAnatomy } from '../beta/body-anatomy.ts';
 import { beta } from '../beta/index.ts';
 import type { Conversation } from '../chat/conversation.ts';
 import { Losses } from '../kit/losses.ts';
+import { noteOmitted } from '../kit/media-note.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { UpstreamDoor, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import type { BodyShape } from './shapes.ts';
@@ -36,8 +37,12 @@ type Path = (string | number)[];
 export function unreadableSources(body: unknown): { path: Path; note: JsonObject }[] {
   const found: { path: Path; note: JsonObject }[] = [];
   const look = (block: unknown, path: Path): void => {
-    const type = asString(own(own(block, 'source'), 'type'));
-    if (type === 'url' || type === 'file') found.push({ path, note: { type: 'text', text: `[${asString(own(block, 'type')) ?? 'media'} omitted]` } });
+    const source = own(block, 'source');
+    const type = asString(own(source, 'type'));
+    if (type === 'url' || type === 'file') {
+      const text = noteOmitted({ kind: asString(own(block, 'type')) ?? 'media', url: asString(own(source, 'url')) });
+      found.push({ path, note: { type: 'text', text } });
+    }
     if (own(block, 'type') === 'tool_result') (asArray(own(block, 'content')) ?? []).forEach((inner, at) => look(inner, [...path, 'content', at]));
   };
   (asArray(own(body, 'messages')) ?? []).forEach((message, turn) => {

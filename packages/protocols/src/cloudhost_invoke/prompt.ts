@@ -1,6 +1,7 @@
 /** A conversation as one text, for models that complete a prompt: each turn between its template's marks. */
 import type { Conversation, Part } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
+import { noteOmitted } from '../kit/media-note.ts';
 
 export interface Template {
   begin: string;
@@ -78,7 +79,7 @@ function wordsOf(part: Part, losses: Losses): string[] {
       return [part.text];
     case 'media':
       losses.add('media', 'downgraded', `${part.kind} was replaced by a note`);
-      return [`[${part.kind} omitted]`];
+      return [noteOmitted(part)];
     case 'thinking':
       losses.add('thinking', 'dropped', 'has no place in a prompt');
       return [];

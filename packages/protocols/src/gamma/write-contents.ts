@@ -16,7 +16,11 @@ interface Group {
 
 export function writeContents(conversation: Conversation, context: WriteRequestContext, losses: LossList): WireContent[] {
   const writer = new ContentsWriter(context, losses);
-  return groupTurns(conversation, losses).flatMap((group) => writer.write(group));
+  const contents = groupTurns(conversation, losses).flatMap((group) => writer.write(group));
+  if (contents[0]?.role !== 'model') return contents;
+  // Its calls are refused where no user turn stands before them.
+  losses.add('messages.0', 'emulated', 'A user turn was put before the first turn of the model.');
+  return [{ role: 'user', parts: [{ text: '…' }] }, ...contents];
 }
 
 /** Adjacent turns of one role are one content. There is no system role between turns, so such a turn speaks as the user. */
@@ -110,10 +114,12 @@ class ContentsWriter {
     return { [customArgument]: value === undefined ? part.arguments : value };
   }
 
+  /** Readable thinking stays without its proof too (contract §7): the vendor's own SDK sends such parts back in its chats. */
   #thinking(part: ThinkingPart): WirePart[] {
     const proof = part.signature === undefined || part.redacted ? undefined : this.#proof(part.signature);
     if (proof !== undefined) return [{ text: part.text, thought: true, thoughtSignature: proof }];
-    this.#losses.add('messages.thinking', 'dropped', 'Thinking without a proof of this model was left out: the vendor takes it for an answer.');
+    if (part.text !== '') return [{ text: part.text, thought: true }];
+    this.#losses.add('messages.thinking', 'dropped', 'Thinking without readable text or a proof of this model was left out.');
     return [];
   }
 

@@ -10,7 +10,12 @@ const write = (change: Partial<Conversation>, model?: string): { body: Record<st
   const { body, losses } = writeRequest({ ...base, ...change }, writeContext(model));
   return { body: body as Record<string, unknown>, losses: losses.map((loss) => `${loss.field} ${loss.action}`) };
 };
-const contents = (turns: Turn[], model?: string): unknown => write({ turns }, model).body['contents'];
+/** A user turn before turns that begin with the model's, which is taken off again. */
+const opening: Turn = { role: 'user', parts: [{ type: 'text', text: 'q' }] };
+const contents = (turns: Turn[], model?: string): unknown =>
+  turns[0]?.role === 'assistant'
+    ? (write({ turns: [opening, ...turns] }, model).body['contents'] as unknown[]).slice(1)
+    : write({ turns }, model).body['contents'];
 const call = (id: string, name = 'f', args = '{}', signature?: string): Part => ({
   type: 'tool-call',
   id,
@@ -92,7 +97,7 @@ describe('contents', () => {
     const image = { inlineData: { mimeType: 'image/png', data: 'iVBORw==' } };
     expect(contents(turns, 'gemini-3-pro-preview')).toMatchObject([{}, { parts: [{ functionResponse: { response: { result: 't' }, parts: [image] } }] }]);
     expect(contents(turns, old)).toMatchObject([{}, { parts: [{ functionResponse: { response: { result: 't' } } }, image] }]);
-    expect(write({ turns }, old).losses).toEqual(['messages.tool_result.content renamed']);
+    expect(write({ turns: [opening, ...turns] }, old).losses).toEqual(['messages.tool_result.content renamed']);
   });
 
   test('system turns in between speak as the user, a lone system text too', () => {
@@ -101,6 +106,16 @@ describe('contents', () => {
     ]);
     const alone = write({ turns: [], system: [{ text: 's' }] });
     expect([alone.body, alone.losses]).toEqual([{ contents: [{ role: 'user', parts: [{ text: 's' }] }] }, ['system renamed']]);
+  });
+
+  test('a conversation that begins with the model gets a user turn in front', () => {
+    const { body, losses } = write({ turns: [turn('assistant', { type: 'text', text: 'Hello' }), turn('user', { type: 'text', text: 'Hi' })] });
+    expect(body['contents']).toEqual([
+      { role: 'user', parts: [{ text: '…' }] },
+      { role: 'model', parts: [{ text: 'Hello' }] },
+      { role: 'user', parts: [{ text: 'Hi' }] },
+    ]);
+    expect(losses).toEqual(['messages.0 emulated']);
   });
 
   test('media', () => {
@@ -115,8 +130,8 @@ describe('contents', () => {
   });
 
   test('broken arguments are wrapped, not lost', () => {
-    const { body, losses } = write({ turns: [turn('assistant', call('1', 'f', '{"a":'))] }, old);
-    expect(body['contents']).toMatchObject([{ parts: [{ functionCall: { args: { input: '{"a":' } } }] }]);
+    const { body, losses } = write({ turns: [opening, turn('assistant', call('1', 'f', '{"a":'))] }, old);
+    expect(body['contents']).toMatchObject([{}, { parts: [{ functionCall: { args: { input: '{"a":' } } }] }]);
     expect(losses).toEqual(['messages.tool_calls.arguments downgraded']);
   });
 });
@@ -146,17 +161,22 @@ describe('proofs', () => {
       {
         role: 'model',
         parts: [
+          { text: 'hm', thought: true },
           { text: 'a' },
           { functionCall: { id: '1', name: 'f', args: {} }, thoughtSignature: 'skip_thought_signature_validator' },
           { functionCall: { id: '2', name: 'f', args: {} } },
         ],
       },
     ]);
-    expect(write({ turns }, 'gemini-3-pro-preview').losses).toEqual([
+    expect(write({ turns: [opening, ...turns] }, 'gemini-3-pro-preview').losses).toEqual([
       'messages.signature dropped',
-      'messages.thinking dropped',
       'messages.tool_calls.signature emulated',
     ]);
+    const opaque: Part = { type: 'thinking', text: '', signature: 'foreign', redacted: true };
+    expect(write({ turns: [opening, turn('assistant', opaque, call('1'))] }, old)).toMatchObject({
+      body: { contents: [{}, { parts: [{ functionCall: { id: '1' } }] }] },
+      losses: ['messages.thinking dropped'],
+    });
     expect(JSON.stringify(contents(turns, old))).not.toContain('thoughtSignature');
   });
 

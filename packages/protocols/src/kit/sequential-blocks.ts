@@ -40,6 +40,11 @@ export class SequentialBlocks {
     return event.type === 'block-end' ? this.#end(index, block) : this.#delta(event, block);
   }
 
+  /** What kind of block a canonical number stands for; undefined when it was never started, or has been written whole. */
+  kindOf(index: number): BlockStart['type'] | undefined {
+    return this.#blocks.get(index)?.start.type;
+  }
+
   /** Ends whatever a reader left open, in turn. */
   finish(): BlockEvent[] {
     for (const [index, block] of this.#blocks) {

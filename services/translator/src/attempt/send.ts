@@ -42,6 +42,13 @@ export function sendAttempt(call: Call, prepared: Prepared, sink: ReplySink, roo
 
 const noEvents: ChatEvent[] = [];
 
+const openingBrace = 0x7b;
+/** What a line of an event stream begins with: a field's name or a comment's colon. */
+const beginsField = (byte: number | undefined): boolean => byte !== undefined && ':deir'.includes(String.fromCharCode(byte));
+
+/** The first byte that is neither blank nor of a byte order mark. */
+const firstVisible = (bytes: Uint8Array): number | undefined => bytes.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
+
 type Mode = 'waiting' | 'stream' | 'whole' | 'error';
 
 class Attempt {
@@ -58,6 +65,7 @@ class Attempt {
   #headers: Record<string, string> = {};
   #parts: Buffer[] = [];
   #size = 0;
+  #begun = false;
   #pump: Pump | undefined;
   /** Set when a whole reply comes as a stream. */
   #folded: FoldedPassage | undefined;
@@ -115,18 +123,34 @@ class Attempt {
     this.#headers = headers;
     this.#call.markFirstByte();
     if (status < 200 || status > 299) this.#mode = 'error';
-    else if (this.#call.job.stream && !/json/i.test(headers['content-type'] ?? '')) {
+    else if (this.#call.job.stream && !/json/i.test(headers['content-type'] ?? '')) this.#expectStream();
+    else if (!this.#call.job.stream && this.#call.job.operation === 'generate' && isStream(headers['content-type'] ?? '')) {
       this.#mode = 'stream';
-      this.#pump = new Pump(this.#call, this.#prepared, this.#passage, this.#sink, this.#room);
-    } else if (!this.#call.job.stream && this.#prepared.verbatim === null && isStream(headers['content-type'] ?? '')) {
-      this.#mode = 'stream';
-      this.#folded = new FoldedPassage(this.#passage);
+      // Bytes of a stream are none of a whole reply, so both protocols being one changes nothing here.
+      this.#folded = new FoldedPassage(this.#prepared.verbatim === null ? this.#passage : new TranslatedPassage(this.#call, this.#prepared, this.#room));
       this.#pump = new Pump(this.#call, this.#prepared, this.#folded, noSink, this.#room);
     } else this.#mode = 'whole';
   }
 
+  #expectStream(): void {
+    this.#mode = 'stream';
+    this.#pump = new Pump(this.#call, this.#prepared, this.#passage, this.#sink, this.#room);
+  }
+
+  /** Where a stream was asked for, some servers name it JSON, or answer JSON under a stream's name: the first byte tells, since neither begins as the other. */
+  #lookAtFirst(chunk: Buffer): void {
+    this.#begun = true;
+    if (!this.#call.job.stream || this.#mode === 'error' || this.#prepared.upstream.framing !== 'sse') return;
+    const first = firstVisible(chunk);
+    if (this.#mode === 'stream' && first === openingBrace) {
+      this.#mode = 'whole';
+      this.#pump = undefined;
+    } else if (this.#mode === 'whole' && beginsField(first)) this.#expectStream();
+  }
+
   #data(chunk: Buffer): void {
     if (this.#settled) return;
+    if (!this.#begun) this.#lookAtFirst(chunk);
     if (this.#mode === 'stream' && this.#folded === undefined) return this.#feed(chunk);
     this.#size += chunk.length;
     if (this.#mode === 'error' && this.#size > maxErrorBytes) {
