@@ -3,5 +3,7 @@ export const sealedAs = {
   upstreamKey: (upstreamId: string, keyId: string): string => `upstreams/${upstreamId}/api_keys/${keyId}`,
   upstreamProxy: (upstreamId: string): string => `upstreams/${upstreamId}/proxy`,
   upstreamClientKey: (upstreamId: string): string => `upstreams/${upstreamId}/tls/client_key`,
+  /** `name` in lower case. */
+  upstreamHeader: (upstreamId: string, name: string): string => `upstreams/${upstreamId}/custom_headers/${name}`,
   accessKey: (accessKeyId: string): string => `access_keys/${accessKeyId}/key`,
 } as const;

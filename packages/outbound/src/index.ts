@@ -5,6 +5,7 @@ export * from './egress/check-tls.ts';
 export * from './egress/egress.ts';
 export * from './egress/parse-proxy.ts';
 export * from './egress/read-egress.ts';
+export * from './egress/read-headers.ts';
 export * from './fault.ts';
 export * from './host.ts';
 export * from './outbound.ts';

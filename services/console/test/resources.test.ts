@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sealedAs } from '@model-gateway/contracts';
+import { readCustomHeaders } from '@model-gateway/outbound';
 import { hashAccessKey, isAccessKeyFormat } from '@model-gateway/secrets';
 import type { Storage } from '@model-gateway/storage';
 import { type Engine, engines } from '../../../packages/storage/test/engines.ts';
@@ -11,6 +12,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
   let storage: Storage;
   let harness: Harness;
   let call: Harness['call'];
+  const open = (sealed: string, boundTo: string): string => harness.keyring.open(sealed, boundTo);
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
   beforeEach(async () => {
@@ -262,7 +264,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect([api_keys[0].id, api_keys[2].id]).toEqual([first.id, second.id]);
   });
 
-  test('custom headers that carry a credential: masked, kept behind the mask, and never told twice', async () => {
+  test('custom headers that carry a credential: masked, sealed, kept behind the mask, and never told twice', async () => {
     await seed(harness);
     const custom_headers = {
       Authorization: 'Bearer canary-header-one',
@@ -271,17 +273,44 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       'x-forwarded-for-them': 'Basic canary-header-four',
       'x-team': 'plain',
     };
-    const shown = { ...custom_headers, Authorization: '********', 'x-functions-key': '********', 'x-forwarded-for-them': '********' };
-    const stored = async () => (await storage.catalog.upstreams.find('main'))?.document.custom_headers;
+    const masks = { Authorization: '********', 'x-functions-key': '********', 'x-forwarded-for-them': '********' };
+    const shown = { ...custom_headers, ...masks };
+    const document = async () => (await storage.catalog.upstreams.find('main'))!;
+    const stored = async () => {
+      const { id, document: upstream } = await document();
+      expect(JSON.stringify(await storage.catalog.load())).not.toContain('canary-header');
+      return readCustomHeaders({ ...upstream, id }, open);
+    };
     expect((await call('PATCH', `${api}/upstreams/main`, { custom_headers })).body.custom_headers).toEqual(shown);
     expect((await call('GET', `${api}/upstreams`)).body.items[0].custom_headers).toEqual(shown);
+    // What says nothing new changes nothing: neither masks nor the very values.
+    const { etag } = await document();
+    for (const same of [shown, custom_headers]) expect((await call('PATCH', `${api}/upstreams/main`, { custom_headers: same })).body.etag).toBe(String(etag));
     expect((await call('PUT', `${api}/upstreams/main`, { ...(await call('GET', `${api}/upstreams/main`)).body, enabled: false })).status).toBe(200);
     expect(await stored()).toEqual(custom_headers);
     await call('PATCH', `${api}/upstreams/main`, { custom_headers: { authorization: '********', 'x-functions-key': 'canary-header-three' } });
     expect(await stored()).toEqual({ authorization: 'Bearer canary-header-one', 'x-functions-key': 'canary-header-three' });
     const unknown = await call('PATCH', `${api}/upstreams/main`, { custom_headers: { 'x-api-token': '********' } });
     expect([unknown.status, unknown.body.error.details[0].field]).toEqual([422, 'custom_headers.x-api-token']);
+    const file = (await call('GET', `${api}/export`)).body;
+    await call('PATCH', `${api}/upstreams/main`, { custom_headers: {} });
+    expect((await call('POST', `${api}/import`, file)).body.updated.upstreams).toEqual(['main']);
+    expect(await stored()).toEqual({ authorization: 'Bearer canary-header-one', 'x-functions-key': 'canary-header-three' });
     expect(harness.seen.join('\n')).not.toContain('canary-header');
+  });
+
+  test('a credential that an earlier version left among the headers is masked, and sealed by the next change', async () => {
+    await seed(harness);
+    const { catalog } = storage;
+    await catalog.change(async (writer) => {
+      const stored = (await writer.upstreams.find('main'))!;
+      await writer.upstreams.update(stored, { ...stored.document, custom_headers: { 'x-api-key': 'canary-header-old', 'x-team': 'plain' } });
+    });
+    expect((await call('GET', `${api}/upstreams/main`)).body.custom_headers).toEqual({ 'x-api-key': '********', 'x-team': 'plain' });
+    expect((await call('PATCH', `${api}/upstreams/main`, { enabled: false })).status).toBe(200);
+    const { id, document } = (await catalog.upstreams.find('main'))!;
+    expect(document.custom_headers).toEqual({ 'x-team': 'plain' });
+    expect(readCustomHeaders({ ...document, id }, open)).toEqual({ 'x-api-key': 'canary-header-old', 'x-team': 'plain' });
   });
 
   test('access keys: shown once, masked after, copied, rotated, imported, anonymous', async () => {

@@ -22,6 +22,7 @@ function snapshotWith(revision: number, keys: Record<string, string>, before?: S
       id: name,
       name,
       custom_headers: { 'x-auth': `Bearer header of ${name}`, 'x-team': 'research' },
+      sealed_headers: { 'X-Key': keyring.seal(`Bearer sealed of ${name}`, sealedAs.upstreamHeader(name, 'x-key')) },
       api_keys: [{ id: 'k', weight: 1, sealed: keyring.seal(key, sealedAs.upstreamKey(name, 'k')) }],
     } as unknown as UpstreamRecord;
   });
@@ -78,11 +79,11 @@ describe('bodies to be stored', () => {
 
   test('hold no secret of the configuration as it is now, nor its header values', async () => {
     listen();
-    await send('Apfelstrudel-mit-Sahne', 'header of main and research', { path: '/v1/x?a=Apfelstrudel-mit-Sahne' });
+    await send('Apfelstrudel-mit-Sahne', 'header of main and research, sealed of main', { path: '/v1/x?a=Apfelstrudel-mit-Sahne' });
     expect(await storage.bodies.find('r1')).toMatchObject({
       path: '/v1/x?a=[redacted]',
       request: { text: '[redacted]' },
-      response: { text: '[redacted] and research' },
+      response: { text: '[redacted] and research, [redacted]' },
     });
     snapshot = snapshotWith(2, { main: 'Kaiserschmarrn-mit-Mus', more: 'Zwiebelkuchen-warm' }, snapshot);
     // The old key may still be good where it came from.

@@ -121,6 +121,8 @@ export type StoredTls = Omit<z.output<typeof tlsSchema>, 'client_key'> & { seale
 export type UpstreamRecord = Omit<Upstream, 'api_keys' | 'proxy' | 'dns' | 'tls'> & {
   id: string;
   api_keys: SealedUpstreamKey[];
+  /** Custom headers that carry a credential: name → sealed template. The others stand in `custom_headers`. */
+  sealed_headers?: Record<string, string>;
   proxy?: StoredProxy;
   dns?: NonNullable<Upstream['dns']>;
   tls?: StoredTls;

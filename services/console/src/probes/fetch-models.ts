@@ -1,6 +1,6 @@
 /** Asks an upstream, with one of its own keys, which models it has. */
 import { sealedAs } from '@model-gateway/contracts';
-import { createEgressReader, type Outbound, signRequest } from '@model-gateway/outbound';
+import { createEgressReader, type Outbound, readCustomHeaders, signRequest } from '@model-gateway/outbound';
 import type { Target } from '@model-gateway/protocols';
 import { compileHeaders, noFacts, renderHeaders } from '@model-gateway/rewrite';
 import type { StoredResource, UpstreamDocument } from '@model-gateway/storage';
@@ -37,9 +37,10 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
     const signing = door.signing?.(value, target);
     Object.assign(headers, signing ? await signRequest(signing, { method, url, headers, body: undefined }, new Date()) : door.credential(value, target));
   }
-  renderHeaders(compileHeaders(document.custom_headers, document.user_agent), () => noFacts, headers);
+  const open = (sealed: string, boundTo: string) => room.keyring.open(sealed, boundTo);
+  renderHeaders(compileHeaders(readCustomHeaders({ ...document, id }, open), document.user_agent), () => noFacts, headers);
 
-  const egress = createEgressReader({ open: (sealed, boundTo) => room.keyring.open(sealed, boundTo) })({ ...document, id });
+  const egress = createEgressReader({ open })({ ...document, id });
   const { status, bytes } = await send(room.outbound, { method, url, headers, egress, timeouts: { ...document.timeouts, total_ms: totalMs } });
   if (status === 401 || status === 403) throw new Problem('upstream_credential', `The upstream refused the stored key (${status}).`);
   if (status >= 300 && status < 400)

@@ -1,16 +1,20 @@
-/** Custom headers that carry a credential of their own: masked where they are shown, sealed where they are exported, kept where a mask comes back. */
-import type { Keyring } from '@model-gateway/secrets';
-import { invalid } from '../problem.ts';
+/** Custom headers that carry a credential of their own: they go in sealed, come out as masks, and a mask that comes back stands for what is stored. */
+import { sealedAs } from '@model-gateway/contracts';
+import { readCustomHeaders, type StoredHeaders } from '@model-gateway/outbound';
+import { type Detail, invalid } from '../problem.ts';
+import type { Room } from '../room.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { isTelling } from './conceal.ts';
 import { sealForExport } from './export-seal.ts';
+import { opens } from './stored-secret.ts';
 import { isMasked, upstreamKeyMask } from './upstream-keys.ts';
 
 type Headers = Readonly<Record<string, string>>;
+/** Rows of earlier versions hold such values among the others, until they are saved again. */
+type Stored = Omit<StoredHeaders, 'id'>;
 
 /** What is left of a template that is more than placeholders and the word of a scheme is a value of the admin's. */
 const literal = (template: string): string => template.replaceAll(/\{\{[^{}]*\}\}/g, '').replace(/^\s*(?:bearer|basic|token)?\s*$/i, '');
-
 /** A credential by its own word, whatever header it stands in. */
 const scheme = /^\s*(?:bearer|basic)\s+\S/i;
 
@@ -22,16 +26,44 @@ function isSecret(name: string, template: string): boolean {
 const mapSecrets = (headers: Headers, change: (value: string) => string): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, isSecret(name, value) ? change(value) : value]));
 
-export const maskHeaders = (headers: Headers): Record<string, string> => mapSecrets(headers, () => upstreamKeyMask);
+export const maskHeaders = ({ custom_headers, sealed_headers = {} }: Stored): Record<string, string> => ({
+  ...mapSecrets(custom_headers, () => upstreamKeyMask),
+  ...Object.fromEntries(Object.keys(sealed_headers).map((name) => [name, upstreamKeyMask])),
+});
 
-export const sealHeaders = (headers: Headers, keyring: Keyring): Record<string, string> => mapSecrets(headers, (value) => sealForExport(value, keyring));
+export const exportHeaders = (stored: StoredHeaders, { keyring }: Room): Record<string, string> =>
+  mapSecrets(
+    readCustomHeaders(stored, (sealed, boundTo) => keyring.open(sealed, boundTo)),
+    (value) => sealForExport(value, keyring),
+  );
 
-/** Masks stand for what is stored under the same name. Throws 422 where nothing is. */
-export function keepMaskedHeaders(sent: Headers, stored: Headers | undefined, prefix: string): Record<string, string> {
-  const known = new Map(Object.entries(stored ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
-  const kept = (name: string) => known.get(name.toLowerCase());
-  const isMask = (name: string, value: string) => isMasked(value) && (isTelling(name) || isSecret(name, kept(name) ?? ''));
-  const faults = Object.entries(sent).filter(([name, value]) => isMask(name, value) && kept(name) === undefined);
-  if (faults.length > 0) throw invalid(faults.map(([name]) => ({ field: joinPath(prefix, 'custom_headers', name), message: 'is a mask: send the value' })));
-  return Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, isMask(name, value) ? (kept(name) ?? value) : value]));
+interface Place {
+  upstreamId: string;
+  existing: Stored | undefined;
+  room: Room;
+  prefix: string;
+}
+
+/** What is stored. Throws a 422 that names each mask behind which nothing is. */
+export function sealHeaders(sent: Headers, { upstreamId, existing, room, prefix }: Place): Stored {
+  const byName = (headers: Headers = {}) => new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const [plainOnes, sealedOnes] = [byName(existing?.custom_headers), byName(existing?.sealed_headers)];
+  const faults: Detail[] = [];
+  const plain: [string, string][] = [];
+  const sealed: [string, string][] = [];
+  for (const [name, given] of Object.entries(sent)) {
+    const lower = name.toLowerCase();
+    const boundTo = sealedAs.upstreamHeader(upstreamId, lower);
+    const kept = sealedOnes.get(lower);
+    const old = plainOnes.get(lower);
+    const isMask = isMasked(given) && (isTelling(name) || kept !== undefined || isSecret(name, old ?? ''));
+    if (isMask && kept === undefined && old === undefined)
+      faults.push({ field: joinPath(prefix, 'custom_headers', name), message: 'is a mask: send the value' });
+    const value = isMask ? (old ?? '') : given;
+    if (kept !== undefined && (isMask || opens(room, kept, boundTo) === value)) sealed.push([name, kept]);
+    else if (isSecret(name, value)) sealed.push([name, room.keyring.seal(value, boundTo)]);
+    else plain.push([name, value]);
+  }
+  if (faults.length > 0) throw invalid(faults);
+  return { custom_headers: Object.fromEntries(plain), ...(sealed.length > 0 && { sealed_headers: Object.fromEntries(sealed) }) };
 }

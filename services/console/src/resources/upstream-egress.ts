@@ -6,6 +6,7 @@ import { type Detail, invalid } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { sealForExport } from './export-seal.ts';
+import { opens } from './stored-secret.ts';
 import { isMasked, upstreamKeyMask } from './upstream-keys.ts';
 
 type Shown = Pick<Upstream, 'proxy' | 'dns' | 'tls'>;
@@ -83,16 +84,6 @@ function sealTls({ client_key, ...tls }: NonNullable<Upstream['tls']>, { upstrea
   if (faults.length > 0) throw invalid(faults.map(({ field, message }) => ({ field: joinPath(prefix, 'tls', field), message })));
   if (keeps) return { ...tls, sealed_key: stored };
   return { ...tls, sealed_key: client_key === null ? null : room.keyring.seal(client_key, boundTo) };
-}
-
-/** null: its master key is gone; it can still be replaced. */
-function opens(room: Room, sealed: string, boundTo: string): string | null {
-  try {
-    return room.keyring.open(sealed, boundTo);
-  } catch (error) {
-    room.logger.warn({ error, bound_to: boundTo }, 'a stored secret does not open');
-    return null;
-  }
 }
 
 /** As it is exported: what holds a credential sealed for export, whole. */

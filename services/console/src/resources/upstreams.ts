@@ -12,7 +12,7 @@ import { checkCustomHeaders, checkHeaderTemplate } from '../validation/templates
 import { concealConfig, concealHeaders } from './conceal.ts';
 import { sealForExport } from './export-seal.ts';
 import type { Resource } from './resource.ts';
-import { keepMaskedHeaders, maskHeaders, sealHeaders } from './secret-headers.ts';
+import { exportHeaders, maskHeaders, sealHeaders } from './secret-headers.ts';
 import { checkEgress, exportEgress, sealEgress, showEgress } from './upstream-egress.ts';
 import { matchUpstreamKeys, upstreamKeyMask } from './upstream-keys.ts';
 
@@ -31,20 +31,25 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
   answer: upstreamSchema.extend({ api_keys: z.array(upstreamKeySchema.required({ id: true, key: true })) }),
   reader: (reader) => reader.upstreams,
   writer: (writer) => writer.upstreams,
-  toInput: ({ api_keys, ...document }) => ({ ...document, ...showEgress(document), api_keys: api_keys.map(withoutValue) }),
-  keptSecrets: ({ api_keys }) => ({ api_keys: api_keys.map(withoutValue) }),
-  toReply: ({ api_keys, ...document }) => ({
+  toInput: ({ api_keys, sealed_headers, ...document }) => ({
     ...document,
     ...showEgress(document),
-    custom_headers: maskHeaders(document.custom_headers),
+    custom_headers: maskHeaders({ ...document, sealed_headers }),
+    api_keys: api_keys.map(withoutValue),
+  }),
+  keptSecrets: ({ api_keys }) => ({ api_keys: api_keys.map(withoutValue) }),
+  toReply: ({ api_keys, sealed_headers, ...document }) => ({
+    ...document,
+    ...showEgress(document),
+    custom_headers: maskHeaders({ ...document, sealed_headers }),
     api_keys: api_keys.map(({ sealed: _sealed, ...key }) => ({ ...key, key: upstreamKeyMask })),
   }),
   conceal: (shown) => ({ ...shown, custom_headers: concealHeaders(shown['custom_headers']), extra_config: concealConfig(shown['extra_config']) }),
-  secrets: ({ api_keys, proxy, tls, custom_headers, extra_config }) => ({
+  secrets: ({ api_keys, proxy, tls, custom_headers, sealed_headers, extra_config }) => ({
     api_keys: api_keys.map(({ id, sealed }) => [id, sealed]),
     proxy: proxy?.sealed ?? null,
     tls: tls?.sealed_key ?? null,
-    custom_headers,
+    custom_headers: [custom_headers, sealed_headers],
     extra_config,
   }),
   check: (input, room) => [
@@ -60,8 +65,8 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
   async build({ api_keys, proxy, dns, tls, ...input }, { id, existing, room, prefix }) {
     const keys = matchUpstreamKeys(api_keys, { upstreamId: id, stored: existing?.document.api_keys ?? [], room, prefix });
     const egress = sealEgress({ proxy, dns, tls }, { upstreamId: id, existing: existing?.document, room, prefix });
-    const custom_headers = keepMaskedHeaders(input.custom_headers, existing?.document.custom_headers, prefix);
-    return { document: { ...withoutBlankScripts(input), ...egress, custom_headers, api_keys: keys } };
+    const headers = sealHeaders(input.custom_headers, { upstreamId: id, existing: existing?.document, room, prefix });
+    return { document: { ...withoutBlankScripts(input), ...egress, ...headers, api_keys: keys } };
   },
   checkLinks: (document, reader, prefix) => checkTargets(document.request_body_rules, reader, prefix),
   async checkRemoval({ document }, reader) {
@@ -74,10 +79,10 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
       names.map((message) => ({ field: 'models', message })),
     );
   },
-  toExport: ({ id, document: { api_keys, ...document } }, room) => ({
+  toExport: ({ id, document: { api_keys, sealed_headers, ...document } }, room) => ({
     ...document,
     ...exportEgress(document, id, room),
-    custom_headers: sealHeaders(document.custom_headers, room.keyring),
+    custom_headers: exportHeaders({ ...document, id, sealed_headers }, room),
     api_keys: api_keys.map(({ sealed, ...key }) => ({ ...key, key: sealForExport(room.keyring.open(sealed, sealedAs.upstreamKey(id, key.id)), room.keyring) })),
   }),
 };

@@ -30,10 +30,12 @@ export function createKnownSecrets({ keyring, redactor, logger }: KnownSecretsDe
     }
   };
   const secretsOf = (upstream: UpstreamRecord): string[] => {
-    const { id, api_keys, proxy, custom_headers } = upstream;
+    const { id, api_keys, proxy, custom_headers, sealed_headers = {} } = upstream;
     const keys = api_keys.flatMap((key) => open(upstream, key.sealed, sealedAs.upstreamKey(id, key.id)));
     const userInfo = proxy?.sealed ? open(upstream, proxy.sealed, sealedAs.upstreamProxy(id)) : [];
-    const headers = Object.entries(custom_headers).flatMap(([name, value]) => (likelyCredential.test(name) ? [value.replace(/^(?:bearer|basic) +/i, '')] : []));
+    const likely = Object.entries(custom_headers).flatMap(([name, value]) => (likelyCredential.test(name) ? [value] : []));
+    const sealed = Object.entries(sealed_headers).flatMap(([name, value]) => open(upstream, value, sealedAs.upstreamHeader(id, name.toLowerCase())));
+    const headers = [...likely, ...sealed].map((value) => value.replace(/^(?:bearer|basic) +/i, ''));
     // A pair or a triple is secret in each of its parts.
     return [...new Set([...[...keys, ...userInfo].flatMap((value) => [value, ...value.split(':')]), ...headers])];
   };

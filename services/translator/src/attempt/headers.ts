@@ -1,8 +1,9 @@
 /** The headers of one upstream call, made afresh for every attempt. */
 import type { UpstreamRecord } from '@model-gateway/contracts';
-import { signRequest } from '@model-gateway/outbound';
+import { GatewayError } from '@model-gateway/errors';
+import { readCustomHeaders, signRequest } from '@model-gateway/outbound';
 import { compileHeaders, type HeaderTemplates, renderHeaders } from '@model-gateway/rewrite';
-import type { Redactor } from '@model-gateway/telemetry';
+import type { Keyring } from '@model-gateway/secrets';
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
 import type { Room } from '../room.ts';
@@ -14,7 +15,7 @@ export function callHeaders(call: Call, prepared: Prepared, room: Room): Record<
   const headers: Record<string, string> = { ...request.headers };
   const finish = (credential: Record<string, string>): Record<string, string> => {
     Object.assign(headers, credential);
-    renderHeaders(headersOf(route.upstream, room.redactor), () => templateFacts(call), headers);
+    renderHeaders(headersOf(route.upstream, room), () => templateFacts(call), headers);
     return headers;
   };
   if (!route.key) return finish({});
@@ -29,14 +30,25 @@ const compiled = new WeakMap<UpstreamRecord, HeaderTemplates>();
 /** An admin may put a credential into a custom header; its value must not appear in logs either. */
 const likelyCredential = /auth|key|token|secret|cookie/;
 
-function headersOf(upstream: UpstreamRecord, redactor: Redactor): HeaderTemplates {
+function headersOf(upstream: UpstreamRecord, { keyring, redactor }: Pick<Room, 'keyring' | 'redactor'>): HeaderTemplates {
   let headers = compiled.get(upstream);
   if (!headers) {
-    headers = compileHeaders(upstream.custom_headers, upstream.user_agent);
-    for (const [name, value] of Object.entries(headers.fixed)) {
-      if (likelyCredential.test(name)) redactor.add(value.replace(/^(?:bearer|basic) +/i, ''));
-    }
+    const secret = (value: string) => redactor.add(value.replace(/^(?:bearer|basic) +/i, ''));
+    headers = compileHeaders(openHeaders(upstream, keyring, secret), upstream.user_agent);
+    for (const [name, value] of Object.entries(headers.fixed)) if (likelyCredential.test(name)) secret(value);
     compiled.set(upstream, headers);
   }
   return headers;
+}
+
+function openHeaders(upstream: UpstreamRecord, keyring: Keyring, secret: (value: string) => void): Record<string, string> {
+  try {
+    return readCustomHeaders(upstream, (sealed, boundTo) => {
+      const value = keyring.open(sealed, boundTo);
+      secret(value);
+      return value;
+    });
+  } catch (cause) {
+    throw new GatewayError('upstream_credential', { cause });
+  }
 }
