@@ -393,5 +393,12 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(fields(await call('GET', `${api}/key-groups?q=%00`))).toEqual(['q']);
     expect(fields(await call('GET', `${api}/key-groups?page_size=201`))).toEqual(['page_size']);
     expect(fields(await call('GET', `${api}/key-groups?page=0`))).toEqual(['page']);
+    // What is misspelt would list everything, or be no rehearsal.
+    expect(fields(await call('GET', `${api}/access-keys?grop=team`))).toEqual(['grop']);
+    for (const path of ['import', 'batch', 'history/1/rollback']) {
+      const answer = await call('POST', `${api}/${path}?dryrun=true`, { key_groups: [{ name: 'unwanted' }] });
+      expect([path, answer.status, fields(answer)]).toEqual([path, 422, ['dryrun']]);
+    }
+    expect((await call('GET', `${api}/key-groups/unwanted`)).status).toBe(404);
   });
 });

@@ -10,7 +10,8 @@ import { readInput } from '../validation/read-input.ts';
 import { batchAnswer } from './answers/configuration.ts';
 import { base, type Route } from './route.ts';
 
-const batchQuery = z.object({ dry_run: z.enum(['true', 'false']).default('false') });
+// A dry run that is misspelt would be a real one: unknown parameters are refused.
+const batchQuery = z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') });
 
 export const batchRoutes = (resources: readonly ResourceOperations[], room: Room): Route[] => [
   {

@@ -16,7 +16,8 @@ const pageQuery = z.object(cursorPage(200));
 const revisionNumber = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
 /** The other revision; the one before when it is left out. */
 const diffQuery = z.object({ against: z.union([z.literal('current'), revisionNumber]).optional() });
-const rollbackQuery = z.object({ dry_run: z.enum(['true', 'false']).default('false') });
+// A dry run that is misspelt would be a real one: unknown parameters are refused.
+const rollbackQuery = z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') });
 
 const shown = (one: Commit) => ({ ...one, occurred_at: new Date(one.occurred_at).toISOString() });
 const tag = 'history';

@@ -3,7 +3,8 @@ import type { ListQuery } from '@model-gateway/storage';
 import { z } from 'zod';
 import { invalidField } from '../problem.ts';
 
-export const listQuery = z.object({
+/** A filter that is misspelt would list everything: unknown parameters are refused. */
+export const listQuery = z.strictObject({
   page: z.coerce.number().int().min(1).max(1_000_000).default(1),
   page_size: z.coerce.number().int().min(1).max(200).default(50),
   /** Literal text in the name (and in what else the list is looked up by). */

@@ -11,7 +11,7 @@ import { pageOf } from './answers/common.ts';
 import { pin } from './answers/routing.ts';
 import { base, parameter, type Route } from './route.ts';
 
-const listQuery = z.object({
+const listQuery = z.strictObject({
   page: z.coerce.number().int().min(1).max(1_000_000).default(1),
   page_size: z.coerce.number().int().min(1).max(200).default(50),
 });

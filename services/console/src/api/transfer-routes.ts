@@ -14,7 +14,8 @@ import { exportedFile, importAnswer } from './answers/configuration.ts';
 import { base, type Route } from './route.ts';
 
 const exportQuery = z.object({ format: z.enum(['yaml', 'json']).optional() });
-const importQuery = z.object({ dry_run: z.enum(['true', 'false']).default('false') });
+// A dry run that is misspelt would be a real one: unknown parameters are refused.
+const importQuery = z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') });
 
 export const transferRoutes = (resources: readonly ResourceOperations[], room: Room): Route[] => [
   {
