@@ -90,6 +90,7 @@ describe.each(arrangements('body rules'))('%s', (arrangement) => {
         { name: 'messages', protocol: 'beta', base_url: fake.url, api_keys },
         { name: 'generate', protocol: 'gamma', base_url: fake.url, api_keys },
         { name: 'chat', protocol: 'alpha', base_url: fake.url, api_keys },
+        { name: 'responses', protocol: 'alpha_response', base_url: fake.url, api_keys },
         {
           name: 'ruled',
           protocol: 'alpha',
@@ -128,6 +129,15 @@ describe.each(arrangements('body rules'))('%s', (arrangement) => {
           upstream_model_id: 'ok',
           ...(hop < 6 && { request_body_rules: [{ mode: 'switch-route' as const, when: [{ path: 'model' }], use_model: `hop-${hop + 1}` }] }),
         })),
+        {
+          name: 'counted',
+          upstream: 'responses',
+          upstream_model_id: 'ok',
+          request_body_rules: [
+            { mode: 'inject-system-prompt', value: 'House rules.' },
+            { mode: 'overwrite', path: 'temperature', value: 0 },
+          ],
+        },
         { name: 'sees', upstream: 'generate', upstream_model_id: 'text:3', hide_name: true },
         { name: 'secret-lab', upstream: 'chat', upstream_model_id: 'ok', enabled: false },
         {
@@ -234,6 +244,8 @@ describe.each(arrangements('body rules'))('%s', (arrangement) => {
       return fake.requests.at(-1)!;
     };
     expect((await count('inject-system-prompt', {})).json).toEqual({ model: 'ok', messages: [{ role: 'user', content: 'hi' }], system: 'House rules.' });
+    const { instructions, temperature, input } = (await count('counted', {})).json as Record<string, unknown>;
+    expect([instructions, temperature, Array.isArray(input)]).toEqual(['House rules.', undefined, true]);
     expect((await count('add-if-absent', {})).json).toEqual({ model: 'ok', messages: [{ role: 'user', content: 'hi' }] });
     expect((await count('asked', { messages: [{ role: 'user', content: [image] }] })).path).toContain('/models/text:3:countTokens');
   });

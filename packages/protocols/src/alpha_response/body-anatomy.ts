@@ -17,6 +17,7 @@ const namesOf = (tool: unknown): string[] => {
 };
 
 export const bodyAnatomy: BodyAnatomy = {
+  counted: ['instructions', 'input', 'tools', 'tool_choice', 'parallel_tool_calls', 'reasoning', 'text', 'truncation'],
   content: ['input.*.content', 'input.*.output'],
   kindsOf: (block) => namesAmong(own(block, 'type'), media.get(own(block, 'type'))),
   textBlock: (text) => ({ type: 'input_text', text }),
