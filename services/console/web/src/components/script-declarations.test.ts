@@ -14,7 +14,7 @@ describe('completions of the declarations', () => {
       label: 'set_path',
       detail: '(object: T, path: string, value: Json): T',
       type: 'function',
-      info: 'Sets the value at a path, making objects on the way; every match of a `*`. Gives the object back.',
+      info: "Sets the value at a path, making objects on the way (for null too), and the element behind a list's last; every match of a `*`. Gives the object back.",
     });
   });
 

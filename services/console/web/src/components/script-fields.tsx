@@ -3,40 +3,23 @@ import { Select, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { CodeEditor } from './code-editor.tsx';
+import { type RewritingForm, scriptSlots } from './rewriting.ts';
 import { StudioLink, type StudioOwner } from './studio-link.tsx';
 import { useScriptCompletions } from './use-script-completions.ts';
 
-export const scriptSlotFields = ['request_transform_before', 'request_transform_after', 'response_transform'] as const;
-
-/** Empty where there is none. */
-export type ScriptsForm = Record<(typeof scriptSlotFields)[number], string>;
-export type StoredScripts = Partial<Record<keyof ScriptsForm, string | null>>;
-
-export const noScripts: ScriptsForm = { request_transform_before: '', request_transform_after: '', response_transform: '' };
-export const scriptsForm = (stored: StoredScripts): ScriptsForm => ({
-  request_transform_before: stored.request_transform_before ?? '',
-  request_transform_after: stored.request_transform_after ?? '',
-  response_transform: stored.response_transform ?? '',
-});
-export const scriptsBody = (form: ScriptsForm): Record<keyof ScriptsForm, string | null> => ({
-  request_transform_before: form.request_transform_before.trim() === '' ? null : form.request_transform_before,
-  request_transform_after: form.request_transform_after.trim() === '' ? null : form.request_transform_after,
-  response_transform: form.response_transform.trim() === '' ? null : form.response_transform,
-});
-
-interface Props<T extends ScriptsForm> {
+interface Props<T extends RewritingForm> {
   form: UseFormReturnType<T>;
   /** Said above the editors: whose scripts these take the place of. */
-  hint?: string;
+  hint: string | undefined;
   /** Whose scripts they are, once stored: the studio begins with them. */
-  of?: StudioOwner;
+  of: StudioOwner | undefined;
   /** Upstreams say what a script that fails does. */
-  errorMode?: boolean;
+  errorMode: boolean;
 }
 
 const modes = ['log-and-continue', 'log-and-reject'] as const;
 
-export function ScriptFields<T extends ScriptsForm & { script_error_mode?: string }>({ form, hint, of, errorMode = false }: Props<T>) {
+export function ScriptFields<T extends RewritingForm & { script_error_mode?: string }>({ form, hint, of, errorMode }: Props<T>) {
   const { t } = useTranslation('scripts');
   const { t: studio } = useTranslation('studio');
   const completions = useScriptCompletions();
@@ -49,7 +32,7 @@ export function ScriptFields<T extends ScriptsForm & { script_error_mode?: strin
         </Text>
       )}
       <StudioLink tab="scripts" of={of} />
-      {scriptSlotFields.map((field) => (
+      {scriptSlots.map((field) => (
         <CodeEditor
           key={field}
           language="javascript"

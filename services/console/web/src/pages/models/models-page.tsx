@@ -1,7 +1,6 @@
 /** Names that callers use, and what stands behind each. */
 import { Button, Group, Select, SimpleGrid, Switch, TagsInput, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import type { BodyRuleInput } from '@model-gateway/contracts';
 import { IconBox, IconMessages } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useProtocols } from '../../api/use-protocols.ts';
@@ -15,12 +14,10 @@ import { NameSelect } from '../../components/name-select.tsx';
 import { emptyRateLimit, RateLimitFields, type RateLimitForm, rateLimitBody, rateLimitForm } from '../../components/rate-limit-fields.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
-import { type RuleForm, rulesBody, rulesForm } from '../../components/rule-form.ts';
-import { RulesEditor } from '../../components/rules-editor.tsx';
-import { noScripts, ScriptFields, type ScriptsForm, type StoredScripts, scriptSlotFields, scriptsBody, scriptsForm } from '../../components/script-fields.tsx';
-import { StudioLink } from '../../components/studio-link.tsx';
+import { noRewriting, type RewritingForm, rewritingBody, rewritingForm, type StoredRewriting } from '../../components/rewriting.ts';
+import { rewritingSections } from '../../components/rewriting-sections.tsx';
 
-interface Model extends StoredScripts {
+interface Model extends StoredRewriting {
   name: string;
   upstream: string;
   upstream_model_id: string;
@@ -35,11 +32,10 @@ interface Model extends StoredScripts {
   token_counting: string;
   rate_limit: unknown;
   extra_config: Record<string, unknown> | null;
-  request_body_rules?: BodyRuleInput[];
   enabled: boolean;
 }
 
-interface ModelForm extends Record<string, unknown>, ScriptsForm {
+interface ModelForm extends Record<string, unknown>, RewritingForm {
   name: string;
   upstream: string;
   upstream_model_id: string;
@@ -54,7 +50,6 @@ interface ModelForm extends Record<string, unknown>, ScriptsForm {
   token_counting: string;
   rate_limit: RateLimitForm;
   extra_config: string;
-  request_body_rules: RuleForm[];
   enabled: boolean;
 }
 
@@ -73,8 +68,7 @@ const empty: ModelForm = {
   token_counting: 'inherit',
   rate_limit: emptyRateLimit,
   extra_config: '',
-  request_body_rules: [],
-  ...noScripts,
+  ...noRewriting,
   enabled: true,
 };
 
@@ -89,8 +83,7 @@ function toForm(model: Model): ModelForm {
     ...texts,
     rate_limit: rateLimitForm(model.rate_limit),
     extra_config: printOrEmpty(model.extra_config),
-    request_body_rules: rulesForm(model.request_body_rules),
-    ...scriptsForm(model),
+    ...rewritingForm(model),
   };
 }
 
@@ -101,8 +94,7 @@ const toBody = (form: ModelForm) => ({
   ...Object.fromEntries(optional.map((field) => [field, form[field].trim() || null])),
   rate_limit: rateLimitBody(form.rate_limit, 'inherit'),
   extra_config: parseOrNull(form.extra_config),
-  request_body_rules: rulesBody(form.request_body_rules),
-  ...scriptsBody(form),
+  ...rewritingBody(form),
 });
 
 export function ModelsPage() {
@@ -180,27 +172,7 @@ function ModelDrawer({ name, onClose }: { name: string | null; onClose: () => vo
             errors={form.errors}
             sections={[
               { id: 'overrides', title: t('overrides'), fields: overrideFields, content: <Overrides form={form} /> },
-              {
-                id: 'rules',
-                title: t('rules:title'),
-                fields: ['request_body_rules'],
-                content: (
-                  <>
-                    <StudioLink tab="rules" of={name === null ? undefined : { model: name }} />
-                    <RulesEditor
-                      value={form.values.request_body_rules}
-                      onChange={(rules) => form.setFieldValue('request_body_rules', rules)}
-                      error={form.errors['request_body_rules']}
-                    />
-                  </>
-                ),
-              },
-              {
-                id: 'scripts',
-                title: t('scripts:title'),
-                fields: scriptSlotFields,
-                content: <ScriptFields form={form} hint={t('scripts:modelHint')} {...(name !== null && { of: { model: name } })} />,
-              },
+              ...rewritingSections(form, t, { of: name === null ? undefined : { model: name }, scriptsHint: t('scripts:modelHint') }),
               {
                 id: 'limits',
                 title: t('limits'),

@@ -1,12 +1,11 @@
 /** Body rules are put together here and tried on a body. */
-import { Accordion, Alert, Button, Card, Grid, Group, Select, Stack, Text } from '@mantine/core';
-import type { BodyRuleInput } from '@model-gateway/contracts';
-import { IconArrowRampRight, IconPlayerPlay } from '@tabler/icons-react';
+import { Select, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useProtocols } from '../../api/use-protocols.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
+import type { StoredRewriting } from '../../components/rewriting.ts';
 import { newRule, type RuleForm, rulesBody, rulesForm } from '../../components/rule-form.ts';
 import { RulesEditor } from '../../components/rules-editor.tsx';
 import { BodyEditor } from './body-editor.tsx';
@@ -15,6 +14,7 @@ import { ResultCard } from './result-card.tsx';
 import { areTexts, factsBody, firstFacts, RuleFacts } from './rule-facts.tsx';
 import { RuleOutcomes } from './rule-outcomes.tsx';
 import { firstProtocol, type Sample, sampleText } from './samples.ts';
+import { SentOn, Trial } from './trial.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { useRuleTest } from './use-rule-test.ts';
 
@@ -34,23 +34,17 @@ export function RulesPanel() {
   const [facts, setFacts] = useState(firstFacts);
   const { mutate, isPending, data, error, variables } = useRuleTest();
   const parsed = readObject(body);
-  const loaded = useLoaded<{ request_body_rules?: BodyRuleInput[] }>(({ request_body_rules }) => {
+  const loaded = useLoaded<StoredRewriting>(({ request_body_rules }) => {
     if (request_body_rules?.length) setRules(rulesForm(request_body_rules));
   });
   const run = () => parsed && mutate({ rules: rulesBody(rules), body: parsed, protocol, context: factsBody(facts) });
   return (
     <Stack>
-      {loaded !== null && (
-        <Alert color="blue" variant="light">
-          {t('loadedFrom', { name: loaded })}
-        </Alert>
-      )}
-      <Card withBorder>
-        <Grid>
-          <Grid.Col span={{ base: 12, md: 7 }}>
-            <RulesEditor value={rules} onChange={setRules} />
-          </Grid.Col>
-          <Grid.Col span={{ base: 12, md: 5 }}>
+      <Trial
+        loaded={loaded}
+        subject={<RulesEditor value={rules} onChange={setRules} />}
+        body={
+          <>
             <BodyEditor
               kinds={['words', 'tools']}
               sample={sample}
@@ -76,23 +70,14 @@ export function RulesPanel() {
               value={protocol}
               onChange={(chosen) => chosen && setProtocol(chosen)}
             />
-          </Grid.Col>
-        </Grid>
-        <Accordion variant="separated" mt="md">
-          <Accordion.Item value="facts">
-            <Accordion.Control>{t('facts')}</Accordion.Control>
-            <Accordion.Panel>
-              <RuleFacts value={facts} onChange={(change) => setFacts((known) => ({ ...known, ...change }))} />
-            </Accordion.Panel>
-          </Accordion.Item>
-        </Accordion>
-        <Group justify="flex-end" mt="md">
-          <CopyButton text={async () => print(rulesBody(rules))} label={t('copyRules')} />
-          <Button onClick={run} loading={isPending} disabled={parsed === null || !areTexts(facts)} leftSection={<IconPlayerPlay size={16} aria-hidden />}>
-            {t('run')}
-          </Button>
-        </Group>
-      </Card>
+          </>
+        }
+        more={{ title: t('facts'), content: <RuleFacts value={facts} onChange={(change) => setFacts((known) => ({ ...known, ...change }))} /> }}
+        foot={<CopyButton text={async () => print(rulesBody(rules))} label={t('copyRules')} />}
+        onRun={run}
+        isRunning={isPending}
+        canRun={parsed !== null && areTexts(facts)}
+      />
       {error && <FaultNotice error={error} />}
       {data && variables && (
         <ResultCard
@@ -102,13 +87,7 @@ export function RulesPanel() {
           figures={[t('appliedCount', { applied: data.applied.length, all: variables.rules.length })]}
         >
           <RuleOutcomes rules={variables.rules} applied={data.applied} />
-          {data.switch && (
-            <Alert color="blue" variant="light" icon={<IconArrowRampRight aria-hidden />}>
-              <Text size="sm" className="anywhere">
-                {t('switch', { index: data.switch.index + 1, model: data.switch.use_model })}
-              </Text>
-            </Alert>
-          )}
+          {data.switch && <SentOn text={t('switch', { index: data.switch.index + 1, model: data.switch.use_model })} />}
         </ResultCard>
       )}
     </Stack>

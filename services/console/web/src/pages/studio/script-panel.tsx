@@ -1,13 +1,12 @@
 /** A script is written here and tried on a body. */
-import { Accordion, Alert, Button, Card, Grid, Group, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import type { ScriptSlot } from '@model-gateway/contracts';
-import { IconArrowRampRight, IconPlayerPlay } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { CodeEditor } from '../../components/code-editor.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { formatNumber } from '../../components/format.ts';
-import type { StoredScripts } from '../../components/script-fields.tsx';
+import { type StoredRewriting, scriptSlots } from '../../components/rewriting.ts';
 import { useScriptCompletions } from '../../components/use-script-completions.ts';
 import { BodyEditor } from './body-editor.tsx';
 import { print, readObject } from './body-text.ts';
@@ -16,7 +15,8 @@ import { ResultCard } from './result-card.tsx';
 import { firstProtocol, type Sample, sampleText } from './samples.ts';
 import { contextBody, faultyFields, firstContext } from './script-context.ts';
 import { ScriptFaultNotice } from './script-fault.tsx';
-import { scriptSlots, starters } from './starters.ts';
+import { starters } from './starters.ts';
+import { SentOn, Trial } from './trial.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { useScriptTest } from './use-script-test.ts';
 
@@ -42,7 +42,7 @@ export function ScriptPanel() {
     setBody(text);
     setContext((known) => ({ ...known, [where === 'request_transform_before' ? 'sourceProtocol' : 'targetProtocol']: chosen.protocol }));
   };
-  const loaded = useLoaded<StoredScripts>((stored) => {
+  const loaded = useLoaded<StoredRewriting>((stored) => {
     const first = scriptSlots.find((one) => stored[one]);
     if (!first) return;
     chooseSlot(first);
@@ -59,73 +59,63 @@ export function ScriptPanel() {
 
   return (
     <Stack>
-      {loaded !== null && (
-        <Alert color="blue" variant="light">
-          {t('loadedFrom', { name: loaded })}
-        </Alert>
-      )}
-      <Card withBorder>
-        <Grid>
-          <Grid.Col span={{ base: 12, md: 7 }}>
-            <Stack gap="sm">
-              <Group justify="space-between" align="flex-end" gap="xs">
-                <div className="choices">
-                  <SegmentedControl
-                    aria-label={t('slot')}
-                    value={slot}
-                    onChange={(chosen) => chooseSlot(chosen as ScriptSlot)}
-                    data={scriptSlots.map((one) => ({ value: one, label: t(`slots.${one}.name`) }))}
-                  />
-                </div>
-                <Text size="sm" c="dimmed" mt={4}>
-                  {t(`slots.${slot}.hint`)}
-                </Text>
-                <CopyButton text={script} label={t('copyScript')} />
-              </Group>
-              <CodeEditor
-                language="javascript"
-                label={t('script')}
-                description={t('scriptHint')}
-                minHeight="300px"
-                maxHeight="520px"
-                value={script}
-                onChange={setScript}
-                completions={completions}
-                marker={marker}
-              />
-            </Stack>
-          </Grid.Col>
-          <Grid.Col span={{ base: 12, md: 5 }}>
-            <BodyEditor
-              kinds={slot === 'response_transform' ? ['reply'] : ['words', 'tools']}
-              sample={sample}
-              onSample={(chosen, text) => choose(chosen, text, slot)}
-              value={body}
-              onRecent={({ text, protocol }) => choose({ ...sample, protocol }, text, slot)}
-              onChange={setBody}
-              isFaulty={parsed === null}
+      <Trial
+        loaded={loaded}
+        subject={
+          <Stack gap="sm">
+            <Group justify="space-between" align="flex-end" gap="xs">
+              <div className="choices">
+                <SegmentedControl
+                  aria-label={t('slot')}
+                  value={slot}
+                  onChange={(chosen) => chooseSlot(chosen as ScriptSlot)}
+                  data={scriptSlots.map((one) => ({ value: one, label: t(`slots.${one}.name`) }))}
+                />
+              </div>
+              <Text size="sm" c="dimmed" mt={4}>
+                {t(`slots.${slot}.hint`)}
+              </Text>
+              <CopyButton text={script} label={t('copyScript')} />
+            </Group>
+            <CodeEditor
+              language="javascript"
+              label={t('script')}
+              description={t('scriptHint')}
+              minHeight="300px"
+              maxHeight="520px"
+              value={script}
+              onChange={setScript}
+              completions={completions}
+              marker={marker}
             />
-          </Grid.Col>
-        </Grid>
-        <Accordion variant="separated" mt="md">
-          <Accordion.Item value="context">
-            <Accordion.Control>{t('context')}</Accordion.Control>
-            <Accordion.Panel>
-              <ContextFields slot={slot} value={context} onChange={(change) => setContext((known) => ({ ...known, ...change }))} faulty={faulty} />
-            </Accordion.Panel>
-          </Accordion.Item>
-        </Accordion>
-        <Group justify="flex-end" mt="md">
-          {faulty.length > 0 && (
+          </Stack>
+        }
+        body={
+          <BodyEditor
+            kinds={slot === 'response_transform' ? ['reply'] : ['words', 'tools']}
+            sample={sample}
+            onSample={(chosen, text) => choose(chosen, text, slot)}
+            value={body}
+            onRecent={({ text, protocol }) => choose({ ...sample, protocol }, text, slot)}
+            onChange={setBody}
+            isFaulty={parsed === null}
+          />
+        }
+        more={{
+          title: t('context'),
+          content: <ContextFields slot={slot} value={context} onChange={(change) => setContext((known) => ({ ...known, ...change }))} faulty={faulty} />,
+        }}
+        foot={
+          faulty.length > 0 && (
             <Text size="sm" c="red" role="alert">
               {t('contextFault', { fields: faulty.join(', ') })}
             </Text>
-          )}
-          <Button onClick={run} loading={isPending} disabled={parsed === null || faulty.length > 0} leftSection={<IconPlayerPlay size={16} aria-hidden />}>
-            {t('run')}
-          </Button>
-        </Group>
-      </Card>
+          )
+        }
+        onRun={run}
+        isRunning={isPending}
+        canRun={parsed !== null && faulty.length === 0}
+      />
       {error && <ScriptFaultNotice error={error} />}
       {data && variables && (
         <ResultCard
@@ -134,13 +124,7 @@ export function ScriptPanel() {
           after={print(data.result_body)}
           figures={[t('operations', { count: data.operations, amount: formatNumber(data.operations) }), t('milliseconds', { amount: data.execution_time_ms })]}
         >
-          {data.use_model !== undefined && (
-            <Alert color="blue" variant="light" icon={<IconArrowRampRight aria-hidden />}>
-              <Text size="sm" className="anywhere">
-                {t('useModel', { model: data.use_model })}
-              </Text>
-            </Alert>
-          )}
+          {data.use_model !== undefined && <SentOn text={t('useModel', { model: data.use_model })} />}
         </ResultCard>
       )}
     </Stack>

@@ -1,8 +1,6 @@
 /** A first script for each slot: it runs as it stands and shows what the slot is for. */
 import type { ScriptSlot } from '@model-gateway/contracts';
 
-export const scriptSlots: readonly ScriptSlot[] = ['request_transform_before', 'request_transform_after', 'response_transform'];
-
 export const starters: Readonly<Record<ScriptSlot, string>> = {
   request_transform_before: `// The caller's own body, before the gateway reads it.
 function transform(body, context) {

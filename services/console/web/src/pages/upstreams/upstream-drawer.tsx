@@ -7,9 +7,7 @@ import { FormSections } from '../../components/form-sections.tsx';
 import { jsonFaults } from '../../components/json-text.ts';
 import { RateLimitFields } from '../../components/rate-limit-fields.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
-import { RulesEditor } from '../../components/rules-editor.tsx';
-import { ScriptFields, scriptSlotFields } from '../../components/script-fields.tsx';
-import { StudioLink } from '../../components/studio-link.tsx';
+import { rewritingSections } from '../../components/rewriting-sections.tsx';
 import { FetchModels } from './fetch-models.tsx';
 import { emptyUpstream, toBody, toForm, type Upstream, type UpstreamForm } from './upstream.ts';
 import { Calls, Headers, Keys, Network } from './upstream-fields.tsx';
@@ -58,27 +56,7 @@ export function UpstreamDrawer({ name, onClose }: { name: string | null; onClose
             sections={[
               { id: 'headers', title: t('headers'), fields: ['custom_headers', 'user_agent', 'neutral_headers'], content: <Headers form={form} /> },
               { id: 'limits', title: t('limits'), fields: ['rate_limit'], content: <RateLimitFields form={form} field="rate_limit" /> },
-              {
-                id: 'rules',
-                title: t('rules:title'),
-                fields: ['request_body_rules'],
-                content: (
-                  <>
-                    <StudioLink tab="rules" of={name === null ? undefined : { upstream: name }} />
-                    <RulesEditor
-                      value={form.values.request_body_rules}
-                      onChange={(rules) => form.setFieldValue('request_body_rules', rules)}
-                      error={form.errors['request_body_rules']}
-                    />
-                  </>
-                ),
-              },
-              {
-                id: 'scripts',
-                title: t('scripts:title'),
-                fields: [...scriptSlotFields, 'script_error_mode'],
-                content: <ScriptFields form={form} errorMode {...(name !== null && { of: { upstream: name } })} />,
-              },
+              ...rewritingSections(form, t, { of: name === null ? undefined : { upstream: name }, errorMode: true }),
               { id: 'network', title: t('network'), fields: ['proxy', 'dns', 'tls'], content: <Network form={form} /> },
               {
                 id: 'calls',

@@ -1,10 +1,8 @@
 /** An upstream as the API gives it, and as the form holds it. */
-import type { BodyRuleInput } from '@model-gateway/contracts';
 import { providerPresets } from '@model-gateway/protocols/playground';
 import { parseOrNull, printOrEmpty } from '../../components/json-text.ts';
 import { emptyRateLimit, type RateLimitForm, rateLimitBody, rateLimitForm } from '../../components/rate-limit-fields.tsx';
-import { type RuleForm, rulesBody, rulesForm } from '../../components/rule-form.ts';
-import { noScripts, type ScriptsForm, type StoredScripts, scriptsBody, scriptsForm } from '../../components/script-fields.tsx';
+import { noRewriting, type RewritingForm, rewritingBody, rewritingForm, type StoredRewriting } from '../../components/rewriting.ts';
 
 export interface UpstreamKey {
   id?: string;
@@ -22,7 +20,7 @@ interface Tls {
   server_name: string | null;
 }
 
-export interface Upstream extends StoredScripts {
+export interface Upstream extends StoredRewriting {
   name: string;
   protocol: string;
   base_url: string;
@@ -39,11 +37,10 @@ export interface Upstream extends StoredScripts {
   on_client_abort: 'cancel' | 'drain';
   neutral_headers: boolean;
   extra_config: Record<string, unknown> | null;
-  request_body_rules?: BodyRuleInput[];
   script_error_mode?: string;
 }
 
-export interface UpstreamForm extends Record<string, unknown>, ScriptsForm {
+export interface UpstreamForm extends Record<string, unknown>, RewritingForm {
   name: string;
   protocol: string;
   base_url: string;
@@ -60,7 +57,6 @@ export interface UpstreamForm extends Record<string, unknown>, ScriptsForm {
   timeouts: Record<string, number | ''>;
   rate_limit: RateLimitForm;
   extra_config: string;
-  request_body_rules: RuleForm[];
   script_error_mode: string;
 }
 
@@ -85,8 +81,7 @@ export const emptyUpstream: UpstreamForm = {
   timeouts: {},
   rate_limit: emptyRateLimit,
   extra_config: '',
-  request_body_rules: [],
-  ...noScripts,
+  ...noRewriting,
   script_error_mode: 'log-and-continue',
 };
 
@@ -108,8 +103,7 @@ export const toForm = (upstream: Upstream): UpstreamForm => ({
   timeouts: upstream.timeouts,
   rate_limit: rateLimitForm(upstream.rate_limit),
   extra_config: printOrEmpty(upstream.extra_config),
-  request_body_rules: rulesForm(upstream.request_body_rules),
-  ...scriptsForm(upstream),
+  ...rewritingForm(upstream),
   script_error_mode: upstream.script_error_mode ?? 'log-and-continue',
 });
 
@@ -138,7 +132,6 @@ export const toBody = (form: UpstreamForm) => ({
   timeouts: Object.fromEntries(Object.entries(form.timeouts).filter(([, value]) => value !== '')),
   rate_limit: rateLimitBody(form.rate_limit, null),
   extra_config: parseOrNull(form.extra_config),
-  request_body_rules: rulesBody(form.request_body_rules),
-  ...scriptsBody(form),
+  ...rewritingBody(form),
   script_error_mode: form.script_error_mode,
 });
