@@ -12,4 +12,4 @@ export * from './replace-ranges.ts';
 export type { ScanFault, ScannedValue, ScanOptions, ScanResult, ScanSuccess, ValueKind } from './scan.ts';
 export { scanBody } from './scan.ts';
 export * from './splice.ts';
-export type { KnownPlaces } from './top-level.ts';
+export { type KnownPlaces, spliceParsed } from './top-level.ts';

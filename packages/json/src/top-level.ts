@@ -1,12 +1,11 @@
 /** The common edits of a body, replacing or adding top-level values, made on the bytes themselves: a large body is scanned, not turned into text. */
-import { braceOpen } from './bytes.ts';
+import { asBuffer, braceOpen, colon, isBlank } from './bytes.ts';
 import type { Edit } from './edit.ts';
 import { scanBody } from './scan.ts';
 import { type Replacement, spliceBytes } from './splice.ts';
 
 const nonAscii = /[^\x00-\x7f]/;
 const limits = { maxDepth: 256, maxNodes: Number.POSITIVE_INFINITY };
-const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /** A member of the top object, with what stands around it. */
 export interface PlacedMember {
@@ -62,6 +61,42 @@ export function spliceTopLevel(source: Uint8Array, edits: readonly Edit[], known
   return replacements.length === 0 ? source : spliceBytes(source, replacements);
 }
 
+const unicodeEscape = '\\u';
+
+/**
+ * Replaces top-level texts of an object whose parsed value is at hand, without reading its bytes one by one: a key that is written once in all of them,
+ * and can be written in no other way, is the top-level one. null when that cannot be told, or the edits are of another kind.
+ */
+export function spliceParsed(source: Uint8Array, parsed: unknown, edits: readonly Edit[]): Uint8Array | null {
+  if (typeof parsed !== 'object' || parsed === null) return null;
+  const bytes = asBuffer(source);
+  if (bytes.indexOf(unicodeEscape, 0, 'latin1') >= 0) return null;
+  const replacements: Replacement[] = [];
+  for (const { path, value, insert } of edits) {
+    const [key] = path;
+    if (path.length !== 1 || typeof key !== 'string' || insert || value === undefined || !plainKey.test(key) || !Object.hasOwn(parsed, key)) return null;
+    const place = findSole(bytes, JSON.stringify(key), JSON.stringify((parsed as Record<string, unknown>)[key]));
+    if (place === null) return null;
+    replacements.push({ ...place, text: JSON.stringify(value) });
+  }
+  return spliceBytes(bytes, replacements);
+}
+
+const plainKey = /^\w{1,64}$/;
+
+/** Where `value` stands behind the only `key` there is; null when it is not the only one, or what stands there is written in another way. */
+function findSole(bytes: Buffer, key: string, value: string): Pick<PlacedMember, 'start' | 'end'> | null {
+  const at = bytes.indexOf(key, 0, 'latin1');
+  if (at < 0 || bytes.indexOf(key, at + key.length, 'latin1') >= 0) return null;
+  let start = at + key.length;
+  while (isBlank(bytes[start]!)) start++;
+  if (bytes[start] !== colon) return null;
+  do start++;
+  while (isBlank(bytes[start]!));
+  const end = start + Buffer.byteLength(value);
+  return value[0] === '"' && bytes.toString('utf8', start, end) === value ? { start, end } : null;
+}
+
 /** What goes takes one comma with it: the one before, or, where nothing before stays, the one behind. */
 function cutsOf(gone: PlacedMember[]): Replacement[] {
   gone.sort((a, b) => a.at - b.at);
@@ -83,6 +118,6 @@ function scanForKeys(source: Uint8Array, keys: readonly string[]): Omit<KnownPla
 /** After the last member, before the blanks that precede the closing brace. */
 function endOfMembers(source: Uint8Array, closing: number): number {
   let at = closing;
-  while (isBlank(source[at - 1])) at--;
+  while (isBlank(source[at - 1]!)) at--;
   return at;
 }

@@ -1,7 +1,9 @@
 /** Writes what the translator sends to the caller: back-pressure, keep-alive, and a proper ending whatever breaks. */
+import type { ServerResponse } from 'node:http';
 import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
 import { frameFlag, type ReplyHead, type ReplyTail, type StreamForm, type Usage } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
+import { asBuffer } from '@model-gateway/json';
 import type { Closer } from '@model-gateway/protocols';
 import type { Rostered } from '@model-gateway/roster';
 import type { Exchange } from '../exchange.ts';
@@ -65,7 +67,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     this.#exchange.responseBytes = bytes.length;
     this.#exchange.capture?.addWhole(bytes);
     this.#commit(head.status, head.headers);
-    this.#exchange.response.end(bytes);
+    endWith(this.#exchange.response, bytes);
     this.#finish();
     this.#tell(tail);
   }
@@ -147,7 +149,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   #commit(status: number, headers: Record<string, string>): void {
     const { response } = this.#exchange;
     if (response.headersSent) return;
-    response.writeHead(status, Object.assign(this.#exchange.baseHeaders(), headers));
+    response.writeHead(status, this.#exchange.headersWith(headers));
   }
 
   /** Gives the translator credit for what the socket has taken. */
@@ -181,3 +183,12 @@ const acknowledger =
   (call: StreamCall | undefined): (() => void) =>
   () =>
     call?.acknowledge();
+
+/** Up to this size a copy costs less than a second piece to write. */
+const mostCopied = 32 * 1024;
+
+/** Bytes as text of one byte each leave in one piece with the head. */
+function endWith(response: ServerResponse, bytes: Uint8Array): void {
+  if (bytes.length > mostCopied) response.end(bytes);
+  else response.end(asBuffer(bytes).toString('latin1'), 'latin1');
+}

@@ -33,10 +33,12 @@ export class TurnResponse extends Writable {
     return this as unknown as ServerResponse;
   }
 
-  writeHead(status: number, headers: Record<string, unknown>): this {
+  /** `headers`: name, value, name, value. */
+  writeHead(status: number, headers: readonly string[]): this {
     this.statusCode = status;
     this.headersSent = true;
-    this.#stream = status === 200 && String(headers['content-type'] ?? '').startsWith('text/event-stream');
+    const type = headers.find((_value, at) => at % 2 === 1 && headers[at - 1] === 'content-type');
+    this.#stream = status === 200 && type?.startsWith('text/event-stream') === true;
     return this;
   }
 

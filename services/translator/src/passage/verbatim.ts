@@ -1,5 +1,5 @@
 /** The verbatim passage: the upstream's own bytes, with only names, ids and proofs spliced. */
-import { applyEdits, type Edit, RecordEditor } from '@model-gateway/json';
+import { applyEdits, type Edit, RecordEditor, spliceParsed } from '@model-gateway/json';
 import type { ChatEvent, VerbatimReply, VerbatimRules } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
@@ -52,7 +52,7 @@ export class VerbatimPassage implements Passage {
 
   whole(bytes: Buffer, json: unknown): Uint8Array {
     const edits = withoutForgery(json, this.#reply.whole(json));
-    return edits.length === 0 ? bytes : applyEdits(bytes, edits);
+    return edits.length === 0 ? bytes : (spliceParsed(bytes, json, edits) ?? applyEdits(bytes, edits));
   }
 }
 
