@@ -1,14 +1,13 @@
 /** Writes what the translator sends to the caller: back-pressure, keep-alive, and a proper ending whatever breaks. */
-import type { ServerResponse } from 'node:http';
 import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
 import { frameFlag, type ReplyHead, type ReplyTail, type StreamForm, type Usage } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
-import { asBuffer } from '@model-gateway/json';
 import type { Closer } from '@model-gateway/protocols';
 import type { Rostered } from '@model-gateway/roster';
 import type { Exchange } from '../exchange.ts';
 import type { Headers } from '../http/doors.ts';
 import type { Room } from '../room.ts';
+import { ReplyBody } from './reply-body.ts';
 
 /** A caller who takes nothing of a finished reply for this long is cut off: the reply holds memory and a slot until its last byte is out. */
 const stalledMs = 60_000;
@@ -20,6 +19,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   readonly #exchange: Exchange;
   readonly #form: StreamForm;
   readonly #room: Room;
+  readonly #body: ReplyBody;
   readonly #closer: Closer | null;
   readonly #keepAlive: string | null;
   #call: StreamCall | undefined;
@@ -35,6 +35,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     this.#exchange = exchange;
     this.#form = form;
     this.#room = room;
+    this.#body = new ReplyBody(exchange.response);
     const { client } = exchange.door;
     this.#keepAlive = client.keepAlive(form, exchange.request.headers as Headers);
     this.#closer =
@@ -67,13 +68,12 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     this.#exchange.responseBytes = bytes.length;
     this.#exchange.capture?.addWhole(bytes);
     this.#commit(head.status, head.headers);
-    endWith(this.#exchange.response, bytes);
+    this.#body.end(bytes);
     this.#finish();
     this.#tell(tail);
   }
 
   data(bytes: Uint8Array, flags: number): void {
-    const { response } = this.#exchange;
     if ((flags & frameFlag.words) !== 0 && this.#closer?.pass !== undefined) this.#closer.pass(bytes);
     else this.#closer?.observe(bytes);
     this.#betweenEvents = (flags & frameFlag.messageEnd) !== 0;
@@ -81,16 +81,16 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     this.#exchange.capture?.add(bytes);
     this.#unconsumed += bytes.length;
     this.#quiet = 0;
-    if (response.write(bytes)) return this.#consume();
+    if (this.#body.write(bytes)) return this.#consume();
     if (this.#awaitsDrain) return;
     this.#awaitsDrain = true;
-    response.on('drain', () => this.#consume());
+    this.#exchange.response.on('drain', () => this.#consume());
   }
 
   tail(tail: ReplyTail): void {
     const error = tail.error && GatewayError.fromWire(tail.error);
     if (error) this.#end(error, tail.usage);
-    else this.#exchange.response.end();
+    else this.#body.end();
     this.#finish();
     this.#tell(tail);
   }
@@ -127,7 +127,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     const text = this.#closer.close({ reason: error.code, detail: error.message, timestamp: new Date().toISOString() }, usage);
     this.#exchange.responseBytes += Buffer.byteLength(text);
     this.#exchange.capture?.add(Buffer.from(text, 'utf8'));
-    response.end(text);
+    this.#body.end(text);
   }
 
   /** The line was quiet since the last look, or was not. */
@@ -143,13 +143,11 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     const { response } = this.#exchange;
     if (this.#finished || response.destroyed || this.#keepAlive === null) return;
     if (!response.headersSent) this.#commit(200, { 'content-type': this.#exchange.door.client.contentType(this.#form), 'cache-control': 'no-cache' });
-    if (this.#betweenEvents && !response.writableNeedDrain) response.write(this.#keepAlive);
+    if (this.#betweenEvents && !response.writableNeedDrain) this.#body.write(this.#keepAlive);
   }
 
   #commit(status: number, headers: Record<string, string>): void {
-    const { response } = this.#exchange;
-    if (response.headersSent) return;
-    response.writeHead(status, this.#exchange.headersWith(headers));
+    if (!this.#exchange.response.headersSent) this.#body.head(status, this.#exchange.headersWith(headers));
   }
 
   /** Gives the translator credit for what the socket has taken. */
@@ -183,12 +181,3 @@ const acknowledger =
   (call: StreamCall | undefined): (() => void) =>
   () =>
     call?.acknowledge();
-
-/** Up to this size a copy costs less than a second piece to write. */
-const mostCopied = 32 * 1024;
-
-/** Bytes as text of one byte each leave in one piece with the head. */
-function endWith(response: ServerResponse, bytes: Uint8Array): void {
-  if (bytes.length > mostCopied) response.end(bytes);
-  else response.end(asBuffer(bytes).toString('latin1'), 'latin1');
-}

@@ -1,0 +1,60 @@
+/**
+ * Puts a reply on the wire. Each piece leaves as one write, with the head or with its chunk's frame around it: Node's own framing makes four pieces
+ * of every chunk, which cost more than all else that happens to a small event.
+ */
+import type { ServerResponse } from 'node:http';
+import { asBuffer } from '@model-gateway/json';
+
+/** Up to this size a copy costs less than a second piece to write. */
+const mostCopied = 32 * 1024;
+const lastChunk = '0\r\n\r\n';
+
+export class ReplyBody {
+  readonly #response: ServerResponse;
+  /** The head says that chunks follow, and they are framed here. */
+  #chunked = false;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  /** `headers`: name, value, name, value. */
+  head(status: number, headers: string[]): void {
+    const response = this.#response;
+    response.writeHead(status, headers);
+    // Node has decided by now: for HTTP/1.0, and for a body of known length, there are no chunks.
+    this.#chunked = response.chunkedEncoding;
+    response.chunkedEncoding = false;
+  }
+
+  /** false: the caller takes no more for now; `drain` of the response says when. */
+  write(piece: Uint8Array | string): boolean {
+    const response = this.#response;
+    const bytes = typeof piece === 'string' ? Buffer.from(piece, 'utf8') : asBuffer(piece);
+    // An empty chunk would be the last.
+    if (bytes.length === 0) return !response.writableNeedDrain;
+    if (!this.#chunked) return writeAll(response, bytes);
+    const size = bytes.length.toString(16);
+    // Text of one byte each: the very bytes.
+    if (bytes.length <= mostCopied) return response.write(`${size}\r\n${bytes.toString('latin1')}\r\n`, 'latin1');
+    response.write(`${size}\r\n`, 'latin1');
+    response.write(bytes);
+    return response.write('\r\n', 'latin1');
+  }
+
+  /** With a last piece, or without. */
+  end(piece?: Uint8Array | string): void {
+    const response = this.#response;
+    if (this.#chunked) {
+      if (piece !== undefined) this.write(piece);
+      return void response.end(lastChunk, 'latin1');
+    }
+    if (piece === undefined) return void response.end();
+    const bytes = typeof piece === 'string' ? Buffer.from(piece, 'utf8') : asBuffer(piece);
+    if (bytes.length > mostCopied) response.end(bytes);
+    else response.end(bytes.toString('latin1'), 'latin1');
+  }
+}
+
+const writeAll = (response: ServerResponse, bytes: Buffer): boolean =>
+  bytes.length > mostCopied ? response.write(bytes) : response.write(bytes.toString('latin1'), 'latin1');
