@@ -131,6 +131,49 @@ describe('a body that is not what its content type says', () => {
   });
 });
 
+test('a reply without counts was not free: they are estimated, and the caller is told the same', async () => {
+  const reply = { candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'four words of text' }] }, finishReason: 'STOP' }] };
+  for (const client of protocols) {
+    const { text, row } = await ask(client, 'gamma', false, json(reply));
+    expect([row.usage_source, row.output_tokens]).toEqual(['estimated', 5]);
+    if (client === 'beta') expect(JSON.parse(text).usage).toMatchObject({ input_tokens: row.input_tokens, output_tokens: 5 });
+  }
+});
+
+test('pages that a chat completion cites reach a Responses caller, beside calls too', async () => {
+  const cited = { type: 'url_citation', url_citation: { url: 'https://page.test/', title: 'Page', start_index: 0, end_index: 4 } };
+  const tool_calls = [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }];
+  const message = { role: 'assistant', content: 'Said', annotations: [cited], tool_calls };
+  const { text } = await ask(
+    'alpha_response',
+    'alpha',
+    false,
+    json({ id: 'x', model: 'real-model', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }),
+  );
+  expect(JSON.parse(text).output).toMatchObject([
+    {
+      type: 'message',
+      content: [{ text: 'Said', annotations: [{ type: 'url_citation', url: 'https://page.test/', title: 'Page', start_index: 0, end_index: 4 }] }],
+    },
+    { type: 'function_call', call_id: 'call_1' },
+  ]);
+});
+
+test('thinking between tags is thinking to other protocols, however many words alike come before its end', async () => {
+  const words = Array.from({ length: 40 }, (_, at) => `word${at} `);
+  const pieces = ['<think>', ...words, '</thi', 'nk>', '\n\n', ...words];
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 7, model: 'real-model', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  const body = `${pieces.map((content) => chunk({ content })).join('')}${chunk({}, 'stop')}data: [DONE]\n\n`;
+  const { text } = await ask('beta', 'alpha', true, { body, ending: 'end' });
+  const deltas = text.split('\n').flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6)).delta] : []));
+  const joined = (kind: string) => deltas.map((delta) => delta?.[kind] ?? '').join('');
+  expect([joined('thinking'), joined('text')]).toEqual([words.join(''), words.join('')]);
+  // Between equal protocols the bytes stay.
+  const same = await ask('alpha', 'alpha', true, { body, ending: 'end' });
+  expect(same.text).toBe(body.replaceAll('real-model', 'to-alpha'));
+});
+
 describe('a stream that breaks without having told its usage', () => {
   const event = (value: object) => `data: ${JSON.stringify(value)}\r\n\r\n`;
   const body = event({ candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'four words of text' }] } }] });

@@ -188,6 +188,15 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       expect(answer.headers.allow).toMatch(/^(?:GET|POST)(?:, \w+)*$/);
     });
 
+    test('what can be read answers HEAD: its head alone', async () => {
+      for (const path of ['/v1/models', '/v1/models/ok', '/v1beta/models']) {
+        const answer = await send(gateway.url, path, { method: 'HEAD', headers: bearer() });
+        expect([answer.status, answer.text]).toEqual([200, '']);
+        expect(Number(answer.headers['content-length'])).toBeGreaterThan(10);
+      }
+      expect((await send(gateway.url, '/v1/models', { method: 'DELETE', headers: bearer() })).headers.allow).toBe('GET, HEAD');
+    });
+
     test('the console and unknown everyday paths answer in their own words', async () => {
       expect((await send(gateway.url, '/nothing', { method: 'GET' })).json).toEqual({ error: { code: 'not_found', message: 'Not found.' } });
       expect((await gateway.console('GET', '/nothing')).body).toMatchObject({ error: { code: 'not_found' } });

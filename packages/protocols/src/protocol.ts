@@ -346,6 +346,8 @@ export interface ReplyReader {
   read(record: StreamRecord): ChatEvent[];
   /** The body ended: closes what a proper end leaves open (protocols that end by EOF emit `finish` and `end` here if the reply was complete). */
   finish(): ChatEvent[];
+  /** false: what the next record means hangs on its words, so it has to be read however much it looks like the last. Absent: it does not. */
+  readonly steady?: boolean;
 }
 
 /** A choice of tools that is void once its tools are gone: taken out, or, where it is a list, freed of them. */

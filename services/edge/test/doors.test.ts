@@ -35,9 +35,9 @@ describe('a wrong method names those that are right', () => {
   test.each([
     ['GET', '/v1/chat/completions', 'alpha', ['POST']],
     ['DELETE', '/v1/messages', 'beta', ['POST']],
-    ['POST', '/v1/models', 'alpha', ['GET']],
+    ['POST', '/v1/models', 'alpha', ['GET', 'HEAD']],
     ['GET', '/v1beta/models/a:generateContent', 'gamma', ['POST']],
-    ['POST', '/v1beta/models/a', 'gamma', ['GET']],
+    ['POST', '/v1beta/models/a', 'gamma', ['GET', 'HEAD']],
   ])('%s %s', (method, target, id, methods) => {
     const answer = find(method, target);
     expect('methods' in answer && { id: answer.door.id, methods: answer.methods }).toEqual({ id, methods });

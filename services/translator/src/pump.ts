@@ -133,7 +133,8 @@ export class Pump {
       this.#see(events);
       if (this.#fault) break;
       const piece = this.#passage.record(record, events);
-      this.#growth?.see(record, events, piece);
+      if (this.#reader.steady !== false) this.#growth?.see(record, events, piece);
+      else this.#growth?.rest();
       if (piece !== undefined && piece.length > 0) out.push(piece);
       if (this.#ended) break;
     }

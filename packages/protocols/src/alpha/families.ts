@@ -7,8 +7,11 @@ export interface ModelFamily {
   /** Effort words above `high`, and what "no reasoning" is called (null: it cannot be turned off). */
   highestEffort: 'high' | 'xhigh';
   noEffort: 'none' | 'minimal' | null;
-  /** Whether earlier reasoning goes back as `reasoning_content`; some refuse a tool loop without it, and refuse or ignore it elsewhere. */
-  replaysReasoning: 'never' | 'with-calls' | 'always';
+  /**
+   * Whether earlier reasoning goes back as `reasoning_content`; some refuse a tool loop without it, and refuse or ignore it elsewhere. `tags`: in
+   * front of the text, as it came.
+   */
+  replaysReasoning: 'never' | 'with-calls' | 'always' | 'tags';
   /** Refuses temperature, top_p and penalties that are not the default. */
   fixedSampling: boolean;
   /** How many stop sequences are taken; more, or any where it is none, is a 400. */
@@ -64,6 +67,7 @@ const families: readonly (readonly [RegExp, ModelFamily])[] = [
   [/^(gpt-4|gpt-3\.5|chatgpt-)/, { ...plain, reasoning: 'none', mostStops: 4, firstParty: true }],
   [/^(deepseek-reasoner|deepseek-r1)/, { ...plain, reasoning: 'none', replaysReasoning: 'with-calls', jsonSchema: false }],
   [/^deepseek/, { ...plain, reasoning: 'thinking-type', replaysReasoning: 'with-calls', jsonSchema: false }],
+  [/^minimax/, { ...plain, replaysReasoning: 'tags' }],
   [/^kimi|^moonshot/, { ...plain, reasoning: 'thinking-type', replaysReasoning: 'always' }],
   [/^glm/, { ...plain, reasoning: 'thinking-type', replaysReasoning: 'always', jsonSchema: false }],
   [/^(qwen|qwq|qvq)/, { ...plain, reasoning: 'enable-thinking', replaysReasoning: 'with-calls', topK: true }],

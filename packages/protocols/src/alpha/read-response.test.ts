@@ -44,6 +44,49 @@ function expectOrder(events: ChatEvent[]): void {
 }
 
 describe('text and blocks', () => {
+  describe('thinking between tags in front of the text', () => {
+    const told = (text: string, size: number) => {
+      const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
+      const events = read(chunk({ role: 'assistant', content: '' }), ...pieces.map((content) => chunk({ content })), ...done);
+      expectOrder(events);
+      return blocks(events);
+    };
+    test.each([
+      [
+        '<think>one <b> two</think>\n\nThe <answer>.',
+        [
+          ['thinking', 'one <b> two'],
+          ['text', 'The <answer>.'],
+        ],
+      ],
+      ['\n<think>\n\n</think>\n\nAnswer', [['text', 'Answer']]],
+      ['<think>cut before its end', [['thinking', 'cut before its end']]],
+      ['Say <think>x</think>', [['text', 'Say <think>x</think>']]],
+      ['<thin', [['text', '<thin']]],
+      ['<table>', [['text', '<table>']]],
+      ['  \n ', [['text', '  \n ']]],
+    ])('%j, cut anywhere', (text, expected) => {
+      for (let size = 1; size <= text.length; size++) expect(told(text, size)).toEqual(expected);
+      const [events] = [readWhole({ choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }] })];
+      expect(blocks(events)).toEqual(expected);
+    });
+
+    test('reasoning of its own field leaves tags alone, and a call ends what had begun', () => {
+      const beside = read(chunk({ reasoning_content: 'hm' }), chunk({ content: '<think>x</think>y' }), ...done);
+      expect(blocks(beside)).toEqual([
+        ['thinking', 'hm'],
+        ['text', '<think>x</think>y'],
+      ]);
+      const called = read(chunk({ content: '<think>hm' }), chunk(call(0, 'c1', 'f', '{}')), chunk({ content: '</think>' }), ...done);
+      expectOrder(called);
+      expect(blocks(called)).toEqual([
+        ['thinking', 'hm'],
+        ['tool-call', '{}'],
+        ['text', '</think>'],
+      ]);
+    });
+  });
+
   test('a text after a call is a new block, and the whole call closes before it', () => {
     const events = read(
       chunk({ role: 'assistant', content: '' }),
@@ -139,10 +182,6 @@ describe('reasoning', () => {
     expect(message.blocks.map((block) => block.text)).toEqual(['one', 'two', '']);
     expect(JSON.parse(message.blocks[0]?.signature ?? '')).toEqual({ type: 'reasoning.text', signature: 'SIG', format: 'vendor-v1' });
     expect(message.blocks[2]?.start).toEqual({ type: 'redacted-thinking', data: 'DATA' });
-  });
-
-  test('think tags in text are left alone', () => {
-    expect(blocks(read(chunk({ content: '<think>a</think>b' }), ...done))).toEqual([['text', '<think>a</think>b']]);
   });
 });
 

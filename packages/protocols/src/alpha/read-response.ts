@@ -1,5 +1,6 @@
 import type { Usage } from '@model-gateway/contracts';
 import type { ChatEvent } from '../chat/event.ts';
+import { LeadingThinking } from '../kit/leading-thinking.ts';
 import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
@@ -7,7 +8,7 @@ import { readProofOf } from './proofs.ts';
 import { CallReader } from './read-calls.ts';
 import { readThinkingText } from './read-parts.ts';
 import { isFailingReason, readFinish } from './stop-reasons.ts';
-import { type ReadDetail, readDetails, readReasoningText, readThinking } from './thinking.ts';
+import { type ReadDetail, readDetails, readReasoningText, readThinking, thinkingTag } from './thinking.ts';
 import { readUsage } from './usage.ts';
 import type { RawFields } from './wire.ts';
 
@@ -17,6 +18,9 @@ const rawChoiceFields = ['logprobs'] as const;
 
 type Kind = 'text' | 'thinking' | 'refusal';
 
+/** Servers that do not take a model's reasoning out of its text leave it between tags in front of the answer. */
+const mayBeThinking = (text: string): boolean => /^\s*(?:<|$)/.test(text);
+
 /** The stream of one reply, or a whole reply as its only chunk. Only choice 0 is read. */
 export class AlphaReader implements ReplyReader {
   #started = false;
@@ -24,9 +28,16 @@ export class AlphaReader implements ReplyReader {
   #blocks = 0;
   /** The open block that is no call. */
   #current: { kind: Kind; index: number; detail: unknown; signed: boolean } | null = null;
+  /** Undefined before anything was said, null where no tag can come any more. */
+  #leading: LeadingThinking | null | undefined;
   #refused = false;
   #finish: string | null = null;
   readonly #calls = new CallReader(() => this.#newBlock());
+
+  /** Within leading thinking each piece may hold the tag that ends it. */
+  get steady(): boolean {
+    return !this.#leading;
+  }
 
   read(record: StreamRecord): ChatEvent[] {
     if (this.#over) return [];
@@ -80,12 +91,14 @@ export class AlphaReader implements ReplyReader {
     this.#readContent(message === undefined ? own(choice, 'text') : own(message, 'content'), events);
     const refusal = asString(own(message, 'refusal'));
     if (refusal) {
+      this.#endLeading(events);
       this.#refused = true;
       this.#say('refusal', refusal, events);
     }
+    // While the text is open to which annotations belong.
+    this.#readRaw('message', message, rawMessageFields, events);
     this.#readCalls(message, events);
     this.#readMessageProof(message, events);
-    this.#readRaw('message', message, rawMessageFields, events);
     this.#readRaw('choice', choice, rawChoiceFields, events);
     this.#readReason(choice, events);
   }
@@ -133,7 +146,7 @@ export class AlphaReader implements ReplyReader {
   /** Text, or a list of parts of which thinking parts are one kind. */
   #readContent(content: unknown, events: ChatEvent[]): void {
     if (typeof content === 'string') {
-      if (content !== '') this.#say('text', content, events);
+      if (content !== '') this.#readText(content, events);
       return;
     }
     for (const part of asArray(content) ?? []) {
@@ -143,11 +156,27 @@ export class AlphaReader implements ReplyReader {
     }
   }
 
+  #readText(text: string, events: ChatEvent[]): void {
+    if (this.#leading === undefined) this.#leading = this.#blocks === 0 && mayBeThinking(text) ? new LeadingThinking(thinkingTag) : null;
+    if (this.#leading === null) return this.#say('text', text, events);
+    for (const piece of this.#leading.push(text)) this.#say(piece.kind, piece.text, events);
+    if (this.#leading.over) this.#leading = null;
+  }
+
+  /** Something else than text follows: what looked like the beginning of a tag was text. */
+  #endLeading(events: ChatEvent[]): void {
+    if (this.#leading) for (const piece of this.#leading.finish()) this.#say(piece.kind, piece.text, events);
+    this.#leading = null;
+  }
+
   #readCalls(message: unknown, events: ChatEvent[]): void {
     const listed = asArray(own(message, 'tool_calls')) ?? [];
     const legacy = own(message, 'function_call');
     const fragments = listed.length === 0 && legacy !== undefined ? [{ index: 0, function: legacy }] : listed;
-    if (fragments.length > 0) this.#closeCurrent(events);
+    if (fragments.length > 0) {
+      this.#endLeading(events);
+      this.#closeCurrent(events);
+    }
     for (const fragment of fragments) this.#calls.read(fragment, events);
   }
 
@@ -216,6 +245,7 @@ export class AlphaReader implements ReplyReader {
 
   #end(events: ChatEvent[]): void {
     this.#over = true;
+    this.#endLeading(events);
     if (this.#finish === null && this.#blocks === 0) {
       // Nothing but a terminator: a break, whatever the upstream calls it.
       return;

@@ -318,6 +318,15 @@ describe('writing', () => {
     expect(opened.losses).toEqual([]);
   });
 
+  test('reasoning stands between tags in front of the text for models that want it back there', () => {
+    const said = (...parts: Part[]) => write({ turns: [{ role: 'assistant', parts }] }, writer('vendor/MiniMax-M2'));
+    const thought: Part = { type: 'thinking', text: 'hm' };
+    expect(said(thought, { type: 'text', text: 'Hi' })).toMatchObject({ messages: [{ content: '<think>\nhm\n</think>\n\nHi' }], losses: [] });
+    const call: Part = { type: 'tool-call', id: 'c', name: 'f', arguments: '{}' };
+    expect(said(thought, call).messages[0]).toMatchObject({ content: '<think>\nhm\n</think>\n\n', tool_calls: [{ id: 'c' }] });
+    expect(said(call).messages[0]).toMatchObject({ content: null });
+  });
+
   test('the first call of a step gets the word for "no proof" where one is demanded', () => {
     const turns: Conversation['turns'] = [{ role: 'assistant', parts: ['a', 'b'].map((id): Part => ({ type: 'tool-call', id, name: 'f', arguments: '{}' })) }];
     const calls = write({ turns }, writer('gemini-3-pro')).messages[0]?.tool_calls as unknown as JsonObject[];

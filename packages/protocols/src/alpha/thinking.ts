@@ -130,6 +130,15 @@ function cutBySpans(readable: string, details: readonly ReadDetail[]): ThinkingP
   return parts;
 }
 
+/** The tags between which some models and servers put reasoning in front of the text. */
+export const thinkingTag = 'think';
+
+/** Earlier reasoning in front of an assistant's text, for a family that wants it back there; '' elsewhere. */
+export function writeTagged(parts: readonly ThinkingPart[], family: ModelFamily): string {
+  const text = parts.map((part) => part.text).join('');
+  return family.replaysReasoning === 'tags' && text !== '' ? `<${thinkingTag}>\n${text}\n</${thinkingTag}>\n\n` : '';
+}
+
 /** What stands for reasoning that is not known, where a vendor refuses a call without any; the empty text counts as none there. */
 export const blankReasoning = ' ';
 
@@ -153,6 +162,7 @@ export function writeThinking(
     (context.demanded && context.hasCalls) ||
     context.family.replaysReasoning === 'always' ||
     (context.family.replaysReasoning === 'with-calls' && context.hasCalls);
-  if (text !== '' && !replays && details.length === 0) context.losses.add('messages.reasoning', 'dropped', 'This model does not take earlier reasoning back.');
+  if (text !== '' && !replays && context.family.replaysReasoning !== 'tags' && details.length === 0)
+    context.losses.add('messages.reasoning', 'dropped', 'This model does not take earlier reasoning back.');
   return { ...(text !== '' && replays && { reasoning_content: text }), ...(details.length > 0 && { reasoning_details: details }) };
 }

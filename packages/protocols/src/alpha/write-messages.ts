@@ -6,7 +6,7 @@ import { nineCharacterId, shortId } from '../kit/short-id.ts';
 import type { WriteRequestContext } from '../protocol.ts';
 import type { ModelFamily } from './families.ts';
 import { absentProof, writeProof } from './proofs.ts';
-import { writeThinking } from './thinking.ts';
+import { writeTagged, writeThinking } from './thinking.ts';
 import type { WireRequestMessage, WireToolCall } from './wire.ts';
 import { writeMedia } from './write-media.ts';
 
@@ -114,6 +114,8 @@ function writeAssistant(turn: Turn, page: Page): WireRequestMessage[] {
   // Reasoning that came sealed on a call, from a caller whose protocol keeps it nowhere else.
   const noted = proofs.flatMap((proof) => (proof === null ? [] : (unpackReasoning(proof) ?? [])));
   if (noted.length > 0 && thinking.every((part) => part.text === '')) thinking.push({ type: 'thinking', text: noted.join('') });
+  const tagged = writeTagged(thinking, page.family);
+  if (tagged !== '') texts[0] = { ...texts[0], type: 'text', text: tagged + (texts[0]?.text ?? '') };
   const message: WireRequestMessage = {
     role: 'assistant',
     content: texts.length === 0 ? (calls.length > 0 || refusal !== '' ? null : '') : writeTexts(texts, page),

@@ -1,8 +1,8 @@
 import type { ChatEvent } from '../chat/event.ts';
+import { LeadingThinking } from '../kit/leading-thinking.ts';
 import { asArray, asString, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord, Target } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
-import { LeadingThinking } from './leading-thinking.ts';
 import { readFinish } from './stop-reasons.ts';
 import { estimateUsage, readUsage } from './usage.ts';
 
@@ -21,7 +21,7 @@ const mostCalls = 256;
 export class IdeStreamingReader implements ReplyReader {
   readonly #target: Target;
   readonly #handlers: Readonly<Record<string, (payload: unknown, events: ChatEvent[], record: StreamRecord) => void>>;
-  readonly #leading = new LeadingThinking();
+  readonly #leading = new LeadingThinking('thinking');
   readonly #seenCalls = new Set<string>();
   #started = false;
   #over = false;

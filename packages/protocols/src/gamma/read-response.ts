@@ -185,7 +185,7 @@ export class GammaReplyReader implements ReplyReader {
     if (this.#finishWord !== undefined) {
       this.#emit({ type: 'finish', reason: readFinishReason(this.#finishWord, this.#hasCalls), native: this.#finishWord });
     } else this.#emit({ type: 'finish', reason: 'content-filter', native: this.#blockReason! });
-    this.#emit({ type: 'usage', usage: this.#usage.usage });
+    if (this.#usage.any) this.#emit({ type: 'usage', usage: this.#usage.usage });
     this.#emit({ type: 'end' });
   }
 }

@@ -26,6 +26,11 @@ export class UsageReader {
     return found;
   }
 
+  /** Whether anything was counted: a reply without counts was not free. */
+  get any(): boolean {
+    return this.#latest.size > 0;
+  }
+
   get usage(): Usage {
     const count = (name: (typeof counts)[number]): number => this.#latest.get(name) ?? 0;
     const prompt = count('promptTokenCount');

@@ -24,7 +24,9 @@ for (const entry of entries) if (!entry.route.path.endsWith('/')) exact.set(entr
 const prefixes = entries.filter(({ route }) => route.path.endsWith('/')).sort((a, b) => b.route.path.length - a.route.path.length);
 
 /** `path` is still percent-encoded and has no query. */
-export function findDoor(method: string, path: string, query: URLSearchParams, headers: Headers): DoorAnswer {
+export function findDoor(asked: string, path: string, query: URLSearchParams, headers: Headers): DoorAnswer {
+  // What can be read can be asked about; the server itself leaves the body out.
+  const method = asked === 'HEAD' ? 'GET' : asked;
   let methods: Set<string> | undefined;
   let other: Door | undefined;
   const candidates = exact.get(path) ?? [];
@@ -36,7 +38,10 @@ export function findDoor(method: string, path: string, query: URLSearchParams, h
     if (route.methods.includes(method)) return { found: { door, route, match } };
     other ??= door;
     methods ??= new Set();
-    for (const allowed of route.methods) methods.add(allowed);
+    for (const allowed of route.methods) {
+      methods.add(allowed);
+      if (allowed === 'GET') methods.add('HEAD');
+    }
   }
   return other ? { door: other, methods: [...(methods ?? [])] } : { door: doorOfPrefix(path) };
 }

@@ -42,6 +42,11 @@ export class Growth {
     this.#vain = 0;
   }
 
+  /** The next record has to be parsed. */
+  rest(): void {
+    this.records = null;
+  }
+
   /** A record was parsed, gave these events, and was sent on as `sent`. */
   see(record: RawRecord, events: readonly ChatEvent[], sent: string | Uint8Array | undefined): void {
     this.records = null;

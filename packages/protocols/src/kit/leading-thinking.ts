@@ -1,7 +1,4 @@
-/** Some models behind this protocol put their reasoning in front of the answer, between `<thinking>` tags. Only the very beginning of a text is looked at. */
-
-const open = '<thinking>';
-const close = '</thinking>';
+/** Some models put their reasoning in front of the answer, between tags. Only the very beginning of a text is looked at. */
 
 export interface SplitText {
   kind: 'text' | 'thinking';
@@ -9,9 +6,23 @@ export interface SplitText {
 }
 
 export class LeadingThinking {
+  readonly #open: string;
+  readonly #close: string;
   #place: 'before' | 'inside' | 'between' | 'after' = 'before';
+  #thought = false;
   /** What may be the beginning of a tag. */
   #held = '';
+
+  /** `tag`: its name. */
+  constructor(tag: string) {
+    this.#open = `<${tag}>`;
+    this.#close = `</${tag}>`;
+  }
+
+  /** The answer itself has begun: whatever comes is text. */
+  get over(): boolean {
+    return this.#place === 'after';
+  }
 
   push(piece: string): SplitText[] {
     if (this.#place === 'after') return said('text', piece);
@@ -32,23 +43,26 @@ export class LeadingThinking {
   #begin(): SplitText[] {
     const text = this.#held.trimStart();
     // Blank so far, or a part of the tag: at most a few characters, or blanks that are nothing to wait for for ever.
-    if (open.startsWith(text) && this.#held.length < 64) return [];
-    if (!text.startsWith(open)) return this.finish();
+    if (this.#open.startsWith(text) && this.#held.length < 64) return [];
+    if (!text.startsWith(this.#open)) return this.finish();
     this.#place = 'inside';
-    this.#held = text.slice(open.length);
+    this.#held = text.slice(this.#open.length);
     return this.#inside();
   }
 
   #inside(): SplitText[] {
-    const at = this.#held.indexOf(close);
+    // A model that does not think writes empty tags, with blanks between them.
+    if (!this.#thought) this.#held = this.#held.trimStart();
+    const at = this.#held.indexOf(this.#close);
     if (at >= 0) {
       const thought = this.#held.slice(0, at);
-      const rest = this.#held.slice(at + close.length);
+      const rest = this.#held.slice(at + this.#close.length);
       this.#held = '';
       return [...said('thinking', thought), ...this.#goOn(rest)];
     }
-    const kept = beginningOf(close, this.#held);
+    const kept = beginningOf(this.#close, this.#held);
     const thought = this.#held.slice(0, this.#held.length - kept);
+    this.#thought ||= thought !== '';
     this.#held = this.#held.slice(this.#held.length - kept);
     return said('thinking', thought);
   }
