@@ -71,8 +71,24 @@ describe('audit log', () => {
     expect(JSON.stringify(items)).not.toMatch(/canary|sealed/);
   });
 
-  test('a page has the size it was asked for, by either of its names', async () => {
+  test('a range is read in UTC, a page has the size it was asked for by either of its names', async () => {
     await seed(harness);
+    for (const [from, first] of [
+      ['2026-03-01', '2026-03-01T00:00:00.000Z'],
+      ['2026-03-01T01:30:00', '2026-03-01T01:30:00.000Z'],
+      ['2026-03-01T01:30:00.123456+02:00', '2026-02-28T23:30:00.123Z'],
+      ['1772323200000', '2026-03-01T00:00:00.000Z'],
+    ] as const) {
+      for (const text of [encodeURIComponent(from), from]) {
+        const { body } = await call('GET', `${api}/stats/top?by=session&from=${text}&to=2026-04-01`);
+        expect([text, new Date(body.from).toISOString()]).toEqual([text, first]);
+      }
+    }
+    for (const text of ['2026-02-30', '2026-03-01T25:00:00', 'yesterday'])
+      expect([text, (await call('GET', `${api}/audit-logs?from=${text}`)).body.error?.details[0].field]).toEqual([text, 'from']);
+    // What a form left empty is left out.
+    expect((await audit('&actor=&action=&entity_type=&to=&q=')).length).toBe((await audit()).length);
+    expect((await call('GET', `${api}/logs?request_id=&model=&from=`)).status).toBe(200);
     for (const path of ['audit-logs', 'history', 'logs']) {
       for (const name of ['limit', 'page_size']) {
         const { status, body } = await call('GET', `${api}/${path}?${name}=1`);

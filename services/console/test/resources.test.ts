@@ -318,8 +318,8 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(isAccessKeyFormat(key)).toBe(true);
     const mask = `${key.slice(0, 4)}****${key.slice(-4)}`;
     expect((await call('GET', `${api}/access-keys/ada`)).body).toMatchObject({ key: mask, last_used_at: null, anonymous: false });
-    expect((await call('GET', `${api}/access-keys/ada/api-key`)).body).toEqual({ name: 'ada', api_key: key });
-    expect((await call('GET', '/access-keys/ada/api-key')).body).toEqual({ name: 'ada', api_key: key });
+    expect((await call('GET', `${api}/access-keys/ada/api-key`)).body).toEqual({ name: 'ada', key, api_key: key });
+    expect((await call('GET', '/access-keys/ada/api-key')).body).toEqual({ name: 'ada', key, api_key: key });
     expect((await storage.catalog.load()).access_keys[0]?.hash).toBe(hashAccessKey(key));
     const rotated = await call('POST', `${api}/access-keys/ada/rotate`);
     expect(rotated.status).toBe(200);

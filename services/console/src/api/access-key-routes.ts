@@ -25,7 +25,8 @@ export function accessKeyRoutes(accessKeys: ResourceOperations, room: Room): Rou
     if (document.sealed === null) throw new Problem('conflict', 'An anonymous key is stored as a hash only: its value cannot be shown again.');
     const value = keyring.open(document.sealed, sealedAs.accessKey(id));
     await audit({ ...auditOf(request, actorNameOf(response)), action: 'reveal', entity_type: 'access_key', entity_id: document.name });
-    response.json({ name: document.name, api_key: value });
+    // `key`, as the resource calls it, and `api_key`, as the path does.
+    response.json({ name: document.name, key: value, api_key: value });
   };
   const copy = {
     method: 'get',

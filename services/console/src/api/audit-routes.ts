@@ -5,10 +5,10 @@ import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { auditRecord } from './answers/account.ts';
 import { cursorPageOf } from './answers/common.ts';
-import { cursorPage, instant, refuseWideSearch, sizeOf, toRange } from './instant.ts';
+import { cursorPage, instant, maybeText, refuseWideSearch, sizeOf, toRange } from './instant.ts';
 import { base, type Route } from './route.ts';
 
-const text = z.string().min(1).max(512).optional();
+const text = maybeText(512);
 
 /** One of these, or several with commas between. */
 const anyOf = (known: readonly string[]) =>
@@ -16,7 +16,8 @@ const anyOf = (known: readonly string[]) =>
     .string()
     .max(1_000)
     .transform((value) => value.split(',').filter((one) => one !== ''))
-    .refine((values) => values.length > 0 && values.every((value) => known.includes(value)), { message: `is not one of ${known.join(', ')}` })
+    .refine((values) => values.every((value) => known.includes(value)), { message: `is not one of ${known.join(', ')}` })
+    .transform((values) => (values.length > 0 ? values : undefined))
     .optional();
 
 export const auditQuery = z.object({

@@ -4,13 +4,35 @@ import { invalidField } from '../problem.ts';
 
 export const dayMs = 24 * 3_600_000;
 
-/** ISO 8601, or milliseconds since the epoch. */
+const date = z.iso.date();
+const dateTime = z.iso.datetime({ offset: true, local: true });
+
+/** Milliseconds since the epoch, NaN for what is no time. What names no zone is UTC, as everything that is counted here. */
+function readTime(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  // The plus of an offset is a space where it was not encoded.
+  const value = text.replace(/ (?=\d\d:\d\d$)/, '+');
+  if (date.safeParse(value).success) return Date.parse(`${value}T00:00:00Z`);
+  if (!dateTime.safeParse(value).success) return Number.NaN;
+  return Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(value) ? value : `${value}Z`);
+}
+
+/** Left empty, as forms send what nobody filled in, is left out. */
+export const maybeText = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .transform((value) => value || undefined)
+    .optional();
+
+/** ISO 8601 (a date is its first moment), or milliseconds since the epoch. */
 export const instant = z
   .string()
   .max(40)
   .transform((value, context) => {
-    const time = /^\d{1,15}$/.test(value) ? Number(value) : z.iso.datetime({ offset: true }).safeParse(value).success ? Date.parse(value) : Number.NaN;
-    if (Number.isNaN(time)) context.addIssue({ code: 'custom', message: 'must be an ISO 8601 instant or milliseconds since the epoch' });
+    if (value === '') return undefined;
+    const time = readTime(value);
+    if (Number.isNaN(time)) context.addIssue({ code: 'custom', message: 'must be an ISO 8601 date or instant, or milliseconds since the epoch' });
     return time;
   })
   .optional();

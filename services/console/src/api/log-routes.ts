@@ -12,10 +12,10 @@ import { rowTableHead, rowTableLine } from '../statistics/row-table.ts';
 import { readInput } from '../validation/read-input.ts';
 import { cursorPageOf } from './answers/common.ts';
 import { requestDetails, requestRow } from './answers/request-row.ts';
-import { cursorPage, instant, refuseWideSearch, sizeOf, toRange } from './instant.ts';
+import { cursorPage, instant, maybeText, refuseWideSearch, sizeOf, toRange } from './instant.ts';
 import { base, parameter, type Route } from './route.ts';
 
-const text = z.string().min(1).max(512).optional();
+const text = maybeText(512);
 const flag = z.enum(['true', 'false']).optional();
 
 const filterQuery = z.object({

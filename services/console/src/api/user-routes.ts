@@ -89,6 +89,7 @@ export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route
     const passwordHash = await passwords.hash(password);
     const user = await store.changeUsers(async (writer) => {
       const found = await find(writer, parameter(request, 'username'));
+      etagMatches(found.etag, request.get('if-match'));
       await writer.endSessions(found.id);
       return writer.update(found, { passwordHash });
     });
@@ -169,8 +170,9 @@ export function userRoutes({ store, passwords, sessions, audit }: SignIn): Route
       summary: 'Set the password of a user; the sessions end',
       tag,
       body: resetBody,
+      conditional: true,
       status: 204,
-      failures: [404],
+      failures: [404, 412],
       handle: reset,
     },
   ];

@@ -53,7 +53,7 @@ export const batchAnswer = z.strictObject({
 });
 
 /** The value of an access key, in full. */
-export const copiedKey = z.strictObject({ name: text, api_key: text });
+export const copiedKey = z.strictObject({ name: text, key: text, api_key: text });
 
 export const rollbackAnswer = z.strictObject({ dry_run: z.boolean(), rolled_back_to: count, revision: maybeRevision, ...described });
 
