@@ -19,6 +19,7 @@ export function readPath(text: string, field: string): Path {
   if (path.length > mostSegments) throw new RuleError(field, `has more than ${mostSegments} segments`);
   for (const segment of path) {
     if (segment === '') throw new RuleError(field, 'has an empty segment: dots stand between names, not at an end and not twice');
+    if (segment === '$') throw new RuleError(field, 'a path begins in the body itself: leave $. out');
     if (forbidden.has(segment)) throw new RuleError(field, `${segment} is not allowed in a path`);
     if (segment !== '*' && segment.includes('*')) throw new RuleError(field, '* stands alone between dots: it means every member');
   }

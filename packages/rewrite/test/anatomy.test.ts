@@ -207,7 +207,23 @@ describe('filter-tools', () => {
     ],
     ['delta', { parameters: { tools: [fn('a')], tool_choice: fn('a'), seed: 1 } }, { parameters: { seed: 1 } }, drop('a')],
     ['beta', { messages: [] }, { messages: [] }, drop('a')],
+    // By a path: what is there is filtered, and what goes with the protocol's own tools goes only with them.
+    ['beta', { tools: [{ name: 'a' }], tool_choice: { type: 'tool', name: 'a' } }, {}, { ...drop('a'), path: 'tools' }],
+    [
+      'beta',
+      { tools: [{ name: 'a' }], extra: { tools: [{ name: 'a' }, { name: 'b' }] }, tool_choice: { type: 'tool', name: 'a' } },
+      { tools: [{ name: 'a' }], extra: { tools: [{ name: 'b' }] }, tool_choice: { type: 'tool', name: 'a' } },
+      { ...drop('a'), path: 'extra.tools' },
+    ],
   ])('%s %#', (...args) => check(args));
+});
+
+test('filter-tools without an anatomy: a path still works, and none means nothing', () => {
+  const rule: BodyRuleInput = { mode: 'filter-tools', value: ['a', 'web_*'], path: 't' };
+  expect(tryRules([rule], '{"t":[{"function":{"name":"a"}},{"name":"b","type":"web_search"},{"type":"web_search"},5]}').value).toEqual({
+    t: [{ name: 'b', type: 'web_search' }, 5],
+  });
+  expect(tryRules([{ mode: 'filter-tools', value: 'a' }], '{"tools":[{"name":"a"}]}').applied).toBe(0);
 });
 
 describe('inject-system-prompt', () => {

@@ -1,6 +1,7 @@
 /**
  * `filter-tools`: tools of these names (or types, where the vendor runs them) are taken out, `*` stands for anything; `{"keep": …}` takes out all
- * others. A choice that names what is gone goes too, and what means nothing without tools goes with the last one.
+ * others. A choice that names what is gone goes too, and what means nothing without tools goes with the last one. A path names other arrays than those
+ * of the protocol, whose choices then stay.
  */
 import { type Edit, JsonDocument, type Need } from '@model-gateway/json';
 import type { BodyAnatomy } from '@model-gateway/protocols';
@@ -8,6 +9,7 @@ import type { Mode } from '../mode.ts';
 import { findAll, pathOf } from '../path.ts';
 import { matchesPattern } from '../pattern.ts';
 import { RuleError } from '../rule-error.ts';
+import { readTarget } from '../targets.ts';
 import { readTexts } from '../value.ts';
 import { removeAt } from '../write.ts';
 
@@ -23,7 +25,11 @@ function readFilter(value: unknown): Goes {
 }
 
 /** Takes tools out of every array of them. An array that is left without any goes with the object that held nothing else. */
-function removeTools(document: JsonDocument, { places, namesOf }: BodyAnatomy['tools'], goes: Goes): { removed: Set<string>; left: boolean } {
+function removeTools(
+  document: JsonDocument,
+  { places, namesOf }: Pick<BodyAnatomy['tools'], 'places' | 'namesOf'>,
+  goes: Goes,
+): { removed: Set<string>; left: boolean } {
   const removed = new Set<string>();
   let left = false;
   for (const place of places) {
@@ -68,26 +74,39 @@ function removeChoices(document: JsonDocument, choices: BodyAnatomy['tools']['ch
     }
 }
 
+/** Without knowledge of the protocol a tool is called what it says itself. */
+const ownNames: BodyAnatomy['tools']['namesOf'] = (tool) =>
+  [['function', 'name'], ['name'], ['type']]
+    .flatMap((path) => findAll(tool, path).flatMap(({ value }) => (typeof value === 'string' ? [value] : [])))
+    .slice(0, 1);
+
 export const filterTools: Mode = {
-  takes: ['value'],
+  takes: ['path', 'value'],
   compile(rule) {
     const goes = readFilter(rule.value);
+    const path = rule.path ? readTarget(rule).join('.') : null;
     return (body, { anatomy }) => {
-      if (!anatomy) return [];
       const document = new JsonDocument(body);
+      if (!anatomy || isElsewhere(path, anatomy)) {
+        if (path !== null) removeTools(document, { places: [path], namesOf: anatomy?.tools.namesOf ?? ownNames }, goes);
+        return document.edits();
+      }
       const { removed, left } = removeTools(document, anatomy.tools, goes);
       if (removed.size === 0) return [];
       removeHusks(document, anatomy.tools.places);
       if (left) removeChoices(document, anatomy.tools.choices, removed);
-      else for (const path of anatomy.tools.meaningless) document.apply(findAll(document.value, path.split('.')).map(({ place }) => removeAt(place)));
+      else for (const text of anatomy.tools.meaningless) document.apply(findAll(document.value, text.split('.')).map(({ place }) => removeAt(place)));
       return document.edits();
     };
   },
-  needs(_rule, anatomy) {
-    if (!anatomy) return [];
+  needs({ path }, anatomy) {
+    if (!anatomy || isElsewhere(path, anatomy)) return path ? [{ path: pathOf(path), depth: 'value' }] : [];
     const { places, choices, meaningless } = anatomy.tools;
-    const looked = [...places, ...choices.map(({ path }) => path)].map((text): Need => ({ path: pathOf(text), depth: 'value' }));
+    const looked = [...places, ...choices.map((choice) => choice.path)].map((text): Need => ({ path: pathOf(text), depth: 'value' }));
     return [...looked, ...meaningless.map((text): Need => ({ path: pathOf(text), depth: 'place' }))];
   },
   moves: () => true,
 };
+
+/** One of the protocol's own places means all of them: some wires have lists of tools inside lists. */
+const isElsewhere = (path: string | null | undefined, { tools }: BodyAnatomy): boolean => !!path && !tools.places.includes(path);

@@ -29,7 +29,7 @@ export const partsOf: Readonly<Record<BodyRuleMode, readonly RulePart[]>> = {
   'remove-matching': ['path', 'condition'],
   'strip-lines': ['path', 'value'],
   'filter-content-types': ['optional-path', 'value'],
-  'filter-tools': ['value'],
+  'filter-tools': ['optional-path', 'value'],
   'inject-system-prompt': ['value'],
   'switch-route': ['when'],
 };
