@@ -213,6 +213,8 @@ describe('the error table of a single upstream', () => {
     ['401 about our key', refused, 502, false],
     ['403 about our key', alphaError(403, null, 'permission_error', message), 502, false],
     ['429', { ...alphaError(429, 'rate_limit_exceeded', 'requests', message) }, 429, false],
+    ['429 that breaks off in its words', { ...alphaError(429, null, 'requests', message), chunks: [bytes('{"error":{"mess')], ending: 'reset' }, 429, false],
+    ['401 that breaks off in its words', { ...refused, chunks: [bytes('{"error"')], ending: 'reset' }, 502, false],
     ['500', alphaError(500, null, 'server_error', message), 502, false],
     ['HTML from a proxy', { status: 502, contentType: 'text/html', chunks: [bytes(`<html>${message}</html>`)], ending: 'end' }, 502, false],
     ['a redirect', { status: 302, contentType: 'text/plain', chunks: [], ending: 'end' }, 502, false],
@@ -234,6 +236,15 @@ describe('the error table of a single upstream', () => {
       expect(await gateway.row(answer.id)).toMatchObject({ status, attempts: [expect.anything()] });
       await expectClean(answer);
     });
+  });
+
+  test('a byte order mark before a reply is no part of it', async () => {
+    fallback = { ...good, chunks: [Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), ...good.chunks])] };
+    for (const client of clientNames) {
+      const answer = await ask(client, 'single');
+      expect([answer.status, JSON.parse(answer.text)]).toEqual([200, expect.any(Object)]);
+      expect(answer.text).toContain('fine');
+    }
   });
 
   test('529 and overloaded are 503 in the caller’s native words', async () => {

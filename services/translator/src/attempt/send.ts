@@ -111,7 +111,9 @@ class Attempt {
           this.#release();
         },
         error: (fault) => {
-          this.#settle({ fault: outboundFault(fault, this.#status !== null), committed: this.#sink.committed, status: this.#status });
+          // The status says what is wrong, whether its words came in full or not.
+          if (this.#mode === 'error' && !this.#settled) this.#finishError();
+          else this.#settle({ fault: outboundFault(fault, this.#status !== null), committed: this.#sink.committed, status: this.#status });
           this.#release();
         },
       },
@@ -233,7 +235,7 @@ class Attempt {
   }
 
   #finishWhole(): void {
-    const bytes = this.#parts.length === 1 && this.#parts[0] ? this.#parts[0] : Buffer.concat(this.#parts);
+    const bytes = withoutMark(this.#parts.length === 1 && this.#parts[0] ? this.#parts[0] : Buffer.concat(this.#parts));
     const script = runResponseScript(this.#call, this.#prepared, bytes, this.#answer, this.#room);
     if (!script) return this.#readWhole(bytes);
     script.then(
@@ -347,6 +349,9 @@ class Attempt {
     this.#resolve(end);
   }
 }
+
+/** Some servers put a byte order mark before their JSON. */
+const withoutMark = (bytes: Buffer): Buffer => (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes);
 
 function tokensUsed({ meter, body }: Call): number {
   const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning } = meter.settle(false, body.length).tokens;
