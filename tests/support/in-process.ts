@@ -41,6 +41,8 @@ export interface InProcessOptions {
   clientUrls?: Outbound;
   /** Bounds of reading on after a caller left. */
   drains?: { most: number; ms: number };
+  /** How many requests may go on to another node; as good as all by default. */
+  retryBudget?: { share: number; floor: number };
   /** Runs scripts, by a real runner with processes of its own. */
   scripts?: boolean;
   /** Copies and freezes on the bus, as a real one would. Default true. */
@@ -101,7 +103,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
         redactor,
         state,
         leaveMs: 500,
-        retryBudget: { share: 1, floor: 100 },
+        retryBudget: options.retryBudget ?? { share: 1, floor: 100 },
         drains: options.drains ?? { most: 100, ms: 30_000 },
         maxHops: 5,
       }),

@@ -1,7 +1,7 @@
 /** The table of contract §3: what each class of fault means for the caller, and for the next key. */
 import { describe, expect, test } from '@jest/globals';
 import type { UpstreamFault } from '@model-gateway/protocols';
-import { faultToError, healthSign, nextStep, outboundFault } from '../src/attempt/classify.ts';
+import { faultToError, healthSign, nextStep, outboundFault, wasUnreached } from '../src/attempt/classify.ts';
 
 const secret = 'sk-canary-4711';
 const facts = { clean: (text: string) => text.replaceAll(secret, '***') };
@@ -90,4 +90,14 @@ describe('transport faults', () => {
     const given = { class: kind, phase, message: 'm' } as Parameters<typeof outboundFault>[0];
     expect(outboundFault(given, replied as boolean)).toEqual({ class: expected, code: `${kind}_${phase}`, message: 'm' });
   });
+});
+
+test.each([
+  ['connect', 'connect', true],
+  ['timeout', 'connect', true],
+  ['connect', 'dns', true],
+  ['reset', 'first-byte', false],
+  ['timeout', 'first-byte', false],
+] as const)('a %s in the phase %s was unreached: %p', (kind, phase, unreached) => {
+  expect(wasUnreached(outboundFault({ class: kind, phase, message: 'm', cause: undefined } as never, false))).toBe(unreached);
 });

@@ -41,8 +41,10 @@ export const refusesKey = (fault: UpstreamFault): boolean => meanings[fault.clas
 
 /** Codes of transport faults whose connection was never made. */
 const unreached = /_(?:dns|connect|tls)$/;
-export const healthSign = (fault: UpstreamFault): HealthSign =>
-  fault.class === 'timeout' && unreached.test(fault.code ?? '') ? 'line' : meanings[fault.class].sign;
+export const healthSign = (fault: UpstreamFault): HealthSign => (fault.class === 'timeout' && wasUnreached(fault) ? 'line' : meanings[fault.class].sign);
+
+/** Nothing was sent: whoever is tried next is asked for the first time. */
+export const wasUnreached = ({ class: kind, code = '' }: UpstreamFault): boolean => (kind === 'connect' || kind === 'timeout') && unreached.test(code);
 
 /** An upstream that has moved: an admin has to enter the new address. */
 const isRedirect = ({ status = 0 }: UpstreamFault): boolean => status >= 300 && status <= 399;

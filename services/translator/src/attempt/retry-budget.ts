@@ -27,6 +27,12 @@ export class RetryBudget {
 
   /** Takes one retry; false when there is none left. */
   take(): boolean {
+    if (!this.hasLeft()) return false;
+    this.#slice().retries++;
+    return true;
+  }
+
+  hasLeft(): boolean {
     const slice = this.#slice();
     let requests = 0;
     let retries = 0;
@@ -36,9 +42,7 @@ export class RetryBudget {
       retries += one.retries;
     }
     const { share, floor } = this.#options;
-    if (retries >= requests * share + (floor * windowMs) / 1000) return false;
-    slice.retries++;
-    return true;
+    return retries < requests * share + (floor * windowMs) / 1000;
   }
 
   #slice(): { at: number; requests: number; retries: number } {

@@ -12,7 +12,7 @@ import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
 import { admit } from './admit.ts';
 import { AttemptPath } from './attempt-path.ts';
-import { faultToError, healthSign, nextStep, refusesKey } from './classify.ts';
+import { faultToError, healthSign, nextStep, refusesKey, wasUnreached } from './classify.ts';
 import { Failures } from './failures.ts';
 import { faultFacts } from './fault-facts.ts';
 import { withoutFlags } from './refused-flags.ts';
@@ -198,11 +198,13 @@ function goOn(path: AttemptPath, fault: UpstreamFault, { route, snapshot, call, 
   const step = nextStep(fault);
   if (step === 'stop' || (step === 'larger' && route.target.family.context === null)) return false;
   if (refusesKey(fault)) path.refuseKey();
-  if ((step === 'key' || (step === 'node-or-key' && path.isLastNode)) && path.nextKey()) return true;
+  const staysHere = step === 'key' || (step === 'node-or-key' && (path.isLastNode || !room.retries.hasLeft()));
+  if (staysHere && path.nextKey()) return true;
   do {
     if (!path.nextNode()) return false;
   } while (step === 'larger' && !isLarger(path, route, snapshot));
-  if (room.retries.take()) return true;
+  // A node that could not be reached had no work: the budget bounds work that is done twice.
+  if (wasUnreached(fault) || room.retries.take()) return true;
   room.logger.warn({ request: call.job.id, model: call.plan.model }, 'no other node is tried: the budget of retries is spent');
   return false;
 }
