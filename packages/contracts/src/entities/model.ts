@@ -6,6 +6,9 @@ import { modelName, resourceName, type WithLater } from './name.ts';
 import { type ScriptField, scriptFields } from './scripts.ts';
 import { endpointUrl } from './upstream.ts';
 
+/** Objects of `extra_config` that hold one vendor's settings: by the specification's name, and by the vendor's own. */
+export const vendorConfigs = ['delta', 'dashscope'] as const;
+
 /** What an admin may send for a model (contract §5). */
 export const modelSchema = z.strictObject({
   name: modelName,

@@ -1,11 +1,10 @@
 /** What of `extra_config` would be accepted and ignored: figures that are none, and settings whose part is not built yet. */
+import { vendorConfigs } from '@model-gateway/contracts';
 import type { Detail } from '../problem.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
 const figures = ['context_window', 'max_output_tokens', 'default_max_tokens'] as const;
-/** The specification's name of the vendor's object, and the vendor's own. */
-const vendorObjects = ['delta', 'dashscope'] as const;
 
 export function checkExtraConfig(config: Config | null): Detail[] {
   if (config === null) return [];
@@ -15,7 +14,7 @@ export function checkExtraConfig(config: Config | null): Detail[] {
   return [
     ...wrong.map((name) => ({ field: `extra_config.${name}`, message: 'must be a whole number of tokens above 0' })),
     ...(config['async_mode'] === true ? [notBuilt('async_mode')] : []),
-    ...vendorObjects.flatMap((name) => (isAsync(Object.hasOwn(config, name) ? config[name] : undefined) ? [notBuilt(`${name}.async_mode`)] : [])),
+    ...vendorConfigs.flatMap((name) => (isAsync(Object.hasOwn(config, name) ? config[name] : undefined) ? [notBuilt(`${name}.async_mode`)] : [])),
   ];
 }
 
