@@ -31,7 +31,7 @@ const commands = {
   start: () => {
     // The console's pages are built once for each state of their sources; without them the API works all the same.
     spawnSync(node, ['scripts/build-web.mjs'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: environment });
-    hand(node, ['--max-semi-space-size=16', 'deploy/cli/src/main.ts', 'up', ...rest]);
+    hand(node, [...JSON.parse(readFileSync(join(root, 'deploy/images/node-flags.json'), 'utf8')), 'deploy/cli/src/main.ts', 'up', ...rest]);
   },
   test: () => hand(node, ['scripts/test.mjs', ...rest]),
 };

@@ -120,6 +120,13 @@ describe('the files', () => {
     expect(ignored).toEqual(expect.arrayContaining(['.env', '.git', '**/node_modules']));
   });
 
+  test('the image runs Node with the flags that `npm start` gives it', () => {
+    const [, entrypoint] = /^ENTRYPOINT (.+)$/m.exec(dockerfile) ?? [];
+    const flags = JSON.parse(readFileSync(join(root, 'deploy/images/node-flags.json'), 'utf8')) as string[];
+    expect(JSON.parse(entrypoint ?? '[]')).toEqual(['node', ...flags, '/app/model-gateway.js']);
+    expect(spawnSync(process.execPath, [...flags, '--version']).status).toBe(0);
+  });
+
   test('mounted files exist, and every service is built from the one Dockerfile under its own name', () => {
     for (const service of Object.values(file.services))
       for (const volume of service.volumes ?? []) if (volume.startsWith('./')) expect(existsSync(join(root, volume.split(':')[0] as string))).toBe(true);

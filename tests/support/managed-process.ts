@@ -1,5 +1,6 @@
 /** A real child process of the gateway for suites: started until ready, its log kept, its faults remembered, never left behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -30,6 +31,8 @@ export interface ProcessPlan {
 }
 
 const entry = join(import.meta.dirname, '../../deploy/cli/src/main.ts');
+/** Those of `npm start` and the image. */
+const flags = JSON.parse(readFileSync(join(import.meta.dirname, '../../deploy/images/node-flags.json'), 'utf8')) as string[];
 /** Shared by all that a run of the suites starts: compiling anew is a third of each start. */
 const compiled = join(import.meta.dirname, '../../node_modules/.cache/compile');
 const keptLines = 20_000;
@@ -105,7 +108,7 @@ export class GatewayProcess implements ManagedProcess {
   }
 
   async #launch(): Promise<void> {
-    const child = spawn(process.execPath, ['--max-semi-space-size=16', entry, ...this.#plan.args], {
+    const child = spawn(process.execPath, [...flags, entry, ...this.#plan.args], {
       // Nothing of the test's own environment leaks in but what a process needs to run at all.
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', NODE_COMPILE_CACHE: compiled, ...this.#plan.env(this.ports) },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,6 +1,6 @@
 /** This gateway, in one process and as services on NATS, configured through its own console API. */
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from '../bundle.ts';
 import { freePorts, type Running, startNode, until } from '../spawn.ts';
@@ -8,7 +8,8 @@ import { startNats } from './nats.ts';
 import { type Door, dialectOf, type Passage, pathOf, type StartTarget, type Target, type TargetName } from './target.ts';
 
 const probe = join(import.meta.dirname, '../../servers/stall-probe.mjs');
-const options = ['--max-semi-space-size=16'];
+/** Those of `npm start` and the image. */
+const options = JSON.parse(readFileSync(join(import.meta.dirname, '../../../deploy/images/node-flags.json'), 'utf8')) as string[];
 const services = ['console', 'stats', 'router', 'translator', 'edge'] as const;
 
 export const startEmbedded: StartTarget = (upstream, scratch) => startOneProcess('embedded', upstream, scratch, []);
