@@ -19,7 +19,8 @@ export class Carry {
 
   /** Starts anew with a copy of these bytes. Old storage is left alone: records handed out still look into it. */
   replace(bytes: Buffer): void {
-    this.storage = Buffer.allocUnsafe(Math.max(512, bytes.length * 2));
+    // Not from the pool: what waits here for the next chunk may wait long, and would hold a whole slab of 64 KiB.
+    this.storage = Buffer.allocUnsafeSlow(Math.max(512, bytes.length * 2));
     bytes.copy(this.storage);
     this.length = bytes.length;
   }
@@ -28,7 +29,7 @@ export class Carry {
   append(chunk: Buffer): Buffer {
     const needed = this.length + chunk.length;
     if (!this.storage || needed > this.storage.length) {
-      const larger = Buffer.allocUnsafe(Math.max(needed, this.length * 2));
+      const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.length * 2));
       this.storage?.copy(larger, 0, 0, this.length);
       this.storage = larger;
     }

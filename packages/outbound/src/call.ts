@@ -120,7 +120,9 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
     this.#since = this.#options.now();
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, raw: IncomingHttpHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, raw: IncomingHttpHeaders): void {
+    // Views into the socket's first chunk, 64 KiB that would live as long as the reply.
+    controller.rawHeaders = null;
     if (this.#ended || status < 200) return;
     if (this.#socket !== undefined && this.#socket.writableLength > 0) this.#early = true;
     this.#phase = 'idle';
