@@ -86,15 +86,16 @@ export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: K
   /** The session as this call leaves it. It is written at most once a minute: so much earlier it may end where nobody has seen this call. */
   const slide = ({ session }: Known, { ipAddress, userAgent }: Visitor): ConsoleSession => {
     const at = now();
-    const seen = { lastSeenAt: at, expiresAt: Math.min(at + idleMs, session.endsAt), ipAddress, userAgent: clip(userAgent, 300) };
+    const moved = { lastSeenAt: at, expiresAt: Math.min(at + idleMs, session.endsAt) };
     const last = Math.max(session.lastSeenAt, slid.get(session.id) ?? 0);
     if (at - last >= slideMs) {
       slid.set(session.id, at);
       if (slid.size > mostRemembered) slid.clear();
       // The call does not wait for it: a lost one is made up by the next.
+      const seen = { ...moved, ipAddress, userAgent: clip(userAgent, 300) };
       store.sessions.slide(session.id, seen).catch((error: unknown) => logger.warn({ error }, 'the end of a console session could not be moved'));
     }
-    return { ...session, ...seen };
+    return { ...session, ...moved };
   };
 
   return {
