@@ -210,6 +210,15 @@ describe.each(arrangements('scripts'))('scripts, %s', (arrangement) => {
     expect([tried.status, tried.body]).toEqual([200, { result_body: { n: 2 }, execution_time_ms: expect.any(Number), operations: expect.any(Number) }]);
     const failed = await gateway.console('POST', '/scripts/test', { script: script('const a = 1;\nreturn body.x.y'), body: {}, context: {} });
     expect([failed.status, failed.body]).toEqual([422, { error: { code: 'TypeError', message: expect.stringContaining("reading 'y'"), line: 3 } }]);
+    const seen = async (more: object) => {
+      const { body } = await gateway.console('POST', '/scripts/test', { script: script('return { keys: Object.keys(context) }'), body: {}, ...more });
+      return body.result_body.keys.filter((name: string) => /^response|^elapsed/.test(name));
+    };
+    expect([await seen({}), await seen({ slot: 'response_transform' }), await seen({ context: { responseStatus: 201 } })]).toEqual([
+      [],
+      ['responseStatus', 'responseHeaders', 'elapsedMs'],
+      ['responseStatus', 'responseHeaders', 'elapsedMs'],
+    ]);
     const silent = await gateway.console('POST', '/scripts/test', { script: script(''), body: {}, context: {} });
     expect(silent.body.error.message).toBe('transform() must return a value');
     const refused = await gateway.console('PATCH', '/models/plain', { request_script: script('retur body'), script_position: 'before' });

@@ -1,4 +1,5 @@
 /** Scripts are tried here, and what they may use is told to editors. */
+import type { ScriptContext, ScriptSlot } from '@model-gateway/contracts';
 import { scriptTypes } from '@model-gateway/script-language';
 import { z } from 'zod';
 import { testScript } from '../probes/test-script.ts';
@@ -8,7 +9,8 @@ import { readInput } from '../validation/read-input.ts';
 import { scriptTest, scriptTypes as scriptTypesAnswer } from './answers/routing.ts';
 import { base, type Route } from './route.ts';
 
-const texts = z.record(z.string(), z.string()).default({});
+const givenTexts = z.record(z.string(), z.string());
+const texts = givenTexts.default({});
 const contextSchema = z
   .strictObject({
     clientModel: z.string().default(''),
@@ -24,7 +26,7 @@ const contextSchema = z
     accessKeyName: z.string().default(''),
     accessKeyGroup: z.string().default(''),
     responseStatus: z.int().optional(),
-    responseHeaders: texts.optional(),
+    responseHeaders: givenTexts.optional(),
     elapsedMs: z.number().optional(),
   })
   .prefault({});
@@ -50,7 +52,8 @@ export const scriptRoutes = (room: Room): Route[] => [
     failures: [422, 503],
     async handle(request, response) {
       const { script, body, context, slot } = readInput(testSchema, request.body);
-      const { outcome, body: made } = await testScript({ script, body, context: withoutAbsent(context), slot: slot ?? slotOf(context) }, room);
+      const phase = slot ?? slotOf(context);
+      const { outcome, body: made } = await testScript({ script, body, context: contextOf(context, phase), slot: phase }, room);
       const { fault, execution_time_ms, operations, use_model } = outcome;
       if (fault) {
         if (fault.code.startsWith('ScriptRunner')) throw new Problem('service_unavailable', fault.message);
@@ -77,11 +80,7 @@ export const scriptRoutes = (room: Room): Route[] => [
 type Context = z.output<typeof contextSchema>;
 const slotOf = (context: Context) => (context.responseStatus === undefined ? ('request_transform_after' as const) : ('response_transform' as const));
 
-function withoutAbsent({ responseStatus, responseHeaders, elapsedMs, ...context }: Context) {
-  return {
-    ...context,
-    ...(responseStatus !== undefined && { responseStatus }),
-    ...(responseHeaders !== undefined && { responseHeaders }),
-    ...(elapsedMs !== undefined && { elapsedMs }),
-  };
+/** What a request's script does not see, a reply's always does. */
+function contextOf({ responseStatus = 200, responseHeaders = {}, elapsedMs = 0, ...context }: Context, slot: ScriptSlot): ScriptContext {
+  return slot === 'response_transform' ? { ...context, responseStatus, responseHeaders, elapsedMs } : context;
 }

@@ -58,7 +58,7 @@ export function run(factory: Factory, body: string, context: string, options: Ru
       meter.spread,
       (pattern: string, flags: string) => new LinearRegExp(pattern, flags),
     );
-    if (typeof transform !== 'function') throw new ReferenceError('transform is not a function');
+    if (typeof transform !== 'function') throw new TypeError('transform is not a function');
     const root = openBody(body, options.lazy);
     const result: unknown = Reflect.apply(transform, undefined, [root.view, makeContext(context, options.canSwitch, wish)]);
     if (meter.fault) throw meter.fault;
