@@ -40,6 +40,17 @@ describe('statistics and logs', () => {
     expect(body.duration_ms.p99).toBeGreaterThan(4_500);
     expect(body.duration_ms.average).toBe(Math.round(5_060 / 3));
     expect(body.previous).toMatchObject({ requests: 1, to: body.from });
+    // The short words narrow as the long ones do.
+    for (const [short, long] of [
+      ['key=ada', 'access_key=ada'],
+      ['group=nobodys', 'key_group=nobodys'],
+      ['protocol=beta', 'client_protocol=beta'],
+    ] as const) {
+      const [one, other] = [(await get(`stats/summary?${short}`)).body, (await get(`stats/summary?${long}`)).body];
+      expect([short, one]).toEqual([short, other]);
+      if (!short.startsWith('key')) expect(one.requests).toBe(0);
+    }
+    expect((await get('stats/summary?key=ada&access_key=eve')).body.error.details[0].field).toBe('key');
     expect((await get('stats/summary?model=nothing')).body).toMatchObject({
       requests: 0,
       error_rate: null,
@@ -71,6 +82,8 @@ describe('statistics and logs', () => {
       { session_id: 'agent-1', access_key: 'ada', first_at: now - 60_000, last_at: now - 50_000 },
     ]);
     expect((await get('stats/top')).body).toMatchObject({ by: 'model' });
+    const wide = await get('stats/top?by=session&model=fast');
+    expect([wide.status, wide.body.error.details[0].field]).toEqual([422, 'model']);
     for (const bad of ['stats/top?by=user', 'stats/summary?from=tomorrow', 'stats/summary?from=2030-01-01T00:00:00Z&to=2029-01-01T00:00:00Z'])
       expect((await get(bad)).status).toBe(422);
   });

@@ -31,6 +31,10 @@ const rangeQuery = z.object({
   upstream_protocol: value,
   /** An error code; '' asks for what went well. */
   error: value,
+  /** The short words, as `by` takes them. */
+  key: value,
+  group: value,
+  protocol: value,
   format: z.enum(['json', 'csv']).default('json'),
 });
 export const summaryQuery = rangeQuery.extend({
@@ -77,8 +81,27 @@ function seriesGrain(asked: (typeof grainNames)[number], from: number, to: numbe
   return to - from <= 3 * dayMs ? 'hour' : 'day';
 }
 
-const filtersOf = (query: Partial<Record<Dimension, string | undefined>>): StatsFilters =>
-  Object.fromEntries(dimensions.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])));
+type Asked = Partial<Record<Dimension | keyof typeof aliases, string | undefined>>;
+
+/** Throws 422 when a word and its short form ask for different things. */
+function filtersOf(query: Asked): StatsFilters {
+  for (const [short, name] of Object.entries(aliases) as [keyof typeof aliases, Dimension][])
+    if (query[short] !== undefined && query[name] !== undefined && query[short] !== query[name])
+      throw invalidField(short, `and ${name} ask for different things`);
+  const asked: Asked = {
+    ...query,
+    access_key: query.access_key ?? query.key,
+    key_group: query.key_group ?? query.group,
+    client_protocol: query.client_protocol ?? query.protocol,
+  };
+  return Object.fromEntries(dimensions.flatMap((name) => (asked[name] === undefined ? [] : [[name, asked[name]]])));
+}
+
+/** What a session used is summed up by its key alone: any other filter would be ignored. Throws 422. */
+function refuseOtherFilters(filters: StatsFilters): void {
+  const other = dimensions.find((name) => name !== 'access_key' && filters[name] !== undefined);
+  if (other) throw invalidField(other, 'does not narrow sessions: access_key alone does');
+}
 
 /** Whole grains: the first and the last may reach beyond what was asked for, as the answer tells. */
 const within = (from: number, to: number, grain: Grain): Pick<StatsQuery, 'from' | 'to' | 'grain'> => ({
@@ -150,11 +173,13 @@ export function statsRoutes({ storage: { requests } }: Room, now: () => number):
     route('top', 'Who or what had the most of it', { query: topQuery, answer: statsTop }, async (request, response) => {
       const query = readInput(topQuery, request.query);
       const { from, to } = toRange(query, now());
+      const filters = filtersOf(query);
       if (query.by === 'session') {
+        refuseOtherFilters(filters);
         const sessions = await requests.readSessions({
           from,
           to,
-          ...(query.access_key !== undefined && { accessKey: query.access_key }),
+          ...(filters.access_key !== undefined && { accessKey: filters.access_key }),
           order: sessionOrders[query.order],
           limit: query.limit,
         });
@@ -169,7 +194,7 @@ export function statsRoutes({ storage: { requests } }: Room, now: () => number):
       }
       const range = within(from, to, sumGrain(to - from));
       const by = { dimension: query.by, order: orders[query.order], limit: query.limit };
-      const groups = await requests.readStats({ ...range, filters: filtersOf(query), overTime: false, by });
+      const groups = await requests.readStats({ ...range, filters, overTime: false, by });
       const items = groups.map((group) => ({ value: shown(group.value ?? ''), ...timedFiguresOf(group) }));
       if (query.format === 'csv')
         return sendTable(

@@ -15,6 +15,8 @@ const dimensions = ['model', 'access_key', 'key_group', 'upstream', 'client_prot
 type Dimension = (typeof dimensions)[number];
 /** Sessions are listed, not looked into. */
 const filterable = dimensions.filter((name) => name !== 'session');
+/** What sessions cannot be narrowed by. */
+const noSessionFilters = Object.fromEntries(filterable.filter((name) => name !== 'access_key').map((name) => [name, undefined]));
 const orders = ['requests', 'errors', 'tokens', 'cost', 'duration'] as const;
 
 const isDimension = (value: unknown): value is Dimension => dimensions.includes(value as Dimension);
@@ -74,7 +76,7 @@ export function StatisticsPage() {
             data={dimensions.map((name) => ({ value: name, label: t(`by.${name}`) }))}
             value={by}
             allowDeselect={false}
-            onChange={(value) => change({ by: value })}
+            onChange={(value) => change({ by: value, ...(value === 'session' && noSessionFilters) })}
           />
           <Select
             label={t('order')}
@@ -85,7 +87,7 @@ export function StatisticsPage() {
           />
         </Group>
         {top.isError && <FaultNotice error={top.error} onRetry={() => top.refetch()} />}
-        {items.length === 0 && !top.isPending && <EmptyState icon={IconChartBar} title={t('nothing')} />}
+        {top.isSuccess && items.length === 0 && <EmptyState icon={IconChartBar} title={t('nothing')} />}
         {items.length > 0 && (
           <TopTable
             items={items}
