@@ -228,6 +228,21 @@ describe('errors', () => {
     expect(JSON.stringify([row, text, gateway.logs])).not.toContain(secret);
   });
 
+  test('what would be the same next time is told to SDKs, which would try it twice more', async () => {
+    const shouldRetry = async (status: number, body: unknown) => {
+      outbound.script = { status, contentType: 'application/json', chunks: [Buffer.from(JSON.stringify(body))], ending: 'end' };
+      const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'to-alpha', ...bodies.alpha }),
+      });
+      return [reply.status, reply.headers.get('x-should-retry')];
+    };
+    expect(await shouldRetry(401, { error: { message: 'no' } })).toEqual([502, 'false']);
+    expect(await shouldRetry(500, { error: { message: 'oops' } })).toEqual([502, null]);
+    expect(await shouldRetry(400, { error: { message: 'bad' } })).toEqual([400, null]);
+  });
+
   test('a credential that stands where a long message is cut leaves no half of itself', async () => {
     for (const protocol of protocols) {
       const { text } = await ask(

@@ -124,6 +124,42 @@ describe('field note 26: an agent of the Responses family with tools that only i
   });
 });
 
+describe('an agent with tools that only the models of its vendor know by heart', () => {
+  const tools = [
+    { type: 'bash_20250124', name: 'bash' },
+    { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool', max_characters: 1000 },
+    { type: 'computer_20250124', name: 'computer', display_width_px: 1024, display_height_px: 768 },
+    { type: 'memory_20250818', name: 'memory' },
+    { type: 'web_search_20250305', name: 'web_search' },
+  ];
+  const ask = (model: string) => post('/v1/messages', { model, max_tokens: 100, tools, messages: [{ role: 'user', content: 'ls' }] });
+
+  test('other models are told of those that it runs itself, and call them by name', async () => {
+    outbound.script = alphaMessage({
+      role: 'assistant',
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'bash', arguments: '{"command":"ls"}' } }],
+    });
+    const { body } = await ask('alpha');
+    const told = JSON.parse(outbound.sent[0]!.body).tools.map((tool: Body) => tool.function);
+    expect(told.map(({ name }: Body) => name)).toEqual(['bash', 'str_replace_based_edit_tool', 'computer', 'memory']);
+    expect(told[0].parameters.properties).toHaveProperty('command');
+    expect(told[1].parameters.required).toEqual(['command', 'path']);
+    expect(told[2].description).toContain('1024 × 768');
+    expect(body.content).toMatchObject([{ type: 'tool_use', name: 'bash', input: { command: 'ls' } }]);
+  });
+
+  test.each(['alpha_response', 'gamma', 'mistral'])('in the words of %s too', async (model) => {
+    await ask(model);
+    for (const { name } of tools.slice(0, 4)) expect(outbound.sent[0]!.body).toContain(`"name":"${name}"`);
+    expect(outbound.sent[0]!.body).not.toContain('web_search');
+  });
+
+  test('its own vendor gets them as they are', async () => {
+    await ask('beta');
+    expect(JSON.parse(outbound.sent[0]!.body).tools).toEqual(tools);
+  });
+});
+
 describe('ids of calls', () => {
   const history = (id: string) => [
     { role: 'user', content: 'x' },

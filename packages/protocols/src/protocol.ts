@@ -405,8 +405,8 @@ export interface UpstreamDoor {
   kinds?: readonly string[];
   /** Takes a record out of the envelope in which a host carries another protocol's events, as that protocol would have framed it (`raw` too). */
   unwrapRecord?: ((record: FramedRecord) => FramedRecord) | undefined;
-  /** Which tools the model takes; absent: functions with plain names (`plainToolRules`). */
-  toolRules?(upstreamModelId: string): ToolRules;
+  /** Which tools the target takes; absent: functions with plain names (`plainToolRules`). */
+  toolRules?(target: Target): ToolRules;
   /** The protocol whose proofs of thinking this one carries, where they are not its own: the same vendor's models behind another door. Absent: its own. */
   proofKind?(target: Target): ProtocolId;
   /**

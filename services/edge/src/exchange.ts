@@ -1,7 +1,7 @@
 /** One caller's exchange: what is known of it, how it is answered, and the row the edge can give of it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation, RequestRow } from '@model-gateway/contracts';
-import type { GatewayError } from '@model-gateway/errors';
+import { errorCodes, type GatewayError } from '@model-gateway/errors';
 import type { ClientError } from '@model-gateway/protocols';
 import type { Reservation } from './admission/budgets.ts';
 import type { Slot } from './admission/capacity.ts';
@@ -146,6 +146,8 @@ export class Exchange {
       ...drawn.headers,
       ...error.headers,
       ...(error.retryAfter !== undefined && { 'retry-after': String(error.retryAfter) }),
+      // SDKs try every server error again; two of them take the server's word that it would be in vain.
+      ...(error.status >= 500 && !errorCodes[error.code].retryable && { 'x-should-retry': 'false' }),
     });
   }
 

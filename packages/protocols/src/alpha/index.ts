@@ -46,7 +46,7 @@ export const alpha: Protocol = {
   },
   upstream: {
     bodyAnatomy: () => bodyAnatomy,
-    toolRules: (modelId) => ({ name: plainToolName, freeText: findFamily(modelId).freeTextTools }),
+    toolRules: (target) => ({ name: plainToolName, freeText: findFamily(target.upstreamModelId).freeTextTools }),
     framing: 'sse',
     growing,
     request,

@@ -1,4 +1,5 @@
 /** Anthropic-compatible messages: the protocol as one value. */
+import { plainToolRules } from '../kit/tool-bridge.ts';
 import type { Protocol } from '../protocol.ts';
 import { bodyWords, verbatim } from './anatomy.ts';
 import { bodyAnatomy } from './body-anatomy.ts';
@@ -48,6 +49,7 @@ export const beta: Protocol = {
     request,
     credential,
     countsTokens: true,
+    toolRules: () => ({ ...plainToolRules, vendorTools: 'beta' }),
     writeRequest,
     createReader,
     readWhole,

@@ -3,6 +3,7 @@ import type { Conversation, Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import { asArray, asBoolean, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { readCache, writeCache } from './cache-mark.ts';
+import { tellClientTool } from './client-tools.ts';
 import type { LossList } from './losses.ts';
 import { closeSchema } from './schema.ts';
 
@@ -22,7 +23,10 @@ function readTool(value: unknown, path: string, losses: LossList): Tool {
   const name = asString(own(tool, 'name')) ?? '';
   const cache = readCache(tool);
   // A type of its own means the vendor runs it, or knows its schema by heart (web search, text editor, bash): only the same family understands it.
-  if (type !== undefined && type !== 'custom') return { type: 'server', name: name || type, raw: tool, rawProtocol: 'beta', ...cache };
+  if (type !== undefined && type !== 'custom') {
+    const asFunction = name === '' ? undefined : tellClientTool(type, tool);
+    return { type: 'server', name: name || type, raw: tool, rawProtocol: 'beta', ...(asFunction && { asFunction }), ...cache };
+  }
   if (name === '') throw invalid(`${path}.name`, `${path}.name: Field required`);
   losses.addUnknown(path, tool, functionFields);
   if (own(tool, 'defer_loading') === true) losses.add('tools.defer_loading', 'emulated', 'all tools are offered at once');

@@ -129,6 +129,8 @@ export interface Tool {
   /** The vendor's object, for `server` and `custom`, with the protocol it was written in. */
   raw?: unknown;
   rawProtocol?: string;
+  /** Of a `server` tool that the caller runs itself and only its vendor's models know by heart: what other models are told of it. */
+  asFunction?: { description: string; parameters: unknown };
 }
 
 /** `any`: some tool must be called. `allowed` limits which may be. */

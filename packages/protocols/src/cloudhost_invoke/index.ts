@@ -5,6 +5,7 @@ import { beta } from '../beta/index.ts';
 import { credential, signing } from '../cloudhost_converse/credentials.ts';
 import { listModels, readModelList, readTokenCount } from '../cloudhost_converse/endpoint.ts';
 import { readError } from '../cloudhost_converse/errors.ts';
+import { plainToolRules } from '../kit/tool-bridge.ts';
 import type { Protocol } from '../protocol.ts';
 import { verbatim } from './anatomy.ts';
 import { request } from './endpoint.ts';
@@ -26,6 +27,7 @@ export const cloudhostInvoke: Protocol = {
     credential,
     signing,
     countsTokens: true,
+    toolRules: (target) => (shapeOf(target) === messagesShape ? { ...plainToolRules, vendorTools: beta.id } : plainToolRules),
     writeRequest,
     createReader,
     readWhole,

@@ -12,12 +12,14 @@ export interface Family {
   needsCallSignature: boolean;
   /** Takes images and files inside functionResponse. */
   mediaInResults: boolean;
+  /** Takes functions beside a JSON answer; the others answer 400. */
+  formatBesideTools: boolean;
 }
 
 export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
 
-const two = { levels: [], needsCallSignature: false, mediaInResults: false } as const;
-const three = { thinking: 'level', leastTokens: 0, mostTokens: 32_768, needsCallSignature: true, mediaInResults: true } as const;
+const two = { levels: [], needsCallSignature: false, mediaInResults: false, formatBesideTools: false } as const;
+const three = { thinking: 'level', leastTokens: 0, mostTokens: 32_768, needsCallSignature: true, mediaInResults: true, formatBesideTools: true } as const;
 
 /** First match wins. `-latest` names stand for the newest generation. */
 const families: readonly { match: RegExp; family: Family }[] = [
@@ -34,6 +36,6 @@ const families: readonly { match: RegExp; family: Family }[] = [
 ];
 
 /** A name we do not know: budgets are understood by every thinking generation, and nothing else is assumed. */
-const unknownFamily: Family = { ...two, thinking: 'budget', leastTokens: 0, mostTokens: 24_576 };
+const unknownFamily: Family = { ...two, thinking: 'budget', leastTokens: 0, mostTokens: 24_576, formatBesideTools: true };
 
 export const findFamily = (modelId: string): Family => families.find(({ match }) => match.test(modelId.toLowerCase()))?.family ?? unknownFamily;

@@ -273,6 +273,16 @@ describe('settings', () => {
       ...['n dropped', 'logit_bias dropped', 'system.cache_control dropped'],
     ]);
     expect(write({ output: { type: 'json' } }).body['generationConfig']).toEqual({ responseMimeType: 'application/json' });
+    // The vendor's earlier generations answer 400 to a format beside functions.
+    const tools: Tool[] = [{ type: 'function', name: 'f' }];
+    const output = { type: 'schema', schema: { type: 'object', properties: { a: { type: 'integer' } } } } as const;
+    const beside = write({ tools, output }, old);
+    expect(beside.body).not.toHaveProperty('generationConfig');
+    expect(JSON.stringify(beside.body['systemInstruction'])).toContain('fits this JSON schema');
+    expect(beside.losses).toEqual(['response_format emulated']);
+    expect(writeRequest({ ...base, tools, output }, writeContext(old)).emulation).toEqual({ schema: output.schema });
+    expect(writeRequest({ ...base, tools, output: { type: 'json' } }, writeContext(old)).emulation).toEqual({});
+    expect(write({ tools, output }, 'gemini-3-pro-preview').body['generationConfig']).toHaveProperty('responseMimeType');
   });
 
   test.each<[string, Reasoning, unknown, boolean]>([

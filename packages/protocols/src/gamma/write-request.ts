@@ -1,7 +1,7 @@
 /** A canonical request as the body that a gamma upstream takes. */
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import type { JsonObject } from '../kit/read.ts';
-import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { modelName } from './endpoint.ts';
 import { type Family, findFamily, type ThinkingLevel } from './families.ts';
 import { LossList } from './fields.ts';
@@ -16,9 +16,12 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const tools = writeTools(conversation.tools, losses, widenedTools);
   const hasFunctions = tools.some((tool) => 'functionDeclarations' in tool);
   const toolConfig = hasFunctions ? writeToolChoice(conversation.toolChoice) : undefined;
-  const config = writeConfig(conversation, findFamily(modelId), losses);
+  const family = findFamily(modelId);
+  const emulated = hasFunctions && !family.formatBesideTools ? formatInWords(conversation.output, losses) : undefined;
+  const config = writeConfig(emulated ? { ...conversation, output: { type: 'text' } } : conversation, family, losses);
   let contents = writeContents(conversation, context, losses);
   let system = conversation.system.filter((part) => part.text !== '').map((part) => ({ text: part.text }));
+  if (emulated) system.push({ text: emulated.words });
   if (contents.length === 0 && system.length > 0) {
     losses.add('system', 'renamed', 'A request that holds nothing but a system text sent it as the user.');
     contents = [{ role: 'user', parts: system }];
@@ -37,7 +40,17 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   // A schema that had to be widened no longer holds the model to the caller's: what it answers is judged by the original.
   const { output } = conversation;
   const widened = output?.type === 'schema' && losses.list.some((loss) => loss.field === 'response_format.schema');
-  return { body, losses: losses.list, ...(widened && { emulation: { schema: output.schema } }), ...(widenedTools.size > 0 && { widenedTools }) };
+  const emulation = emulated?.emulation ?? (widened ? { schema: output.schema } : undefined);
+  return { body, losses: losses.list, ...(emulation && { emulation }), ...(widenedTools.size > 0 && { widenedTools }) };
+}
+
+/** A JSON answer asked for in words, for models that refuse an output format beside functions; undefined: none was asked for. */
+function formatInWords(output: OutputFormat | undefined, losses: LossList): { words: string; emulation: ReplyEmulation } | undefined {
+  if (!output || output.type === 'text') return undefined;
+  losses.add('response_format', 'emulated', 'This model takes no output format beside functions: it was asked for in words.');
+  const asked = 'When you give your answer, and are not calling a function, give one JSON object and nothing else';
+  if (output.type === 'json') return { words: `${asked}.`, emulation: {} };
+  return { words: `${asked}. It fits this JSON schema:\n${JSON.stringify(output.schema)}`, emulation: { schema: output.schema } };
 }
 
 function declareLosses(conversation: Conversation, losses: LossList): void {

@@ -32,6 +32,26 @@ const cut = (text: string, places: readonly number[]): string[] => {
   return [...at, text.length].map((end, index) => text.slice(at[index - 1] ?? 0, end));
 };
 
+describe('tools that only their vendor’s models know by heart', () => {
+  const shell: Tool = {
+    type: 'server',
+    name: 'bash',
+    raw: { type: 'bash_20250124', name: 'bash' },
+    rawProtocol: 'beta',
+    asFunction: { description: 'A shell.', parameters: { type: 'object' } },
+  };
+  const search: Tool = { type: 'server', name: 'web_search', raw: { type: 'web_search_20250305', name: 'web_search' }, rawProtocol: 'beta' };
+
+  test('those that the caller runs become functions, but for that vendor', () => {
+    const bridged = bridgeTools(talk([shell, search]), plainToolRules)!;
+    expect(bridged.conversation.tools).toEqual([{ type: 'function', name: 'bash', description: 'A shell.', parameters: { type: 'object' } }, search]);
+    expect(bridged.losses.map(({ field, action }) => [field, action])).toEqual([['tools.client', 'emulated']]);
+    expect(bridged.bridge.restore(callEvents('bash', ['{}']))).toEqual(callEvents('bash', ['{}']));
+    expect(bridgeTools(talk([shell, search]), { ...plainToolRules, vendorTools: 'beta' })).toBeNull();
+    expect(bridgeTools(talk([search]), plainToolRules)).toBeNull();
+  });
+});
+
 describe('names', () => {
   test('legal ones stay; others are replaced by legal ones, always the same, never two by one', () => {
     for (const name of ['f', 'get_weather', 'a-b', '9lives', 'x'.repeat(64)]) expect(legalToolName(name, plainToolName)).toBe(name);

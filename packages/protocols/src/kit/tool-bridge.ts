@@ -16,6 +16,8 @@ export interface ToolRules {
   name: RegExp;
   /** Whether it knows tools that take free text. */
   freeText: boolean;
+  /** The protocol whose vendor's own tools it knows; absent: none. */
+  vendorTools?: string;
 }
 
 /** For upstreams that say nothing else. */
@@ -32,7 +34,7 @@ export interface BridgedTools {
 export function bridgeTools(conversation: Conversation, rules: ToolRules): BridgedTools | null {
   const isOdd = (name: string, custom: boolean | undefined): boolean => !rules.name.test(name) || (custom === true && !rules.freeText);
   const odd =
-    conversation.tools.some((tool) => tool.type !== 'server' && isOdd(tool.name, tool.type === 'custom')) ||
+    conversation.tools.some((tool) => (tool.type === 'server' ? isForeign(tool, rules) : isOdd(tool.name, tool.type === 'custom'))) ||
     conversation.turns.some((turn) => turn.parts.some((part) => part.type === 'tool-call' && isOdd(part.name, part.custom)));
   if (!odd) return null;
   const losses = new Losses();
@@ -42,6 +44,9 @@ export function bridgeTools(conversation: Conversation, rules: ToolRules): Bridg
   const toolChoice = conversation.toolChoice && fitter.choice(conversation.toolChoice);
   return { conversation: { ...conversation, tools, turns, ...(toolChoice && { toolChoice }) }, losses: losses.list, bridge: fitter.bridge };
 }
+
+/** Whether the caller runs it, and this upstream's models have to be told what it is. */
+const isForeign = (tool: Tool, rules: ToolRules): boolean => tool.asFunction !== undefined && tool.rawProtocol !== rules.vendorTools;
 
 class Fitter {
   readonly bridge = new ToolBridge();
@@ -54,7 +59,12 @@ class Fitter {
   }
 
   tool(tool: Tool): Tool {
-    if (tool.type === 'server') return tool;
+    if (tool.type === 'server') {
+      if (!tool.asFunction || !isForeign(tool, this.#rules)) return tool;
+      this.#losses.add('tools.client', 'emulated', 'A tool that only its vendor’s models know by heart was told as a function.');
+      const { raw: _raw, rawProtocol: _protocol, asFunction, ...rest } = tool;
+      return { ...rest, ...asFunction, type: 'function', name: this.#name(tool.name) };
+    }
     const name = this.#name(tool.name);
     if (tool.type !== 'custom' || this.#rules.freeText) return name === tool.name ? tool : { ...tool, name };
     this.#losses.add('tools.custom', 'emulated', `A free-text tool became a function with one text, ${freeTextArgument}.`);

@@ -50,7 +50,7 @@ export function ask({ client, upstream: { upstream, target } }: Pair, sent: obje
   const read = client.client.readRequest(JSON.parse(text), { path: '', operation, model: 'm', streamForm: 'sse', headers: {} });
   const repaired = repairCalls(read.conversation);
   const asked = repaired?.conversation ?? read.conversation;
-  const bridged = bridgeTools(asked, upstream.toolRules?.(target.upstreamModelId) ?? plainToolRules);
+  const bridged = bridgeTools(asked, upstream.toolRules?.(target) ?? plainToolRules);
   const written = upstream.writeRequest(bridged?.conversation ?? asked, context);
   const before = JSON.stringify(written.body);
   if (!client.client.marksCache && operation === 'generate') upstream.injectCache?.(written.body, context);

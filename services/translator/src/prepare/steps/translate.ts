@@ -17,7 +17,7 @@ export const translate: Step = {
     const repaired = repairCalls(asked);
     if (repaired) call.lose(repaired.losses);
     const conversation = repaired?.conversation ?? asked;
-    const bridged = bridgeTools(conversation, draft.upstream.toolRules?.(context.target.upstreamModelId) ?? plainToolRules);
+    const bridged = bridgeTools(conversation, draft.upstream.toolRules?.(context.target) ?? plainToolRules);
     if (bridged) {
       draft.bridge = bridged.bridge;
       call.lose(bridged.losses);
