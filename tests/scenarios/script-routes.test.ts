@@ -56,6 +56,30 @@ beforeAll(async () => {
       },
       { name: 'counted-fails', upstream: 'strict', upstream_model_id: 'm', request_transform_before: script('throw 1') },
       {
+        name: 'first-node',
+        upstream: 'chat',
+        upstream_model_id: 'down',
+        request_body_rules: [{ mode: 'append', path: 'stop', value: 'FIRST' }],
+        request_transform_before: script('body.user = "first"; return body'),
+      },
+      {
+        name: 'second-node',
+        upstream: 'keys',
+        upstream_model_id: 'down',
+        request_body_rules: [{ mode: 'append', path: 'stop', value: 'SECOND' }],
+        request_transform_after: script('body.seed = 2; return body'),
+      },
+      { name: 'third-node', upstream: 'two', upstream_model_id: 'm', request_body_rules: [{ mode: 'append', path: 'stop_sequences', value: 'THIRD' }] },
+      {
+        name: 'to-pool',
+        upstream: 'strict',
+        upstream_model_id: 'm',
+        request_body_rules: [
+          { mode: 'overwrite', path: 'of_the_first_route', value: 1 },
+          { mode: 'switch-route', when: [{ path: 'stop' }], use_model: 'pool' },
+        ],
+      },
+      {
         name: 'at-home',
         upstream: 'chat',
         upstream_model_id: 'm',
@@ -63,6 +87,7 @@ beforeAll(async () => {
         request_transform_before: script('context.useModel("home"); return body'),
       },
     ],
+    loadBalancers: [{ name: 'pool', strategy: 'priority', entries: [{ model: 'first-node' }, { model: 'second-node' }, { model: 'third-node' }] }],
   });
 });
 afterAll(() => gateway.stop());
@@ -152,6 +177,21 @@ test('a script after the translation runs once for all keys of its route', async
     expect(users[0]).toMatch(/^[0-9a-f-]{36}$/);
     expect(new Set(users).size).toBe(1);
   }
+});
+
+test('sent on to a load balancer: each of its nodes begins with the caller’s own body', async () => {
+  outbound.answer = ({ body }: Asked) =>
+    JSON.parse(body).model === 'down' ? jsonScript(500, { error: { message: 'down' } }) : jsonScript(200, message([{ type: 'text', text: 'so' }]));
+  const { status, json, row } = await post('/v1/chat/completions', { model: 'to-pool', messages: words, stop: ['X'] });
+  expect([status, json.model, json.choices[0].message.content]).toEqual([200, 'to-pool', 'so']);
+  const bodies = outbound.sent.map(({ body }) => JSON.parse(body));
+  expect(bodies.map(({ stop, stop_sequences, user, seed }) => [stop ?? stop_sequences, user, seed])).toEqual([
+    [['X', 'FIRST'], 'first', undefined],
+    [['X', 'SECOND'], undefined, 2],
+    [['X', 'THIRD'], undefined, undefined],
+  ]);
+  expect(JSON.stringify(bodies)).not.toContain('of_the_first_route');
+  expect(row).toMatchObject({ routes: ['to-pool', 'third-node'], pipeline: ['switch-route', 'translate', 'body-rules'], model: 'to-pool', upstream: 'two' });
 });
 
 describe('a whole reply from an upstream that streams', () => {
