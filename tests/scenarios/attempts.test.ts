@@ -53,6 +53,7 @@ beforeAll(async () => {
       { name: 'single', upstream: 'up-single', upstream_model_id: modelId },
       { name: 'beta-single', upstream: 'up-beta', upstream_model_id: modelId },
     ],
+    loadBalancers: [{ name: 'pool', strategy: 'priority', entries: [{ model: 'many' }, { model: 'single' }] }],
   });
 });
 afterAll(() => gateway.stop());
@@ -202,6 +203,21 @@ describe('key rotation', () => {
     expect(answer.text).toContain('fine');
     expect(answer.text).not.toContain('_gateway_warning');
   });
+});
+
+test('a balancer asks the other node before the other keys of an ill one, and these before it gives up', async () => {
+  const start = await first();
+  const healthy = keys.find((key) => key !== start && key !== keys[0]) as string;
+  fallback = alphaError(500, null, 'server_error');
+  byKey = { [healthy]: good };
+  const answer = await ask('alpha', 'pool');
+  expect([answer.status, used[0], used[1], used.at(-1)]).toEqual([200, start, keys[0], healthy]);
+  expect((await gateway.row(answer.id)).attempts.slice(0, 2).map(({ upstream }) => upstream)).toEqual(['up-alpha', 'up-single']);
+  // With no good key at all each is tried once, the standby last.
+  byKey = {};
+  used.length = 0;
+  expect((await ask('alpha', 'pool')).status).toBe(503);
+  expect([used.length, used.at(-1)]).toEqual([5, standby]);
 });
 
 describe('the error table of a single upstream', () => {

@@ -19,6 +19,18 @@ describe('the path through a plan', () => {
     expect(seen).toEqual(['a1', 'a0', 'b-1', 'c0', 'c1']);
     expect(path.attempt).toBeUndefined();
   });
+  test('keys that were left for another node are tried when all nodes were asked', () => {
+    const path = new AttemptPath(plan);
+    const seen = [at(path)];
+    path.leaveKeys();
+    while (path.nextNode()) {
+      seen.push(at(path));
+      if (path.isLastNode) while (path.nextKey()) seen.push(at(path));
+      else path.leaveKeys();
+    }
+    expect(seen).toEqual(['a1', 'b-1', 'c0', 'c1', 'a0']);
+    expect([path.attempt, path.nextKey(), path.nextNode()]).toEqual([undefined, false, false]);
+  });
   test('a refused key is not tried again for another model of its upstream', () => {
     const path = new AttemptPath(plan);
     path.refuseKey();
@@ -30,7 +42,7 @@ describe('the path through a plan', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uniqueArray(fc.nat(4), { minLength: 1 }), { minLength: 1, maxLength: 5 }),
-        fc.array(fc.constantFrom('key', 'node', 'refuse'), { maxLength: 40 }),
+        fc.array(fc.constantFrom('key', 'node', 'leave', 'refuse'), { maxLength: 40 }),
         (keys, steps) => {
           const path = new AttemptPath(planOf(...keys.map((one, index) => ({ model: `m${index}`, upstream: `u${index % 2}`, keys: one }))));
           const refused = new Set<string>();
@@ -50,7 +62,8 @@ describe('the path through a plan', () => {
               refused.add(`${path.attempt.upstream} ${path.attempt.keyIndex}`);
               path.refuseKey();
             }
-            if (step !== 'node' && path.nextKey()) note();
+            if (step === 'leave') path.leaveKeys();
+            if (step !== 'node' && step !== 'leave' && path.nextKey()) note();
             else if (path.nextNode()) note();
             else break;
           }

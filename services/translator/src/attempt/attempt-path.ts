@@ -1,4 +1,7 @@
-/** Walks a plan: each key of a node, then the next node; no key of a node twice, and no key again that its upstream refused. */
+/**
+ * Walks a plan: each key of a node, then the next node, then the keys that were left for later; no key of a node twice, and no key again that its
+ * upstream refused.
+ */
 import type { Plan, PlannedNode } from '@model-gateway/contracts';
 import type { PlannedAttempt } from '@model-gateway/routing';
 
@@ -6,6 +9,9 @@ export class AttemptPath {
   readonly #nodes: readonly PlannedNode[];
   /** Made on first need: most requests are tried once. */
   #refused: Set<string> | undefined;
+  /** Where keys were left untried for the sake of another node. */
+  #later: { node: number; key: number }[] | undefined;
+  #returned = false;
   #node = 0;
   #key = 0;
 
@@ -20,7 +26,12 @@ export class AttemptPath {
 
   /** No other node comes after the present one. */
   get isLastNode(): boolean {
-    return this.#node >= this.#nodes.length - 1;
+    return this.#returned || this.#node >= this.#nodes.length - 1;
+  }
+
+  /** All nodes were asked: this one is asked again, with a key that was not tried. */
+  get returned(): boolean {
+    return this.#returned;
   }
 
   get attempt(): PlannedAttempt | undefined {
@@ -43,12 +54,28 @@ export class AttemptPath {
     return this.#settle();
   }
 
-  /** On to the next node. false: there is none left. */
+  /** The other keys of the present node may do better, but another node is asked before them. */
+  leaveKeys(): void {
+    if (this.isLastNode || this.#key + 1 >= (this.node?.keys.length ?? 0)) return;
+    this.#later ??= [];
+    this.#later.push({ node: this.#node, key: this.#key + 1 });
+  }
+
+  /** On to the next node, at last to where keys were left. false: there is none. */
   nextNode(): boolean {
-    for (this.#node++; this.#node < this.#nodes.length; this.#node++) {
-      this.#key = 0;
+    if (!this.#returned) {
+      for (this.#node++; this.#node < this.#nodes.length; this.#node++) {
+        this.#key = 0;
+        if (this.#settle()) return true;
+      }
+    }
+    for (let left = this.#later?.shift(); left; left = this.#later?.shift()) {
+      this.#returned = true;
+      this.#node = left.node;
+      this.#key = left.key;
       if (this.#settle()) return true;
     }
+    this.#node = this.#nodes.length;
     return false;
   }
 

@@ -6,7 +6,7 @@ import type { UpstreamFault } from '@model-gateway/protocols';
 
 /**
  * `key`: another key of the same upstream may do better, and so may another node · `node-or-key`: another node rather than another key, since
- * the upstream itself seems ill; with none left, another key may lead to a healthier part of it · `node`: another node may · `larger`: another
+ * the upstream itself seems ill; with none left, its other keys may lead to a healthier part of it · `node`: another node may · `larger`: another
  * node, if its model is known to take more · `stop`: it would fail everywhere.
  */
 export type NextStep = 'key' | 'node-or-key' | 'node' | 'larger' | 'stop';

@@ -200,11 +200,12 @@ function goOn(path: AttemptPath, fault: UpstreamFault, { route, snapshot, call, 
   if (refusesKey(fault)) path.refuseKey();
   const staysHere = step === 'key' || (step === 'node-or-key' && (path.isLastNode || !room.retries.hasLeft()));
   if (staysHere && path.nextKey()) return true;
+  if (step === 'node-or-key') path.leaveKeys();
   do {
     if (!path.nextNode()) return false;
   } while (step === 'larger' && !isLarger(path, route, snapshot));
-  // A node that could not be reached had no work: the budget bounds work that is done twice.
-  if (wasUnreached(fault) || room.retries.take()) return true;
+  // Keys cost nothing of the budget, and a node that could not be reached had no work: it bounds work that is done twice.
+  if (path.returned || wasUnreached(fault) || room.retries.take()) return true;
   room.logger.warn({ request: call.job.id, model: call.plan.model }, 'no other node is tried: the budget of retries is spent');
   return false;
 }
