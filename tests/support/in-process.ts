@@ -23,7 +23,7 @@ import type { PriceOf } from '@model-gateway/pricing';
 import { createRouter } from '@model-gateway/router';
 import { createScriptRunner } from '@model-gateway/script-runner';
 import { createKeyring, generateMasterKey, hashAccessKey, type Keyring, mintAccessKey } from '@model-gateway/secrets';
-import { compose } from '@model-gateway/service';
+import { compose, noPressure, type Pressure } from '@model-gateway/service';
 import { MemoryState } from '@model-gateway/shared-state';
 import { createLogger, createMetrics, createRedactor, type LogLevel } from '@model-gateway/telemetry';
 import { createTranslator } from '@model-gateway/translator';
@@ -39,6 +39,8 @@ export interface InProcessOptions {
   outbound?: Outbound;
   /** The network of addresses that callers name; absent: they are not fetched. */
   clientUrls?: Outbound;
+  /** How near each is to its end; absent: not at all. */
+  pressure?: { edge?: Pressure; translator?: Pressure };
   /** Bounds of reading on after a caller left. */
   drains?: { most: number; ms: number };
   /** How many requests may go on to another node; as good as all by default. */
@@ -88,6 +90,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
     metrics,
     state,
     priceOf: options.priceOf ?? (() => null),
+    pressure: options.pressure?.edge ?? noPressure,
   });
   const service = compose(
     [
@@ -106,6 +109,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
         retryBudget: options.retryBudget ?? { share: 1, floor: 100 },
         drains: options.drains ?? { most: 100, ms: 30_000 },
         maxHops: 5,
+        pressure: options.pressure?.translator ?? noPressure,
       }),
       edge,
     ],

@@ -8,6 +8,7 @@ import { isDoorOwner } from '@model-gateway/contracts';
 import { createOutbound, type Outbound } from '@model-gateway/outbound';
 import type { PriceOf } from '@model-gateway/pricing';
 import { createKeyring, type Keyring } from '@model-gateway/secrets';
+import { type Pressure, watchPressure } from '@model-gateway/service';
 import { type Attempts, MemoryAttempts, MemoryState, RedisAttempts, RedisState, type SharedState } from '@model-gateway/shared-state';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { createLogger, createMetrics, createRedactor, type Logger, type LogLevel, type Metrics, measureProcess, type Redactor } from '@model-gateway/telemetry';
@@ -30,6 +31,8 @@ export interface Parts {
   storage(): Storage;
   /** Where limits are counted: in Redis when `REDIS_URL` is set, else in this process. */
   state(): SharedState;
+  /** How near the process is to its end. */
+  pressure(): Pressure;
   /** What a model costs. */
   priceOf: PriceOf;
   /** Where failed sign-ins are counted: in Redis too when `REDIS_URL` is set. */
@@ -61,6 +64,8 @@ export async function createParts(config: Config, name: string, announce: (text:
   const state = once(() =>
     createState(config.process.redisUrl, holder, () => gatherer.get().living(name === 'edge' ? 'edge-limits' : 'translator-limits'), logger),
   );
+  const { memoryLimitBytes: memoryBytes, overloadLagMs: lagMs } = config.process;
+  const pressure = once(() => watchPressure({ memoryBytes, lagMs, logger, metrics }));
   const attempts = once(() => createAttempts(config.process.redisUrl, logger));
   const catalog = once(() => createCatalogWatcher({ bus, logger }));
   const keyring = once(() => createKeyring(masterKeyOf(config)));
@@ -88,6 +93,7 @@ export async function createParts(config: Config, name: string, announce: (text:
     clientUrls: () => (config.translator.fetchClientUrls ? clientUrls.get() : null),
     storage: storage.get,
     state: state.get,
+    pressure: pressure.get,
     priceOf: createPriceOf(catalog.get),
     attempts: attempts.get,
     announcePassword(username, password) {
@@ -95,6 +101,7 @@ export async function createParts(config: Config, name: string, announce: (text:
       announce(firstPasswordText(username, password));
     },
     async close() {
+      pressure.made?.stop();
       await gatherer.made?.dispose();
       await state.made?.close();
       await (attempts.made as Partial<RedisAttempts> | undefined)?.close?.();

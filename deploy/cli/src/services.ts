@@ -26,7 +26,7 @@ export const serviceFactories = {
       announcePassword: parts.announcePassword,
     }),
   router: ({ bus, catalog, config }: Parts): Service => createRouter({ bus, catalog: catalog(), config: config.router }),
-  translator: ({ bus, catalog, outbound, clientUrls, keyring, logger, redactor, state, config: { edge, translator } }: Parts): Service =>
+  translator: ({ bus, catalog, outbound, clientUrls, keyring, logger, redactor, state, pressure, config: { edge, translator } }: Parts): Service =>
     createTranslator({
       bus,
       catalog: catalog(),
@@ -36,14 +36,15 @@ export const serviceFactories = {
       logger,
       redactor,
       state: state(),
+      pressure: pressure(),
       leaveMs: edge.lameDuckMs + edge.drainMs,
       retryBudget: { share: translator.retryBudgetPercent / 100, floor: translator.retryBudgetFloor },
       drains: { most: translator.maxDrains, ms: translator.drainMs },
       maxHops: translator.maxHops,
     }),
   'script-runner': ({ bus, catalog, config, logger }: Parts): Service => createScriptRunner({ bus, catalog: catalog(), config: config.scriptRunner, logger }),
-  edge: ({ bus, catalog, config, logger, metrics, state, priceOf }: Parts): Edge =>
-    createEdge({ bus, catalog: catalog(), config: config.edge, logger, metrics, state: state(), priceOf }),
+  edge: ({ bus, catalog, config, logger, metrics, state, priceOf, pressure }: Parts): Edge =>
+    createEdge({ bus, catalog: catalog(), config: config.edge, logger, metrics, state: state(), priceOf, pressure: pressure() }),
 } as const;
 
 export type ServiceName = keyof typeof serviceFactories;

@@ -49,6 +49,16 @@ export const variables = {
       fallback: 'warn',
       says: 'What a server means that lets a service do more than it needs (no user of its own, or no user at all): a line in the log, or a bus that is never connected.',
     }),
+    memoryLimitBytes: variable(wholeNumber(0, 16 * 1024 * GiB), {
+      toml: 'server.memory_limit_bytes',
+      fallback: 0,
+      says: 'Memory that one process may take. Above 85 % of it connections are not kept, above 92 % new streams are answered 503, above 95 % new requests. 0 = what the container or the machine has.',
+    }),
+    overloadLagMs: variable(wholeNumber(0, 60_000), {
+      toml: 'server.overload_lag_ms',
+      fallback: 100,
+      says: "Lag of a process's event loop, for most of a second, above which connections are not kept; 0 = any.",
+    }),
     redisUrl: variable(urlOf('redis', 'rediss'), {
       env: 'REDIS_URL',
       fallback: null,

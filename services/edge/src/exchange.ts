@@ -103,7 +103,8 @@ export class Exchange {
     const { replyHeaders } = this.door.client;
     if (replyHeaders) addTo(list, replyHeaders(this.id));
     if (this.modelsTag) list.push(this.modelsTag.header, this.modelsTag.value);
-    if (this.#room.draining && headers['connection'] === undefined) list.push('connection', 'close');
+    const { draining, pressure } = this.#room;
+    if ((draining || pressure.level > 0) && headers['connection'] === undefined) list.push('connection', 'close');
     addTo(list, headers);
     return list;
   }

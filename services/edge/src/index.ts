@@ -5,7 +5,7 @@ import type { EdgeConfig } from '@model-gateway/config';
 import { GatewayError } from '@model-gateway/errors';
 import type { PriceOf } from '@model-gateway/pricing';
 import { Roster } from '@model-gateway/roster';
-import { createMinter, type Health, listen, type Service } from '@model-gateway/service';
+import { createMinter, type Health, listen, type Pressure, type Service } from '@model-gateway/service';
 import type { SharedState } from '@model-gateway/shared-state';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 import { BudgetDesk } from './admission/budgets.ts';
@@ -36,6 +36,8 @@ export interface EdgeDeps {
   state: SharedState;
   /** What models cost, for budgets. */
   priceOf: PriceOf;
+  /** How near the process is to its end. Stopping leaves it be. */
+  pressure: Pressure;
 }
 
 export interface Edge extends Service {
@@ -45,7 +47,7 @@ export interface Edge extends Service {
 
 export function createEdge(deps: EdgeDeps): Edge {
   const { bus, catalog, config, logger, metrics, state } = deps;
-  const capacity = new Capacity(config.maxGlobalConcurrency, config.maxConcurrentStreams, state);
+  const capacity = new Capacity(config.maxGlobalConcurrency, config.maxConcurrentStreams, state, deps.pressure);
   const rateLimits = new RateLimits(config, state);
   const budgets = new BudgetDesk(deps);
   const bodyBudget = new BodyBudget(config.bodyBudgetBytes);
@@ -78,7 +80,8 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
   const health = (): Health => {
     const reasons = [...(bus.connected ? [] : ['bus']), ...(catalog.ready ? [] : ['catalog']), ...(room.draining ? ['draining'] : [])];
-    return { ready: reasons.length === 0, reasons, ...(state.status().degraded && { notes: ['limits-by-share'] }) };
+    const notes = [...(state.status().degraded ? ['limits-by-share'] : []), ...(deps.pressure.level >= 2 ? ['overloaded'] : [])];
+    return { ready: reasons.length === 0, reasons, ...(notes.length > 0 && { notes }) };
   };
   const server = createHttpServer(config, createListener(room, createEveryday(room, health)), logger, metrics);
   acceptSockets(server, room);

@@ -2,6 +2,7 @@ import type { Bus } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { EdgeConfig } from '@model-gateway/config';
 import type { Roster } from '@model-gateway/roster';
+import type { Pressure } from '@model-gateway/service';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 import type { BudgetDesk } from './admission/budgets.ts';
 import type { Capacity } from './admission/capacity.ts';
@@ -35,6 +36,7 @@ export interface Room {
   plans: Plans;
   violations: Violations;
   bodyBudget: BodyBudget;
+  pressure: Pressure;
   sessionModels: SessionModels;
   /** Replies under way, for the end of a drain. */
   replies: Roster<Reply>;

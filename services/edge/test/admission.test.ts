@@ -1,5 +1,6 @@
 /** Capacity, the caller's address, and the headers that may go further in. */
 import { describe, expect, test } from '@jest/globals';
+import { noPressure, type PressureLevel } from '@model-gateway/service';
 import { MemoryState } from '@model-gateway/shared-state';
 import { Capacity, type Slot } from '../src/admission/capacity.ts';
 import { createClientAddress } from '../src/admission/client-address.ts';
@@ -10,7 +11,7 @@ describe('capacity', () => {
   const enter = (capacity: Capacity) => capacity.enter() as Slot;
 
   test('requests above the cap are refused at once, and a released slot is free again', () => {
-    const capacity = new Capacity(2, 1, new MemoryState());
+    const capacity = new Capacity(2, 1, new MemoryState(), noPressure);
     const first = enter(capacity);
     capacity.enter();
     expect(() => capacity.enter()).toThrow(expect.objectContaining({ code: 'overloaded', status: 503 }));
@@ -22,7 +23,7 @@ describe('capacity', () => {
   });
 
   test('streams have a cap of their own; a refused stream still holds and gives back its request slot', () => {
-    const capacity = new Capacity(10, 1, new MemoryState());
+    const capacity = new Capacity(10, 1, new MemoryState(), noPressure);
     const stream = enter(capacity);
     stream.asStream();
     const second = enter(capacity);
@@ -31,6 +32,30 @@ describe('capacity', () => {
     expect([capacity.requests.used, capacity.streams.used]).toEqual([1, 1]);
     stream.release();
     expect([capacity.requests.used, capacity.streams.used]).toEqual([0, 0]);
+  });
+});
+
+describe('under pressure', () => {
+  const pressed = (level: PressureLevel) => ({ level, stop: () => undefined });
+
+  test('new streams are refused before requests are, and whoever comes alone is let in', () => {
+    const pressure = pressed(2) as { level: PressureLevel; stop(): undefined };
+    const capacity = new Capacity(10, 10, new MemoryState(), pressure);
+    const first = capacity.enter() as Slot;
+    first.asStream();
+    const second = capacity.enter() as Slot;
+    expect(() => second.asStream()).toThrow(expect.objectContaining({ code: 'too_many_streams', status: 503, message: 'The gateway is short of memory.' }));
+    second.release();
+    pressure.level = 3;
+    expect(() => capacity.enter()).toThrow(expect.objectContaining({ code: 'overloaded', status: 503 }));
+    expect([capacity.requests.used, capacity.streams.used]).toEqual([1, 1]);
+    first.release();
+    const alone = capacity.enter() as Slot;
+    alone.asStream();
+    alone.release();
+    pressure.level = 1;
+    for (let at = 0; at < 3; at++) (capacity.enter() as Slot).asStream();
+    expect([capacity.requests.used, capacity.streams.used]).toEqual([3, 3]);
   });
 });
 

@@ -5,7 +5,7 @@ import { GatewayError } from '@model-gateway/errors';
 import type { Outbound } from '@model-gateway/outbound';
 import { Roster } from '@model-gateway/roster';
 import type { Keyring } from '@model-gateway/secrets';
-import type { Service } from '@model-gateway/service';
+import type { Pressure, Service } from '@model-gateway/service';
 import { createMinter } from '@model-gateway/service';
 import type { SharedState } from '@model-gateway/shared-state';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
@@ -40,6 +40,8 @@ export interface TranslatorDeps {
   drains: DrainOptions;
   /** How often rules and scripts may send one request on to another model. */
   maxHops: number;
+  /** How near the process is to its end. Stopping leaves it be. */
+  pressure: Pressure;
 }
 
 const mebibyte = 1024 * 1024;

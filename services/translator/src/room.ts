@@ -4,6 +4,7 @@ import type { SealedUpstreamKey, UpstreamRecord } from '@model-gateway/contracts
 import type { Egress, Outbound } from '@model-gateway/outbound';
 import type { Roster } from '@model-gateway/roster';
 import type { DerivedKey, Keyring } from '@model-gateway/secrets';
+import type { Pressure } from '@model-gateway/service';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
 import type { Drains } from './attempt/drains.ts';
 import type { OutcomeTeller } from './attempt/outcomes.ts';
@@ -28,6 +29,8 @@ export interface Room {
   redactor: Redactor;
   /** Runs under way, for the end of a drain. */
   running: Roster<ReplySink>;
+  /** How near the process is to its end. */
+  pressure: Pressure;
   mintId(prefix: string): string;
   counter: TokenCounter;
   /** Tells the routers how attempts went. */

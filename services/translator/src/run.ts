@@ -1,7 +1,7 @@
 /** One request from the edge's hand to its tail: runs the attempts, and leaves a row whatever happens. */
 import type { ServerStream } from '@model-gateway/bus';
 import type { Job, ReplyTail, RequestRow } from '@model-gateway/contracts';
-import { type ErrorCode, errorCodes, toGatewayError } from '@model-gateway/errors';
+import { type ErrorCode, errorCodes, GatewayError, toGatewayError } from '@model-gateway/errors';
 import { walkAttempts } from './attempt/walk-attempts.ts';
 import { Call } from './call.ts';
 import { countTokens } from './count-tokens/count-tokens.ts';
@@ -25,6 +25,7 @@ async function run(job: Job, body: Uint8Array, stream: Stream, room: Room): Prom
   const sink = new ReplySink(stream, call);
   room.running.add(sink);
   try {
+    if (room.pressure.level >= 2) refuseUnderPressure(job, room);
     if (job.operation === 'count-tokens') await countTokens(call, sink, room);
     else await walkAttempts(call, sink, room);
     finish(call, sink, stream, room);
@@ -33,6 +34,12 @@ async function run(job: Job, body: Uint8Array, stream: Stream, room: Room): Prom
   } finally {
     room.running.remove(sink);
   }
+}
+
+/** An edge has its own memory, and this process its own. Whoever comes alone is let in, as at the edge. */
+function refuseUnderPressure({ stream }: Job, { pressure, running }: Room): void {
+  if (running.size > 1 && (stream || pressure.level === 3))
+    throw new GatewayError(stream ? 'too_many_streams' : 'overloaded', { message: 'The gateway is short of memory.' });
 }
 
 function finish(call: Call, sink: ReplySink, stream: Stream, room: Room): void {

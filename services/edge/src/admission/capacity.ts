@@ -1,19 +1,23 @@
-/** The two caps: requests at once, and streams at once. 503 at once when full. */
+/** The two caps: requests at once, and streams at once. 503 at once when full, or when the process is near its end. */
 import { GatewayError } from '@model-gateway/errors';
+import type { Pressure } from '@model-gateway/service';
 import type { SharedState } from '@model-gateway/shared-state';
 import { SharedCap } from './shared-cap.ts';
 
 export class Capacity {
   readonly requests: SharedCap;
   readonly streams: SharedCap;
+  readonly #pressure: Pressure;
 
-  constructor(maxRequests: number, maxStreams: number, state: SharedState) {
+  constructor(maxRequests: number, maxStreams: number, state: SharedState, pressure: Pressure) {
+    this.#pressure = pressure;
     this.requests = new SharedCap(maxRequests, 'requests', state);
     this.streams = new SharedCap(maxStreams, 'streams', state);
   }
 
   /** A slot for one request, later only when other processes have to be asked; `release` may be called once more than needed. */
   enter(): Slot | Promise<Slot> {
+    if (this.#pressure.level === 3) this.#refuse('overloaded', this.requests);
     const entered = this.requests.enter();
     if (entered === true) return new Slot(this);
     if (entered === false) throw new GatewayError('overloaded');
@@ -21,6 +25,17 @@ export class Capacity {
       if (!free) throw new GatewayError('overloaded');
       return new Slot(this);
     });
+  }
+
+  /** Places for streams, as `enter`. */
+  enterStreams(): boolean | Promise<boolean> {
+    if (this.#pressure.level >= 2) this.#refuse('too_many_streams', this.streams);
+    return this.streams.enter();
+  }
+
+  /** Whoever comes alone is let in: a heap that is full of what nobody uses any more is cleared by work alone. */
+  #refuse(code: 'overloaded' | 'too_many_streams', { used }: SharedCap): void {
+    if (used > 0) throw new GatewayError(code, { message: 'The gateway is short of memory.' });
   }
 
   close(): void {
@@ -40,7 +55,7 @@ export class Slot {
 
   /** The request turned out to be a stream. */
   asStream(): void | Promise<void> {
-    const entered = this.#capacity.streams.enter();
+    const entered = this.#capacity.enterStreams();
     if (entered === true) this.#becameStream(true);
     else if (entered === false) throw new GatewayError('too_many_streams');
     else return entered.then((free) => this.#becameStream(free));

@@ -1,0 +1,95 @@
+/** How near a process is to its end: a level by its memory and by the lag of its event loop, looked at four times a second and compared for free. */
+import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+import type { Logger, Metrics } from '@model-gateway/telemetry';
+
+/** 0: all is well. 1: connections are not kept. 2: no new streams. 3: no new requests. */
+export type PressureLevel = 0 | 1 | 2 | 3;
+
+export interface Pressure {
+  readonly level: PressureLevel;
+  stop(): void;
+}
+
+export interface PressureReading {
+  /** Share of what the process may have, 0 to 1: of its memory or of its heap, whichever is nearer. */
+  memory: number;
+  /** How late the look is, in ms. */
+  lagMs: number;
+}
+
+export interface PressureOptions {
+  /** Bytes that the process may take; 0: what the system or its container grants. */
+  memoryBytes: number;
+  /** A lag above this for most of a second counts; 0: none does. */
+  lagMs: number;
+  logger: Logger;
+  metrics: Metrics;
+}
+
+export const lookMs = 250;
+/** Of the last looks so many must have been late: a single pause of the collector is no overload. */
+const remembered = 4;
+const lateLooks = 3;
+/** Share of memory, and the level above it. */
+const steps: readonly (readonly [number, PressureLevel])[] = [
+  [0.95, 3],
+  [0.92, 2],
+  [0.85, 1],
+];
+const quietMs = 10_000;
+
+/** What follows from the readings so far; one ladder for each process. */
+export class Ladder {
+  readonly #lagMs: number;
+  #late: boolean[] = [];
+
+  constructor(lagMs: number) {
+    this.#lagMs = lagMs;
+  }
+
+  take({ memory, lagMs }: PressureReading): PressureLevel {
+    this.#late = [...this.#late.slice(1 - remembered), this.#lagMs > 0 && lagMs > this.#lagMs];
+    const byMemory = steps.find(([share]) => memory > share)?.[1] ?? 0;
+    const byLag = this.#late.filter(Boolean).length >= lateLooks ? 1 : 0;
+    return Math.max(byMemory, byLag) as PressureLevel;
+  }
+}
+
+/** For who is under none: tests, and rooms put together without a process. */
+export const noPressure: Pressure = { level: 0, stop: () => undefined };
+
+export function watchPressure({ memoryBytes, lagMs, logger, metrics }: PressureOptions): Pressure {
+  const most = memoryBytes || grantedBytes();
+  const ladder = new Ladder(lagMs);
+  const pressure = { level: 0 as PressureLevel, stop: () => clearInterval(timer) };
+  let due = performance.now() + lookMs;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  const look = (): void => {
+    const now = performance.now();
+    const reading = { memory: shareOf(most), lagMs: now - due };
+    due = now + lookMs;
+    const before = pressure.level;
+    pressure.level = ladder.take(reading);
+    if (pressure.level === before || now - toldAt < quietMs) return;
+    toldAt = now;
+    const facts = { level: pressure.level, memoryPercent: Math.round(reading.memory * 100), lagMs: Math.round(reading.lagMs) };
+    if (pressure.level > before) logger.warn(facts, 'the process is under pressure');
+    else logger.info(facts, 'the pressure is less');
+  };
+  const timer = setInterval(look, lookMs).unref();
+  metrics.gauge('gateway_pressure', 'Level of overload: 1 connections are not kept, 2 no new streams, 3 no new requests.', () => pressure.level);
+  return pressure;
+}
+
+/** Of the container, else of the machine. */
+function grantedBytes(): number {
+  const constrained = process.constrainedMemory();
+  const total = totalmem();
+  return constrained > 0 && constrained < total ? constrained : total;
+}
+
+function shareOf(memoryBytes: number): number {
+  const heap = getHeapStatistics();
+  return Math.max(process.memoryUsage.rss() / memoryBytes, heap.used_heap_size / heap.heap_size_limit);
+}
