@@ -67,7 +67,7 @@ describe('slots', () => {
 
 describe('time', () => {
   test('is the processor’s: who was kept from it does not fail', async () => {
-    const timeoutMs = 2000;
+    const timeoutMs = 3000;
     const { pool, run } = start({ slots: 1, timeoutMs });
     await run(quick);
     await waitFor(() => pool.pids.length === 2);
