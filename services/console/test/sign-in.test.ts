@@ -344,9 +344,14 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       const told = { custom_headers: { 'x-team': 'canary-of-the-header' }, extra_config: { region: 'eu', session_token: 'canary-of-the-setting' } };
       await harness.call('PATCH', `${api}/upstreams/main`, told);
       await harness.call('PATCH', `${api}/models/fast`, { extra_config: { secret: 'canary-of-the-setting' } });
+      const header_acl = [
+        { header: 'x-team-token', match: 'equals', value: 'canary-of-the-rule', action: 'allow' },
+        { header: 'x-team', match: 'exists', action: 'allow' },
+      ];
+      await harness.call('PATCH', `${api}/key-groups/team`, { header_acl });
       await makeUser('eve', 'monitor');
       const token = await tokenOf('eve');
-      for (const path of ['upstreams', 'upstreams/main', 'models', 'models/fast']) {
+      for (const path of ['upstreams', 'upstreams/main', 'models', 'models/fast', 'key-groups', 'key-groups/team']) {
         const shown = await harness.call('GET', `${api}/${path}`, undefined, bearer(token));
         expect([path, shown.status, shown.text.includes('canary')]).toEqual([path, 200, false]);
       }
@@ -355,6 +360,10 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
         extra_config: { region: 'eu', session_token: '********' },
       });
       expect((await harness.call('GET', `${api}/upstreams/main`)).body).toMatchObject(told);
+      expect((await harness.call('GET', `${api}/key-groups/team`)).body.header_acl).toEqual(header_acl);
+      const records = (await harness.call('GET', `${api}/audit-logs`)).body.items;
+      expect(records.some(({ diff }: { diff: object }) => diff && 'header_acl' in diff)).toBe(true);
+      expect(JSON.stringify(records)).not.toContain('canary');
     });
 
     test('a monitor sees no value of a key, no audit, no secrets, no users', async () => {

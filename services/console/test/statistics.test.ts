@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { sampleRow } from '../../../packages/storage/test/samples.ts';
+import { csvLine } from '../src/statistics/csv.ts';
 import { api, type Harness, secretKey, startConsole } from './harness.ts';
 
 const now = Date.now();
@@ -97,6 +98,7 @@ describe('statistics and logs', () => {
       expect(text).toContain(`"'=HYPERLINK(""http://evil.example""`);
       expect(text).not.toMatch(/(?:^|[,\n])"?=/);
     }
+    for (const begins of ['=', '+', '-', '@', '\t', '＝', '＋', '－', '＠']) expect(csvLine([`${begins}1`])).toBe(`"'${begins}1"\r\n`);
     const lines = (await get('stats/series?by=key&format=csv')).text.trim().split('\r\n');
     expect(lines[0]).toMatch(/^"start","access_key","requests".*"cost_USD"$/);
     expect((await get('logs?format=csv')).text).toContain(',1.5,1,1\r\n');
@@ -110,6 +112,7 @@ describe('statistics and logs', () => {
     expect(await ids('client_protocol=alpha&upstream_protocol=beta')).toHaveLength(3);
     expect(await ids('q=AGENT-1')).toContain('b');
     expect(await ids('q=%25')).toEqual([]);
+    for (const path of ['logs', 'audit-logs']) expect((await get(`${path}?q=a&from=${Date.now() - 7 * 24 * 3_600_000 - 500}`)).status).toBe(200);
     const wide = await get(`logs?q=a&from=${Date.now() - 8 * 24 * 3_600_000}`);
     expect([wide.status, wide.body.error.details[0].field]).toEqual([422, 'q']);
     expect((await get('logs/d')).body).toMatchObject({ id: 'd', model: 'old', attempts: [{ upstream: 'main' }] });

@@ -10,6 +10,12 @@ export const isTelling = (name: string): boolean => telling.test(name);
 export const concealHeaders = (headers: unknown): unknown =>
   typeof headers === 'object' && headers !== null ? Object.fromEntries(Object.keys(headers).map((name) => [name, mask])) : headers;
 
+/** Rules on callers' headers: what a header that carries a credential is compared with is one. */
+export const concealRules = (rules: unknown): unknown =>
+  Array.isArray(rules)
+    ? rules.map((rule) => (typeof rule?.header === 'string' && isTelling(rule.header) && 'value' in rule ? { ...rule, value: mask } : rule))
+    : rules;
+
 /** Free settings: values whose name says that they are secret. */
 export function concealConfig(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(concealConfig);

@@ -3,6 +3,7 @@ import { type KeyGroup, keyGroupSchema } from '@model-gateway/contracts';
 import type { KeyGroupDocument } from '@model-gateway/storage';
 import { Problem } from '../problem.ts';
 import { checkHeaderRules } from '../validation/header-patterns.ts';
+import { concealRules } from './conceal.ts';
 import type { Resource } from './resource.ts';
 
 const listed = 20;
@@ -19,6 +20,8 @@ export const keyGroups: Resource<KeyGroupDocument, KeyGroup> = {
   writer: (writer) => writer.keyGroups,
   toInput: (document) => ({ ...document }),
   toReply: (document) => ({ ...document }),
+  conceal: (shown) => ({ ...shown, header_acl: concealRules(shown['header_acl']) }),
+  secrets: ({ header_acl }) => ({ header_acl }),
   check: (input) => checkHeaderRules(input.header_acl),
   build: async (input) => ({ document: input }),
   async checkRemoval({ document }, reader) {

@@ -1,7 +1,7 @@
 /** Comma-separated values that a spreadsheet opens as data: text that it would take for a formula is marked as text, and every text is quoted. */
 
-/** What begins a formula in one spreadsheet or another. */
-const formula = /^[=+\-@\t\r\n]/;
+/** What begins a formula in one spreadsheet or another, in its wide form too. */
+const formula = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 export type Cell = string | number | boolean | null;
 
