@@ -36,7 +36,7 @@ export const models: Resource<ModelDocument, Model> = {
     ...(input.direct_path && input.base_url === null ? [{ field: 'base_url', message: 'is required with direct_path: it is the whole endpoint' }] : []),
     ...checkAliases(input, 'model'),
     ...checkKind(input.kind, room.protocols),
-    ...checkExtraConfig(input.extra_config),
+    ...checkExtraConfig(input.extra_config, 'model'),
     ...checkBodyRules(input.request_body_rules, input.name),
     ...checkScripts(input),
   ],

@@ -58,7 +58,7 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
     ...checkHeaderTemplate('user_agent', input.user_agent),
     ...checkCustomHeaders(input.custom_headers),
     ...checkEgress(input, room),
-    ...checkExtraConfig(input.extra_config),
+    ...checkExtraConfig(input.extra_config, 'upstream'),
     ...checkBodyRules(input.request_body_rules),
     ...checkScripts(input),
   ],

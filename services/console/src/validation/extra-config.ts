@@ -4,14 +4,18 @@ import type { Detail } from '../problem.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
+/** Known of models, and read there alone. */
+const ofModels = ['context_window', 'max_output_tokens'] as const;
 const figures = ['context_window', 'max_output_tokens', 'default_max_tokens'] as const;
 
-export function checkExtraConfig(config: Config | null): Detail[] {
+export function checkExtraConfig(config: Config | null, of: 'upstream' | 'model'): Detail[] {
   if (config === null) return [];
+  const misplaced = of === 'upstream' ? ofModels.filter((name) => Object.hasOwn(config, name) && config[name] !== null) : [];
   const wrong = figures.filter(
     (name) => Object.hasOwn(config, name) && config[name] !== null && !(Number.isSafeInteger(config[name]) && Number(config[name]) > 0),
   );
   return [
+    ...misplaced.map((name) => ({ field: `extra_config.${name}`, message: 'is read of models alone: enter it there' })),
     ...wrong.map((name) => ({ field: `extra_config.${name}`, message: 'must be a whole number of tokens above 0' })),
     ...(config['async_mode'] === true ? [notBuilt('async_mode')] : []),
     ...vendorConfigs.flatMap((name) => (isAsync(Object.hasOwn(config, name) ? config[name] : undefined) ? [notBuilt(`${name}.async_mode`)] : [])),
