@@ -5,7 +5,8 @@ import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { auditRecord } from './answers/account.ts';
 import { cursorPageOf } from './answers/common.ts';
-import { cursorPage, instant, maybeText, refuseWideSearch, sizeOf, toRange } from './instant.ts';
+import { cursorPage, instant, refuseWideSearch, sizeOf, toRange } from './instant.ts';
+import { maybeText } from './list-query.ts';
 import { base, type Route } from './route.ts';
 
 const text = maybeText(512);

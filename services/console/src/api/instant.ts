@@ -17,14 +17,6 @@ function readTime(text: string): number {
   return Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(value) ? value : `${value}Z`);
 }
 
-/** Left empty, as forms send what nobody filled in, is left out. */
-export const maybeText = (most: number) =>
-  z
-    .string()
-    .max(most)
-    .transform((value) => value || undefined)
-    .optional();
-
 /** ISO 8601 (a date is its first moment), or milliseconds since the epoch. */
 export const instant = z
   .string()

@@ -3,10 +3,21 @@ import type { ListQuery } from '@model-gateway/storage';
 import { z } from 'zod';
 import { invalidField } from '../problem.ts';
 
+/** Left empty, as forms send what nobody filled in, is left out. */
+export const maybeText = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .transform((value) => value || undefined)
+    .optional();
+
+/** Of a page that is asked for by its number. */
+export const pageSize = z.coerce.number().int().min(1).max(1_000).default(50);
+
 /** A filter that is misspelt would list everything: unknown parameters are refused. */
 export const listQuery = z.strictObject({
   page: z.coerce.number().int().min(1).max(1_000_000).default(1),
-  page_size: z.coerce.number().int().min(1).max(200).default(50),
+  page_size: pageSize,
   /** Literal text in the name (and in what else the list is looked up by). */
   q: z.string().max(200).optional(),
   /** A field, descending with `-` before it. */

@@ -12,7 +12,8 @@ import { rowTableHead, rowTableLine } from '../statistics/row-table.ts';
 import { readInput } from '../validation/read-input.ts';
 import { cursorPageOf } from './answers/common.ts';
 import { requestDetails, requestRow } from './answers/request-row.ts';
-import { cursorPage, instant, maybeText, refuseWideSearch, sizeOf, toRange } from './instant.ts';
+import { cursorPage, instant, refuseWideSearch, sizeOf, toRange } from './instant.ts';
+import { maybeText } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
 const text = maybeText(512);

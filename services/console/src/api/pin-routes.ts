@@ -9,11 +9,12 @@ import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { pageOf } from './answers/common.ts';
 import { pin } from './answers/routing.ts';
+import { pageSize } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
 const listQuery = z.strictObject({
   page: z.coerce.number().int().min(1).max(1_000_000).default(1),
-  page_size: z.coerce.number().int().min(1).max(200).default(50),
+  page_size: pageSize,
 });
 const pinSchema = z.strictObject({ access_key: resourceName, entry: modelName });
 const entrySchema = z.strictObject({ entry: modelName });

@@ -1,7 +1,7 @@
 /** The six routes that every kind of resource has. */
 import type { CatalogWriter } from '@model-gateway/storage';
 import type { Request, Response } from 'express';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type Call, commit, type Purpose } from '../history/commit.ts';
 import { formatEtag } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
@@ -10,7 +10,7 @@ import type { Room } from '../room.ts';
 import { actorOf } from '../sign-in/actor.ts';
 import { readInput } from '../validation/read-input.ts';
 import { pageOf } from './answers/common.ts';
-import { listQuery, tagQuery, toListQuery } from './list-query.ts';
+import { listQuery, maybeText, tagQuery, toListQuery } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
 export function resourceRoutes(resource: ResourceOperations, room: Room): Route[] {
@@ -32,7 +32,7 @@ export function resourceRoutes(resource: ResourceOperations, room: Room): Route[
   };
   const filterNames = Object.keys(resource.filters);
   const filtered = listQuery.extend({
-    ...Object.fromEntries(filterNames.map((name) => [name, z.string().min(1).max(200).optional()])),
+    ...Object.fromEntries(filterNames.map((name) => [name, maybeText(200)])),
     ...(resource.tagged && { tags: tagQuery }),
   });
   const merges = 'merge: a field that is not sent stays, null resets it to its default, masked or absent secrets stay';

@@ -14,10 +14,10 @@ import { findBalancer } from '../resources/pins.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { balancerNodes, explanation, keyMonitor, modelTest } from './answers/routing.ts';
-import { listQuery, toListQuery } from './list-query.ts';
+import { listQuery, maybeText, toListQuery } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
-const monitorQuery = listQuery.extend({ upstream: z.string().min(1).max(200).optional() });
+const monitorQuery = listQuery.extend({ upstream: maybeText(200) });
 
 const testable = clients.filter((protocol): protocol is ModelTest['protocol'] => protocol.client.testCall !== undefined);
 const idsOf = (list: readonly Protocol[]): string => list.map(({ id }) => id).join(', ');
