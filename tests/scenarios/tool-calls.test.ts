@@ -161,6 +161,23 @@ describe('an agent with tools that only the models of its vendor know by heart',
 });
 
 describe('ids of calls', () => {
+  test('a generate-content caller who writes results by hand, without the ids that the calls have', async () => {
+    const functionResponse = (v: number) => ({ functionResponse: { name: 'f', response: { v } } });
+    const functionCall = (id: string) => ({ functionCall: { id, name: 'f', args: {} } });
+    const contents = [
+      { role: 'user', parts: [{ text: 'x' }] },
+      { role: 'model', parts: [functionCall('call_1'), functionCall('call_2')] },
+      { role: 'user', parts: [functionResponse(1), functionResponse(2)] },
+    ];
+    await post('/v1beta/models/alpha:generateContent', { contents });
+    expect(sent()['messages'].slice(2)).toEqual([
+      { role: 'tool', tool_call_id: 'call_1', content: '{"v":1}' },
+      { role: 'tool', tool_call_id: 'call_2', content: '{"v":2}' },
+    ]);
+    await post('/v1beta/models/alpha:generateContent', { contents: [{ role: 'user', parts: [functionResponse(1), { text: 'x' }] }] });
+    expect(outbound.sent.at(-1)!.body).not.toContain('"tool"');
+  });
+
   const history = (id: string) => [
     { role: 'user', content: 'x' },
     { role: 'assistant', content: null, tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }] },

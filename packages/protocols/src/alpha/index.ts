@@ -46,7 +46,7 @@ export const alpha: Protocol = {
   },
   upstream: {
     bodyAnatomy: () => bodyAnatomy,
-    toolRules: (target) => ({ name: plainToolName, freeText: findFamily(target.upstreamModelId).freeTextTools }),
+    toolRules: (target) => ({ name: plainToolName, freeText: findFamily(target.upstreamModelId).freeTextTools, vendorTools: 'alpha' }),
     framing: 'sse',
     growing,
     request,

@@ -2,6 +2,7 @@
 
 import { writeModel, writeModels } from '../alpha/models.ts';
 import { asCount, asNumber, own } from '../kit/read.ts';
+import { plainToolRules } from '../kit/tool-bridge.ts';
 import type { ClientDoor, Protocol, UpstreamDoor } from '../protocol.ts';
 import { bodyWords, verbatim } from './anatomy.ts';
 import { bodyAnatomy } from './body-anatomy.ts';
@@ -51,6 +52,7 @@ const upstream: UpstreamDoor = {
   request,
   credential,
   countsTokens: true,
+  toolRules: () => ({ ...plainToolRules, vendorTools: 'alpha_response' }),
   writeRequest,
   createReader: () => new ResponseReader(),
   readWhole,

@@ -59,7 +59,8 @@ function writeInput(conversation: Conversation, context: WriteRequestContext, lo
   const ids = pairCallIds(conversation, { fit: shortId, mint: () => context.mintId('call_') });
   const writer = new ItemWriter(context, ids, losses);
   // A request without any item is refused.
-  const [first, rest] = conversation.turns.length > 0 ? [conversation.system[0], conversation.system.slice(1)] : [undefined, conversation.system];
+  const says = conversation.turns.some((turn) => turn.parts.length > 0);
+  const [first, rest] = says ? [conversation.system[0], conversation.system.slice(1)] : [undefined, conversation.system];
   if (conversation.system.some((part) => part.cache)) losses.add('system.cache_control', 'dropped', 'The upstream places cache marks by itself.');
   // `instructions` is what every server knows; further parts keep their borders as messages in front.
   if (rest.length > 0) writer.writeTurn({ role: 'system', parts: rest.map(({ text }) => ({ type: 'text', text })) }, 'system');

@@ -50,7 +50,7 @@ export const gamma: Protocol = {
   },
   upstream: {
     bodyAnatomy: () => bodyAnatomy,
-    toolRules: () => ({ name: functionName, freeText: false }),
+    toolRules: () => ({ name: functionName, freeText: false, vendorTools: 'gamma' }),
     framing: 'sse',
     request: buildRequest,
     credential: buildCredential,

@@ -27,7 +27,7 @@ export function pairCallIds(
 }
 
 /** Unanswered calls, oldest first; answering and finding are constant time on average, since long histories come from callers. */
-class WaitingCalls {
+export class WaitingCalls {
   readonly #all = new Map<string, string>();
   readonly #byName = new Map<string, Set<string>>();
 

@@ -55,6 +55,14 @@ describe('repairs', () => {
     expect(repaired(assistant(call('1')), user(result('1'), result('1')))?.turns).toEqual(['a c1', 'u r1 [tool result] r1']);
   });
 
+  test('a result without an id answers the call of its name, though that one has an id', () => {
+    const named = (name: string): Part => ({ type: 'tool-result', callId: '', name, content: [text(`r${name}`) as never] });
+    expect(repaired(assistant(call('1'), call('2')), user(named('f2'), named('f1')))).toEqual({ turns: ['a c1 c2', 'u r2 r1'], losses: [] });
+    expect(repaired(assistant(call('1')), user(result('')))?.turns).toEqual(['a c1', 'u r1']);
+    expect(repaired(user(text('q')), user(named('f1'), text('go')))).toEqual({ turns: ['u q', 'u [tool result: f1] rf1 go'], losses: ['downgraded'] });
+    expect(repaired(assistant(call('')), user(named('f'), named('f')))?.turns).toEqual(['a c', 'u r [tool result: f] rf']);
+  });
+
   test('results that come late, or apart, are gathered right after their calls', () => {
     const system: Turn = { role: 'system', parts: [text('s')] };
     expect(repaired(assistant(call('1'), call('2')), user(result('1')), system, user(result('2'), text('go')))?.turns).toEqual([

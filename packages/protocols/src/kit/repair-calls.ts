@@ -4,9 +4,10 @@
  */
 import type { Loss } from '@model-gateway/contracts';
 import type { Conversation, Part, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
+import { WaitingCalls } from './call-ids.ts';
 import { Losses } from './losses.ts';
 
-/** null when nothing needs repair, which one pass tells. Parts without ids are left to writers, who pair them by order. */
+/** null when nothing needs repair, which one pass tells. Calls without ids, and their results, are left to writers, who pair them by order. */
 export function repairCalls(conversation: Conversation): { conversation: Conversation; losses: Loss[] } | null {
   if (isSound(conversation.turns)) return null;
   const losses = new Losses();
@@ -18,17 +19,38 @@ export function repairCalls(conversation: Conversation): { conversation: Convers
 
 function isSound(turns: readonly Turn[]): boolean {
   const open = new Set<string>();
+  const nameless = new NamelessCalls();
   for (const turn of turns) {
     if (open.size > 0 && (turn.role !== 'user' || !turn.parts.some((part) => part.type === 'tool-result'))) return false;
     for (const part of turn.parts) {
-      if (part.type === 'tool-call' && part.id !== '') {
-        if (turn.role !== 'assistant' || open.has(part.id)) return false;
-        open.add(part.id);
-      } else if (part.type === 'tool-result' && part.callId !== '' && !open.delete(part.callId)) return false;
+      if (part.type === 'tool-call') {
+        if (part.id === '') nameless.add(part.name);
+        else if (turn.role !== 'assistant' || open.has(part.id)) return false;
+        else open.add(part.id);
+      } else if (part.type === 'tool-result' && !(part.callId === '' ? nameless.answer(part.name) : open.delete(part.callId))) return false;
     }
     if (turn.role === 'user' && open.size > 0) return false;
   }
   return true;
+}
+
+/** Calls without an id that nothing has answered yet, by the name of their function. */
+class NamelessCalls {
+  readonly #names = new Map<string, number>();
+
+  add(name: string): void {
+    this.#names.set(name, (this.#names.get(name) ?? 0) + 1);
+  }
+
+  /** Whether there was one for a result without an id: of its name where it says one, else any. */
+  answer(name: string | undefined): boolean {
+    const found = name ?? this.#names.keys().next().value;
+    const count = found === undefined ? undefined : this.#names.get(found);
+    if (found === undefined || count === undefined) return false;
+    if (count > 1) this.#names.set(found, count - 1);
+    else this.#names.delete(found);
+    return true;
+  }
 }
 
 class Repair {
@@ -36,6 +58,9 @@ class Repair {
   readonly #losses: Losses;
   /** Calls of the last assistant turn that nothing has answered yet, by id. */
   readonly #open = new Map<string, ToolCallPart>();
+  /** The same, by name. */
+  #named = new WaitingCalls();
+  readonly #nameless = new NamelessCalls();
   /** Where their results are gathered: the user turn right after them. */
   #results: ToolResultPart[] = [];
   /** What came between the calls and their results. */
@@ -65,16 +90,23 @@ class Repair {
       this.#close();
       this.turns.push(turn);
     }
-    for (const part of turn.parts) if (part.type === 'tool-call' && part.id !== '') this.#open.set(part.id, part);
+    for (const part of turn.parts) {
+      if (part.type !== 'tool-call') continue;
+      if (part.id === '') this.#nameless.add(part.name);
+      else {
+        this.#open.set(part.id, part);
+        this.#named.add(part.id, part.name);
+      }
+    }
     this.#gathering = this.#awaits;
   }
 
   #addOther(turn: Turn): void {
     const others: Part[] = [];
     for (const part of turn.parts) {
-      if (part.type !== 'tool-result' || part.callId === '') others.push(part);
-      else if (this.#open.delete(part.callId)) this.#results.push(part);
-      else others.push(...this.#orphan(part));
+      if (part.type !== 'tool-result') others.push(part);
+      else if (part.callId === '' && this.#nameless.answer(part.name)) others.push(part);
+      else this.#addResult(part, others);
     }
     if (!this.#gathering) {
       this.turns.push(others.length === turn.parts.length && others.every((part, at) => part === turn.parts[at]) ? turn : { ...turn, parts: others });
@@ -82,6 +114,17 @@ class Repair {
     }
     if (others.length > 0) this.#later.push({ ...turn, parts: others });
     if (!this.#awaits) this.#close();
+  }
+
+  /** Callers that write results by hand often leave the id out though the call has one: the oldest call of that name is meant. */
+  #addResult(part: ToolResultPart, others: Part[]): void {
+    const id = part.callId === '' ? this.#named.oldest(part.name) : part.callId;
+    if (id === undefined || !this.#open.delete(id)) {
+      others.push(...this.#orphan(part));
+      return;
+    }
+    this.#named.answer(id);
+    this.#results.push(part.callId === id ? part : { ...part, callId: id });
   }
 
   /** What a result without its call says is still worth telling. */
@@ -103,6 +146,7 @@ class Repair {
       this.#results.push({ type: 'tool-result', callId: id, name: call.name, content: [{ type: 'text', text: 'No result was recorded.' }], isError: true });
     }
     this.#open.clear();
+    this.#named = new WaitingCalls();
     this.#gathering = false;
     const [next, ...rest] = this.#later;
     const results: Turn[] = this.#results.length === 0 ? [] : [{ role: 'user', parts: this.#results }];

@@ -50,6 +50,18 @@ describe('tools that only their vendor’s models know by heart', () => {
     expect(bridgeTools(talk([shell, search]), { ...plainToolRules, vendorTools: 'beta' })).toBeNull();
     expect(bridgeTools(talk([search]), plainToolRules)).toBeNull();
   });
+
+  test('a choice of one that is not sent is free, and its own vendor keeps it', () => {
+    const chosen = talk([search, { type: 'function', name: 'f' }], [], { toolChoice: { type: 'tool', name: 'web_search' } });
+    const bridged = bridgeTools(chosen, plainToolRules)!;
+    expect(bridged.conversation.toolChoice).toEqual({ type: 'auto' });
+    expect(bridged.losses.map(({ field, action }) => [field, action])).toEqual([['tool_choice', 'downgraded']]);
+    expect(bridgeTools(chosen, { ...plainToolRules, vendorTools: 'beta' })).toBeNull();
+    expect(bridgeTools(talk([shell], [], { toolChoice: { type: 'tool', name: 'bash' } }), plainToolRules)!.conversation.toolChoice).toEqual({
+      type: 'tool',
+      name: 'bash',
+    });
+  });
 });
 
 describe('names', () => {

@@ -35,14 +35,23 @@ export function bridgeTools(conversation: Conversation, rules: ToolRules): Bridg
   const isOdd = (name: string, custom: boolean | undefined): boolean => !rules.name.test(name) || (custom === true && !rules.freeText);
   const odd =
     conversation.tools.some((tool) => (tool.type === 'server' ? isForeign(tool, rules) : isOdd(tool.name, tool.type === 'custom'))) ||
-    conversation.turns.some((turn) => turn.parts.some((part) => part.type === 'tool-call' && isOdd(part.name, part.custom)));
+    conversation.turns.some((turn) => turn.parts.some((part) => part.type === 'tool-call' && isOdd(part.name, part.custom))) ||
+    choosesLost(conversation, rules);
   if (!odd) return null;
   const losses = new Losses();
   const fitter = new Fitter(rules, losses);
   const tools = conversation.tools.map((tool) => fitter.tool(tool));
   const turns = conversation.turns.map((turn) => ({ ...turn, parts: turn.parts.map((part) => fitter.part(part)) }));
-  const toolChoice = conversation.toolChoice && fitter.choice(conversation.toolChoice);
+  const choice = choosesLost(conversation, rules) ? fitter.freeChoice() : conversation.toolChoice;
+  const toolChoice = choice && fitter.choice(choice);
   return { conversation: { ...conversation, tools, turns, ...(toolChoice && { toolChoice }) }, losses: losses.list, bridge: fitter.bridge };
+}
+
+/** Whether the one tool that must be called is another vendor's own, which is not sent: the choice alone would be refused. */
+function choosesLost({ toolChoice, tools }: Conversation, rules: ToolRules): boolean {
+  if (toolChoice?.type !== 'tool') return false;
+  const meant = tools.filter((tool) => tool.name === toolChoice.name);
+  return meant.length > 0 && meant.every((tool) => tool.type === 'server' && !tool.asFunction && tool.rawProtocol !== rules.vendorTools);
 }
 
 /** Whether the caller runs it, and this upstream's models have to be told what it is. */
@@ -84,6 +93,11 @@ class Fitter {
     if (!part.custom || this.#rules.freeText) return name === part.name ? part : { ...part, name };
     const { custom: _, ...rest } = part;
     return { ...rest, name, arguments: JSON.stringify({ [freeTextArgument]: part.arguments }) };
+  }
+
+  freeChoice(): ToolChoice {
+    this.#losses.add('tool_choice', 'downgraded', 'The tool that was to be called is another vendor’s own: the model is free to choose.');
+    return { type: 'auto' };
   }
 
   choice(choice: ToolChoice): ToolChoice {
