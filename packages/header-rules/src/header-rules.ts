@@ -26,6 +26,7 @@ export function decidingRule(rules: readonly HeaderRule[], headers: Headers): nu
 
 /** When any `allow` rule exists and none matched, the request is denied. */
 export function headersAllowed(rules: readonly HeaderRule[], headers: Headers): boolean {
+  if (rules.length === 0) return true;
   const decided = rules[decidingRule(rules, headers)];
   return decided ? decided.action === 'allow' : !rules.some((rule) => rule.action === 'allow');
 }
