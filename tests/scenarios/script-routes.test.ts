@@ -28,6 +28,7 @@ beforeAll(async () => {
       upstream('two', 'beta', ['b']),
       upstream('keys', 'alpha', ['c', 'd']),
       upstream('chat', 'alpha', ['e']),
+      upstream('late', 'alpha', ['h']),
       upstream('ide', 'cloudhost_ide_streaming', ['f']),
       upstream('strict', 'alpha', ['g'], { script_error_mode: 'log-and-reject' }),
     ],
@@ -71,6 +72,19 @@ beforeAll(async () => {
       },
       { name: 'third-node', upstream: 'two', upstream_model_id: 'm', request_body_rules: [{ mode: 'append', path: 'stop_sequences', value: 'THIRD' }] },
       {
+        name: 'to-first',
+        upstream: 'strict',
+        upstream_model_id: 'm',
+        request_body_rules: [{ mode: 'switch-route', when: [{ path: 'stop' }], use_model: 'first-node' }],
+      },
+      {
+        name: 'to-late',
+        upstream: 'strict',
+        upstream_model_id: 'm',
+        request_transform_after: script('body.late = 1; context.useModel("late-node"); return body'),
+      },
+      { name: 'late-node', upstream: 'late', upstream_model_id: 'down' },
+      {
         name: 'to-pool',
         upstream: 'strict',
         upstream_model_id: 'm',
@@ -87,7 +101,11 @@ beforeAll(async () => {
         request_transform_before: script('context.useModel("home"); return body'),
       },
     ],
-    loadBalancers: [{ name: 'pool', strategy: 'priority', entries: [{ model: 'first-node' }, { model: 'second-node' }, { model: 'third-node' }] }],
+    loadBalancers: [
+      { name: 'pool', strategy: 'priority', entries: [{ model: 'first-node' }, { model: 'second-node' }, { model: 'third-node' }] },
+      { name: 'switching', strategy: 'priority', entries: [{ model: 'to-first' }, { model: 'to-late' }, { model: 'third-node' }] },
+      { name: 'switching-in-vain', strategy: 'priority', entries: [{ model: 'to-first' }, { model: 'second-node' }] },
+    ],
   });
 });
 afterAll(() => gateway.stop());
@@ -192,6 +210,33 @@ test('sent on to a load balancer: each of its nodes begins with the caller’s o
   ]);
   expect(JSON.stringify(bodies)).not.toContain('of_the_first_route');
   expect(row).toMatchObject({ routes: ['to-pool', 'third-node'], pipeline: ['switch-route', 'translate', 'body-rules'], model: 'to-pool', upstream: 'two' });
+});
+
+describe('sent on by a node of a load balancer, and failed there', () => {
+  const ask = (model: string) => post('/v1/chat/completions', { model, messages: words, stop: ['X'] });
+  beforeEach(() => {
+    outbound.answer = ({ body }: Asked) =>
+      JSON.parse(body).model === 'down' ? jsonScript(500, { error: { message: 'down' } }) : jsonScript(200, message([{ type: 'text', text: 'so' }]));
+  });
+
+  test('the other nodes are asked, with the caller’s own body', async () => {
+    const { status, json, row } = await ask('switching');
+    expect([status, json.model]).toEqual([200, 'switching']);
+    const bodies = outbound.sent.map(({ body }) => JSON.parse(body));
+    expect(bodies.map(({ stop, stop_sequences, user, late }) => [stop ?? stop_sequences, user, late])).toEqual([
+      [['X', 'FIRST'], 'first', undefined],
+      [['X'], undefined, 1],
+      [['X', 'THIRD'], undefined, undefined],
+    ]);
+    expect(row).toMatchObject({ model: 'third-node', upstream: 'two', routes: [], pipeline: ['translate', 'body-rules'], error_code: null });
+    expect(row.attempts.map(({ upstream }: Body) => upstream)).toEqual(['chat', 'late', 'two']);
+  });
+
+  test('when these fail too it is the load balancer that failed', async () => {
+    expect((await ask('switching-in-vain')).row).toMatchObject({ status: 503, error_code: 'no_upstream' });
+    // Without one, the error is that of where the request was sent.
+    expect((await ask('to-first')).row).toMatchObject({ status: 502, error_code: 'upstream_failed', routes: ['to-first', 'first-node'] });
+  });
 });
 
 describe('a whole reply from an upstream that streams', () => {

@@ -32,6 +32,14 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** What a request was before it was sent on. */
+export interface CallMark {
+  readonly plan: Plan;
+  readonly base: Pick<Call, 'body' | 'places'>;
+  readonly routes: number;
+  readonly stepsOfHops: number;
+}
+
 /** What was made ready for one route and goes to another of the same protocol. */
 export type Carried = Pick<Prepared, 'body' | 'emulation' | 'widenedTools' | 'bridge'>;
 
@@ -144,6 +152,22 @@ export class Call {
     this.plan = plan;
     this.model = plan.model;
     this.routes.push(plan.model);
+  }
+
+  mark(): CallMark {
+    return { plan: this.plan, base: this.#base, routes: this.routes.length, stepsOfHops: this.#stepsOfHops };
+  }
+
+  /** Back to where it was sent on from; what was tried since stays in the row. */
+  comeBack({ plan, base, routes, stepsOfHops }: CallMark): void {
+    this.plan = plan;
+    this.model = plan.model;
+    this.#base = base;
+    this.routes.length = routes;
+    this.#stepsOfHops = stepsOfHops;
+    // What was carried is not sent on again, so nothing was when it left.
+    this.carried = null;
+    this.#readLosses = this.#request?.losses ?? [];
   }
 
   /** The body as JSON, parsed on first need and shared by all attempts. Never mutated. */

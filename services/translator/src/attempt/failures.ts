@@ -33,6 +33,13 @@ export class Failures {
       this.#limited = error;
   }
 
+  /** What the request was sent on to failed as a whole. */
+  addRoute(error: GatewayError): void {
+    this.#last = error;
+    this.#callers = false;
+    if (error.retryAfter !== undefined) this.#wait(error.retryAfter);
+  }
+
   /** 0: nobody knows when. */
   passOver(retryAfterMs: number): void {
     this.#passedOver = true;

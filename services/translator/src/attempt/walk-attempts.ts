@@ -15,6 +15,7 @@ import { AttemptPath } from './attempt-path.ts';
 import { faultToError, healthSign, nextStep, refusesKey, wasUnreached } from './classify.ts';
 import { Failures } from './failures.ts';
 import { faultFacts } from './fault-facts.ts';
+import { Origins } from './origins.ts';
 import { withoutFlags } from './refused-flags.ts';
 import { type AttemptEnd, sendAttempt } from './send.ts';
 import { sendOn } from './send-on.ts';
@@ -29,8 +30,16 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
   let path = new AttemptPath(call.plan);
   let failures = new Failures(call.plan);
   let chosen: PlannedNode | undefined;
+  let origins: Origins | undefined;
   if (call.plan.nodes.length > 1) room.retries.enter();
-  for (let planned = path.attempt; planned; planned = path.attempt) {
+  for (;;) {
+    const planned = path.attempt;
+    if (!planned) {
+      if (!origins) break;
+      ({ path, failures, snapshot } = origins.back(failures, call, room));
+      chosen = undefined;
+      continue;
+    }
     stopIfOver(call);
     const route = resolveTarget(snapshot, planned);
     if (path.node !== chosen) {
@@ -40,6 +49,8 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
       const choosing = call.carried ? undefined : chooseRoute({ call, route, snapshot, room });
       const elsewhere = choosing instanceof Promise ? await choosing : choosing;
       if (elsewhere !== undefined) {
+        origins ??= new Origins();
+        origins.leave({ path, failures, snapshot }, call);
         snapshot = await sendOn(call, route, elsewhere, room);
         path = new AttemptPath(call.plan);
         failures = new Failures(call.plan);
@@ -67,6 +78,8 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
     if (prepared.elsewhere !== undefined && prepared.proofs.opened()) prepared = await prepareWith(admission, call, route, room, true);
     if (prepared.elsewhere !== undefined) {
       admission.release(nothing);
+      origins ??= new Origins();
+      origins.leave({ path, failures, snapshot }, call);
       call.carry(prepared);
       snapshot = await sendOn(call, route, prepared.elsewhere, room);
       path = new AttemptPath(call.plan);
@@ -91,7 +104,8 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
     // Once the caller has seen content there is no other attempt (contract §7).
     if (end.committed) throw error;
     failures.add(end.fault, error);
-    if (!goOn(path, end.fault, { route, snapshot, call, room })) break;
+    // What does not fit here will not fit where it came from either.
+    if (!goOn(path, end.fault, { route, snapshot, call, room }) && (path.attempt || nextStep(end.fault) === 'larger')) break;
   }
   throw failures.error();
 }
