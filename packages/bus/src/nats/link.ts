@@ -37,6 +37,8 @@ interface Registration {
 const drainSubscriptionMs = 2000;
 /** How long a server that lacks permissions is left before they are looked at again. */
 const lookAgainMs = 3000;
+/** How long one that went away while it was asked. */
+const askAgainMs = 200;
 /** Told of one connection; inboxes of peers come and go. */
 const mostViolations = 200;
 
@@ -176,7 +178,7 @@ export class Link {
         return;
       }
       if (report) this.refuse(report.missing);
-      await new Promise((resolve) => setTimeout(resolve, lookAgainMs).unref());
+      await new Promise((resolve) => setTimeout(resolve, report ? lookAgainMs : askAgainMs).unref());
     }
   }
 
