@@ -30,6 +30,18 @@ describe('slots', () => {
     expect(performance.now() - began).toBeLessThan(10_000);
   }, 30_000);
 
+  test('a run whose process died before it began is answered by another, however late that is seen', async () => {
+    const { pool, run } = start({ ...free, slots: 2 });
+    await Promise.all([run(quick), run(quick)]);
+    await waitFor(() => pool.pids.length === 3);
+    const dead = pool.pids;
+    for (const pid of dead) process.kill(pid, 'SIGSTOP');
+    const answer = run(quick);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    for (const pid of dead) process.kill(pid, 'SIGKILL');
+    expect(await answer).toMatchObject({ fault: null, body: { done: true } });
+  }, 30_000);
+
   test('the spare stands ready for one that dies', async () => {
     const { pool, run } = start({ ...free, slots: 1 });
     await run(quick);

@@ -9,10 +9,12 @@ import type { SlotAnswer, SlotRequest, SlotSettings } from './messages.ts';
 
 /** `nobody`, where the host started us as root. */
 const nobody = 65_534;
+const nothing = new Uint8Array();
 
 const answerer = new Answerer(JSON.parse(process.argv[2] ?? '{}') as SlotSettings);
 dropRights();
 const reader = new FrameReader(({ json, bytes }) => {
+  send({ begun: true }, nothing);
   const { answer, texts } = answerer.answer(json as SlotRequest, bytes);
   send(answer, texts);
   answerer.renew();
@@ -23,7 +25,7 @@ process.stdin.on('data', (chunk: Buffer) => reader.push(chunk));
 process.stdin.on('end', () => process.exit(0));
 // The host is gone: there is nobody to answer.
 process.stdout.on('error', () => process.exit(1));
-send({ ready: true }, new Uint8Array());
+send({ ready: true }, nothing);
 
 function send(answer: SlotAnswer, texts: Uint8Array): void {
   const [head, rest] = frame(answer, texts);

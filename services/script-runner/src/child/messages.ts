@@ -18,4 +18,5 @@ export interface SlotRequest {
   canSwitch: boolean;
 }
 
-export type SlotAnswer = { ready: true } | ScriptOutcome;
+/** `begun`: a request was read; only what happens from then on can be its script's doing. */
+export type SlotAnswer = { ready: true } | { begun: true } | ScriptOutcome;

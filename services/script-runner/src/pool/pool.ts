@@ -19,8 +19,8 @@ export interface PoolRun {
 }
 
 interface WaitingRun extends PoolRun {
-  /** A second slot that dies at once is the script's doing. */
-  retried: boolean;
+  /** How often a slot died before it had begun with it. */
+  retries: number;
   bytes: number;
   late: NodeJS.Timeout;
 }
@@ -67,7 +67,7 @@ export class ScriptPool {
   run(run: PoolRun): { leave(): void } {
     const waiting: WaitingRun = {
       ...run,
-      retried: false,
+      retries: 0,
       bytes: run.body.byteLength,
       late: setTimeout(() => this.#refuse(waiting, 'waited too long for a free slot'), this.#options.waitMs),
     };
@@ -120,9 +120,10 @@ export class ScriptPool {
           this.#next();
         },
         retry: () => {
-          if (waiting.retried || this.#closed) return false;
+          // All that stood ready may have died at once; more than that is no chance.
+          if (waiting.retries > this.#options.slots || this.#closed) return false;
           if (!this.#line.enter(waiting)) return false;
-          waiting.retried = true;
+          waiting.retries++;
           waiting.late = setTimeout(() => this.#refuse(waiting, 'waited too long for a free slot'), this.#options.waitMs);
           this.#running--;
           return true;

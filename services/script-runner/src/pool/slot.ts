@@ -13,7 +13,7 @@ export interface SlotRun {
   body: Uint8Array;
   /** Called once. `texts` belong to the receiver. */
   done(outcome: ScriptOutcome, texts: Uint8Array): void;
-  /** The process had died before it can have begun: true when the run is taken elsewhere, and this slot need not answer. */
+  /** The process died before it had begun with it: true when the run is taken elsewhere, and this slot need not answer. */
   retry?(): boolean;
 }
 
@@ -28,11 +28,11 @@ const graceMs = 2 * watchMs;
 const startMs = 20_000;
 /** Resident memory may be this many times the heap's limit, above what the process has when it is idle. */
 const memoryFactor = 3;
-/** No script takes a whole process down faster than this, in ms: one that ends sooner was dead already. */
-const stillbornMs = 50;
 
 interface UnderWay extends SlotRun {
   began: number;
+  /** The process has said so. */
+  begun: boolean;
   /** Processor time of the process when the run was first looked at; no run that ends before costs a look. */
   processorAt: number | null;
 }
@@ -81,7 +81,7 @@ export class Slot {
 
   /** The slot must be ready and without a run. */
   run(run: SlotRun): void {
-    this.#run = { ...run, began: performance.now(), processorAt: null };
+    this.#run = { ...run, began: performance.now(), begun: false, processorAt: null };
     this.#watch ??= setInterval(() => this.#look(), watchMs);
     const [head, body] = frame(run.request, run.body);
     this.#child.stdin?.write(head);
@@ -108,6 +108,10 @@ export class Slot {
       this.#ready = true;
       this.#idleBytes = residentBytes(this.#child.pid);
       this.#whenReady?.();
+      return;
+    }
+    if ('begun' in answer) {
+      if (this.#run) this.#run.begun = true;
       return;
     }
     this.#answer(answer, texts);
@@ -152,9 +156,8 @@ export class Slot {
     const began = this.#run?.began ?? performance.now();
     // A process that ends by itself during a run has had its isolate run out of memory, beyond what an isolate contains.
     const fault = this.#killed ?? { code: 'TooMuchMemory', message: 'the script used too much memory', line: null };
-    const stillborn = !this.#killed && this.#run !== undefined && performance.now() - began < stillbornMs;
     if (!this.#killed) this.#logger.warn({ how, running: this.#run !== undefined }, 'a script slot ended');
-    if (stillborn && this.#run?.retry?.()) this.#run = undefined;
+    if (!this.#killed && this.#run?.begun === false && this.#run.retry?.()) this.#run = undefined;
     this.#answer({ operations: 0, execution_time_ms: Math.round(performance.now() - began), use_model: null, fault, places: [] }, new Uint8Array());
     this.#onEnd(this);
   }
