@@ -36,10 +36,16 @@ export function answerGathers(bus: Bus, process: string, handlers: GatherHandler
       () => undefined,
     );
   });
+  let left = false;
   here(topics);
+  // What was told before the connection stood was heard by nobody.
+  bus.onConnection((connected) => {
+    if (connected && !left) here(topics);
+  });
   const signs = setInterval(() => here(topics), signMs).unref();
   return {
     async dispose() {
+      left = true;
       clearInterval(signs);
       // Who leaves in order is not missed.
       if (bus.connected) here([]);
