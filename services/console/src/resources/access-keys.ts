@@ -7,6 +7,7 @@ import { type Detail, invalidField, Problem } from '../problem.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { sealForExport } from './export-seal.ts';
 import type { BuildContext, Resource } from './resource.ts';
+import { renewSeal } from './stored-secret.ts';
 import { isMasked } from './upstream-keys.ts';
 
 type AccessKey = z.output<typeof accessKeySchema>;
@@ -47,7 +48,7 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
     const sent = isMasked(key) ? undefined : key;
     if (existing && (sent === undefined || hashOf(sent) === existing.document.hash)) {
       const { mask, hash, sealed } = existing.document;
-      return { document: { ...input, mask, hash, sealed } };
+      return { document: { ...input, mask, hash, sealed: sealed === null ? null : renewSeal(context.room, sealed, sealedAs.accessKey(context.id)) } };
     }
     if (existing && !context.mayReplaceKey) throw invalidField('key', 'can be given at creation only: use rotate');
     if (!existing && key !== undefined && sent === undefined) throw invalidField(joinPath(prefix, 'key'), 'is a mask, not a key');

@@ -6,7 +6,7 @@ import type { Room } from '../room.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { isTelling } from './conceal.ts';
 import { sealForExport } from './export-seal.ts';
-import { opens } from './stored-secret.ts';
+import { opens, renewSeal } from './stored-secret.ts';
 import { isMasked, upstreamKeyMask } from './upstream-keys.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -60,7 +60,7 @@ export function sealHeaders(sent: Headers, { upstreamId, existing, room, prefix 
     if (isMask && kept === undefined && old === undefined)
       faults.push({ field: joinPath(prefix, 'custom_headers', name), message: 'is a mask: send the value' });
     const value = isMask ? (old ?? '') : given;
-    if (kept !== undefined && (isMask || opens(room, kept, boundTo) === value)) sealed.push([name, kept]);
+    if (kept !== undefined && (isMask || opens(room, kept, boundTo) === value)) sealed.push([name, renewSeal(room, kept, boundTo)]);
     else if (isSecret(name, value)) sealed.push([name, room.keyring.seal(value, boundTo)]);
     else plain.push([name, value]);
   }

@@ -1,4 +1,5 @@
 /** How an upstream's calls leave: proxy, DNS servers and TLS settings, checked on save; credentials go in sealed and come out as masks. */
+import { isDeepStrictEqual } from 'node:util';
 import { type StoredProxy, type StoredTls, sealedAs, type Upstream } from '@model-gateway/contracts';
 import { checkTls, parseDnsServer, parseProxy } from '@model-gateway/outbound';
 import type { UpstreamDocument } from '@model-gateway/storage';
@@ -6,7 +7,7 @@ import { type Detail, invalid } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { sealForExport } from './export-seal.ts';
-import { opens } from './stored-secret.ts';
+import { opens, renewSeal } from './stored-secret.ts';
 import { isMasked, upstreamKeyMask } from './upstream-keys.ts';
 
 type Shown = Pick<Upstream, 'proxy' | 'dns' | 'tls'>;
@@ -65,14 +66,18 @@ function sealProxy(text: string, { upstreamId, existing, room, prefix }: Place):
   // A mask is kept for the very proxy it was given to: credentials do not follow to another host.
   if (isMasked(userInfo)) {
     if (!stored?.sealed) throw refuse('is a mask: send the user name and password');
-    return stored;
+    return { url, sealed: renewSeal(room, stored.sealed, boundTo) };
   }
-  if (stored?.sealed && opens(room, stored.sealed, boundTo) === userInfo) return stored;
+  if (stored?.sealed && opens(room, stored.sealed, boundTo) === userInfo) return { url, sealed: renewSeal(room, stored.sealed, boundTo) };
   return { url, sealed: room.keyring.seal(userInfo, boundTo) };
 }
 
-function sealTls({ client_key, ...tls }: NonNullable<Upstream['tls']>, { upstreamId, existing, room, prefix }: Place): StoredTls {
+function sealTls(sent: NonNullable<Upstream['tls']>, { upstreamId, existing, room, prefix }: Place): StoredTls {
   const boundTo = sealedAs.upstreamClientKey(upstreamId);
+  // What is as it was shown was checked when it was stored: a key that does not open any more hinders no other change.
+  if (existing?.tls?.sealed_key && isDeepStrictEqual(showTls(existing.tls), sent))
+    return { ...existing.tls, sealed_key: renewSeal(room, existing.tls.sealed_key, boundTo) };
+  const { client_key, ...tls } = sent;
   const stored = existing?.tls?.sealed_key ?? null;
   const storedKey = stored === null ? null : opens(room, stored, boundTo);
   // Without a certificate there is nothing for a key that was left out to belong to.
@@ -82,7 +87,7 @@ function sealTls({ client_key, ...tls }: NonNullable<Upstream['tls']>, { upstrea
       ? [{ field: 'client_key', message: tls.client_cert === null ? 'is a mask without a client_cert' : 'is a mask: send the key' }]
       : checkTls({ ...tls, client_key: keeps ? storedKey : client_key });
   if (faults.length > 0) throw invalid(faults.map(({ field, message }) => ({ field: joinPath(prefix, 'tls', field), message })));
-  if (keeps) return { ...tls, sealed_key: stored };
+  if (keeps) return { ...tls, sealed_key: renewSeal(room, stored, boundTo) };
   return { ...tls, sealed_key: client_key === null ? null : room.keyring.seal(client_key, boundTo) };
 }
 

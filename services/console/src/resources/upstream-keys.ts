@@ -3,6 +3,7 @@ import { type SealedUpstreamKey, sealedAs, type Upstream } from '@model-gateway/
 import { type Detail, invalid } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { joinPath } from '../validation/read-input.ts';
+import { opens, renewSeal } from './stored-secret.ts';
 
 type SentKey = Upstream['api_keys'][number];
 
@@ -20,7 +21,7 @@ export function matchUpstreamKeys(
   const free = new Set(stored.map(({ id }) => id));
   for (const { id } of sent) if (id !== undefined) free.delete(id);
   const byId = new Map(stored.map((key) => [key.id, key]));
-  const opened = createOpener(upstreamId, stored, room);
+  const opened = createOpener(upstreamId, room);
   const used = new Set<string>();
 
   const findStored = ({ id, key }: SentKey, index: number): SealedUpstreamKey | undefined => {
@@ -46,7 +47,8 @@ export function matchUpstreamKeys(
         message: entry.key === undefined ? 'is required for a new entry' : 'is a mask: name the stored entry by its id, or send the key',
       });
     }
-    const sealed = keeps ? known.sealed : room.keyring.seal(entry.key ?? '', sealedAs.upstreamKey(upstreamId, id));
+    const boundTo = sealedAs.upstreamKey(upstreamId, id);
+    const sealed = keeps ? renewSeal(room, known.sealed, boundTo) : room.keyring.seal(entry.key ?? '', boundTo);
     return { id, sealed, weight: entry.weight, ...(entry.account !== undefined && { account: entry.account }) };
   });
   if (faults.length > 0) throw invalid(faults);
@@ -54,17 +56,12 @@ export function matchUpstreamKeys(
 }
 
 /** A key that does not open (its master key is gone) equals nothing: it can still be replaced. */
-function createOpener(upstreamId: string, stored: readonly SealedUpstreamKey[], room: Room): (key: SealedUpstreamKey) => string | null {
+function createOpener(upstreamId: string, room: Room): (key: SealedUpstreamKey) => string | null {
   const values = new Map<string, string | null>();
   return (key) => {
     let value = values.get(key.id);
     if (value === undefined) {
-      try {
-        value = room.keyring.open(key.sealed, sealedAs.upstreamKey(upstreamId, key.id));
-      } catch (error) {
-        room.logger.warn({ error, upstream_id: upstreamId, key_id: key.id, keys: stored.length }, 'a stored upstream key does not open');
-        value = null;
-      }
+      value = opens(room, key.sealed, sealedAs.upstreamKey(upstreamId, key.id));
       values.set(key.id, value);
     }
     return value;

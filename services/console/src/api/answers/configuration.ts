@@ -5,7 +5,7 @@ import { anyObject, anything, count, instant, maybeText, text } from './common.t
 
 const section = z.enum([...(Object.keys(sections) as (keyof typeof sections)[]), 'load_balancer_pins']);
 
-/** Fields: before and after, credentials masked; `secret_changed` where the values behind two masks differ. */
+/** Fields: before and after, credentials masked; `secret_changed` where what is stored behind two masks differs, be it only sealed anew under another master key. */
 const described = {
   total_changes: count,
   changes: z.array(
