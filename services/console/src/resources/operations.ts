@@ -12,6 +12,7 @@ import { spellScripts } from '../validation/scripts.ts';
 import { spellFields } from '../validation/spellings.ts';
 import { dropUnbuilt } from '../validation/unbuilt-fields.ts';
 import { etagMatches, etagOf, type Precondition } from './etag.ts';
+import { inheritedFaults, withoutNulls } from './inherited-faults.ts';
 import type { Reply, Resource, ResourcePath } from './resource.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -71,9 +72,12 @@ export function createOperations<D extends { name: string }, I extends { name: s
   };
   const fill = (fields: Record<string, unknown>) => resource.fill?.(fields) ?? fields;
   const dropMasks = (fields: Record<string, unknown>) => resource.dropMasks?.(fields) ?? fields;
-  const parse = (body: Body, prefix: string): I => {
+  /** `existing`: what an earlier version stored and nobody changes now is no reason to refuse a change of the rest. */
+  const parse = (body: Body, prefix: string, existing?: D): I => {
     const input = readInput(resource.schema, body, prefix);
-    const faults = resource.check(input, room);
+    const found = resource.check(input, room);
+    const inherited = existing && found.length > 0 ? inheritedFaults(resource, { existing, input }, room) : null;
+    const faults = inherited ? found.filter((fault) => !inherited(fault)) : found;
     if (faults.length > 0) throw invalid(faults.map(({ field, message }) => ({ field: joinPath(prefix, field), message })));
     return input;
   };
@@ -118,7 +122,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
       etagMatches(stored.etag, precondition);
       etagMatches(stored.etag, etag);
       if (Object.hasOwn(fields, 'name') && fields['name'] !== name) throw invalidField('name', 'cannot be changed: other rows and clients refer to it');
-      const input = parse(withoutNulls({ ...resource.toInput(stored.document), ...dropMasks(fields) }), '');
+      const input = parse(withoutNulls({ ...resource.toInput(stored.document), ...dropMasks(fields) }), '', stored.document);
       const { document } = await resource.build(input, { id: stored.id, existing: stored, writer, room, mayReplaceKey: false, prefix: '' });
       // What says nothing new leaves no trace: its revision and its tag stay.
       if (isDeepStrictEqual(document, stored.document)) return toReply(stored);
@@ -137,7 +141,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
       const { name } = fields;
       const existing = typeof name === 'string' ? await resource.writer(writer).find(name) : null;
       const kept = existing ? { ...resource.keptSecrets?.(existing.document), ...dropMasks(fields) } : fields;
-      const input = parse(withoutNulls(kept), prefix);
+      const input = parse(withoutNulls(kept), prefix, existing?.document);
       const id = existing?.id ?? randomUUID();
       const { document } = await resource.build(input, { id, existing, writer, room, mayReplaceKey: true, prefix });
       if (!existing) {
@@ -178,6 +182,3 @@ function readBody(path: ResourcePath, body: unknown, prefix: string): { fields: 
   for (const [field, value] of Object.entries(kept)) if (!readOnly.has(field) && field !== 'etag') fields[field] = value;
   return { fields, etag: etagOf(kept, joinPath(prefix, 'etag')) };
 }
-
-/** null means the default, which is what a field has that is not there. */
-const withoutNulls = (fields: Body): Record<string, unknown> => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));

@@ -24,10 +24,12 @@ const withUserInfo = (url: string, userInfo: string): string => url.replace('://
 
 /** As it is shown, and as an admin would send it: a mask means "as stored". */
 export const showEgress = ({ proxy, dns, tls }: Stored): Shown => ({
-  proxy: proxy ? (proxy.sealed === null ? proxy.url : withUserInfo(proxy.url, upstreamKeyMask)) : null,
+  proxy: proxy ? showProxy(proxy) : null,
   dns: dns ?? null,
   tls: tls ? showTls(tls) : null,
 });
+
+const showProxy = ({ url, sealed }: StoredProxy): string => (sealed === null ? url : withUserInfo(url, upstreamKeyMask));
 
 const showTls = ({ sealed_key, ...tls }: StoredTls): NonNullable<Upstream['tls']> => ({ ...tls, client_key: sealed_key === null ? null : upstreamKeyMask });
 
@@ -56,6 +58,8 @@ export function sealEgress({ proxy, dns, tls }: Shown, place: Place): Stored {
 }
 
 function sealProxy(text: string, { upstreamId, existing, room, prefix }: Place): StoredProxy {
+  // As it was shown: it was checked when it was stored, perhaps by laxer rules.
+  if (existing?.proxy && showProxy(existing.proxy) === text) return renewProxy(existing.proxy, { upstreamId, room });
   const parsed = parseProxy(text, room.outbound.policy);
   const refuse = (message: string) => invalid([{ field: joinPath(prefix, 'proxy'), message }]);
   if ('fault' in parsed) throw refuse(parsed.fault);
@@ -66,11 +70,16 @@ function sealProxy(text: string, { upstreamId, existing, room, prefix }: Place):
   // A mask is kept for the very proxy it was given to: credentials do not follow to another host.
   if (isMasked(userInfo)) {
     if (!stored?.sealed) throw refuse('is a mask: send the user name and password');
-    return { url, sealed: renewSeal(room, stored.sealed, boundTo) };
+    return renewProxy(stored, { upstreamId, room });
   }
-  if (stored?.sealed && opens(room, stored.sealed, boundTo) === userInfo) return { url, sealed: renewSeal(room, stored.sealed, boundTo) };
+  if (stored?.sealed && opens(room, stored.sealed, boundTo) === userInfo) return renewProxy(stored, { upstreamId, room });
   return { url, sealed: room.keyring.seal(userInfo, boundTo) };
 }
+
+const renewProxy = ({ url, sealed }: StoredProxy, { upstreamId, room }: Pick<Place, 'upstreamId' | 'room'>): StoredProxy => ({
+  url,
+  sealed: sealed === null ? null : renewSeal(room, sealed, sealedAs.upstreamProxy(upstreamId)),
+});
 
 function sealTls(sent: NonNullable<Upstream['tls']>, { upstreamId, existing, room, prefix }: Place): StoredTls {
   const boundTo = sealedAs.upstreamClientKey(upstreamId);
