@@ -71,6 +71,19 @@ describe('audit log', () => {
     expect(JSON.stringify(items)).not.toMatch(/canary|sealed/);
   });
 
+  test('of header rules, what headers that carry a credential are compared with alone is a secret', async () => {
+    await seed(harness);
+    const secret = (value: string) => ({ header: 'Authorization', match: 'equals', value, action: 'allow' });
+    const plainRule = { header: 'x-team', match: 'equals', value: 'red', action: 'deny' };
+    const diffOf = async (header_acl: unknown) => {
+      ok(await call('PATCH', `${api}/key-groups/team`, { header_acl }));
+      return (await audit())[0].diff.header_acl;
+    };
+    await diffOf([secret('canary-one')]);
+    expect(await diffOf([plainRule, secret('canary-one')])).toEqual({ before: [secret('********')], after: [plainRule, secret('********')] });
+    expect(await diffOf([plainRule, secret('canary-two')])).toMatchObject({ after: [plainRule, secret('********')], secret_changed: true });
+  });
+
   test('a range is read in UTC, a page has the size it was asked for by either of its names', async () => {
     await seed(harness);
     for (const [from, first] of [

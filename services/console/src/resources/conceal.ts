@@ -1,4 +1,5 @@
 /** What replies show to those who may change it, but neither to monitors nor in records of the past: values that may be credentials. */
+import type { HeaderRule } from '@model-gateway/contracts';
 
 const mask = '********';
 const telling = /secret|token|passw|credential|api.?key|access.?key|private.?key|authorization|cookie|(?:^|[-_])auth(?:[-_]|$)|[-_]key$/i;
@@ -15,6 +16,10 @@ export const concealRules = (rules: unknown): unknown =>
   Array.isArray(rules)
     ? rules.map((rule) => (typeof rule?.header === 'string' && isTelling(rule.header) && 'value' in rule ? { ...rule, value: mask } : rule))
     : rules;
+
+/** What `concealRules` hides. */
+export const secretsOfRules = (rules: readonly HeaderRule[]): [string, string][] =>
+  rules.flatMap(({ header, value }): [string, string][] => (value !== undefined && isTelling(header) ? [[header.toLowerCase(), value]] : []));
 
 /** Free settings: values whose name says that they are secret. */
 export function concealConfig(value: unknown): unknown {

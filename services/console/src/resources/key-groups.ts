@@ -3,7 +3,7 @@ import { type KeyGroup, keyGroupSchema } from '@model-gateway/contracts';
 import type { KeyGroupDocument } from '@model-gateway/storage';
 import { Problem } from '../problem.ts';
 import { checkHeaderRules } from '../validation/header-patterns.ts';
-import { concealRules } from './conceal.ts';
+import { concealRules, secretsOfRules } from './conceal.ts';
 import type { Resource } from './resource.ts';
 
 const listed = 20;
@@ -21,7 +21,7 @@ export const keyGroups: Resource<KeyGroupDocument, KeyGroup> = {
   toInput: (document) => ({ ...document }),
   toReply: (document) => ({ ...document }),
   conceal: (shown) => ({ ...shown, header_acl: concealRules(shown['header_acl']) }),
-  secrets: ({ header_acl }) => ({ header_acl }),
+  secrets: ({ header_acl }) => ({ header_acl: secretsOfRules(header_acl) }),
   check: (input) => checkHeaderRules(input.header_acl),
   build: async (input) => ({ document: input }),
   async checkRemoval({ document }, reader) {
