@@ -106,6 +106,21 @@ pricing: [{model: 'vendor-*', input: 1, output: 2}]
     expect((await call('GET', `${api}/pricing/vendor-*`)).body).toMatchObject({ name: 'vendor-*', model: 'vendor-*' });
   });
 
+  test('headers that carry a credential stay when a file says nothing of headers, and go when it does', async () => {
+    await seed(harness);
+    await call('PATCH', `${api}/upstreams/main`, { custom_headers: { 'x-api-token': 'canary-header', 'x-team': 'plain' } });
+    const { id, document } = (await storage.catalog.upstreams.find('main'))!;
+    const file = 'upstreams: [{name: main, protocol: alpha, base_url: https://api.example.com/v1';
+    expect((await importText(`${file}}]`)).body.updated.upstreams).toEqual(['main']);
+    const kept = (await storage.catalog.upstreams.find('main'))!;
+    expect(kept.document).toMatchObject({ custom_headers: {}, sealed_headers: document.sealed_headers });
+    expect(harness.keyring.open(kept.document.sealed_headers!['x-api-token']!, sealedAs.upstreamHeader(id, 'x-api-token'))).toBe('canary-header');
+    expect((await importText(`${file}}]`)).body.unchanged.upstreams).toEqual(['main']);
+    await importText(`${file}, custom_headers: {x-other: '1'}}]`);
+    const { custom_headers, sealed_headers } = (await storage.catalog.upstreams.find('main'))!.document;
+    expect([custom_headers, sealed_headers]).toEqual([{ 'x-other': '1' }, undefined]);
+  });
+
   test('all or nothing: one bad entry, and none is taken', async () => {
     await seed(harness);
     const before = await storage.catalog.load();

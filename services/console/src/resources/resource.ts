@@ -54,7 +54,7 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   toInput(document: D): Record<string, unknown>;
   /** A body for a stored resource without the masks that replies showed: what is absent stays. Absent where the schema takes masks. */
   dropMasks?(fields: Record<string, unknown>): Record<string, unknown>;
-  /** Lists of secrets that stay when a whole resource is given without them; a single one stays by itself. */
+  /** Lists that hold secrets, as they stay when a whole resource is given without them: keys, headers that carry a credential. */
   keptSecrets?(document: D): Record<string, unknown>;
   /** As it is shown: secrets masked. */
   toReply(document: D): Record<string, unknown>;

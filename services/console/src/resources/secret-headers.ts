@@ -31,6 +31,13 @@ export const maskHeaders = ({ custom_headers, sealed_headers = {} }: Stored): Re
   ...Object.fromEntries(Object.keys(sealed_headers).map((name) => [name, upstreamKeyMask])),
 });
 
+/** Those alone that carry a credential, as masks: what stays when a file says nothing of headers. */
+export const maskSecretHeaders = ({ custom_headers, sealed_headers }: Stored): Record<string, string> =>
+  maskHeaders({
+    custom_headers: Object.fromEntries(Object.entries(custom_headers).filter(([name, value]) => isSecret(name, value))),
+    ...(sealed_headers && { sealed_headers }),
+  });
+
 export const exportHeaders = (stored: StoredHeaders, { keyring }: Room): Record<string, string> =>
   mapSecrets(
     readCustomHeaders(stored, (sealed, boundTo) => keyring.open(sealed, boundTo)),

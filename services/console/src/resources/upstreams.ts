@@ -12,7 +12,7 @@ import { checkCustomHeaders, checkHeaderTemplate } from '../validation/templates
 import { concealConfig, concealHeaders } from './conceal.ts';
 import { sealForExport } from './export-seal.ts';
 import type { Resource } from './resource.ts';
-import { exportHeaders, maskHeaders, sealHeaders } from './secret-headers.ts';
+import { exportHeaders, maskHeaders, maskSecretHeaders, sealHeaders } from './secret-headers.ts';
 import { checkEgress, exportEgress, sealEgress, showEgress } from './upstream-egress.ts';
 import { matchUpstreamKeys, upstreamKeyMask } from './upstream-keys.ts';
 
@@ -37,7 +37,7 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
     custom_headers: maskHeaders({ ...document, sealed_headers }),
     api_keys: api_keys.map(withoutValue),
   }),
-  keptSecrets: ({ api_keys }) => ({ api_keys: api_keys.map(withoutValue) }),
+  keptSecrets: ({ api_keys, ...document }) => ({ api_keys: api_keys.map(withoutValue), custom_headers: maskSecretHeaders(document) }),
   toReply: ({ api_keys, sealed_headers, ...document }) => ({
     ...document,
     ...showEgress(document),
