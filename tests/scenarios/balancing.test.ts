@@ -220,6 +220,21 @@ describe.each(arrangements('balancing'))('%s', (arrangement) => {
     }
     const own = await gateway.console('POST', '/models/test', { model: 'ok-b', body: { messages: [{ role: 'user', content: 'mine' }], temperature: 0.5 } });
     expect(own.body.translation.upstream_body).toMatchObject({ temperature: 0.5, model: 'ok' });
+    // Other fields of the body go beside the prompt; the text is given once.
+    for (const [client_protocol, cap] of [
+      ['alpha', 'max_tokens'],
+      ['beta', 'max_tokens'],
+    ]) {
+      const beside = await gateway.console('POST', '/models/test', { model: 'ok-b', client_protocol, prompt: 'nonce-816', [cap!]: 50 });
+      expect(beside.body).toMatchObject({ status: 200, translation: { upstream_body: { max_tokens: 50 } } });
+      expect(JSON.stringify(beside.body.translation.upstream_body)).toContain('nonce-816');
+    }
+    const greeted = await gateway.console('POST', '/models/test', { model: 'ok-b', client_protocol: 'beta', max_tokens: 50 });
+    expect(greeted.body).toMatchObject({ status: 200, translation: { upstream_body: { max_tokens: 50, messages: [{ role: 'user' }] } } });
+    const twice = await gateway.console('POST', '/models/test', { model: 'ok-b', prompt: 'hi', messages: [] });
+    expect([twice.status, twice.body.error.details.map(({ field }: { field: string }) => field)]).toEqual([422, ['prompt']]);
+    const misspelt = await gateway.console('POST', '/models/test', { model: 'ok-b', promt: 'hi' });
+    expect([misspelt.status, misspelt.body.error.details[0].field]).toEqual([422, 'promt']);
     const failed = await gateway.console('POST', '/models/test', { model: 'limited', client_protocol: 'beta' });
     expect(failed.body).toMatchObject({ status: 429, response: { type: 'error' } });
     expect((await gateway.console('POST', '/models/test', { model: 'nobody' })).body).toMatchObject({ status: 404 });

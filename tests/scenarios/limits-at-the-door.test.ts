@@ -182,9 +182,16 @@ describe.each(arrangements('limits at the door'))('%s', (arrangement) => {
     await (gateway.processes['edge'] ?? gateway.processes['gateway'])!.restart();
     await until(async () => (await ask(gateway.key)).ok, 'the edge to be back');
     expect((await ask(keys.poor, { model: priced })).status).toBe(402);
+    const explained = async () => (await gateway.console('POST', '/route/explain', { access_key: 'poor', model: priced })).body.refusal;
+    expect(await explained()).toMatchObject({ code: 'budget_exhausted', status: 402 });
     // A budget that is raised counts at once.
     await gateway.console('PATCH', '/access-keys/poor', { budget: { limit: 1, period: 'day' } });
     await gateway.settle();
     expect((await ask(keys.poor, { model: priced })).status).toBe(200);
+    // One of other money begins anew, though the edge still holds the former one's account, which alone would be spent.
+    await gateway.console('PATCH', '/access-keys/poor', { budget: { limit: 0.003, period: 'day', currency: 'EUR' } });
+    await gateway.settle();
+    expect((await ask(keys.poor, { model: priced })).status).toBe(200);
+    expect(await explained()).toBeNull();
   });
 });

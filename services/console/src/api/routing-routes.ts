@@ -30,12 +30,14 @@ const explainSchema = z.strictObject({
   body: anyBody,
   client_protocol: z.string().max(64).optional(),
 });
-/** `body`, or the fields of one beside the rest: shaped by the client's protocol either way. */
+const defaultPrompt = 'Say hello.';
+/** `body`, or the fields of one beside the rest, with or without a `prompt`: shaped by the client's protocol either way. */
 const testSchema = z.looseObject({
   model: modelName,
   client_protocol: z.string().max(64).optional(),
   stream: z.boolean().optional(),
-  prompt: z.string().min(1).max(100_000).default('Say hello.'),
+  /** Not beside the fields that hold the text of the call. Default: a short greeting. */
+  prompt: z.string().min(1).max(100_000).optional(),
   body: anyBody,
 });
 
@@ -46,12 +48,35 @@ function pick<P extends Protocol>(list: readonly P[], id: string | undefined): P
   return found;
 }
 
-/** What stands beside the fields of a test is the body of its call, when it holds what a call of this protocol says its text in. Throws 422. */
-function bodyOfTest(body: Body | null, beside: Body, protocol: ModelTest['protocol']): Body | null {
+/** The body that a prompt makes; the model's name and the wish for a stream are set later. */
+function bodyOfPrompt(protocol: ModelTest['protocol'], prompt: string): Body {
+  const { model: _model, stream: _stream, ...body } = protocol.client.testCall({ model: '', stream: false, prompt, body: null }).body;
+  return body;
+}
+
+/** Where a call of this protocol says its text: what differs with the prompt. */
+function textFieldsOf(protocol: ModelTest['protocol']): string[] {
+  const [one, other] = [bodyOfPrompt(protocol, '1'), bodyOfPrompt(protocol, '2')];
+  return Object.keys(one).filter((name) => JSON.stringify(one[name]) !== JSON.stringify(other[name]));
+}
+
+/**
+ * What stands beside the fields of a test is the body of its call when it holds the text; else it is put over the body that the prompt makes. null: the prompt alone.
+ * Throws 422, also where without a prompt nothing there is of a call of this protocol: it may be the prompt misspelt.
+ */
+function bodyOfTest(body: Body | null, beside: Body, prompt: string | undefined, protocol: ModelTest['protocol']): Body | null {
   const names = Object.keys(beside);
   if (names.length === 0) return body;
-  const { model: _model, stream: _stream, ...content } = protocol.client.testCall({ model: '', stream: false, prompt: '', body: null }).body;
-  if (body === null && Object.keys(content).some((name) => Object.hasOwn(beside, name))) return beside;
+  const holds = (name: string): boolean => Object.hasOwn(beside, name);
+  if (body === null && prompt !== undefined) {
+    // Another protocol's too: the text would be there twice for whoever reads it.
+    const text = testable.flatMap(textFieldsOf).find(holds);
+    if (text !== undefined) throw invalidField('prompt', `and ${text} both hold the text of the call: give one`);
+    return { ...bodyOfPrompt(protocol, prompt), ...beside };
+  }
+  if (body === null && textFieldsOf(protocol).some(holds)) return beside;
+  const made = bodyOfPrompt(protocol, defaultPrompt);
+  if (body === null && Object.keys(made).some(holds)) return { ...made, ...beside };
   throw invalid(names.slice(0, 20).map((name) => ({ field: name.slice(0, 100), message: 'is not a known field' })));
 }
 
@@ -125,8 +150,9 @@ export const routingRoutes = (room: Room, now: () => number): Route[] => [
         },
         room,
       );
-      const limits = explainLimits(await readLimitStatus(room, Number.POSITIVE_INFINITY), key, explanation.nodes);
-      const refusal = key.refusal ?? explanation.refusal ?? refuseSpent(limits);
+      const status = await readLimitStatus(room, Number.POSITIVE_INFINITY);
+      const limits = explainLimits(status, key, explanation.nodes);
+      const refusal = key.refusal ?? explanation.refusal ?? refuseSpent(status, key);
       response.json({ access_key, key_group: key.group, client_protocol: protocol.id, ...explanation, limits, refusal, routers, processes });
     },
   },
@@ -143,8 +169,8 @@ export const routingRoutes = (room: Room, now: () => number): Route[] => [
     async handle(request, response) {
       const { model, client_protocol, stream, prompt, body: given, ...beside } = readInput(testSchema, request.body);
       const protocol = pick(testable, client_protocol);
-      const body = bodyOfTest(given, beside, protocol);
-      const test = { model, protocol, prompt, body, stream: stream ?? body?.['stream'] === true };
+      const body = bodyOfTest(given, beside, prompt, protocol);
+      const test = { model, protocol, prompt: prompt ?? defaultPrompt, body, stream: stream ?? body?.['stream'] === true };
       // A list of both, as fetch sends by default, means the plain answer.
       if (request.get('accept') === 'text/event-stream') return answerStreamed(test, response, room);
       response.json(await testModel(test, room));

@@ -9,6 +9,8 @@ import type { Room } from '../room.ts';
 export interface OwnBudget {
   kind: 'key' | 'group';
   name: string;
+  currency: string;
+  period: Budget['period'];
   limit_micros: number;
   spent_micros: number;
 }
@@ -38,7 +40,14 @@ export async function lookAtKey(name: string, at: number, { storage }: Room): Pr
     name: key.name,
     group: key.group,
     limit: limitOf(key) ?? (group ? limitOf(group) : null),
-    budgets: owners.map(({ kind, name, budget }, index) => ({ kind, name, limit_micros: toMicros(budget.limit), spent_micros: spent[index] ?? 0 })),
+    budgets: owners.map(({ kind, name, budget: { currency, period, limit } }, index) => ({
+      kind,
+      name,
+      currency,
+      period,
+      limit_micros: toMicros(limit),
+      spent_micros: spent[index] ?? 0,
+    })),
     refusal: refuse(key, group, at),
   };
 }

@@ -1,7 +1,7 @@
 /** The limits on the way of one request, and what is left of each: the part of an explanation that routers do not know. */
 import type { ExplainedLimit, Explanation } from '@model-gateway/contracts';
 import { errorCodes } from '@model-gateway/errors';
-import type { KeyLook } from './explain-key.ts';
+import type { KeyLook, OwnBudget } from './explain-key.ts';
 import type { GateStatus, LimitStatus } from './limit-status.ts';
 
 /** `nodes`: of the explanation. Budgets are those that were saved: edges tell of those alone whose callers have come. */
@@ -15,11 +15,9 @@ export function explainLimits(status: LimitStatus, { name: accessKey, limit: key
   const counter = status.keys.find(({ name }) => name === accessKey);
   const keyCap = keyLimit?.rpm ?? counter?.limit ?? null;
   add('key', accessKey, keyCap, Math.max(0, (keyCap ?? 0) - (counter?.used ?? 0)));
-  for (const { kind, name, limit_micros, spent_micros } of budgets) {
-    const counted = status.budgets.find((budget) => budget.kind === kind && budget.name === name);
-    // Edges count before the rows are written.
-    const spent = Math.max(spent_micros, counted?.spent_micros ?? 0);
-    add(`budget_${kind}`, name, limit_micros, Math.max(0, limit_micros - spent - (counted?.reserved_micros ?? 0)));
+  for (const budget of budgets) {
+    const { spent, reserved } = countBudget(status, budget);
+    add(`budget_${budget.kind}`, budget.name, budget.limit_micros, Math.max(0, budget.limit_micros - spent - reserved));
   }
   const seen = new Set<GateStatus>();
   for (const { model, upstream } of nodes) {
@@ -37,9 +35,19 @@ export function explainLimits(status: LimitStatus, { name: accessKey, limit: key
   return limits;
 }
 
-/** Money is what a caller is refused for at once, whatever else is free. */
-export function refuseSpent(limits: readonly ExplainedLimit[]): Explanation['refusal'] {
-  const spent = limits.find(({ layer, left }) => layer.startsWith('budget_') && left === 0);
-  const { status } = errorCodes.budget_exhausted;
-  return spent ? { code: 'budget_exhausted', status, message: `The budget of ${spent.name} is spent.` } : null;
+/** In millionths. Edges may still hold accounts of what the budget was before it was edited: other money, or another period. */
+function countBudget(
+  { budgets }: Pick<LimitStatus, 'budgets'>,
+  { kind, name, currency, period, spent_micros }: OwnBudget,
+): { spent: number; reserved: number } {
+  const counted = budgets.find((one) => one.kind === kind && one.name === name && one.currency === currency && one.period === period);
+  // Edges count before the rows are written.
+  return { spent: Math.max(spent_micros, counted?.spent_micros ?? 0), reserved: counted?.reserved_micros ?? 0 };
+}
+
+/** Money that is spent is what a caller is refused for at once, whatever else is free. What is only reserved is waited for: most requests cost less. */
+export function refuseSpent(status: Pick<LimitStatus, 'budgets'>, { budgets }: Pick<KeyLook, 'budgets'>): Explanation['refusal'] {
+  const spent = budgets.find((budget) => countBudget(status, budget).spent >= budget.limit_micros);
+  const code = 'budget_exhausted';
+  return spent ? { code, status: errorCodes[code].status, message: `The budget of ${spent.name} is spent.` } : null;
 }

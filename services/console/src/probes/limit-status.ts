@@ -118,7 +118,8 @@ function budgetsOf(parts: readonly EdgeLimits[]): (BudgetPart & { degraded: bool
   const found = new Map<string, BudgetPart & { degraded: boolean }>();
   for (const part of parts) {
     for (const budget of part.budgets) {
-      const id = JSON.stringify([budget.kind, budget.name]);
+      // One that was edited counts in another currency or period: what edges keep of the former is an account of its own.
+      const id = JSON.stringify([budget.kind, budget.name, budget.currency, budget.period]);
       const known = found.get(id);
       const degraded = (known?.degraded ?? false) || part.state.degraded;
       found.set(id, { ...(known ? oneBudget(isShared(part), known, budget) : budget), degraded });

@@ -72,7 +72,7 @@ function Layers({ status }: { status: LimitStatus }) {
 
 const counter = (one: Counter) => <CounterMeter key={one.name} {...one} />;
 const gate = (one: Gate) => <GateMeters key={one.name} gate={one} />;
-const budget = (one: Budget) => <BudgetMeter key={`${one.kind} ${one.name}`} budget={one} />;
+const budget = (one: Budget) => <BudgetMeter key={`${one.kind} ${one.currency} ${one.period} ${one.name}`} budget={one} />;
 
 function Layer({ title, children }: { title: string; children: ReactNode }) {
   return (
