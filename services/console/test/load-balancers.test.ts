@@ -110,6 +110,18 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect((await call('PUT', pins, { access_key: 'ada', entry: 'fast' })).status).toBe(200);
     expect((await call('GET', `${pins}/ada`)).body).toEqual({ access_key: 'ada', entry: 'fast' });
     expect((await call('GET', pins)).body).toEqual({ items: [{ access_key: 'ada', entry: 'fast' }], total: 1, page: 1, page_size: 50 });
+    await call('POST', `${api}/access-keys`, { name: 'bob', group: 'team' });
+    await call('PUT', `${pins}/bob`, { entry: 'slow' });
+    const listed = async (query: string) => (await call('GET', `${pins}?${query}`)).body.items.map((one: { access_key: string }) => one.access_key);
+    expect(await listed('page=1&page_size=50&q=&sort=')).toEqual(['ada', 'bob']);
+    expect([await listed('sort=-entry'), await listed('sort=-access_key')]).toEqual([
+      ['bob', 'ada'],
+      ['bob', 'ada'],
+    ]);
+    expect([await listed('q=BO'), await listed('q=fas'), await listed('q=%25')]).toEqual([['bob'], ['ada'], []]);
+    expect((await call('GET', `${pins}?q=bo&page_size=1`)).body.total).toBe(1);
+    expect(fields(await call('GET', `${pins}?sort=name`))).toEqual(['sort']);
+    await call('DELETE', `${api}/access-keys/bob`);
     expect((await storage.catalog.load()).load_balancer_pins).toEqual([{ load_balancer: 'pool', access_key: 'ada', entry: 'fast' }]);
     for (const [where, body, status, field] of [
       [`${pins}/nobody`, { entry: 'fast' }, 422, 'access_key'],

@@ -1,7 +1,9 @@
 /** What load balancers refer to: models by their entries, and access keys with the entry each is pinned to. */
 import type { BalancerPin } from '@model-gateway/contracts';
 import { type Kysely, sql } from 'kysely';
+import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
+import type { ListQuery } from './resource-repository.ts';
 import { type ChangeRecorder, pinImage, pinName } from './row-change.ts';
 
 export interface PinPage {
@@ -15,8 +17,8 @@ export interface BalancerLinks {
   /** Pins whose entry is this model, at most `limit`. */
   pinsOn(model: string, limit: number): Promise<BalancerPin[]>;
   findPin(balancerId: string, accessKey: string): Promise<BalancerPin | null>;
-  /** By access key; `page` from 1. */
-  listPins(balancerId: string, query: { page: number; pageSize: number }): Promise<PinPage>;
+  /** Searched in both names; sorted by `access_key` or `entry`. Default: access_key. */
+  listPins(balancerId: string, query: Pick<ListQuery, 'page' | 'pageSize' | 'search' | 'sort'>): Promise<PinPage>;
   allPins(): Promise<BalancerPin[]>;
 }
 
@@ -31,7 +33,7 @@ export interface BalancerLinkWriter extends BalancerLinks {
 }
 
 /** `recorder`: told of pins that are set and removed; readers have none. */
-export function createBalancerLinks(db: Kysely<Database>, recorder?: ChangeRecorder): BalancerLinkWriter {
+export function createBalancerLinks(db: Kysely<Database>, dialect: StorageDialect, recorder?: ChangeRecorder): BalancerLinkWriter {
   const pins = () =>
     db
       .selectFrom('load_balancer_pins')
@@ -57,15 +59,16 @@ export function createBalancerLinks(db: Kysely<Database>, recorder?: ChangeRecor
     },
     pinsOn: (model, limit) => pins().where('load_balancer_pins.model', '=', model).orderBy('load_balancer_pins.access_key').limit(limit).execute(),
     findPin,
-    async listPins(balancerId, { page, pageSize }) {
-      const { total } = await db
-        .selectFrom('load_balancer_pins')
-        .select(sql<number>`count(*)`.as('total'))
-        .where('balancer_id', '=', balancerId)
-        .executeTakeFirstOrThrow();
-      const items = await pins()
-        .where('balancer_id', '=', balancerId)
-        .orderBy('access_key')
+    async listPins(balancerId, { page, pageSize, search, sort }) {
+      let matching = pins().where('balancer_id', '=', balancerId);
+      if (search)
+        matching = matching.where((eb) =>
+          eb.or([dialect.contains(eb.ref('load_balancer_pins.access_key'), search), dialect.contains(eb.ref('load_balancer_pins.model'), search)]),
+        );
+      const { total } = await matching.clearSelect().select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
+      const items = await matching
+        .orderBy(sort?.column === 'entry' ? 'load_balancer_pins.model' : 'load_balancer_pins.access_key', sort?.descending ? 'desc' : 'asc')
+        .orderBy('load_balancer_pins.access_key')
         .limit(pageSize)
         .offset((page - 1) * pageSize)
         .execute();

@@ -168,7 +168,7 @@ function createReader(db: Kysely<Database>, dialect: StorageDialect): CatalogRea
     upstreams: createRepository(db, dialect, upstreamDefinition),
     models: createRepository(db, dialect, modelDefinition),
     loadBalancers: createRepository(db, dialect, loadBalancerDefinition),
-    balancerLinks: createBalancerLinks(db),
+    balancerLinks: createBalancerLinks(db, dialect),
     pricing: createRepository(db, dialect, pricingDefinition),
     switchLinks: createSwitchLinks(db),
     keyGroups: createRepository(db, dialect, keyGroupDefinition),
@@ -180,7 +180,7 @@ function createReader(db: Kysely<Database>, dialect: StorageDialect): CatalogRea
 function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, context: WriteContext): CatalogWriter {
   const revision = context.etag;
   const modelNames = createModelNames(db);
-  const balancerLinks = createBalancerLinks(db, context.recorder);
+  const balancerLinks = createBalancerLinks(db, dialect, context.recorder);
   const switchLinks = createSwitchLinks(db);
   const linkModel = async (id: string, document: ModelDocument) => {
     await modelNames.claim('model', id, document);

@@ -9,13 +9,9 @@ import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { pageOf } from './answers/common.ts';
 import { pin } from './answers/routing.ts';
-import { pageSize } from './list-query.ts';
+import { listQuery, toListQuery } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
-const listQuery = z.strictObject({
-  page: z.coerce.number().int().min(1).max(1_000_000).default(1),
-  page_size: pageSize,
-});
 const pinSchema = z.strictObject({ access_key: resourceName, entry: modelName });
 const entrySchema = z.strictObject({ entry: modelName });
 
@@ -49,10 +45,10 @@ export function pinRoutes(room: Room): Route[] {
       answer: pageOf(pin),
       failures: [404],
       async handle(request, response) {
-        const { page, page_size } = readInput(listQuery, request.query);
+        const query = readInput(listQuery, request.query);
         const { id } = await findBalancer(catalog, parameter(request, 'name'));
-        const { items, total } = await catalog.balancerLinks.listPins(id, { page, pageSize: page_size });
-        response.json({ items: items.map(({ access_key, entry }) => ({ access_key, entry })), total, page, page_size });
+        const { items, total } = await catalog.balancerLinks.listPins(id, toListQuery(query, ['access_key', 'entry']));
+        response.json({ items: items.map(({ access_key, entry }) => ({ access_key, entry })), total, page: query.page, page_size: query.page_size });
       },
     },
     {
