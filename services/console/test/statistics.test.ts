@@ -82,6 +82,9 @@ describe('statistics and logs', () => {
     expect((await get('stats/sessions')).body.items).toMatchObject([
       { session_id: 'agent-1', access_key: 'ada', first_at: now - 60_000, last_at: now - 50_000 },
     ]);
+    expect((await get('stats/sessions?key=ada')).body.items).toHaveLength(1);
+    expect((await get('stats/sessions?key=eve')).body.items).toEqual([]);
+    expect((await get('stats/sessions?key=ada&access_key=eve')).body.error.details[0].field).toBe('key');
     expect((await get('stats/top')).body).toMatchObject({ by: 'model' });
     const wide = await get('stats/top?by=session&model=fast');
     expect([wide.status, wide.body.error.details[0].field]).toEqual([422, 'model']);

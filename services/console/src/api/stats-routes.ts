@@ -56,7 +56,9 @@ export const topQuery = rangeQuery.extend({
 export const sessionsQuery = z.object({
   from: instant,
   to: instant,
-  access_key: z.string().max(200).optional(),
+  access_key: value,
+  /** The short word, as elsewhere. */
+  key: value,
   session_id: z.string().max(512).optional(),
   order: z.enum(['last', 'cost', 'requests']).default('last'),
   limit: z.coerce.number().int().min(1).max(1_000).default(50),
@@ -207,10 +209,11 @@ export function statsRoutes({ storage: { requests } }: Room, now: () => number):
     route('sessions', 'Sessions of coding agents, and what they used', { query: sessionsQuery, answer: statsSessions }, async (request, response) => {
       const query = readInput(sessionsQuery, request.query);
       const { from, to } = toRange(query, now(), 60_000);
+      const { access_key: accessKey } = filtersOf(query);
       const sessions = await requests.readSessions({
         from,
         to,
-        ...(query.access_key !== undefined && { accessKey: query.access_key }),
+        ...(accessKey !== undefined && { accessKey }),
         ...(query.session_id !== undefined && { sessionId: query.session_id }),
         order: sessionOrders[query.order],
         limit: query.limit,
