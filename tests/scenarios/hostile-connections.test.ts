@@ -8,22 +8,27 @@ import { startGateway, type TestGateway, until } from '../support/gateway.ts';
 const mostOfAddress = 40;
 let upstream: FakeUpstream;
 let gateway: TestGateway;
+/** Waits for request heads longer than any test takes: there silent connections stay, and count. */
+let patient: TestGateway;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
   upstream = await startFakeUpstream();
-  gateway = await startGateway({
-    arrangement: 'embedded',
-    toml: { server: { max_connections: 60, max_connections_per_address: mostOfAddress, headers_timeout_seconds: 1 } },
-  });
-  await gateway.configure({
-    upstreams: [{ name: 'up', protocol: 'alpha', base_url: upstream.url, api_keys: [{ key: 'sk-fake-upstream' }] }],
-    models: [{ name: 'ok', upstream: 'up', upstream_model_id: 'ok' }],
-  });
+  const start = async (server: Record<string, number>): Promise<TestGateway> => {
+    const started = await startGateway({ arrangement: 'embedded', toml: { server } });
+    await started.configure({
+      upstreams: [{ name: 'up', protocol: 'alpha', base_url: upstream.url, api_keys: [{ key: 'sk-fake-upstream' }] }],
+      models: [{ name: 'ok', upstream: 'up', upstream_model_id: 'ok' }],
+    });
+    return started;
+  };
+  gateway = await start({ headers_timeout_seconds: 1 });
+  patient = await start({ max_connections: 60, max_connections_per_address: mostOfAddress, headers_timeout_seconds: 300 });
 }, 90_000);
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   await gateway?.stop();
+  await patient?.stop();
   await upstream?.close();
 });
 
@@ -33,8 +38,8 @@ interface Caller {
   closed: Promise<unknown>;
 }
 
-async function caller(text = '', from = '127.0.0.1'): Promise<Caller> {
-  const socket = connect({ port: Number(new URL(gateway.url).port), host: '127.0.0.1', localAddress: from });
+async function caller(text = '', from = '127.0.0.1', to = gateway): Promise<Caller> {
+  const socket = connect({ port: Number(new URL(to.url).port), host: '127.0.0.1', localAddress: from });
   sockets.push(socket);
   const one: Caller = { socket, heard: '', closed: once(socket, 'close') };
   socket.on('data', (bytes) => {
@@ -46,11 +51,11 @@ async function caller(text = '', from = '127.0.0.1'): Promise<Caller> {
   return one;
 }
 
-const head = (path: string, length: number): string =>
-  `POST ${path} HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Length: ${length}\r\n\r\n`;
+const head = (path: string, length: number, to = gateway): string =>
+  `POST ${path} HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\nAuthorization: Bearer ${to.key}\r\nContent-Length: ${length}\r\n\r\n`;
 const whole = JSON.stringify({ model: 'ok', messages: [{ role: 'user', content: 'hi' }] });
 const metric = async (name: string, label: string): Promise<number> => {
-  const lines = (await gateway.processes['gateway']!.metrics()).split('\n');
+  const lines = (await patient.processes['gateway']!.metrics()).split('\n');
   return Number(
     lines
       .find((line) => line.startsWith(`${name}{`) && line.includes(label))
@@ -88,18 +93,20 @@ test('connections that say nothing, or a head that never ends, are closed', asyn
 }, 60_000);
 
 test('one address has its share of the connections, another address is served beside it, all together are capped', async () => {
+  const call = head('/v1/chat/completions', whole.length, patient) + whole;
+  const from = (address: string, text = '') => caller(text, address, patient);
   await until(async () => (await metric('gateway_connections', '')) <= 2, 'earlier connections to be closed');
-  const crowd = await Promise.all(Array.from({ length: mostOfAddress + 20 }, () => caller()));
+  const crowd = await Promise.all(Array.from({ length: mostOfAddress + 20 }, () => from('127.0.0.1')));
   await until(async () => (await metric('gateway_connections_refused_total', '"address"')) >= 18, 'the crowd to be refused');
-  const other = await caller(head('/v1/chat/completions', whole.length) + whole, '127.0.0.2');
+  const other = await from('127.0.0.2', call);
   await until(async () => other.heard.startsWith('HTTP/1.1 200'), 'another address to be served');
-  await Promise.all(Array.from({ length: 40 }, () => caller('', '127.0.0.3')));
+  await Promise.all(Array.from({ length: 40 }, () => from('127.0.0.3')));
   await until(async () => (await metric('gateway_connections_refused_total', '"total"')) >= 10, 'connections above all to be refused');
   expect(await metric('gateway_connections', '')).toBeLessThanOrEqual(60);
   // The probes have a port of their own.
-  expect((await gateway.processes['gateway']!.metrics()).length).toBeGreaterThan(0);
+  expect((await patient.processes['gateway']!.metrics()).length).toBeGreaterThan(0);
   for (const { socket } of crowd) socket.destroy();
   await until(async () => (await metric('gateway_connections', '')) <= 45, 'the crowd to be gone');
-  const later = await caller(head('/v1/chat/completions', whole.length) + whole);
+  const later = await from('127.0.0.1', call);
   await until(async () => later.heard.startsWith('HTTP/1.1 200'), 'the first address to be served again');
 }, 60_000);
