@@ -91,6 +91,12 @@ describe('the files', () => {
     }
   });
 
+  test('whoever shares figures over Redis is given it', () => {
+    // Edges and translators count limits there, consoles failed sign-ins.
+    for (const name of ['console', 'edge', 'translator']) expect([name, file.services[name]!.environment!['REDIS_URL']]).toEqual([name, 'redis://redis:6379']);
+    for (const name of ['console', 'edge']) expect(Object.keys(file.services[name]!.depends_on!)).toContain('redis');
+  });
+
   test('new-env.sh fills every secret that .env.example names, and leaves an .env alone that is there', () => {
     const copy = mkdtempSync(join(tmpdir(), 'gateway-env-'));
     mkdirSync(join(copy, 'deploy'));
@@ -105,6 +111,18 @@ describe('the files', () => {
     expect(statSync(join(copy, '.env')).mode & 0o077).toBe(0);
     expect(spawnSync('sh', [join(copy, 'deploy/new-env.sh')]).status).not.toBe(0);
     expect(readFileSync(join(copy, '.env'), 'utf8')).toBe(written);
+    rmSync(copy, { recursive: true, force: true });
+  });
+
+  test('new-env.sh leaves nothing behind when openssl fails', () => {
+    const copy = mkdtempSync(join(tmpdir(), 'gateway-env-'));
+    mkdirSync(join(copy, 'deploy'));
+    for (const name of ['.env.example', 'deploy/new-env.sh']) copyFileSync(join(root, name), join(copy, name));
+    writeFileSync(join(copy, 'openssl'), '#!/bin/sh\nexit 127\n', { mode: 0o755 });
+    const before = readdirSync(copy).sort();
+    const made = spawnSync('sh', [join(copy, 'deploy/new-env.sh')], { env: { ...process.env, PATH: `${copy}${delimiter}${process.env['PATH']}` } });
+    expect([made.status, made.stdout.toString()]).toEqual([127, '']);
+    expect(readdirSync(copy).sort()).toEqual(before);
     rmSync(copy, { recursive: true, force: true });
   });
 
