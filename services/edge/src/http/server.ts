@@ -23,7 +23,7 @@ export function createHttpServer(config: EdgeConfig, listener: RequestListener, 
     {
       keepAliveTimeout: keepAliveMs,
       headersTimeout: config.headersTimeoutMs,
-      requestTimeout: 300_000,
+      requestTimeout: Math.max(300_000, config.headersTimeoutMs),
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: config.maxHeaderBytes,
       requireHostHeader: true,
