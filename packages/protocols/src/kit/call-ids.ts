@@ -37,6 +37,11 @@ export class WaitingCalls {
     this.#byName.set(name, named.add(id));
   }
 
+  /** Whether a call of this name waits. */
+  has(name: string | undefined): boolean {
+    return name !== undefined && (this.#byName.get(name)?.size ?? 0) > 0;
+  }
+
   oldest(name: string | undefined): string | undefined {
     const named = name === undefined ? undefined : this.#byName.get(name);
     return named?.values().next().value ?? this.#all.keys().next().value;

@@ -63,6 +63,30 @@ describe('repairs', () => {
     expect(repaired(assistant(call('')), user(named('f'), named('f')))?.turns).toEqual(['a c', 'u r [tool result: f] rf']);
   });
 
+  test('a result without an id whose name no call has answers the oldest call without an id', () => {
+    const nameless: Part = { type: 'tool-call', id: '', name: 'default_api.f', arguments: '{}' };
+    const answer: Part = { type: 'tool-result', callId: '', name: 'f', content: [{ type: 'text', text: 'r' }] };
+    expect(repaired(user(text('q')), assistant(nameless), user(answer))).toBeNull();
+    const late = repairCalls(talk(user(text('q')), assistant(nameless), user(answer), assistant(call('1'), nameless), user(result('1')), user(answer)));
+    expect(late).toBeNull();
+    const mixed: Part = { ...answer, name: 'f1' } as Part;
+    expect(repaired(user(text('q')), assistant(call('1'), nameless), user(mixed, answer), user(result('gone')))?.turns).toEqual([
+      'u q',
+      'a c1 c',
+      'u r1 r',
+      'u [tool result] rgone',
+    ]);
+  });
+
+  test('a result without an id takes no call that another result means by its id', () => {
+    const again: Part = { type: 'tool-result', callId: '', name: 'f1', content: [{ type: 'text', text: 'again' }] };
+    expect(repaired(user(text('q')), assistant(call('1'), call('2')), user(result('1'), again, result('2')))).toEqual({
+      turns: ['u q', 'a c1 c2', 'u r1 r2 [tool result: f1] again'],
+      losses: ['downgraded'],
+    });
+    expect(repaired(user(text('q')), assistant(call('1'), call('2')), user(again, result('1')))?.turns).toEqual(['u q', 'a c1 c2', 'u r2 r1']);
+  });
+
   test('results that come late, or apart, are gathered right after their calls', () => {
     const system: Turn = { role: 'system', parts: [text('s')] };
     expect(repaired(assistant(call('1'), call('2')), user(result('1')), system, user(result('2'), text('go')))?.turns).toEqual([

@@ -11,10 +11,16 @@ import { Losses } from './losses.ts';
 export function repairCalls(conversation: Conversation): { conversation: Conversation; losses: Loss[] } | null {
   if (isSound(conversation.turns)) return null;
   const losses = new Losses();
-  const repair = new Repair(losses);
+  const repair = new Repair(losses, idsOfResults(conversation.turns));
   for (const turn of conversation.turns) repair.add(turn);
   repair.finish();
   return { conversation: { ...conversation, turns: repair.turns }, losses: losses.list };
+}
+
+function idsOfResults(turns: readonly Turn[]): Set<string> {
+  const ids = new Set<string>();
+  for (const { parts } of turns) for (const part of parts) if (part.type === 'tool-result') ids.add(part.callId);
+  return ids;
 }
 
 function isSound(turns: readonly Turn[]): boolean {
@@ -27,7 +33,8 @@ function isSound(turns: readonly Turn[]): boolean {
         if (part.id === '') nameless.add(part.name);
         else if (turn.role !== 'assistant' || open.has(part.id)) return false;
         else open.add(part.id);
-      } else if (part.type === 'tool-result' && !(part.callId === '' ? nameless.answer(part.name) : open.delete(part.callId))) return false;
+      } else if (part.type === 'tool-result' && !(part.callId === '' ? nameless.answer(part.name) || nameless.answer(undefined) : open.delete(part.callId)))
+        return false;
     }
     if (turn.role === 'user' && open.size > 0) return false;
   }
@@ -56,9 +63,10 @@ class NamelessCalls {
 class Repair {
   readonly turns: Turn[] = [];
   readonly #losses: Losses;
+  readonly #answeredById: ReadonlySet<string>;
   /** Calls of the last assistant turn that nothing has answered yet, by id. */
   readonly #open = new Map<string, ToolCallPart>();
-  /** The same, by name. */
+  /** Those that no result means by its id, by name. */
   #named = new WaitingCalls();
   readonly #nameless = new NamelessCalls();
   /** Where their results are gathered: the user turn right after them. */
@@ -68,8 +76,9 @@ class Repair {
   /** Whether an assistant turn's answers are still being gathered. */
   #gathering = false;
 
-  constructor(losses: Losses) {
+  constructor(losses: Losses, answeredById: ReadonlySet<string>) {
     this.#losses = losses;
+    this.#answeredById = answeredById;
   }
 
   get #awaits(): boolean {
@@ -95,7 +104,7 @@ class Repair {
       if (part.id === '') this.#nameless.add(part.name);
       else {
         this.#open.set(part.id, part);
-        this.#named.add(part.id, part.name);
+        if (!this.#answeredById.has(part.id)) this.#named.add(part.id, part.name);
       }
     }
     this.#gathering = this.#awaits;
@@ -105,7 +114,7 @@ class Repair {
     const others: Part[] = [];
     for (const part of turn.parts) {
       if (part.type !== 'tool-result') others.push(part);
-      else if (part.callId === '' && this.#nameless.answer(part.name)) others.push(part);
+      else if (part.callId === '' && this.#isOfNameless(part.name)) others.push(part);
       else this.#addResult(part, others);
     }
     if (!this.#gathering) {
@@ -116,7 +125,12 @@ class Repair {
     if (!this.#awaits) this.#close();
   }
 
-  /** Callers that write results by hand often leave the id out though the call has one: the oldest call of that name is meant. */
+  /** Some callers name a function otherwise in its result than in its call: the oldest call is meant then, where no call has the result's name. */
+  #isOfNameless(name: string | undefined): boolean {
+    return this.#nameless.answer(name) || (!this.#named.has(name) && this.#nameless.answer(undefined));
+  }
+
+  /** Callers that write results by hand often leave the id out though the call has one: the oldest call of that name is meant, else the oldest. */
   #addResult(part: ToolResultPart, others: Part[]): void {
     const id = part.callId === '' ? this.#named.oldest(part.name) : part.callId;
     if (id === undefined || !this.#open.delete(id)) {
