@@ -44,7 +44,7 @@ function play(upstreamName: Name, clientName: Name, pieces: readonly Uint8Array[
     upstream: {
       ...door,
       createReader: () => {
-        const reader = door.createReader({} as never);
+        const reader = door.createReader({ upstreamModelId: 'm' } as never);
         return {
           read(record: Parameters<typeof reader.read>[0]) {
             parsed += 1;

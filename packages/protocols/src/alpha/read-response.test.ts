@@ -51,6 +51,8 @@ describe('text and blocks', () => {
       expectOrder(events);
       return blocks(events);
     };
+    const whole = (content: string, reason: string, model?: string) =>
+      readWhole({ choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: reason }] }, model);
     test.each([
       [
         '<think>one <b> two</think>\n\nThe <answer>.',
@@ -67,8 +69,54 @@ describe('text and blocks', () => {
       ['  \n ', [['text', '  \n ']]],
     ])('%j, cut anywhere', (text, expected) => {
       for (let size = 1; size <= text.length; size++) expect(told(text, size)).toEqual(expected);
-      const [events] = [readWhole({ choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }] })];
-      expect(blocks(events)).toEqual(expected);
+      expect(blocks(whole(text, text.includes('cut') ? 'length' : 'stop'))).toEqual(expected);
+    });
+
+    test('a whole reply that never closes its tag though it came to its end is an answer', () => {
+      expect(blocks(whole('<think> is a tag.', 'stop'))).toEqual([['text', '<think> is a tag.']]);
+      expect(blocks(whole('<think> is a tag.', 'length'))).toEqual([['thinking', 'is a tag.']]);
+    });
+
+    test('models whose vendor leaves none in the text are taken at their word', () => {
+      const text = '<think>x</think>y';
+      expect(blocks(whole(text, 'stop', 'gpt-4o'))).toEqual([['text', text]]);
+      const reader = new AlphaReader('gpt-5.1');
+      expect(reader.steady).toBe(true);
+      expect(blocks(reader.read({ data: '', json: chunk({ content: text }) }))).toEqual([['text', text]]);
+    });
+
+    test('what is held keeps its place before reasoning, parts and raw fields', () => {
+      const held = chunk({ content: '<th' });
+      const told = (delta: object) => {
+        const events = read(held, chunk(delta), ...done);
+        return foldEvents(events).blocks.map(({ start, text }) => [start.type, text]);
+      };
+      expect(told({ reasoning_content: 'hm' })).toEqual([
+        ['text', '<th'],
+        ['thinking', 'hm'],
+      ]);
+      expect(told({ reasoning_details: [{ type: 'reasoning.text', text: 'hm', index: 0 }] })).toEqual([
+        ['text', '<th'],
+        ['thinking', 'hm'],
+      ]);
+      expect(told({ content: [{ type: 'text', text: 'b' }] })).toEqual([['text', '<thb']]);
+      expect(told({ images: [{ image_url: { url: 'data:,' } }] }).map(([type]) => type)).toEqual(['text', 'raw']);
+    });
+
+    test('raw fields before the first text, and beside each piece, leave tags what they are', () => {
+      const logprobs = { logprobs: { content: [] } };
+      const events = read(
+        chunk({ images: [{}] }),
+        chunk({ content: '' }, logprobs),
+        chunk({ content: '<thi' }, logprobs),
+        chunk({ content: 'nk>hm</think>' }, logprobs),
+        chunk({ content: 'so' }, logprobs),
+        ...done,
+      );
+      expect(blocks(events).filter(([type]) => type !== 'raw')).toEqual([
+        ['thinking', 'hm'],
+        ['text', 'so'],
+      ]);
     });
 
     test('reasoning of its own field leaves tags alone, and a call ends what had begun', () => {

@@ -4,6 +4,7 @@ import { LeadingThinking } from '../kit/leading-thinking.ts';
 import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
+import { findFamily } from './families.ts';
 import { readProofOf } from './proofs.ts';
 import { CallReader } from './read-calls.ts';
 import { readThinkingText } from './read-parts.ts';
@@ -21,6 +22,9 @@ type Kind = 'text' | 'thinking' | 'refusal';
 /** Servers that do not take a model's reasoning out of its text leave it between tags in front of the answer. */
 const mayBeThinking = (text: string): boolean => /^\s*(?:<|$)/.test(text);
 
+/** A reply that ended by itself within its thinking has no answer: it speaks of the tag, and is its own answer. */
+const speaksOfTag = (choice: unknown, text: string): boolean => asString(own(choice, 'finish_reason')) === 'stop' && !text.includes(`</${thinkingTag}>`);
+
 /** The stream of one reply, or a whole reply as its only chunk. Only choice 0 is read. */
 export class AlphaReader implements ReplyReader {
   #started = false;
@@ -33,6 +37,11 @@ export class AlphaReader implements ReplyReader {
   #refused = false;
   #finish: string | null = null;
   readonly #calls = new CallReader(() => this.#newBlock());
+
+  /** `upstreamModelId`: whose reply it is, where that is known. Vendors that run their own models alone leave no tags in a text. */
+  constructor(upstreamModelId = '') {
+    if (findFamily(upstreamModelId).firstParty) this.#leading = null;
+  }
 
   /** Within leading thinking each piece may hold the tag that ends it. */
   get steady(): boolean {
@@ -88,7 +97,9 @@ export class AlphaReader implements ReplyReader {
     if (own(choice, 'delta') === undefined) this.#readWholeThinking(message, events);
     else this.#readThinking(message, events);
     // A legacy completion has its text where others have a message.
-    this.#readContent(message === undefined ? own(choice, 'text') : own(message, 'content'), events);
+    const content = message === undefined ? own(choice, 'text') : own(message, 'content');
+    if (this.#leading === undefined && typeof content === 'string' && own(choice, 'delta') === undefined && speaksOfTag(choice, content)) this.#leading = null;
+    this.#readContent(content, events);
     const refusal = asString(own(message, 'refusal'));
     if (refusal) {
       this.#endLeading(events);
@@ -106,13 +117,17 @@ export class AlphaReader implements ReplyReader {
   #readThinking(message: unknown, events: ChatEvent[]): void {
     const text = readReasoningText(message);
     const details = readDetails(message);
-    if (text !== '' && !details.some((detail) => detail.text !== '')) this.#say('thinking', text, events);
+    if (text !== '' && !details.some((detail) => detail.text !== '')) {
+      this.#endLeading(events);
+      this.#say('thinking', text, events);
+    }
     for (const detail of details) this.#readDetail(detail, events);
   }
 
   /** In a whole message texts and proofs stand apart, and are paired as in a caller's history. */
   #readWholeThinking(message: unknown, events: ChatEvent[]): void {
     for (const { text, signature, redacted } of readThinking(message)) {
+      this.#endLeading(events);
       const index = this.#newBlock();
       if (redacted) events.push({ type: 'block-start', index, block: { type: 'redacted-thinking', data: signature ?? '' } });
       else events.push({ type: 'block-start', index, block: { type: 'thinking' } });
@@ -125,12 +140,14 @@ export class AlphaReader implements ReplyReader {
   #readDetail(detail: ReadDetail, events: ChatEvent[]): void {
     if (detail.sealed) {
       if (detail.proof === undefined) return;
+      this.#endLeading(events);
       this.#closeCurrent(events);
       const index = this.#newBlock();
       events.push({ type: 'block-start', index, block: { type: 'redacted-thinking', data: detail.proof } }, { type: 'block-end', index });
       return;
     }
     if (detail.text === '' && detail.proof === undefined) return;
+    this.#endLeading(events);
     const current = this.#current;
     const other =
       current?.kind === 'thinking' && (current.signed || (current.detail !== undefined && detail.index !== undefined && current.detail !== detail.index));
@@ -152,12 +169,14 @@ export class AlphaReader implements ReplyReader {
     for (const part of asArray(content) ?? []) {
       const thinking = own(part, 'thinking');
       const text = thinking === undefined ? (asString(part) ?? asString(own(part, 'text')) ?? '') : readThinkingText(thinking);
-      if (text !== '') this.#say(thinking === undefined ? 'text' : 'thinking', text, events);
+      if (text === '') continue;
+      this.#endLeading(events);
+      this.#say(thinking === undefined ? 'text' : 'thinking', text, events);
     }
   }
 
   #readText(text: string, events: ChatEvent[]): void {
-    if (this.#leading === undefined) this.#leading = this.#blocks === 0 && mayBeThinking(text) ? new LeadingThinking(thinkingTag) : null;
+    if (this.#leading === undefined) this.#leading = mayBeThinking(text) ? new LeadingThinking(thinkingTag) : null;
     if (this.#leading === null) return this.#say('text', text, events);
     for (const piece of this.#leading.push(text)) this.#say(piece.kind, piece.text, events);
     if (this.#leading.over) this.#leading = null;
@@ -184,8 +203,9 @@ export class AlphaReader implements ReplyReader {
   #readMessageProof(message: unknown, events: ChatEvent[]): void {
     const signature = readProofOf(message);
     if (signature === undefined) return;
-    if (this.#calls.any) this.#calls.sign(signature, events);
-    else events.push({ type: 'signature', index: this.#open('text', events).index, signature });
+    if (this.#calls.any) return this.#calls.sign(signature, events);
+    this.#endLeading(events);
+    events.push({ type: 'signature', index: this.#open('text', events).index, signature });
   }
 
   #readRaw(place: RawFields['place'], holder: unknown, names: readonly string[], events: ChatEvent[]): void {
@@ -195,6 +215,8 @@ export class AlphaReader implements ReplyReader {
       if (value !== undefined && asArray(value)?.length !== 0) fields[name] = value;
     }
     if (Object.keys(fields).length === 0) return;
+    // What stands beside each piece, as a choice's fields do, says nothing of the text being over.
+    if (place === 'message' && this.#leading?.undecided) this.#endLeading(events);
     const index = this.#newBlock();
     const value: RawFields = { place, fields };
     events.push({ type: 'block-start', index, block: { type: 'raw', protocol: 'alpha', value } }, { type: 'block-end', index });
@@ -269,8 +291,8 @@ export class AlphaReader implements ReplyReader {
 const readChunkUsage = (chunk: unknown): Usage | undefined => readUsage(own(chunk, 'usage')) ?? readUsage(own(own(chunk, 'x_groq'), 'usage'));
 
 /** A whole JSON reply → the same events. */
-export function readWhole(body: unknown): ChatEvent[] {
-  const reader = new AlphaReader();
+export function readWhole(body: unknown, upstreamModelId?: string): ChatEvent[] {
+  const reader = new AlphaReader(upstreamModelId);
   const events = reader.read({ data: '', json: body ?? {} });
   if (events.at(-1)?.type === 'error') return events;
   if (!asArray(own(body, 'choices'))?.length) return [{ type: 'error', error: { class: 'broken', message: 'The reply holds no choices.' } }];

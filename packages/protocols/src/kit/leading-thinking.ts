@@ -24,6 +24,11 @@ export class LeadingThinking {
     return this.#place === 'after';
   }
 
+  /** Something is held that may be text or the beginning of a tag. */
+  get undecided(): boolean {
+    return this.#place === 'before' && this.#held !== '';
+  }
+
   push(piece: string): SplitText[] {
     if (this.#place === 'after') return said('text', piece);
     if (this.#place === 'between') return this.#goOn(piece);
