@@ -102,7 +102,8 @@ describe('time', () => {
 
   test('may be shorter than a slot takes to make itself ready', async () => {
     const { run } = start({ slots: 1, timeoutMs: 10 });
-    expect((await run(script('for (;;) {}'))).fault?.code).toBe('TooManyOperations');
+    // On a busy machine the clock may be first; a slot that did not become ready would tell neither.
+    expect(['TooManyOperations', 'TooMuchTime']).toContain((await run(script('for (;;) {}'))).fault?.code);
   }, 30_000);
 });
 
