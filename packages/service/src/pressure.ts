@@ -56,6 +56,12 @@ export class Ladder {
   }
 }
 
+/**
+ * So many at once are taken at any level. A heap that is full of what nobody uses any more is cleared by work alone, and memory that was freed is not
+ * always given back to the system: one long stream would else keep all others out.
+ */
+export const takenAnyway = 8;
+
 /** For who is under none: tests, and rooms put together without a process. */
 export const noPressure: Pressure = { level: 0, stop: () => undefined };
 

@@ -1,6 +1,6 @@
 /** Capacity, the caller's address, and the headers that may go further in. */
 import { describe, expect, test } from '@jest/globals';
-import { noPressure, type PressureLevel } from '@model-gateway/service';
+import { noPressure, type PressureLevel, takenAnyway } from '@model-gateway/service';
 import { MemoryState } from '@model-gateway/shared-state';
 import { Capacity, type Slot } from '../src/admission/capacity.ts';
 import { createClientAddress } from '../src/admission/client-address.ts';
@@ -38,21 +38,21 @@ describe('capacity', () => {
 describe('under pressure', () => {
   const pressed = (level: PressureLevel) => ({ level, stop: () => undefined });
 
-  test('new streams are refused before requests are, and whoever comes alone is let in', () => {
+  test('new streams are refused before requests are, and the first few are let in', () => {
     const pressure = pressed(2) as { level: PressureLevel; stop(): undefined };
-    const capacity = new Capacity(10, 10, new MemoryState(), pressure);
-    const first = capacity.enter() as Slot;
-    first.asStream();
+    const capacity = new Capacity(20, 20, new MemoryState(), pressure);
+    const few = Array.from({ length: takenAnyway }, () => capacity.enter() as Slot);
+    for (const slot of few) slot.asStream();
     const second = capacity.enter() as Slot;
     expect(() => second.asStream()).toThrow(expect.objectContaining({ code: 'too_many_streams', status: 503, message: 'The gateway is short of memory.' }));
     second.release();
     pressure.level = 3;
     expect(() => capacity.enter()).toThrow(expect.objectContaining({ code: 'overloaded', status: 503 }));
-    expect([capacity.requests.used, capacity.streams.used]).toEqual([1, 1]);
-    first.release();
-    const alone = capacity.enter() as Slot;
-    alone.asStream();
-    alone.release();
+    expect([capacity.requests.used, capacity.streams.used]).toEqual([takenAnyway, takenAnyway]);
+    few.pop()?.release();
+    const another = capacity.enter() as Slot;
+    another.asStream();
+    for (const slot of [...few, another]) slot.release();
     pressure.level = 1;
     for (let at = 0; at < 3; at++) (capacity.enter() as Slot).asStream();
     expect([capacity.requests.used, capacity.streams.used]).toEqual([3, 3]);

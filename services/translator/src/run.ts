@@ -2,6 +2,7 @@
 import type { ServerStream } from '@model-gateway/bus';
 import type { Job, ReplyTail, RequestRow } from '@model-gateway/contracts';
 import { type ErrorCode, errorCodes, GatewayError, toGatewayError } from '@model-gateway/errors';
+import { takenAnyway } from '@model-gateway/service';
 import { walkAttempts } from './attempt/walk-attempts.ts';
 import { Call } from './call.ts';
 import { countTokens } from './count-tokens/count-tokens.ts';
@@ -36,9 +37,9 @@ async function run(job: Job, body: Uint8Array, stream: Stream, room: Room): Prom
   }
 }
 
-/** An edge has its own memory, and this process its own. Whoever comes alone is let in, as at the edge. */
+/** An edge has its own memory, and this process its own. The first few are let in at any level, as at the edge. */
 function refuseUnderPressure({ stream }: Job, { pressure, running }: Room): void {
-  if (running.size > 1 && (stream || pressure.level === 3))
+  if (running.size > takenAnyway && (stream || pressure.level === 3))
     throw new GatewayError(stream ? 'too_many_streams' : 'overloaded', { message: 'The gateway is short of memory.' });
 }
 

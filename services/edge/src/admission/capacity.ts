@@ -1,6 +1,6 @@
 /** The two caps: requests at once, and streams at once. 503 at once when full, or when the process is near its end. */
 import { GatewayError } from '@model-gateway/errors';
-import type { Pressure } from '@model-gateway/service';
+import { type Pressure, takenAnyway } from '@model-gateway/service';
 import type { SharedState } from '@model-gateway/shared-state';
 import { SharedCap } from './shared-cap.ts';
 
@@ -33,9 +33,9 @@ export class Capacity {
     return this.streams.enter();
   }
 
-  /** Whoever comes alone is let in: a heap that is full of what nobody uses any more is cleared by work alone. */
+  /** The first few are let in at any level. */
   #refuse(code: 'overloaded' | 'too_many_streams', { used }: SharedCap): void {
-    if (used > 0) throw new GatewayError(code, { message: 'The gateway is short of memory.' });
+    if (used >= takenAnyway) throw new GatewayError(code, { message: 'The gateway is short of memory.' });
   }
 
   close(): void {
