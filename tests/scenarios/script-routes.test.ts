@@ -31,6 +31,7 @@ beforeAll(async () => {
       upstream('late', 'alpha', ['h']),
       upstream('ide', 'cloudhost_ide_streaming', ['f']),
       upstream('strict', 'alpha', ['g'], { script_error_mode: 'log-and-reject' }),
+      upstream('off', 'alpha', ['i'], { enabled: false }),
     ],
     models: [
       { name: 'target', upstream: 'two', upstream_model_id: 'claude-sonnet-4-5', aliases: ['target-alias'] },
@@ -84,6 +85,19 @@ beforeAll(async () => {
         request_transform_after: script('body.late = 1; context.useModel("late-node"); return body'),
       },
       { name: 'late-node', upstream: 'late', upstream_model_id: 'down' },
+      { name: 'off-node', upstream: 'off', upstream_model_id: 'm' },
+      {
+        name: 'to-off',
+        upstream: 'strict',
+        upstream_model_id: 'm',
+        request_body_rules: [{ mode: 'switch-route', when: [{ path: 'stop' }], use_model: 'off-node' }],
+      },
+      {
+        name: 'to-nobody',
+        upstream: 'strict',
+        upstream_model_id: 'm',
+        request_transform_after: script('context.useModel("off-pool"); return body'),
+      },
       {
         name: 'to-pool',
         upstream: 'strict',
@@ -104,6 +118,9 @@ beforeAll(async () => {
     loadBalancers: [
       { name: 'pool', strategy: 'priority', entries: [{ model: 'first-node' }, { model: 'second-node' }, { model: 'third-node' }] },
       { name: 'switching', strategy: 'priority', entries: [{ model: 'to-first' }, { model: 'to-late' }, { model: 'third-node' }] },
+      { name: 'off-pool', strategy: 'priority', entries: [{ model: 'off-node' }] },
+      { name: 'switching-to-none', strategy: 'priority', entries: [{ model: 'to-off' }, { model: 'to-nobody' }, { model: 'third-node' }] },
+      { name: 'switching-to-off', strategy: 'priority', entries: [{ model: 'to-off' }, { model: 'to-nobody' }] },
       { name: 'switching-in-vain', strategy: 'priority', entries: [{ model: 'to-first' }, { model: 'second-node' }] },
     ],
   });
@@ -230,6 +247,15 @@ describe('sent on by a node of a load balancer, and failed there', () => {
     ]);
     expect(row).toMatchObject({ model: 'third-node', upstream: 'two', routes: [], pipeline: ['translate', 'body-rules'], error_code: null });
     expect(row.attempts.map(({ upstream }: Body) => upstream)).toEqual(['chat', 'late', 'two']);
+  });
+
+  test('they are asked also where the request is sent to what cannot be asked', async () => {
+    const { status, row } = await ask('switching-to-none');
+    expect([status, row.model, row.routes, row.error_code]).toEqual([200, 'third-node', [], null]);
+    expect(row.attempts.map(({ upstream }: Body) => upstream)).toEqual(['two']);
+    expect((await ask('switching-to-off')).row).toMatchObject({ status: 503, error_code: 'no_upstream', attempts: [] });
+    // Without a load balancer, the error is that of where the request was sent.
+    expect((await ask('to-off')).row).toMatchObject({ status: 503, error_code: 'upstream_disabled', attempts: [] });
   });
 
   test('when these fail too it is the load balancer that failed', async () => {

@@ -2,7 +2,7 @@
 import type { Plan } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
-import { nextStep } from './classify.ts';
+import { nextStep, wasUnreached } from './classify.ts';
 
 export class Failures {
   readonly #plan: Plan;
@@ -12,6 +12,8 @@ export class Failures {
   /** Why nodes were passed over that could not serve it: what a strict group would have lost, or no translation. */
   refused: GatewayError | undefined;
   #callers = false;
+  /** The last attempt reached its upstream, which may have begun to work on it. */
+  #worked = false;
   /** What does not fit is the caller's to shorten, whatever a node with a larger window answered. */
   #overflow: GatewayError | undefined;
   /** A node was left out because our own limit of it is reached. */
@@ -26,6 +28,7 @@ export class Failures {
 
   add(fault: UpstreamFault, error: GatewayError): void {
     this.#last = error;
+    this.#worked = !wasUnreached(fault);
     this.#callers = nextStep(fault) === 'stop';
     if (fault.class === 'context') this.#overflow = error;
     if (error.retryAfter !== undefined) this.#wait(error.retryAfter);
@@ -34,8 +37,10 @@ export class Failures {
   }
 
   /** What the request was sent on to failed as a whole. */
-  addRoute(error: GatewayError): void {
+  addRoute(route: Failures): void {
+    const error = route.error();
     this.#last = error;
+    this.#worked = route.#worked;
     this.#callers = false;
     if (error.retryAfter !== undefined) this.#wait(error.retryAfter);
   }
@@ -44,6 +49,10 @@ export class Failures {
   passOver(retryAfterMs: number): void {
     this.#passedOver = true;
     this.#wait(Math.max(1, Math.ceil(retryAfterMs / 1000)));
+  }
+
+  get worked(): boolean {
+    return this.#worked;
   }
 
   #wait(seconds: number): void {

@@ -18,7 +18,6 @@ import { faultFacts } from './fault-facts.ts';
 import { Origins } from './origins.ts';
 import { withoutFlags } from './refused-flags.ts';
 import { type AttemptEnd, sendAttempt } from './send.ts';
-import { sendOn } from './send-on.ts';
 import { unservedBy } from './unserved.ts';
 import { withoutProofs } from './without-proofs.ts';
 
@@ -50,10 +49,8 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
       const elsewhere = choosing instanceof Promise ? await choosing : choosing;
       if (elsewhere !== undefined) {
         origins ??= new Origins();
-        origins.leave({ path, failures, snapshot }, call);
-        snapshot = await sendOn(call, route, elsewhere, room);
-        path = new AttemptPath(call.plan);
-        failures = new Failures(call.plan);
+        ({ path, failures, snapshot } = await origins.sendOn({ path, failures, snapshot }, call, route, elsewhere, room));
+        chosen = undefined;
         continue;
       }
       const unserved = unservedBy(call, route);
@@ -79,11 +76,9 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
     if (prepared.elsewhere !== undefined) {
       admission.release(nothing);
       origins ??= new Origins();
-      origins.leave({ path, failures, snapshot }, call);
       call.carry(prepared);
-      snapshot = await sendOn(call, route, prepared.elsewhere, room);
-      path = new AttemptPath(call.plan);
-      failures = new Failures(call.plan);
+      ({ path, failures, snapshot } = await origins.sendOn({ path, failures, snapshot }, call, route, prepared.elsewhere, room));
+      chosen = undefined;
       continue;
     }
     const refusal = strict ? strictRefusal(call) : null;
