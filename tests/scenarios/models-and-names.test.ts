@@ -264,6 +264,8 @@ describe.each(arrangements('models-and-names'))('models and names on a %s gatewa
       expect(tokens).toBeGreaterThan(5);
       expect(tokens).toBeLessThan(40);
       expect((await genaiClient(gateway).models.countTokens({ model, contents: text })).totalTokens).toBeGreaterThan(5);
+      const asked = await anthropicClient(gateway).beta.messages.countTokens({ model, messages: [{ role: 'user', content: text }] });
+      expect(asked.input_tokens).toBe(tokens);
       if (model !== 'counter-fails') expect(fake.requests).toEqual([]);
     });
 

@@ -55,7 +55,7 @@ async function askUpstream(call: Call, route: Route, keyIndex: number, sink: Rep
   if (route.tokenCounting === 'tiktoken' || !findProtocol(route.protocol)?.upstream?.countsTokens) return null;
   const prepared = await prepare(call, route, room);
   // A whole endpoint that tells of no counter beside it would write a reply.
-  if (route.target.directPath && prepared.request.url === route.target.baseUrl) return null;
+  if (route.target.directPath && isSamePlace(prepared.request.url, route.target.baseUrl)) return null;
   const began = performance.now();
   const answer = await sendCount(call, prepared, sink, room);
   call.attempts.push({
@@ -67,3 +67,6 @@ async function askUpstream(call: Call, route: Route, keyIndex: number, sink: Rep
   });
   return answer.tokens;
 }
+
+/** Whether `url` is `base`, but for what a protocol adds to its query. */
+const isSamePlace = (url: string, base: string): boolean => url.startsWith(base) && (url.length === base.length || '?&'.includes(url.charAt(base.length)));
