@@ -43,16 +43,16 @@ export const headerValueFault = (value: string): string | null =>
  */
 export function compileHeaders(customHeaders: Readonly<Record<string, string>>, userAgent: string | null): HeaderTemplates {
   const all = new Map<string, string>();
-  if (userAgent) all.set('user-agent', userAgent);
-  for (const [name, value] of Object.entries(customHeaders)) all.set(name.toLowerCase(), value);
+  for (const [name, text] of [['user-agent', userAgent ?? ''] as const, ...Object.entries(customHeaders)]) {
+    // Nothing is no value: as where all variables are empty, there is no header of this name, and what was there stays.
+    if (text.trim() !== '') all.set(name.toLowerCase(), text);
+  }
   const fixed: Record<string, string> = {};
   const templates: (readonly [string, Template])[] = [];
   for (const [name, text] of all) {
     const template = compileTemplate(text);
-    // Nothing is no value: as where all variables are empty, there is no header of this name.
-    if (template.literal) {
-      if (text.trim() !== '') fixed[name] = text;
-    } else templates.push([name, template]);
+    if (template.literal) fixed[name] = text;
+    else templates.push([name, template]);
   }
   return { fixed, templates };
 }

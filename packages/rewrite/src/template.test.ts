@@ -85,6 +85,7 @@ describe('headers', () => {
       'user-agent': 'agent/r-1',
     });
     expect(into({ 'User-Agent': 'mine' }, 'other')).toEqual({ 'user-agent': 'mine' });
+    expect(into({ 'User-Agent': ' ', 'X-Kept': '' }, 'other', {}, { 'x-kept': 'yes' })).toEqual({ 'user-agent': 'other', 'x-kept': 'yes' });
   });
 
   test('facts are not gathered for fixed headers', () => {
