@@ -230,6 +230,13 @@ describe('the error table of a single upstream', () => {
     ['403 about our key', alphaError(403, null, 'permission_error', message), 502, false],
     ['429', { ...alphaError(429, 'rate_limit_exceeded', 'requests', message) }, 429, false],
     ['429 that breaks off in its words', { ...alphaError(429, null, 'requests', message), chunks: [bytes('{"error":{"mess')], ending: 'reset' }, 429, false],
+    [
+      '400 that breaks off in its words',
+      { ...refused, status: 400, chunks: [bytes(`{"error":{"message":"the words with ${keys[0].slice(0, -2)}`)], ending: 'reset' },
+      400,
+      false,
+    ],
+    ['400 that breaks off after its words', { ...alphaError(400, null, 'invalid_request_error', message), ending: 'reset' }, 400, true],
     ['401 that breaks off in its words', { ...refused, chunks: [bytes('{"error"')], ending: 'reset' }, 502, false],
     ['500', alphaError(500, null, 'server_error', message), 502, false],
     ['HTML from a proxy', { status: 502, contentType: 'text/html', chunks: [bytes(`<html>${message}</html>`)], ending: 'end' }, 502, false],
@@ -249,6 +256,7 @@ describe('the error table of a single upstream', () => {
       else expect(body.error).toMatchObject({ type: expect.any(String) });
       expect(answer.text.includes('the words')).toBe(wordsPass);
       expect(answer.text).not.toContain(modelId);
+      expect(answer.text).not.toContain('sk-canary');
       expect(await gateway.row(answer.id)).toMatchObject({ status, attempts: [expect.anything()] });
       await expectClean(answer);
     });

@@ -33,9 +33,9 @@ async function ask(
   client: (typeof protocols)[number],
   upstream: (typeof protocols)[number],
   stream: boolean,
-  script: Omit<Script, 'chunks'> & { body: string },
+  script: Omit<Script, 'chunks'> & { body: string | readonly (string | Buffer)[] },
 ) {
-  outbound.script = { ...script, chunks: [Buffer.from(script.body)] };
+  outbound.script = { ...script, chunks: [script.body].flat().map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk) : chunk)) };
   const id = `odd-${++requests}`;
   const path = client === 'gamma' ? `/v1beta/models/to-${upstream}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}` : paths[client];
   const reply = await fetch(gateway.url + path, {
@@ -114,6 +114,18 @@ describe('a body that is not what its content type says', () => {
     expect([status, row.error_code, row.output_tokens]).toEqual([200, null, 2]);
     expect(text).toContain('hello');
     expect(text).toContain(client === 'alpha' ? 'data: [DONE]' : 'event: message_stop');
+  });
+
+  test.each([
+    ['a stream named JSON', 'application/json', stream],
+    ['JSON named a stream', 'text/event-stream', JSON.stringify(whole)],
+  ])('%s is known behind blanks and a byte order mark that come before it', async (_what, contentType, body) => {
+    for (const before of [['\n'], [Buffer.from([0xef]), Buffer.from([0xbb, 0xbf])], ['\n\r\n', '\n'], ['\n'.repeat(30_000), '\n'.repeat(30_000)]])
+      for (const client of ['alpha', 'beta'] as const) {
+        const { status, text, row } = await ask(client, 'alpha', true, { contentType, body: [...before, body], ending: 'end' });
+        expect([status, row.error_code, text.includes('hel')]).toEqual([200, null, true]);
+        expect(text).toContain(client === 'alpha' ? 'data: [DONE]' : 'event: message_stop');
+      }
   });
 
   test('an error named a stream is that error', async () => {

@@ -22,7 +22,7 @@ const longestBody = 64 * 1024;
 /** A name as it stands inside a JSON string. */
 const inJson = (name: string): string => JSON.stringify(name).slice(1, -1);
 
-function isJsonObject(text: string): boolean {
+export function isJsonObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -16,10 +16,13 @@ import type { Room } from '../room.ts';
 import type { UpstreamAnswer } from '../scripts/context.ts';
 import { runFoldedScript, runResponseScript } from '../scripts/response-script.ts';
 import { outboundFault } from './classify.ts';
+import { isJsonObject } from './fault-facts.ts';
 import { callHeaders } from './headers.ts';
 
 /** Error bodies are read up to this size; the rest says nothing more. */
 const maxErrorBytes = 256 * 1024;
+/** Blanks before a reply are held up to this size, to see what it begins with. */
+const maxBlankBytes = 64 * 1024;
 /** After the protocol's end, how long the upstream may take to close its body, so that the connection can be used again. */
 const afterEndMs = 1000;
 
@@ -112,7 +115,7 @@ class Attempt {
         },
         error: (fault) => {
           // The status says what is wrong, whether its words came in full or not.
-          if (this.#mode === 'error' && !this.#settled) this.#finishError();
+          if (this.#mode === 'error' && !this.#settled) this.#finishError(false);
           else this.#settle({ fault: outboundFault(fault, this.#status !== null), committed: this.#sink.committed, status: this.#status });
           this.#release();
         },
@@ -139,24 +142,42 @@ class Attempt {
     this.#pump = new Pump(this.#call, this.#prepared, this.#passage, this.#sink, this.#room);
   }
 
-  /** Where a stream was asked for, some servers name it JSON, or answer JSON under a stream's name: the first byte tells, since neither begins as the other. */
-  #lookAtFirst(chunk: Buffer): void {
-    this.#begun = true;
-    if (!this.#call.job.stream || this.#mode === 'error' || this.#prepared.upstream.framing !== 'sse') return;
+  /**
+   * Where a stream was asked for, some servers name it JSON, or answer JSON under a stream's name: the first byte tells, since neither begins as the
+   * other. false: nothing but blanks, which tell nothing.
+   */
+  #lookAtFirst(chunk: Buffer): boolean {
+    if (!this.#call.job.stream || this.#mode === 'error' || this.#prepared.upstream.framing !== 'sse') return true;
     const first = firstVisible(chunk);
+    if (first === undefined) return false;
     if (this.#mode === 'stream' && first === openingBrace) {
       this.#mode = 'whole';
       this.#pump = undefined;
     } else if (this.#mode === 'whole' && beginsField(first)) this.#expectStream();
+    return true;
   }
 
   #data(chunk: Buffer): void {
     if (this.#settled) return;
-    if (!this.#begun) this.#lookAtFirst(chunk);
+    if (this.#begun) return this.#take(chunk);
+    this.#begun = this.#lookAtFirst(chunk) || this.#size + chunk.length > maxBlankBytes;
+    if (!this.#begun) {
+      this.#size += chunk.length;
+      this.#parts.push(chunk);
+      return;
+    }
+    if (this.#parts.length === 0) return this.#take(chunk);
+    const begun = Buffer.concat([...this.#parts, chunk]);
+    this.#parts = [];
+    this.#size = 0;
+    this.#take(begun);
+  }
+
+  #take(chunk: Buffer): void {
     if (this.#mode === 'stream' && this.#folded === undefined) return this.#feed(chunk);
     this.#size += chunk.length;
     if (this.#mode === 'error' && this.#size > maxErrorBytes) {
-      this.#end();
+      this.#finishError(false);
       this.#outbound?.abort('error body too large');
       return;
     }
@@ -189,17 +210,19 @@ class Attempt {
     clearTimeout(this.#drainTimer);
     if (this.#settled) return;
     if (this.#mode === 'stream') return this.#finishStream();
-    if (this.#mode === 'error') return this.#finishError();
+    if (this.#mode === 'error') return this.#finishError(true);
     this.#finishWhole();
   }
 
-  #finishError(): void {
+  /** `whole`: its words came in full. Of half of them the status tells as much, and half a credential would not be recognised in them. */
+  #finishError(whole: boolean): void {
     const status = this.#status ?? 0;
     // Never followed, whatever its words: the address an admin entered is the only one that is called.
     if (status < 400)
       return this.#settle({ fault: { class: 'server', status, code: 'redirect', message: 'the upstream answered with a redirect' }, committed: false, status });
     // Before anything is cut out of it: half a credential would no longer be recognised.
-    const body = this.#room.redactor.redact(Buffer.concat(this.#parts).toString('utf8'));
+    const text = Buffer.concat(this.#parts).toString('utf8');
+    const body = whole || isJsonObject(text) ? this.#room.redactor.redact(text) : '';
     this.#settle({ fault: this.#prepared.upstream.readError(status, this.#headers, body), committed: false, status, body });
   }
 
