@@ -1,5 +1,6 @@
 /** Master keys, sealing at rest, access-key format. */
 export * from './access-key.ts';
+export * from './header-credential.ts';
 export * from './keyring.ts';
 export { generateMasterKey, MasterKeyError } from './master-key.ts';
 export * from './secret.ts';

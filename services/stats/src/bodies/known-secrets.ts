@@ -1,6 +1,6 @@
 /** What the configuration keeps secret, made known to the redactor when the first body is about to be stored, and as the configuration changes. */
 import { type Snapshot, sealedAs, type UpstreamRecord } from '@model-gateway/contracts';
-import type { Keyring } from '@model-gateway/secrets';
+import { credentialOf, type Keyring, mayCarryCredential } from '@model-gateway/secrets';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
 
 export interface KnownSecretsDeps {
@@ -8,9 +8,6 @@ export interface KnownSecretsDeps {
   redactor: Redactor;
   logger: Logger;
 }
-
-/** Headers whose value may be one. */
-const likelyCredential = /auth|key|token|secret|cookie/i;
 
 /** Gives what is to be called before each use of the redactor: cheap while the snapshot is the same. */
 export function createKnownSecrets({ keyring, redactor, logger }: KnownSecretsDeps): (snapshot: Snapshot) => void {
@@ -33,9 +30,9 @@ export function createKnownSecrets({ keyring, redactor, logger }: KnownSecretsDe
     const { id, api_keys, proxy, custom_headers, sealed_headers = {} } = upstream;
     const keys = api_keys.flatMap((key) => open(upstream, key.sealed, sealedAs.upstreamKey(id, key.id)));
     const userInfo = proxy?.sealed ? open(upstream, proxy.sealed, sealedAs.upstreamProxy(id)) : [];
-    const likely = Object.entries(custom_headers).flatMap(([name, value]) => (likelyCredential.test(name) ? [value] : []));
+    const likely = Object.entries(custom_headers).flatMap(([name, value]) => (mayCarryCredential(name) ? [value] : []));
     const sealed = Object.entries(sealed_headers).flatMap(([name, value]) => open(upstream, value, sealedAs.upstreamHeader(id, name.toLowerCase())));
-    const headers = [...likely, ...sealed].map((value) => value.replace(/^(?:bearer|basic) +/i, ''));
+    const headers = [...likely, ...sealed].map(credentialOf);
     // A pair or a triple is secret in each of its parts.
     return [...new Set([...[...keys, ...userInfo].flatMap((value) => [value, ...value.split(':')]), ...headers])];
   };

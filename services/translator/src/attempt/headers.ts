@@ -3,7 +3,7 @@ import type { UpstreamRecord } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import { readCustomHeaders, signRequest } from '@model-gateway/outbound';
 import { compileHeaders, type HeaderTemplates, renderHeaders } from '@model-gateway/rewrite';
-import type { Keyring } from '@model-gateway/secrets';
+import { credentialOf, type Keyring, mayCarryCredential } from '@model-gateway/secrets';
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
 import type { Room } from '../room.ts';
@@ -27,15 +27,14 @@ export function callHeaders(call: Call, prepared: Prepared, room: Room): Record<
 
 /** Records are shared by the snapshots in which they did not change: each is read once. */
 const compiled = new WeakMap<UpstreamRecord, HeaderTemplates>();
-/** An admin may put a credential into a custom header; its value must not appear in logs either. */
-const likelyCredential = /auth|key|token|secret|cookie/;
 
 function headersOf(upstream: UpstreamRecord, { keyring, redactor }: Pick<Room, 'keyring' | 'redactor'>): HeaderTemplates {
   let headers = compiled.get(upstream);
   if (!headers) {
-    const secret = (value: string) => redactor.add(value.replace(/^(?:bearer|basic) +/i, ''));
+    // An admin may put a credential into a custom header; its value must not appear in logs either.
+    const secret = (value: string) => redactor.add(credentialOf(value));
     headers = compileHeaders(openHeaders(upstream, keyring, secret), upstream.user_agent);
-    for (const [name, value] of Object.entries(headers.fixed)) if (likelyCredential.test(name)) secret(value);
+    for (const [name, value] of Object.entries(headers.fixed)) if (mayCarryCredential(name)) secret(value);
     compiled.set(upstream, headers);
   }
   return headers;
