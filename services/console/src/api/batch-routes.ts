@@ -1,6 +1,5 @@
 /** Several edits in one commit. */
 import type { MadeChange } from '@model-gateway/storage';
-import { z } from 'zod';
 import { type BatchResult, batchSchema, prepareBatch } from '../history/batch.ts';
 import { commit } from '../history/commit.ts';
 import { describeChange, describeChanges, summarize } from '../history/describe-change.ts';
@@ -8,10 +7,8 @@ import type { ResourceOperations } from '../resources/operations.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { batchAnswer } from './answers/configuration.ts';
+import { dryRunQuery, isDryRun } from './dry-run.ts';
 import { base, type Route } from './route.ts';
-
-// A dry run that is misspelt would be a real one: unknown parameters are refused.
-const batchQuery = z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') });
 
 export const batchRoutes = (resources: readonly ResourceOperations[], room: Room): Route[] => [
   {
@@ -20,13 +17,13 @@ export const batchRoutes = (resources: readonly ResourceOperations[], room: Room
     operationId: 'commit_batch',
     summary: 'Staged edits in one commit, all or nothing; `dry_run=true` only tells what would change',
     tag: 'configuration',
-    query: batchQuery,
+    query: dryRunQuery,
     body: batchSchema,
     status: 200,
     answer: batchAnswer,
     failures: [404, 409, 412],
     async handle(request, response) {
-      const dryRun = readInput(batchQuery, request.query).dry_run === 'true';
+      const dryRun = isDryRun(request);
       const { entries } = readInput(batchSchema, request.body);
       const purpose = {
         action: 'batch_commit',

@@ -9,6 +9,7 @@ import { Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { historyCommit, historyDiff, historyPage, rollbackAnswer } from './answers/configuration.ts';
+import { dryRunQuery, isDryRun } from './dry-run.ts';
 import { cursorPage, sizeOf } from './instant.ts';
 import { base, parameter, type Route } from './route.ts';
 
@@ -16,8 +17,6 @@ const pageQuery = z.object(cursorPage(200));
 const revisionNumber = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
 /** The other revision; the one before when it is left out. */
 const diffQuery = z.object({ against: z.union([z.literal('current'), revisionNumber]).optional() });
-// A dry run that is misspelt would be a real one: unknown parameters are refused.
-const rollbackQuery = z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') });
 
 const shown = (one: Commit) => ({ ...one, occurred_at: new Date(one.occurred_at).toISOString() });
 const tag = 'history';
@@ -94,13 +93,13 @@ export function historyRoutes(room: Room): Route[] {
       operationId: 'roll_back',
       summary: 'Put the configuration back to the state of this revision, as a new commit; `dry_run=true` only tells what would change',
       tag,
-      query: rollbackQuery,
+      query: dryRunQuery,
       status: 200,
       answer: rollbackAnswer,
       failures: [404, 409],
       async handle(request, response) {
         const revision = revisionOf(request);
-        const dryRun = readInput(rollbackQuery, request.query).dry_run === 'true';
+        const dryRun = isDryRun(request);
         const purpose = {
           action: 'rollback',
           entity_type: 'config',

@@ -87,15 +87,11 @@ type Asked = Partial<Record<Dimension | keyof typeof aliases, string | undefined
 
 /** Throws 422 when a word and its short form ask for different things. */
 function filtersOf(query: Asked): StatsFilters {
-  for (const [short, name] of Object.entries(aliases) as [keyof typeof aliases, Dimension][])
-    if (query[short] !== undefined && query[name] !== undefined && query[short] !== query[name])
-      throw invalidField(short, `and ${name} ask for different things`);
-  const asked: Asked = {
-    ...query,
-    access_key: query.access_key ?? query.key,
-    key_group: query.key_group ?? query.group,
-    client_protocol: query.client_protocol ?? query.protocol,
-  };
+  const asked: Asked = { ...query };
+  for (const [short, name] of Object.entries(aliases) as [keyof typeof aliases, Dimension][]) {
+    asked[name] ??= query[short];
+    if (query[short] !== undefined && query[short] !== asked[name]) throw invalidField(short, `and ${name} ask for different things`);
+  }
   return Object.fromEntries(dimensions.flatMap((name) => (asked[name] === undefined ? [] : [[name, asked[name]]])));
 }
 

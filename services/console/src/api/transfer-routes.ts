@@ -11,11 +11,10 @@ import { exportConfiguration } from '../transfer/export.ts';
 import { importSchema, prepareImport } from '../transfer/import.ts';
 import { readInput } from '../validation/read-input.ts';
 import { exportedFile, importAnswer } from './answers/configuration.ts';
+import { dryRunQuery, isDryRun } from './dry-run.ts';
 import { base, type Route } from './route.ts';
 
 const exportQuery = z.object({ format: z.enum(['yaml', 'json']).optional() });
-// A dry run that is misspelt would be a real one: unknown parameters are refused.
-const importQuery = z.strictObject({ dry_run: z.enum(['true', 'false']).default('false') });
 
 export const transferRoutes = (resources: readonly ResourceOperations[], room: Room): Route[] => [
   {
@@ -42,15 +41,14 @@ export const transferRoutes = (resources: readonly ResourceOperations[], room: R
     operationId: 'import_configuration',
     summary: 'Create and replace what the file names, all or nothing; `dry_run=true` only tells what would change',
     tag: 'configuration',
-    query: importQuery,
+    query: dryRunQuery,
     body: importSchema,
     yaml: true,
     status: 200,
     answer: importAnswer,
     failures: [409],
     async handle(request, response) {
-      const { dry_run } = readInput(importQuery, request.query);
-      const dryRun = dry_run === 'true';
+      const dryRun = isDryRun(request);
       const work = prepareImport(request.body, { resources, room });
       const purpose = {
         action: 'import',

@@ -5,14 +5,10 @@ import { toProblem } from '../http/answer-error.ts';
 import { type Detail, Problem } from '../problem.ts';
 import type { Precondition } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
+import { storedName } from '../validation/stored-name.ts';
 
 const etag = z.string().max(200).optional();
-/** Of something that is stored: what cannot be a name there is not looked for. */
-const name = z
-  .string()
-  .min(1)
-  .max(200)
-  .regex(/^[^\0]*$/, 'must not hold a zero byte');
+const name = storedName.min(1).max(200);
 const body = z.record(z.string(), z.json());
 const entrySchema = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('create'), resource: z.string().max(64), body }),

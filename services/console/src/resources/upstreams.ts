@@ -42,7 +42,7 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
     ...document,
     ...showEgress(document),
     custom_headers: maskHeaders({ ...document, sealed_headers }),
-    api_keys: api_keys.map(({ sealed: _sealed, ...key }) => ({ ...key, key: upstreamKeyMask })),
+    api_keys: api_keys.map((key) => ({ ...withoutValue(key), key: upstreamKeyMask })),
   }),
   conceal: (shown) => ({ ...shown, custom_headers: concealHeaders(shown['custom_headers']), extra_config: concealConfig(shown['extra_config']) }),
   secrets: ({ api_keys, proxy, tls, custom_headers, sealed_headers, extra_config }) => ({

@@ -8,17 +8,18 @@ import type { ResourceOperations } from '../resources/operations.ts';
 import { type Outcome, putPin } from '../resources/pins.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
+import { storedName } from '../validation/stored-name.ts';
 import { type DiffSection, formatVersion, pinSection, type Section, sectionNames, sections } from './sections.ts';
 
-/** What cannot be a name in the database is not looked for there. */
-const entryName = z.string().regex(/^[^\0]*$/, 'must not hold a zero byte');
 const entries = z
-  .array(z.looseObject({ name: entryName }))
+  .array(z.looseObject({ name: storedName }))
   .max(100_000)
   .nullish();
 /** A price is named after its model unless the file names it. */
 const prices = z
-  .array(z.looseObject({ name: entryName.nullish(), model: entryName.optional() }).transform((price) => ({ ...price, name: price.name ?? price.model ?? '' })))
+  .array(
+    z.looseObject({ name: storedName.nullish(), model: storedName.optional() }).transform((price) => ({ ...price, name: price.name ?? price.model ?? '' })),
+  )
   .max(100_000)
   .nullish();
 
