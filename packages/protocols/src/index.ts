@@ -1,4 +1,5 @@
 /** Every wire protocol as one value, and the canonical chat model between them. */
+export * from './body-anatomy.ts';
 export * from './chat/check-arguments.ts';
 export * from './chat/conversation.ts';
 export * from './chat/event.ts';

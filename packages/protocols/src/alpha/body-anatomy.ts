@@ -1,7 +1,8 @@
 /** Where the parts of a chat completion's body stand. */
+
+import type { BodyAnatomy } from '../body-anatomy.ts';
 import { injectSystemMessage, namesAmong, systemMessageNeeds } from '../kit/body-anatomy.ts';
 import { own } from '../kit/read.ts';
-import type { BodyAnatomy } from '../protocol.ts';
 
 const media: ReadonlyMap<unknown, string> = new Map([
   ['image_url', 'image'],

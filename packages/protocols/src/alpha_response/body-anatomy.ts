@@ -1,7 +1,8 @@
 /** Where the parts of a Responses body stand. */
+
+import type { BodyAnatomy } from '../body-anatomy.ts';
 import { namesAmong, putBefore } from '../kit/body-anatomy.ts';
 import { own } from '../kit/read.ts';
-import type { BodyAnatomy } from '../protocol.ts';
 
 const media: ReadonlyMap<unknown, string> = new Map([
   ['input_text', 'text'],

@@ -1,7 +1,8 @@
 /** Where the parts of a Converse body stand. */
+
+import type { BodyAnatomy } from '../body-anatomy.ts';
 import { keysOf, namesAmong, putBefore } from '../kit/body-anatomy.ts';
 import { own } from '../kit/read.ts';
-import type { BodyAnatomy } from '../protocol.ts';
 
 /** `schemaVersion`-style bodies of the same vendor have the same places. */
 export const bodyAnatomy: BodyAnatomy = {

@@ -1,7 +1,8 @@
 /** Where the parts of an assistant's body stand. It has no place for system text: the conversation's first words are the user's. */
+
+import type { BodyAnatomy } from '../body-anatomy.ts';
 import { keysOf, namesAmong, putBefore } from '../kit/body-anatomy.ts';
 import { asArray, own } from '../kit/read.ts';
-import type { BodyAnatomy } from '../protocol.ts';
 
 const current = 'conversationState.currentMessage.userInputMessage';
 const earlier = 'conversationState.history.*.userInputMessage';

@@ -1,10 +1,11 @@
 /** Models that complete a prompt (Llama, the first Mistral models, Titan): their bodies as one table, and one reader for all. */
 import { noUsage, type Usage } from '@model-gateway/contracts';
+import type { BodyAnatomy } from '../body-anatomy.ts';
 import type { Conversation, Sampling } from '../chat/conversation.ts';
 import type { ChatEvent, FinishReason } from '../chat/event.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asCount, asString, type JsonObject, own } from '../kit/read.ts';
-import type { BodyAnatomy, ReplyReader, StreamRecord, Target, WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { ReplyReader, StreamRecord, Target, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { bare, instruct, llama3, llama4, putSystem, type Template, writePrompt } from './prompt.ts';
 import type { BodyShape } from './shapes.ts';
 

@@ -1,9 +1,10 @@
 /** The bodies of the models' own vendors, which this host takes and gives as they are: one table by model id. */
 
+import type { BodyAnatomy } from '../body-anatomy.ts';
 import type { Conversation } from '../chat/conversation.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { asString, own } from '../kit/read.ts';
-import type { BodyAnatomy, ReplyReader, Target, WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { ReplyReader, Target, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { chatShape } from './chat-body.ts';
 import { llamaShape, mistralShape, titanShape } from './completion-bodies.ts';
 import { messagesShape } from './messages-body.ts';

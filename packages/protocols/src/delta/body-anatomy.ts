@@ -1,7 +1,8 @@
 /** Where the parts of a generation body stand. */
+
+import type { BodyAnatomy } from '../body-anatomy.ts';
 import { injectSystemMessage, keysOf, namesAmong, systemMessageNeeds } from '../kit/body-anatomy.ts';
 import { asArray, own } from '../kit/read.ts';
-import type { BodyAnatomy } from '../protocol.ts';
 
 const functionName = (holder: unknown): string[] => namesAmong(own(own(holder, 'function'), 'name'));
 

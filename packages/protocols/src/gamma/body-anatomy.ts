@@ -1,7 +1,8 @@
 /** Where the parts of a generate-content body stand, in either spelling of their names. */
+
+import type { BodyAnatomy } from '../body-anatomy.ts';
 import { keysOf, kindOfMedia, namesAmong, putBefore } from '../kit/body-anatomy.ts';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
-import type { BodyAnatomy } from '../protocol.ts';
 import { camelName, field, spelling } from './fields.ts';
 
 const kindsOf = (part: unknown): string[] => {
