@@ -76,7 +76,7 @@ export function spliceParsed(source: Uint8Array, parsed: unknown, edits: readonl
     const [key] = path;
     if (path.length !== 1 || typeof key !== 'string' || insert || value === undefined || !plainKey.test(key) || !Object.hasOwn(parsed, key)) return null;
     const place = findSole(bytes, JSON.stringify(key), JSON.stringify((parsed as Record<string, unknown>)[key]));
-    if (place === null) return null;
+    if (place === null || replacements.some(({ start }) => start === place.start)) return null;
     replacements.push({ ...place, text: JSON.stringify(value) });
   }
   return spliceBytes(bytes, replacements);

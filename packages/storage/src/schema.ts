@@ -1,5 +1,5 @@
 /** The tables as Kysely sees them. Booleans and JSON are in the dialect's own form here; repositories convert them. */
-import type { RequestRow } from '@model-gateway/contracts';
+import type { BodyEntry, RequestRow } from '@model-gateway/contracts';
 import type { Generated } from 'kysely';
 
 /** Columns that every table of configuration resources has. `document` is JSON text; `etag` is the catalog revision that last wrote the row. */
@@ -104,24 +104,15 @@ export interface ConsoleStateColumns {
 
 export type RequestColumns = Record<keyof RequestRow, unknown> & { id: string; started_at: number; authority: number };
 
-export interface BodyColumns {
-  started_at: number;
-  id: string;
-  expires_at: number;
-  access_key: string;
-  key_group: string;
-  model: string | null;
-  client_protocol: string;
-  path: string;
+export type BodyColumns = Omit<BodyEntry, 'stream'> & {
   stream: unknown;
-  status: number;
   request: string;
   request_bytes: number;
   request_truncated: unknown;
   response: string;
   response_bytes: number;
   response_truncated: unknown;
-}
+};
 
 export interface SpendColumns {
   owner_kind: string;

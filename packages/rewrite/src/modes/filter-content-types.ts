@@ -11,9 +11,9 @@ import { readTarget } from '../targets.ts';
 import { readTexts } from '../value.ts';
 import { removeAt } from '../write.ts';
 
-/** Without knowledge of the protocol a block is called what it says itself. */
 type Blocks = Pick<BodyAnatomy, 'kindsOf' | 'textBlock' | 'wordsBeside'>;
 
+/** Without knowledge of the protocol a block is called what it says itself. */
 const ownType: Blocks = {
   kindsOf(block) {
     const type = typeof block === 'object' && block !== null && Object.hasOwn(block, 'type') ? (block as { type: unknown }).type : undefined;
