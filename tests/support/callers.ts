@@ -171,13 +171,20 @@ export class Callers {
     }
   }
 
-  /** The sums say what the rows say: each was counted once. After `checkRows`. */
-  async checkSums(): Promise<void> {
-    const counts = new Map<string, number>();
-    for (const { model } of await this.#gateway.rows()) if (model !== null) counts.set(model, (counts.get(model) ?? 0) + 1);
-    const { body } = await this.#gateway.console('GET', '/stats/top?by=model&limit=1000');
-    const sums = new Map<string, number>(body.items.map(({ value, requests }: { value: string; requests: number }) => [value, requests]));
-    for (const [model, count] of counts) if (sums.get(model) !== count) throw new Error(`${model} has ${count} rows, and ${sums.get(model) ?? 0} in the sums`);
+  /** The sums say what the rows say: each was counted once. Rows that are still on their way, up to `ms`, may come between the two questions. */
+  async checkSums(ms = 10_000): Promise<void> {
+    const deadline = performance.now() + ms;
+    for (;;) {
+      const counts = new Map<string, number>();
+      for (const { model } of await this.#gateway.rows()) if (model !== null) counts.set(model, (counts.get(model) ?? 0) + 1);
+      const { body } = await this.#gateway.console('GET', '/stats/top?by=model&limit=1000');
+      const sums = new Map<string, number>(body.items.map(({ value, requests }: { value: string; requests: number }) => [value, requests]));
+      const faults = [...counts].filter(([model, count]) => sums.get(model) !== count);
+      if (faults.length === 0) return;
+      if (performance.now() > deadline)
+        throw new Error(faults.map(([model, count]) => `${model} has ${count} rows, and ${sums.get(model) ?? 0} in the sums`).join('\n'));
+      await sleep(250);
+    }
   }
 
   close(): void {
