@@ -6,7 +6,8 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { module: { type: 'es6' }, jsc: { target: 'es2024', parser: { syntax: 'typescript' } } }] },
   testEnvironment: 'node',
-  testTimeout: 30_000,
+  // A wait that is over in a second takes many times that on a machine that does other things besides.
+  testTimeout: 120_000,
   maxWorkers: 2,
   // Modules of a suite are not let go of by the virtual machines they ran in: a worker that has grown is replaced.
   workerIdleMemoryLimit: '1GB',

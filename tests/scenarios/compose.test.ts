@@ -20,18 +20,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { passwordVariable } from '@model-gateway/bus';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import {
-  type ComposeService,
-  duration,
-  freePort,
-  type Instance,
-  interpolate,
-  readCompose,
-  root,
-  startInstance,
-  startOrder,
-  stopInstance,
-} from '../support/compose.ts';
+import { type ComposeService, duration, type Instance, interpolate, readCompose, root, startInstance, startOrder, stopInstance } from '../support/compose.ts';
+import { freePort } from '../support/free-port.ts';
 import { splitAvailable } from '../support/gateway.ts';
 import { findNatsServer } from '../support/nats-server.ts';
 import { openTestPostgres, type TestPostgres } from '../support/postgres.ts';

@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
+import { freePort } from './free-port.ts';
 
 export interface BrokenHosts {
   /** By fault: a base address without a trailing slash. */
@@ -26,12 +27,10 @@ export async function startBrokenHosts(): Promise<BrokenHosts> {
     socket.on('close', () => sockets.delete(socket));
     act(socket);
   };
-  const gone = await listen(() => undefined);
-  await new Promise((resolve) => gone.server.close(resolve));
   const plain = await listen(hold((socket) => socket.once('data', () => socket.end('no TLS here\r\n'))));
   const reset = await listen(hold((socket) => socket.once('data', () => socket.resetAndDestroy())));
   return {
-    refused: `http://127.0.0.1:${gone.port}`,
+    refused: `http://127.0.0.1:${await freePort()}`,
     dns: 'http://no-such-host.invalid',
     tls: `https://127.0.0.1:${plain.port}`,
     reset: `http://127.0.0.1:${reset.port}`,

@@ -4,7 +4,6 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
@@ -108,7 +107,7 @@ export function startInstance(name: string, command: readonly string[], env: Rec
 
 async function runCheck([kind, ...rest]: string[], env: Record<string, string>): Promise<void> {
   const [program = '', ...args] = kind === 'CMD-SHELL' ? ['sh', '-c', ...rest] : rest;
-  await run(program, args, { env, timeout: 3000 });
+  await run(program, args, { env, timeout: 20_000 });
 }
 
 /** SIGTERM as compose sends it; resolves with the exit code. */
@@ -126,15 +125,4 @@ export async function stopInstance({ child }: Instance, graceMs: number): Promis
 export function duration(text: string): number {
   const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000 };
   return [...text.matchAll(/(\d+)(ms|s|m)/g)].reduce((sum, [, count, unit]) => sum + Number(count) * units[unit as string]!, 0);
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }

@@ -1,8 +1,8 @@
 /** A real child process of the gateway for suites: started until ready, its log kept, its faults remembered, never left behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 
 export interface ManagedProcess {
   readonly name: string;
@@ -36,8 +36,8 @@ const flags = JSON.parse(readFileSync(join(import.meta.dirname, '../../deploy/im
 /** Shared by all that a run of the suites starts: compiling anew is a third of each start. */
 const compiled = join(import.meta.dirname, '../../node_modules/.cache/compile');
 const keptLines = 20_000;
-const readyMs = 60_000;
-const stopMs = 15_000;
+const readyMs = 100_000;
+const stopMs = 45_000;
 const pauses: ReadonlySet<NodeJS.Signals> = new Set(['SIGSTOP', 'SIGCONT']);
 
 const running = new Set<ChildProcess>();
@@ -76,7 +76,7 @@ export class GatewayProcess implements ManagedProcess {
   /** Starts on free ports; tries others when somebody took them in between. */
   async start(): Promise<void> {
     for (let tries = 1; ; tries++) {
-      this.ports = await freePorts(this.#plan.ports);
+      this.ports = await Promise.all(Array.from({ length: this.#plan.ports }, freePort));
       const from = this.#lines.length;
       try {
         return await this.#launch();
@@ -171,21 +171,3 @@ async function isReady(url: string): Promise<boolean> {
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Held at once, so that they differ; given up just before use. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
-          const server = createServer();
-          server.once('error', reject);
-          server.listen(0, '127.0.0.1', () => resolve(server));
-        }),
-    ),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}

@@ -1,9 +1,10 @@
 /** A real nats-server for suites: its own port and store directory, with the means to stop, kill and restart it. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 
 export interface NatsServer {
   readonly url: string;
@@ -31,6 +32,7 @@ interface ServerOptions {
   env?: Record<string, string>;
 }
 
+const startMs = 60_000;
 const places = ['nats-server', '/usr/sbin/nats-server', '/usr/local/bin/nats-server', '/usr/bin/nats-server'];
 
 /** Path of a local nats-server, or null. */
@@ -97,8 +99,8 @@ class LocalServer implements NatsServer {
     });
     // A suite that fails half-way must not leave a server behind.
     process.once('exit', () => child.kill('SIGKILL'));
-    for (let tries = 0; tries < 200; tries++) {
-      if (child.exitCode !== null) break;
+    for (const deadline = Date.now() + startMs; Date.now() < deadline; ) {
+      if (child.exitCode !== null || child.signalCode !== null) break;
       if (await answers(this.port)) return;
       await sleep(25);
     }
@@ -121,7 +123,7 @@ class LocalServer implements NatsServer {
 
   async dispose(): Promise<void> {
     await this.stop();
-    if (this.ownStore) rmSync(this.store, { recursive: true, force: true });
+    if (this.ownStore) rmSync(this.store, { recursive: true, force: true, maxRetries: 10 });
   }
 
   private async end(signal: NodeJS.Signals): Promise<void> {
@@ -143,17 +145,6 @@ function externalServer(url: string): NatsServer {
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 /** Whether the server greets on its port. */
 function answers(port: number): Promise<boolean> {

@@ -5,11 +5,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 const installations = '/usr/lib/postgresql';
@@ -93,7 +93,7 @@ async function startServer(folder: string, sharedBuffers: string): Promise<TestP
     async stop() {
       process.removeListener('exit', lastResort);
       if (server.exitCode === null) await kill();
-      rmSync(home, { recursive: true, force: true });
+      rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }
@@ -109,7 +109,7 @@ async function unprivileged(home: string): Promise<(command: string, argumentLis
 
 async function launch(command: string, argumentList: string[], adminUrl: string) {
   const server = spawn(command, argumentList, { stdio: 'ignore', cwd: '/' });
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 60_000;
   for (;;) {
     const client = new pg.Client({ connectionString: adminUrl });
     try {
@@ -121,15 +121,4 @@ async function launch(command: string, argumentList: string[], adminUrl: string)
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }

@@ -1,6 +1,7 @@
 /** A real redis-server for suites: its own port, nothing on disk, with the means to kill, flush and restart it. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { createServer, Socket } from 'node:net';
+import { Socket } from 'node:net';
+import { freePort } from './free-port.ts';
 
 export interface RedisServer {
   readonly url: string;
@@ -16,6 +17,7 @@ export interface RedisServer {
   dispose(): Promise<void>;
 }
 
+const startMs = 60_000;
 const places = ['redis-server', '/usr/bin/redis-server', '/usr/local/bin/redis-server', 'valkey-server'];
 
 /** Path of a local redis-server, or null. */
@@ -64,7 +66,8 @@ class Server implements RedisServer {
     const child = spawn(this.#binary, ['--port', new URL(this.url).port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: 'ignore' });
     this.#child = child;
     process.once('exit', () => child.kill('SIGKILL'));
-    for (let tries = 0; tries < 200; tries++) {
+    for (const deadline = Date.now() + startMs; Date.now() < deadline; ) {
+      if (child.exitCode !== null || child.signalCode !== null) break;
       if (
         await this.command('PING').then(
           (line) => line === '+PONG',
@@ -91,7 +94,7 @@ class Server implements RedisServer {
     return new Promise((resolve, reject) => {
       const socket = new Socket();
       socket.once('error', reject);
-      socket.setTimeout(1000, () => socket.destroy(new Error('no answer')));
+      socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')));
       socket.once('data', (data) => {
         resolve(data.toString('utf8').split('\r\n', 1)[0] ?? '');
         socket.destroy();
@@ -103,15 +106,4 @@ class Server implements RedisServer {
   dispose(): Promise<void> {
     return this.kill();
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
