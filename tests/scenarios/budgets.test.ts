@@ -27,7 +27,9 @@ describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s',
   beforeAll(async () => {
     upstream = await startFakeUpstream();
     if (arrangement === 'split') redis = await startRedisServer({ own: true });
-    gateway = await startGateway({ arrangement, ...(redis && { twice: ['edge', 'translator'], env: { REDIS_URL: redis.url } }) });
+    // Redis on a busy machine is slow, not lost: a lost one has suites of its own.
+    const shared = redis && { twice: ['edge', 'translator'] as const, env: { REDIS_URL: redis.url }, toml: { server: { redis_timeout_ms: 30_000 } } };
+    gateway = await startGateway({ arrangement, ...shared });
     const budget = (limit: number) => ({ budget: { limit, period: 'total' as const } });
     await gateway.configure({
       upstreams: [{ name: 'fake', protocol: 'alpha', base_url: upstream.url, api_keys: [{ key: 'sk-fake' }] }],
@@ -90,11 +92,11 @@ describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s',
   const costOf = async (...owners: string[]) =>
     (await gateway.rows()).filter(({ access_key }) => owners.includes(access_key ?? '')).reduce((sum, row) => sum + (row.cost_micros ?? 0), 0);
 
-  /** On a machine so busy that Redis took longer than 100 ms, each edge went by its own share for a while: one reservation for each is promised then. */
-  const lostRedis = () =>
-    Object.values(gateway.processes)
-      .flatMap((one) => one.logs())
-      .some((line) => line.includes('Redis does not answer'));
+  /** What was settled is on its way to the store for a moment after the reply. */
+  const settled = async (name: string) => {
+    await until(async () => (await budgetOf(name))?.reserved_micros === 0, `nothing of ${name} to be reserved`);
+    return (await budgetOf(name))!;
+  };
 
   /** 50 at once: every one is answered or refused, the rows agree with what was counted, and it is less than a reservation beyond the limit. */
   async function overload(name: (typeof names)[number], body: object, reservation: number): Promise<number> {
@@ -112,11 +114,9 @@ describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s',
     await sampling;
     expect(countOf(all, 200) + countOf(all, 402)).toBe(50);
     expect(countOf(all, 402)).toBeGreaterThan(0);
-    const { limit_micros, spent_micros, reserved_micros } = (await budgetOf(name))!;
-    expect(reserved_micros).toBe(0);
+    const { limit_micros, spent_micros } = await settled(name);
     expect(spent_micros).toBeGreaterThanOrEqual(limit_micros);
-    const most = limit_micros + reservation * (lostRedis() ? 2 * gateway.edgeUrls.length : 1);
-    for (const { spent, reserved } of [...seen, { spent: spent_micros, reserved: 0 }]) expect(spent + reserved).toBeLessThan(most);
+    for (const { spent, reserved } of [...seen, { spent: spent_micros, reserved: 0 }]) expect(spent + reserved).toBeLessThan(limit_micros + reservation);
     await until(async () => (await costOf(name)) === spent_micros, 'the rows to say the same');
     expect(countOf(await statuses(5, name, body), 402)).toBe(5);
     return countOf(all, 200);
@@ -141,18 +141,16 @@ describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s',
 
   test('a budget that is smaller than a reservation serves short requests one after another, instead of refusing them', async () => {
     expect(countOf(await statuses(12, 'careful', { model: 'gpt-4o-short' }), 200)).toBe(12);
-    const { spent_micros, reserved_micros } = (await budgetOf('careful'))!;
-    expect([spent_micros < 12 * 1_000, reserved_micros]).toEqual([true, 0]);
+    expect((await settled('careful')).spent_micros).toBeLessThan(12 * 1_000);
   });
 
   test('keys of one group share what it has', async () => {
     const all = (await Promise.all([statuses(25, 'shared-1', { max_tokens: longReply }), statuses(25, 'shared-2', { max_tokens: longReply })])).flat();
     expect(countOf(all, 200) + countOf(all, 402)).toBe(50);
-    const { spent_micros, limit_micros, reserved_micros } = (await budgetOf('common'))!;
-    expect(reserved_micros).toBe(0);
+    const { spent_micros, limit_micros } = await settled('common');
     expect(spent_micros).toBeGreaterThanOrEqual(limit_micros);
     expect(spent_micros).toBeLessThan(limit_micros + micros(longReply) + ofRequest);
-    expect((await budgetOf('shared-1'))!.reserved_micros).toBe(0);
+    await settled('shared-1');
   });
 
   test('a rule may send a request on to a dearer model: its price is reserved', async () => {
@@ -176,30 +174,27 @@ describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s',
     leaving.abort();
     await endless.text().catch(() => undefined);
     expect((await ask('leaving', { model: 'gpt-4o-short' })).status).toBe(200);
-    await until(async () => (await budgetOf('leaving'))?.reserved_micros === 0, 'nothing to be reserved');
+    await settled('leaving');
   });
 
   if (arrangement === 'embedded') return;
 
-  test('kill -9 of an edge and a translator: what they had reserved is free again within 15 s', async () => {
+  test('kill -9 of an edge and a translator: what they had reserved is free again once their leases are over', async () => {
     const leaving = new AbortController();
     const streams = await Promise.all(gateway.edgeUrls.map((url) => ask('dying', { model: 'gpt-4o-endless', stream: true }, { url, signal: leaving.signal })));
     expect(streams.map(({ status }) => status)).toEqual([200, 200]);
-    expect((await budgetOf('dying'))!.reserved_micros).toBeGreaterThan(300_000);
+    await until(async () => ((await budgetOf('dying'))?.reserved_micros ?? 0) > 300_000, 'both reservations to be seen');
     const reading = Promise.allSettled(streams.map((stream) => stream.text()));
     await Promise.all(['edge-2', 'translator-2'].map((name) => gateway.processes[name]!.kill('SIGKILL')));
     const died = performance.now();
     leaving.abort();
     await reading;
-    await until(
-      async () => {
-        const one = await ask('dying', { model: 'gpt-4o-short', max_tokens: 20 }, { url: gateway.url });
-        await one.text();
-        return one.status === 200 && (await budgetOf('dying'))!.reserved_micros === 0;
-      },
-      'the reservations of the dead to be gone',
-      15_000,
-    );
-    expect(performance.now() - died).toBeLessThan(15_000);
-  }, 60_000);
+    await until(async () => {
+      const one = await ask('dying', { model: 'gpt-4o-short', max_tokens: 20 }, { url: gateway.url });
+      await one.text();
+      return one.status === 200 && (await budgetOf('dying'))!.reserved_micros === 0;
+    }, 'the reservations of the dead to be gone');
+    // A lease is 10 s; the rest is what a busy machine takes to ask.
+    expect(performance.now() - died).toBeLessThan(20_000);
+  });
 });

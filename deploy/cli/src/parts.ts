@@ -61,12 +61,10 @@ export async function createParts(config: Config, name: string, announce: (text:
   const { bus, release } = keepJournal(plainBus, join(config.process.dataDir, 'outbox'), name, logger);
   const holder = `${name}-${randomBytes(6).toString('hex')}`;
   const gatherer = once(() => createGatherer(bus));
-  const state = once(() =>
-    createState(config.process.redisUrl, holder, () => gatherer.get().living(name === 'edge' ? 'edge-limits' : 'translator-limits'), logger),
-  );
+  const state = once(() => createState(config.process, holder, () => gatherer.get().living(name === 'edge' ? 'edge-limits' : 'translator-limits'), logger));
   const { memoryLimitBytes: memoryBytes, overloadLagMs: lagMs } = config.process;
   const pressure = once(() => watchPressure({ memoryBytes, lagMs, logger, metrics }));
-  const attempts = once(() => createAttempts(config.process.redisUrl, logger));
+  const attempts = once(() => createAttempts(config.process, logger));
   const catalog = once(() => createCatalogWatcher({ bus, logger }));
   const keyring = once(() => createKeyring(masterKeyOf(config)));
   const open = (allowPrivate: boolean): Outbound =>
@@ -135,12 +133,14 @@ function keepJournal(bus: Bus, parent: string, name: string, logger: Logger): { 
 /** null when there is none. */
 const passwordOf = (url: string | null): string | null => (url === null ? null : decodeURIComponent(new URL(url).password)) || null;
 
-const createState = (url: string | null, holder: string, present: () => number, logger: Logger): SharedState =>
-  url === null ? new MemoryState({ holder }) : new RedisState({ url, holder, logger, replicas: () => Math.max(1, present()) });
+type RedisSettings = Pick<Config['process'], 'redisUrl' | 'redisTimeoutMs'>;
 
-function createAttempts(url: string | null, logger: Logger): Attempts {
+const createState = ({ redisUrl: url, redisTimeoutMs: commandMs }: RedisSettings, holder: string, present: () => number, logger: Logger): SharedState =>
+  url === null ? new MemoryState({ holder }) : new RedisState({ url, commandMs, holder, logger, replicas: () => Math.max(1, present()) });
+
+function createAttempts({ redisUrl: url, redisTimeoutMs: commandMs }: RedisSettings, logger: Logger): Attempts {
   if (url === null) return new MemoryAttempts();
-  const attempts = new RedisAttempts({ url, logger });
+  const attempts = new RedisAttempts({ url, commandMs, logger });
   // Until it is there this process counts alone.
   void attempts.start();
   return attempts;

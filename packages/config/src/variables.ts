@@ -65,6 +65,11 @@ export const variables = {
       secret: true,
       says: 'Redis, where processes share limits; not set, each process counts for itself. Lost, each goes on with its share.',
     }),
+    redisTimeoutMs: variable(wholeNumber(10, 60_000), {
+      toml: 'server.redis_timeout_ms',
+      fallback: 100,
+      says: 'Milliseconds that Redis may take for an answer before it counts as lost.',
+    }),
   },
   storage: {
     mode: variable(oneOf('sqlite', 'postgresql'), { env: 'STORAGE_MODE', fallback: 'sqlite', says: 'Where configuration and statistics are kept.' }),
