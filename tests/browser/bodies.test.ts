@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { scriptedModels } from '../support/callers.ts';
 import { startGateway, type TestGateway, until } from '../support/gateway.ts';
-import { browserAvailable, buildConsole, launchBrowser, seriousFaults, type Visitor, visit } from './browser.ts';
+import { browserAvailable, buildConsole, launchBrowser, prepareMs, seriousFaults, type Visitor, visit, waitMs } from './browser.ts';
 
 const suite = browserAvailable('Stored bodies in a browser') ? describe : describe.skip;
 
@@ -55,7 +55,7 @@ suite('stored bodies', () => {
     });
     admin = await visit(browser, { url: gateway.url, token: gateway.consoleKey });
     page = admin.page;
-  }, 180_000);
+  }, prepareMs);
   afterAll(async () => {
     await browser?.close();
     await gateway?.stop();
@@ -105,7 +105,7 @@ suite('stored bodies', () => {
     await response.waitFor();
     expect(await response.textContent()).toContain('"object": "chat.completion.chunk"');
     await drawer.getByText('As sent', { exact: true }).click();
-    expect(await response.textContent()).toMatch(/^data: \{.*\n/);
+    await until(async () => /^data: \{.*\n/.test((await response.textContent()) ?? ''), 'the stream as it was sent', waitMs);
   });
 
   test('a stored body is tried in the studio, from the page and from the list', async () => {

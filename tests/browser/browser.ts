@@ -4,10 +4,14 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core';
+import { until } from '../support/gateway.ts';
 
 const root = join(import.meta.dirname, '../..');
 const executable = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
-const waitMs = 8_000;
+/** For whatever a test waits for: it costs nothing when all is well, and machines that do other things too need it. */
+export const waitMs = 30_000;
+/** Of a suite's preparations: the application is built in them when its sources changed, or another suite's build is waited for. */
+export const prepareMs = 240_000;
 
 /** Whether suites in a browser can run here. Says so loudly when not, and fails under `CI=true`: a suite that silently does not run proves nothing. */
 export function browserAvailable(suite: string): boolean {
@@ -21,7 +25,7 @@ export function browserAvailable(suite: string): boolean {
 /** Builds the application when its sources changed: gateways that start afterwards serve it. */
 export const buildConsole = (): void => void execFileSync(process.execPath, [join(root, 'scripts/build-web.mjs')], { stdio: 'inherit' });
 
-export const launchBrowser = (): Promise<Browser> => chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
+export const launchBrowser = (): Promise<Browser> => chromium.launch({ executablePath: executable, args: ['--no-sandbox'], timeout: prepareMs / 2 });
 
 export interface Visit {
   /** Of the gateway. */
@@ -42,7 +46,7 @@ export interface Visitor {
   open(path: string): Promise<void>;
   /** Goes to another page as a link does, without loading the application anew. */
   follow(path: string): Promise<void>;
-  /** Waits until every question to the API is answered and shown. */
+  /** Waits until every question to the API is answered and shown, and nothing moves any more. */
   settled(): Promise<void>;
 }
 
@@ -63,7 +67,7 @@ export async function visit(browser: Browser, { url, token, dark = false, width 
   });
   const asked = new Set<Request>();
   page.on('request', (request) => {
-    if (request.url().includes('/console/api/') && !request.url().includes('/stream')) asked.add(request);
+    if (/\/console\/(?:api|assets)\//.test(request.url()) && !request.url().includes('/stream')) asked.add(request);
   });
   page.on('requestfinished', (request) => asked.delete(request));
   page.on('requestfailed', (request) => asked.delete(request));
@@ -83,17 +87,28 @@ export async function visit(browser: Browser, { url, token, dark = false, width 
       }
     },
     async settled() {
-      // An answer may lead to the next question: nothing must be under way for a moment.
-      for (let quiet = 0; quiet < 3; quiet = asked.size === 0 ? quiet + 1 : 0) await page.waitForTimeout(40);
-      await page.locator('.mantine-Loader-root, .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
-      // What still fades in has less contrast than it will have.
-      for (const end = Date.now() + waitMs; Date.now() < end && (await page.evaluate<boolean>(fading)); ) await page.waitForTimeout(25);
+      const end = Date.now() + waitMs;
+      // An answer may lead to the next question, and a part of the page that came late asks its own: all must be quiet for a moment.
+      for (let quiet = 0; quiet < 4; quiet = asked.size === 0 && !(await page.evaluate<boolean>(stirring)) ? quiet + 1 : 0) {
+        if (Date.now() > end) throw new Error(`${page.url()} did not come to rest; asked: ${[...asked].map((request) => request.url()).join(' ')}`);
+        await page.waitForTimeout(40);
+      }
     },
   };
 }
 
-/** Asked of the page as text: its policy lets nothing be compiled inside it. */
-const fading = "document.getAnimations().some((one) => one.playState === 'running' && one.effect.getTiming().iterations !== Infinity)";
+/** Asked of the page as text: its policy lets nothing be compiled inside it. What still fades in has less contrast than it will have. */
+const stirring = `document.querySelector('.mantine-Loader-root, .mantine-Skeleton-root') !== null
+  || document.getAnimations().some((one) => one.playState === 'running' && one.effect.getTiming().iterations !== Infinity)`;
+
+/** Waits until what opened over the page has the focus: it takes it twice, a moment after it is drawn, from whatever has it by then. */
+export async function dialogHasFocus(page: Page): Promise<void> {
+  await until(() => page.evaluate<boolean>("(document.activeElement?.closest('[role=dialog]') ?? null) !== null"), 'the focus to come to the dialog', waitMs);
+  await page.evaluate('new Promise((over) => setTimeout(over, 0))');
+}
+
+/** Waits until nothing is open over the page. */
+export const dialogsGone = (page: Page): Promise<void> => page.getByRole('dialog').first().waitFor({ state: 'detached' });
 
 interface AxeResult {
   violations: { id: string; impact: string; nodes: { target: string[]; html: string }[] }[];

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { browserAvailable, buildConsole, launchBrowser, visit } from './browser.ts';
+import { browserAvailable, buildConsole, launchBrowser, prepareMs, visit } from './browser.ts';
 
 const suite = browserAvailable('The first load of the console') ? describe : describe.skip;
 const web = join(import.meta.dirname, '../../services/console/web');
@@ -68,7 +68,7 @@ suite('the first load', () => {
     await page.getByRole('table', { name: 'Latest requests' }).waitFor();
     await page.waitForLoadState('networkidle');
     await context.close();
-  }, 60_000);
+  }, prepareMs);
 
   afterAll(async () => {
     await browser?.close();

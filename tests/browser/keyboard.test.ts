@@ -1,6 +1,7 @@
 /** The console without a mouse: what is reached, that one sees where one is, and where one is after something closes. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { browserAvailable, visit } from './browser.ts';
+import { until } from '../support/gateway.ts';
+import { browserAvailable, dialogHasFocus, dialogsGone, prepareMs, visit, waitMs } from './browser.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const suite = browserAvailable('The console by keyboard') ? describe : describe.skip;
@@ -14,7 +15,7 @@ const press = (key: string) => stage.page.keyboard.press(key);
 /** Waits until the focus is there: closing takes a moment. */
 async function focusComesTo(name: string): Promise<void> {
   let found = '';
-  for (const end = Date.now() + 4_000; found !== name && Date.now() < end; await stage.page.waitForTimeout(25)) found = await focused();
+  for (const end = Date.now() + waitMs; found !== name && Date.now() < end; await stage.page.waitForTimeout(25)) found = await focused();
   expect(found).toBe(name);
 }
 
@@ -34,17 +35,18 @@ suite('by keyboard', () => {
       upstreams: [{ name: 'up', protocol: 'alpha', base_url: stage.upstream.url, api_keys: [] }],
       models: [{ name: 'text', upstream: 'up', upstream_model_id: 'text:10' }],
     });
-  }, 60_000);
+  }, prepareMs);
 
   afterAll(() => stage?.close());
 
   test('the first stop leads past the menu, and one sees it', async () => {
     const { admin, page } = stage;
     await admin.open('/models');
+    await page.getByRole('button', { name: 'New model' }).waitFor();
     await press('Tab');
     expect(await focused()).toBe('Skip to content');
-    const box = await page.getByText('Skip to content').boundingBox();
-    expect(box?.x).toBeGreaterThanOrEqual(0);
+    const link = page.getByText('Skip to content');
+    await until(async () => ((await link.boundingBox())?.x ?? -1) >= 0, 'the link to be seen', waitMs);
     await press('Enter');
     await press('Tab');
     expect(await focused()).toBe('New model');
@@ -58,15 +60,16 @@ suite('by keyboard', () => {
     await page.getByRole('table').getByRole('button', { name: 'text', exact: true }).focus();
     await press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).waitFor();
-    expect(await page.evaluate("document.activeElement.closest('[role=dialog]') !== null")).toBe(true);
+    await dialogHasFocus(page);
     await press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await dialogsGone(page);
     await focusComesTo('text');
   });
 
   test('a question leads back to what asked it', async () => {
     const { page } = stage;
     await press('Enter');
+    await dialogHasFocus(page);
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).focus();
     await press('Enter');
     await page.getByRole('dialog', { name: 'Delete text?' }).waitFor();
@@ -76,7 +79,7 @@ suite('by keyboard', () => {
     // It alone was closed.
     await page.getByRole('dialog', { name: 'text' }).waitFor();
     await press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await dialogsGone(page);
   });
 
   test('the search of pages opens from anywhere, and leads back', async () => {
@@ -96,16 +99,20 @@ suite('by keyboard', () => {
     await admin.open('/models');
     await page.getByRole('button', { name: 'New model' }).focus();
     await press('Enter');
-    await page.getByRole('dialog').waitFor();
+    await dialogHasFocus(page);
     await page.getByRole('textbox', { name: 'Name', exact: true }).focus();
     await page.keyboard.type('typed');
     await page.getByRole('combobox', { name: 'Upstream' }).focus();
     await page.getByRole('option', { name: 'up', exact: true }).waitFor();
     // A moment after the list opened it forgets what was chosen in it: no hand is as fast as this suite.
     await page.evaluate('new Promise((over) => setTimeout(over, 0))');
+    // What is typed is searched a moment later; the list that is chosen from is the one found then.
+    const searched = page.waitForResponse(/\/upstreams\?(?:.*&)?q=up(?:&|$)/);
     await page.keyboard.type('up');
-    await page.getByRole('option', { name: 'up', exact: true }).waitFor();
+    await searched;
+    await admin.settled();
     await press('ArrowDown');
+    await page.locator('[role=option][data-combobox-selected]').waitFor();
     await press('Enter');
     await tabTo('Save');
     await press('Enter');
@@ -119,7 +126,7 @@ suite('by keyboard', () => {
     await stage.gateway.console('POST', '/users', { username: 'admin2', password: 'long-enough', role: 'admin', enabled: true });
     await page.goto(`${stage.gateway.url}/console`);
     await page.getByRole('textbox', { name: 'Password' }).waitFor();
-    expect(await page.evaluate('document.activeElement.type')).toBe('password');
+    await until(async () => (await page.evaluate('document.activeElement.type')) === 'password', 'the focus to be where the password goes', waitMs);
     await page.getByRole('textbox', { name: 'User name' }).fill('admin2');
     await page.getByRole('textbox', { name: 'Password' }).fill('long-enough');
     await page.keyboard.press('Enter');

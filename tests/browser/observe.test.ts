@@ -1,7 +1,8 @@
 /** Looking on in a browser: overview, statistics, the log with its live tail, limits and budgets, the monitor, audit and history. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { browserAvailable, choose } from './browser.ts';
+import { until } from '../support/gateway.ts';
+import { browserAvailable, choose, dialogHasFocus, dialogsGone, prepareMs, waitMs } from './browser.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const suite = browserAvailable('Looking on in a browser') ? describe : describe.skip;
@@ -48,7 +49,7 @@ suite('looking on', () => {
     const key = body.api_key as string;
     const headers = { 'x-claude-code-session-id': session, 'user-agent': 'claude-cli/2.0.1' };
     for (const model of ['good', 'good', 'bad', 'pool']) await stage.ask(model, { key, headers });
-  }, 60_000);
+  }, prepareMs);
 
   afterAll(() => stage?.close());
 
@@ -63,8 +64,7 @@ suite('looking on', () => {
     await latest.getByRole('cell', { name: 'bad', exact: true }).waitFor();
     const before = await latest.getByRole('row').count();
     await stage.ask('good');
-    for (const end = Date.now() + 8_000; (await latest.getByRole('row').count()) === before; await page.waitForTimeout(100))
-      if (Date.now() > end) throw new Error('the new request did not show by itself');
+    await until(async () => (await latest.getByRole('row').count()) > before, 'the new request to show by itself', waitMs);
     await latest.getByRole('link').first().click();
     await page.getByRole('heading', { name: 'Requests' }).waitFor();
     await page.getByText('1 shown', { exact: true }).waitFor();
@@ -105,9 +105,9 @@ suite('looking on', () => {
     await dialog().getByRole('region', { name: 'Translation' }).waitFor();
     await dialog().getByText('curl -N', { exact: false }).waitFor();
     await page.keyboard.press('Escape');
-    await dialog().waitFor({ state: 'detached' });
+    await dialogsGone(page);
     // The keyboard goes on where it was.
-    expect(await page.evaluate('document.activeElement.getAttribute("aria-rowindex")')).not.toBeNull();
+    await until(async () => (await page.evaluate('document.activeElement.getAttribute("aria-rowindex")')) !== null, 'the focus to come back', waitMs);
     await page.getByRole('switch', { name: 'Errors only' }).check();
     await page.getByRole('cell', { name: '200' }).first().waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: '400 upstream_rejected' }).first().waitFor();
@@ -118,7 +118,8 @@ suite('looking on', () => {
     await admin.open('/rate-limits');
     const budgets = page.getByRole('region', { name: 'Budgets' });
     await budgets.getByText('Group team').waitFor();
-    expect(await budgets.getByText('/ $2.00 a month', { exact: false }).textContent()).toMatch(/^\$0\.\d*[1-9]/);
+    const used = budgets.getByText('/ $2.00 a month', { exact: false });
+    await until(async () => /^\$0\.\d*[1-9]/.test((await used.textContent()) ?? ''), 'what was spent to be shown', waitMs);
     await page.getByRole('region', { name: 'Upstreams' }).getByText('0 / 9').waitFor();
     await stage.gateway.configure({
       upstreams: [
@@ -146,6 +147,7 @@ suite('looking on', () => {
     const save = () => page.getByRole('button', { name: 'Save', exact: true }).click();
     await admin.open('/pricing');
     await page.getByRole('button', { name: 'New price' }).click();
+    await dialogHasFocus(page);
     await box('Model').fill('family-*');
     await box('Currency').fill('12');
     await box('Input').fill('3');
@@ -157,11 +159,11 @@ suite('looking on', () => {
     await page.getByText('is needed for per_token').waitFor();
     await box('Output').fill('12');
     await save();
-    await dialog().waitFor({ state: 'detached' });
+    await dialogsGone(page);
     await page.getByRole('table').getByRole('button', { name: 'family-*', exact: true }).click();
     await box('Output').fill('15');
     await save();
-    await dialog().waitFor({ state: 'detached' });
+    await dialogsGone(page);
     expect((await gateway.console('GET', '/pricing/family-*')).body).toMatchObject({ currency: 'EUR', input: 3_000_000, output: 15_000_000 });
     await page.getByRole('table').getByRole('button', { name: 'family-*', exact: true }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
@@ -179,7 +181,7 @@ suite('looking on', () => {
     await row(1).getByRole('button').click();
     await dialog().getByText('the mistake', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
-    await dialog().waitFor({ state: 'detached' });
+    await dialogsGone(page);
     await row(2).getByRole('button').click();
     await dialog().getByRole('button', { name: 'Go back to revision', exact: false }).click();
     await page.getByRole('button', { name: 'Go back', exact: true }).click();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { browserAvailable, buildConsole, launchBrowser, seriousFaults, type Visitor, visit } from './browser.ts';
+import { browserAvailable, buildConsole, dialogsGone, launchBrowser, prepareMs, seriousFaults, type Visitor, visit } from './browser.ts';
 import { keyLikeTexts } from './texts.ts';
 
 const suite = browserAvailable('Every page in a browser') ? describe : describe.skip;
@@ -115,7 +115,7 @@ suite('every page', () => {
       }),
     );
     await Promise.all(ids.map((id) => gateway.row(id)));
-  }, 60_000);
+  }, prepareMs);
 
   afterAll(async () => {
     await browser?.close();
@@ -138,13 +138,14 @@ suite('every page', () => {
       expect([...found, ...visitor.faults]).toEqual([]);
       await visitor.context.close();
     },
-    120_000,
+    600_000,
   );
 
   test.each(colours)('the sign-in is right ($language, $width px)', async (way) => {
     const visitor = await visit(browser, { url: gateway.url, token: null, ...way });
     await visitor.page.goto(`${gateway.url}/console`);
     await visitor.page.locator('form').waitFor();
+    await visitor.settled();
     expect([...(await faultsOf(visitor, 'sign-in')), ...visitor.faults]).toEqual([]);
     await visitor.context.close();
   });
@@ -178,7 +179,7 @@ suite('every page', () => {
         await visitor.settled();
         found.push(...(await faultsOf(visitor, `form of ${path}`)));
         await page.keyboard.press('Escape');
-        await page.getByRole('dialog').waitFor({ state: 'detached' });
+        await dialogsGone(page);
       }
       await visitor.follow('/logs');
       for (const name of ['200', '404']) {
@@ -187,11 +188,11 @@ suite('every page', () => {
         await visitor.settled();
         found.push(...(await faultsOf(visitor, `a request of status ${name}`)));
         await page.keyboard.press('Escape');
-        await page.getByRole('dialog').waitFor({ state: 'detached' });
+        await dialogsGone(page);
       }
       expect([...found, ...visitor.faults]).toEqual([]);
       await visitor.context.close();
     },
-    120_000,
+    600_000,
   );
 });

@@ -1,12 +1,13 @@
 /** Signing in, and who may what, in a browser: wrong words, a ban that ends by itself, users, sessions that end elsewhere. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { browserAvailable, choose, type Visitor, visit } from './browser.ts';
+import { browserAvailable, choose, dialogHasFocus, dialogsGone, prepareMs, type Visitor, visit } from './browser.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const suite = browserAvailable('Signing in with a browser') ? describe : describe.skip;
 const password = 'correct horse battery';
-const banSeconds = 4;
+/** Longer than it takes to sign in once more on a busy machine: the ban must still stand then. */
+const banSeconds = 12;
 
 let stage: Stage;
 
@@ -15,13 +16,16 @@ const newVisitor = (): Promise<Visitor> => visit(stage.browser, { url: stage.gat
 async function signIn(page: Page, username: string, word: string): Promise<void> {
   await page.getByRole('textbox', { name: 'User name' }).fill(username);
   await page.getByRole('textbox', { name: 'Password' }).fill(word);
+  // The answer to this try, not what is still shown of the one before.
+  const answered = page.waitForResponse((response) => response.url().endsWith('/console/api/login'));
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await answered;
 }
 
 suite('signing in', () => {
   beforeAll(async () => {
     stage = await openStage({ env: { CONSOLE_PASSWORD: password, CONSOLE_MAX_FAILURES: '3', CONSOLE_BAN_DURATION: String(banSeconds) } });
-  }, 60_000);
+  }, prepareMs);
 
   afterAll(() => stage?.close());
 
@@ -36,7 +40,7 @@ suite('signing in', () => {
     await signIn(page, 'admin', password);
     const banned = page.getByText('Too many failed sign-ins from this address.', { exact: false });
     await banned.waitFor();
-    expect(await banned.textContent()).toMatch(/Try again in 0:0[1-4]\./);
+    expect(await banned.textContent()).toMatch(/Try again in 0:(?:0[1-9]|1[0-2])\./);
     await banned.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     // Where one wanted to go is where one arrives.
@@ -49,9 +53,10 @@ suite('signing in', () => {
     const { admin, page, gateway } = stage;
     const box = (name: string) => page.getByRole('textbox', { name, exact: true });
     const save = () => page.getByRole('button', { name: 'Save', exact: true }).click();
-    const gone = () => page.getByRole('dialog').waitFor({ state: 'detached' });
+    const gone = () => dialogsGone(page);
     await admin.open('/settings/users');
     await page.getByRole('button', { name: 'New user' }).first().click();
+    await dialogHasFocus(page);
     await box('User name').fill('grace');
     await box('Password').fill('short');
     await save();
@@ -75,8 +80,10 @@ suite('signing in', () => {
     await page.getByRole('table').getByRole('button', { name: 'grace', exact: true }).click();
     await page.getByRole('button', { name: 'End sessions' }).click();
     await page.getByText('All sessions of grace ended').waitFor();
-    await grace.page.getByRole('link', { name: 'Requests' }).first().click();
-    await grace.page.getByRole('textbox', { name: 'User name' }).waitFor();
+    // The page may have asked something by itself and know already.
+    const signInAgain = grace.page.getByRole('textbox', { name: 'User name' });
+    await Promise.any([grace.page.getByRole('link', { name: 'Requests' }).first().click(), signInAgain.waitFor()]);
+    await signInAgain.waitFor();
     await grace.context.close();
 
     await page.getByRole('button', { name: 'Delete', exact: true }).click();

@@ -1,8 +1,8 @@
 /** The studio in a real browser: scripts and rules are tried on a started gateway. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { browserAvailable, buildConsole, launchBrowser, seriousFaults, type Visitor, visit } from './browser.ts';
+import { startGateway, type TestGateway, until } from '../support/gateway.ts';
+import { browserAvailable, buildConsole, launchBrowser, prepareMs, seriousFaults, type Visitor, visit, waitMs } from './browser.ts';
 
 const available = browserAvailable('The studio in a browser');
 const suite = available ? describe : describe.skip;
@@ -29,7 +29,7 @@ suite('studio', () => {
     [browser, gateway] = await Promise.all([launchBrowser(), startGateway({ arrangement: 'embedded' })]);
     admin = await visit(browser, { url: gateway.url, token: gateway.consoleKey });
     page = admin.page;
-  }, 60_000);
+  }, prepareMs);
 
   afterAll(async () => {
     await browser?.close();
@@ -51,10 +51,11 @@ suite('studio', () => {
     await write('function transform(body) {\n  const a = 1;\n  body.nowhere.b = a;\n  return body;\n}');
     await run();
     await page.getByRole('alert').getByText('in line 3').waitFor();
-    expect(await page.locator('.cm-lintRange-error').allTextContents()).toEqual(['body.nowhere.b = a;']);
+    const marks = page.locator('.cm-lintRange-error');
+    await until(async () => (await marks.allTextContents()).join('|') === 'body.nowhere.b = a;', 'the line to be marked', waitMs);
     await script().click();
     await page.keyboard.type(' ');
-    await page.locator('.cm-lintRange-error').waitFor({ state: 'detached' });
+    await marks.first().waitFor({ state: 'detached' });
   });
 
   test('what a script may use is offered', async () => {
@@ -69,6 +70,8 @@ suite('studio', () => {
 
   test('rules are tried, and say what each did', async () => {
     await page.getByRole('tab', { name: 'Rules' }).click();
+    await page.getByRole('tabpanel', { name: 'Rules' }).waitFor();
+    await page.getByRole('tabpanel', { name: 'Scripts' }).waitFor({ state: 'hidden' });
     await run();
     await result().getByText('2 of 2 rules changed something').waitFor();
     await after().getByText('Answer in one sentence.').waitFor();
