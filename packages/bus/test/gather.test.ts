@@ -2,8 +2,8 @@
 import { expect, test } from '@jest/globals';
 import type { EdgeLimits } from '@model-gateway/contracts';
 import { answerGathers, createGatherer, createMemoryBus } from '../src/index.ts';
+import { until } from './support.ts';
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const part = (used: number) => ({ requests: { used } }) as unknown as EdgeLimits;
 
 test('answers of all processes, names of the silent, and no wait for who said goodbye', async () => {
@@ -13,9 +13,8 @@ test('answers of all processes, names of the silent, and no wait for who said go
   const one = answerGathers(bus, 'one', { 'edge-limits': () => part(1) });
   const two = answerGathers(bus, 'two', { 'edge-limits': () => part(2) });
   bus.tell('gather.here', { process: 'frozen', topics: ['edge-limits'] });
-  await sleep(5);
-  expect(gatherer.living('edge-limits')).toBe(3);
-  const first = await gatherer.gather('edge-limits', {}, 50);
+  await until(() => gatherer.living('edge-limits') === 3, 'all three are known');
+  const first = await gatherer.gather('edge-limits', {}, 500);
   expect(first.missing).toEqual(['frozen']);
   expect(first.answers).toEqual([
     { process: 'one', answer: part(1) },
@@ -24,9 +23,8 @@ test('answers of all processes, names of the silent, and no wait for who said go
   await two.dispose();
   time = 5_000;
   bus.tell('gather.here', { process: 'one', topics: ['edge-limits'] });
-  await sleep(5);
   time = 8_000;
-  expect(gatherer.living('edge-limits')).toBe(1);
+  await until(() => gatherer.living('edge-limits') === 1, 'who spoke last is left');
   const began = performance.now();
   expect(await gatherer.gather('edge-limits', {}, 10_000)).toEqual({ answers: [{ process: 'one', answer: part(1) }], missing: [] });
   // Who is not there any more is not waited for.

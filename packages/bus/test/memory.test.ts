@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { GatewayError } from '@model-gateway/errors';
 import { createMemoryBus } from '../src/index.ts';
 import { busConformance } from './conformance.ts';
-import { openRecorded, pattern, quiet, row } from './support.ts';
+import { openRecorded, pattern, quiet, row, until } from './support.ts';
 
 for (const strict of [false, true]) {
   busConformance(strict ? 'strict memory' : 'memory', async () => {
@@ -62,7 +62,7 @@ describe('memory bus', () => {
         broken: () => {},
       },
     );
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => reasons.length > 0 && bus.stats().openServed === 0, 'the callee hears of it');
     expect(reasons).toEqual(['the opener failed']);
     expect(errors).toEqual(['a stream handler threw']);
     expect(bus.stats()).toMatchObject({ openCalls: 0, openServed: 0 });

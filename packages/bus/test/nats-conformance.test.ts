@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { connectNatsBus } from '../src/index.ts';
 import { busConformance } from './conformance.ts';
-import { quiet, sleep, until } from './support.ts';
+import { inPlace, quiet, until } from './support.ts';
 
 if (natsAvailable('bus over NATS')) {
   let server: NatsServer;
@@ -21,8 +21,10 @@ if (natsAvailable('bus over NATS')) {
     const close = async () => {
       await Promise.all([near.drain(), far.drain()]);
     };
-    // A subscription is in place once the server has it; a moment is enough on this machine's loopback.
-    return { near, far, settle: () => sleep(30), close };
+    const settle = async () => {
+      await Promise.all([inPlace(near), inPlace(far)]);
+    };
+    return { near, far, settle, close };
   });
 } else {
   describe('bus over NATS', () => {

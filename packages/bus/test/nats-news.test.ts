@@ -8,7 +8,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type Bus, connectNatsBus } from '../src/index.ts';
-import { openRecorded, pattern, quiet, row, sleep, until } from './support.ts';
+import { inPlace, openRecorded, pattern, quiet, row, sleep, until } from './support.ts';
 
 const available = natsAvailable('durable news over NATS') && !process.env['NATS_URL'];
 if (!available && process.env['NATS_URL']) process.stderr.write('durable news over NATS DID NOT RUN: they need a server of their own, unset NATS_URL\n');
@@ -17,7 +17,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
   let server: NatsServer;
   const buses: Bus[] = [];
 
-  const connectBus = async (name: string, options: { outbox?: { items: number } } = {}) => {
+  const connectBus = async (name: string, options: { outbox?: { items: number }; ackWaitMs?: number } = {}) => {
     const bus = await connectNatsBus({ url: server.url, name, logger: quiet, drainMs: 1000, ackWaitMs: 2000, ...options });
     buses.push(bus);
     return bus;
@@ -37,6 +37,14 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
     const { state } = await (await jetstreamManager(connection)).streams.info('gw_news');
     await connection.close();
     return { waiting: state.messages, last: state.last_seq };
+  };
+
+  /** What is committed is gone from the store a moment later. */
+  const storeIsEmpty = async () => {
+    for (const deadline = Date.now() + 30_000; (await newsMessages()).waiting > 0; ) {
+      if (Date.now() > deadline) throw new Error('waited in vain for the store to be empty');
+      await sleep(20);
+    }
   };
 
   beforeEach(async () => {
@@ -61,7 +69,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
       if (i === 1400) await server.start();
     }
     await Promise.all(told);
-    await until(() => seen.size === 2000, 'all items', 15_000);
+    await until(() => seen.size === 2000, 'all items');
     expect(teller.stats().outboxItems).toBe(0);
   });
 
@@ -83,7 +91,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
     const seen = new Map<string, number>();
     listenInto(await connectBus('stats'), seen);
     await until(() => seen.size === 10, 'all items');
-    expect(await newsMessages()).toMatchObject({ waiting: 0 });
+    await storeIsEmpty();
   });
 
   test('a lost store is made again, for tellers and listeners', async () => {
@@ -95,7 +103,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
     await until(() => seen.has('before'), 'the first item');
     await server.restart({ loseStore: true });
     await teller.tellDurably('stats.request', 'after', row('after'));
-    await until(() => seen.has('after'), 'the second item', 10_000);
+    await until(() => seen.has('after'), 'the second item');
     expect([...seen.values()]).toEqual([1, 1]);
   });
 
@@ -111,7 +119,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
     // A server acknowledges what it is told in the middle of a deletion, and then deletes it.
     await sleep(300);
     await teller.tellDurably('stats.request', 'after', row('after'));
-    await until(() => seen.has('after'), 'the second item', 15_000);
+    await until(() => seen.has('after'), 'the second item');
   });
 
   test('handle never gets more than maxBatch items, and a refused batch comes again', async () => {
@@ -131,25 +139,23 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
       },
       { maxBatch: 70, maxWaitMs: 50 },
     );
-    await until(() => seen.size === 300, 'all items', 15_000);
+    await until(() => seen.size === 300, 'all items');
     expect(Math.max(...sizes)).toBeLessThanOrEqual(70);
-    await sleep(200);
-    expect(await newsMessages()).toMatchObject({ waiting: 0 });
+    await storeIsEmpty();
   });
 
   test('what a leaving listener holds goes to the next one at once', async () => {
     const teller = await connectBus('edge');
-    const first = await connectBus('stats');
+    // Longer than the test waits: what comes was given back.
+    const first = await connectBus('stats', { ackWaitMs: 300_000 });
     await until(() => teller.connected && first.connected, 'both connect');
     const ear = first.listenDurably('stats.request', async () => {}, { maxWaitMs: 60_000 });
     await teller.tellDurably('stats.request', 'h', row('h'));
     await sleep(300);
     await ear.dispose();
     const seen = new Map<string, number>();
-    const start = performance.now();
-    listenInto(await connectBus('stats-two'), seen);
+    listenInto(await connectBus('stats-two', { ackWaitMs: 300_000 }), seen);
     await until(() => seen.size === 1, 'the item');
-    expect(performance.now() - start).toBeLessThan(1500);
   });
 
   test('a server without room refuses news, which wait and arrive when there is room', async () => {
@@ -183,7 +189,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
     const far = await connectBus('far');
     await until(() => near.connected && far.connected, 'both connect');
     far.serve({ open: { 'console.http': (_request, body, stream) => stream.whole({}, body, {}) } });
-    await sleep(50);
+    await inPlace(far);
     const body = pattern(1_000_000);
     const heard = openRecorded(near, 'console.http', { remoteAddress: 'a'.repeat(100_000) }, { body });
     await heard.ended;

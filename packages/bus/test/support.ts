@@ -2,6 +2,7 @@
 import type { RequestRow } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/errors';
 import type { Bus, BusLogger, OpenSubject, StreamCall } from '../src/index.ts';
+import { NatsBus } from '../src/nats/nats-bus.ts';
 
 export interface Heard {
   call: StreamCall;
@@ -70,12 +71,31 @@ export function openRecorded(
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Resolves when `met` holds; throws with `what` after `withinMs`. */
-export async function until(met: () => boolean, what: string, withinMs = 8000): Promise<void> {
+export async function until(met: () => boolean, what: string, withinMs = 30_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!met()) {
     if (performance.now() > end) throw new Error(`waited ${withinMs} ms in vain for: ${what}`);
     await sleep(10);
   }
+}
+
+/** What a busy machine may add to a time that is promised. */
+export const busyMs = 5000;
+
+/** Takes the time of `run` until it is within `ms`, at most some times: what is slow by design is slow each time, what a busy machine adds is not. */
+export async function fastest(ms: number, run: () => Promise<void>): Promise<number> {
+  let best = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < 10 && best >= ms; tries++) {
+    const start = performance.now();
+    await run();
+    best = Math.min(best, performance.now() - start);
+  }
+  return best;
+}
+
+/** Resolves when the server knows what this bus serves and listens to by now. */
+export async function inPlace(bus: Bus): Promise<void> {
+  if (bus instanceof NatsBus) while (!(await bus.link.flush())) await sleep(10);
 }
 
 /** Bytes that differ everywhere, so that a swap or a loss shows. */

@@ -1,9 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Outbound } from './outbound.ts';
-import { type Listening, listenHttp, listenRaw, open, send, wait } from './support.ts';
+import { type Listening, listenHttp, listenRaw, open, send, until, wait } from './support.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -110,9 +111,7 @@ describe('a call', () => {
 
 describe('a call that cannot connect', () => {
   test('refused port', async () => {
-    const server = await listenRaw(() => {});
-    await server.close();
-    expect(await send(use(open()), { url: server.url }).done).toMatchObject({
+    expect(await send(use(open()), { url: 'http://127.0.0.1:1/' }).done).toMatchObject({
       class: 'connect',
       phase: 'connect',
       message: 'The upstream could not be reached.',
@@ -168,8 +167,7 @@ describe('a call that cannot connect', () => {
       class: 'timeout',
       phase: 'connect',
     });
-    await wait(60);
-    expect(hanging.sockets.every((socket) => socket.destroyed || socket.readableEnded)).toBe(true);
+    await until(() => hanging.sockets.every((socket) => socket.destroyed || socket.readableEnded), 'the connection to be closed');
   });
 
   test('an address that is none', async () => {
@@ -191,9 +189,9 @@ describe('limits', () => {
     const { end, ms, server } = await ends(() => {}, { first_byte_ms: 200 });
     expect(end).toMatchObject({ class: 'timeout', phase: 'first-byte' });
     expect(ms).toBeGreaterThan(190);
-    expect(ms).toBeLessThan(600);
-    await wait(60);
-    expect(server.sockets[0]?.destroyed || server.sockets[0]?.readableEnded).toBe(true);
+    // The next limit would be met after 30 s.
+    expect(ms).toBeLessThan(10_000);
+    await until(() => server.sockets.length > 0 && server.sockets.every((socket) => socket.destroyed || socket.readableEnded), 'the connection to be closed');
   });
 
   test('silence inside the reply', async () => {
@@ -209,7 +207,7 @@ describe('limits', () => {
         socket.write(chunked);
         timer = setInterval(() => socket.write('1\r\nx\r\n'), 20);
       },
-      { total_ms: 300, idle_ms: 200 },
+      { total_ms: 1500, idle_ms: 1000 },
     );
     clearInterval(timer);
     expect(end).toMatchObject({ class: 'timeout', phase: 'total' });
@@ -294,11 +292,13 @@ describe('back-pressure and abort', () => {
         },
       },
     );
-    await wait(300);
-    const stopped = written;
+    let stopped = -1;
+    // The buffers on the way are filled first.
+    while (written === 0 || written !== stopped) {
+      stopped = written;
+      await wait(300);
+    }
     expect(stopped).toBeLessThan(total);
-    await wait(150);
-    expect(written).toBe(stopped);
     seen.call.resume();
     expect(await seen.done).toBe('end');
     expect(seen.chunks.reduce((sum, chunk) => sum + chunk.length, 0)).toBe(total);
@@ -320,9 +320,8 @@ describe('back-pressure and abort', () => {
     seen.call.abort('again');
     seen.call.pause();
     seen.call.resume();
-    await wait(100);
-    expect(closedAt).toBeGreaterThan(0);
-    expect(closedAt - abortedAt).toBeLessThan(100);
+    await until(() => closedAt > 0, 'the connection to be closed');
+    expect(closedAt - abortedAt).toBeLessThan(2000);
     expect(seen.endings).toBe(1);
   });
 
@@ -338,14 +337,16 @@ describe('back-pressure and abort', () => {
   });
 
   test('close lets calls end, then aborts them, and refuses new ones', async () => {
-    const server = await serve(
-      listenHttp((request, response) => void (request.url === '/slow' ? setTimeout(() => response.end('x'), 100) : response.write('x'))),
-    );
+    const responses: ServerResponse[] = [];
+    const server = await serve(listenHttp((_request, response) => void responses.push(response)));
     const outbound = open();
     const slow = send(outbound, { url: `${server.url}/slow` });
     const endless = send(outbound, { url: `${server.url}/endless` });
-    await wait(30);
-    await outbound.close(250);
+    await until(() => responses.length === 2, 'both calls');
+    const closed = outbound.close(2000);
+    for (const response of responses) response.write('x');
+    responses.find(({ req }) => req.url === '/slow')?.end();
+    await closed;
     expect(await slow.done).toBe('end');
     expect(await endless.done).toMatchObject({ class: 'aborted' });
     expect(await send(outbound, { url: server.url }).done).toMatchObject({ class: 'aborted' });
@@ -388,20 +389,20 @@ describe('compressed replies', () => {
 
   test('each piece of a compressed stream arrives when it was sent', async () => {
     const { createGzip, constants } = await import('node:zlib');
+    let sendRest = (): unknown => undefined;
     const server = await serve(
       listenHttp((_request, response) => {
         response.writeHead(200, { 'content-encoding': 'gzip' });
         const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
         gzip.pipe(response);
         gzip.write('first');
-        setTimeout(() => gzip.end('second'), 200);
+        sendRest = () => gzip.end('second');
       }),
     );
-    const times: number[] = [];
-    const seen = send(use(open()), { url: server.url }, { data: () => times.push(performance.now()) });
+    // The second piece is sent when the first has arrived.
+    const seen = send(use(open()), { url: server.url }, { data: (one) => one.text() === 'first' && sendRest() });
     expect(await seen.done).toBe('end');
     expect(seen.text()).toBe('firstsecond');
-    expect((times.at(-1) as number) - (times[0] as number)).toBeGreaterThan(120);
   });
 });
 

@@ -33,7 +33,8 @@ export const listenRaw = (onConnection: (socket: Socket) => void): Promise<Liste
 export const listenHttp = (onRequest: RequestListener): Promise<Listening> => listening(createHttpServer(onRequest));
 
 export const silent = { warn() {}, error() {} };
-export const timeouts = { connect_ms: 2000, first_byte_ms: 2000, idle_ms: 2000, total_ms: 10_000 };
+/** None of them is met but by a test that sets its own. */
+export const timeouts = { connect_ms: 30_000, first_byte_ms: 30_000, idle_ms: 30_000, total_ms: 60_000 };
 export const open = (options: Partial<OutboundOptions> = {}): Outbound =>
   createOutbound({ allowPrivate: true, timeouts, userAgent: 'tests', logger: silent, ...options });
 
@@ -91,4 +92,10 @@ export function send(
   return seen;
 }
 
-export const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+/** After the time, and after what the network had ready by then was read. */
+export const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(() => setImmediate(resolve), ms));
+
+/** Resolves when `met` holds; throws with `what` after 30 s. */
+export async function until(met: () => boolean, what: string): Promise<void> {
+  for (const end = performance.now() + 30_000; !met(); await wait(10)) if (performance.now() > end) throw new Error(`waited in vain for: ${what}`);
+}

@@ -24,7 +24,6 @@ const call = async (servers: string[], name = 'api.test') => {
   return send(use(), {
     url: `http://${name}:${target.port}/`,
     egress: egress({ dns: { servers, ttl_secs: null }, tls: { ca: certificate.cert } }),
-    timeouts: { connect_ms: 8000 },
   }).done;
 };
 
@@ -32,7 +31,8 @@ describe('each scheme', () => {
   test('none: UDP', async () => {
     const dns = await startDns(home);
     expect(await call([`127.0.0.1:${dns.port}`])).toBe('end');
-    expect(dns.asked.sort()).toEqual(['udp api.test A', 'udp api.test AAAA']);
+    // A reply that is late is asked for again.
+    expect([...new Set(dns.asked)].sort()).toEqual(['udp api.test A', 'udp api.test AAAA']);
   });
 
   test('udp://, again over TCP when the answer is cut', async () => {
@@ -86,7 +86,7 @@ describe('answers', () => {
     expect(await again()).toBe('end');
     // Closing the connection makes the next call dial anew.
     for (const socket of target.sockets) socket.destroy();
-    await wait(20);
+    await wait(50);
     expect(await again()).toMatchObject({ class: 'refused-address' });
   });
 
@@ -128,7 +128,7 @@ describe('answers', () => {
     expect(silent.asked.length).toBeGreaterThan(2);
     const none = await startDns(() => ({ rcode: 3 }));
     expect(await call([`127.0.0.1:${none.port}`, `127.0.0.1:${good.port}`])).toMatchObject({ class: 'connect', phase: 'dns' });
-  }, 15_000);
+  });
 });
 
 test('bytes of all kinds are a reply or none, never an exception', () => {

@@ -1,9 +1,9 @@
 /** Calls through real proxies of every kind. */
 
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { OutboundFault } from '../src/index.ts';
-import { send } from '../src/support.ts';
+import { send, wait } from '../src/support.ts';
 import { type Certificate, makeCertificate } from './certificates.ts';
 import { cleanUp, listen, type Sending, startConnectProxy, startDns, startSocksProxy } from './servers.ts';
 import { egress, startTarget, use } from './support.ts';
@@ -90,14 +90,11 @@ describe('through a proxy', () => {
 });
 
 describe('a proxy that does not connect', () => {
-  const fault = (proxy: string, more: object = {}, url = 'http://u.test:1/') =>
-    send(use({ allowPrivate: true, ...more }), { url, egress: egress({ proxy }), timeouts: { connect_ms: 300 } }).done;
+  const fault = (proxy: string, more: object = {}, url = 'http://u.test:1/', timeouts: { connect_ms?: number } = {}) =>
+    send(use({ allowPrivate: true, ...more }), { url, egress: egress({ proxy }), timeouts }).done;
 
   test.each(['http', 'https', 'socks4', 'socks5h'])('%s refused', async (scheme) => {
-    const server = createServer();
-    const { port } = await listen(server);
-    await new Promise((resolve) => server.close(resolve));
-    expect(await fault(`${scheme}://127.0.0.1:${port}`)).toMatchObject({ class: 'connect', phase: 'proxy' });
+    expect(await fault(`${scheme}://127.0.0.1:1`)).toMatchObject({ class: 'connect', phase: 'proxy' });
   });
 
   test.each(['http', 'https', 'socks4', 'socks5h'])('%s that says nothing is given up in time, and its connection closed', async (scheme) => {
@@ -106,7 +103,7 @@ describe('a proxy that does not connect', () => {
       closed = resolve;
     });
     const { port } = await listen(createServer((socket) => void socket.resume().on('close', closed)));
-    expect(await fault(`${scheme}://127.0.0.1:${port}`, {}, 'http://127.0.0.1:9/')).toMatchObject({ class: 'timeout', phase: 'connect' });
+    expect(await fault(`${scheme}://127.0.0.1:${port}`, {}, 'http://127.0.0.1:9/', { connect_ms: 300 })).toMatchObject({ class: 'timeout', phase: 'connect' });
     await gone;
   });
 
@@ -134,13 +131,16 @@ describe('a proxy that does not connect', () => {
   });
 
   test('an aborted call leaves no connection', async () => {
-    const closed = new Promise(
-      (resolve) =>
-        void listen(createServer((socket) => void socket.resume().on('close', resolve))).then(({ port }) => {
-          const seen = send(use(), { url: 'https://u.test/', egress: egress({ proxy: `http://127.0.0.1:${port}` }) });
-          setTimeout(() => seen.call.abort('over'), 50);
-        }),
-    );
+    let connected = (_socket: Socket): void => {};
+    const connection = new Promise<Socket>((resolve) => {
+      connected = resolve;
+    });
+    const { port } = await listen(createServer((socket) => connected(socket)));
+    const seen = send(use(), { url: 'https://u.test/', egress: egress({ proxy: `http://127.0.0.1:${port}` }) });
+    const socket = await connection;
+    const closed = new Promise((resolve) => socket.resume().on('close', resolve));
+    await wait(20);
+    seen.call.abort('over');
     await closed;
   });
 

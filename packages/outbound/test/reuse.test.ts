@@ -1,7 +1,7 @@
 /** Connections that may hold anything of another exchange are closed, not used again: raw TCP servers that misbehave. */
 import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type Seen, send, wait } from '../src/support.ts';
+import { type Seen, send, until, wait } from '../src/support.ts';
 import { cleanUp, listen } from './servers.ts';
 import { use } from './support.ts';
 
@@ -11,7 +11,11 @@ const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const smuggled = 'HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\nSTOLEN!';
 
 /** `first` answers the first request of the first connection; every later request gets `ok`. Gives the texts of two calls and the connections used. */
-async function twoCalls(first: (socket: Socket) => void, between: (seen: Seen) => Promise<unknown> = (seen) => seen.done, body = Buffer.from('{}')) {
+async function twoCalls(
+  first: (socket: Socket) => void,
+  between: (seen: Seen, sockets: readonly Socket[]) => Promise<unknown> = (seen) => seen.done,
+  body = Buffer.from('{}'),
+) {
   let requests = 0;
   const { port, sockets } = await listen(
     createServer((socket) =>
@@ -24,7 +28,7 @@ async function twoCalls(first: (socket: Socket) => void, between: (seen: Seen) =
   );
   const outbound = use();
   const one = send(outbound, { url: `http://127.0.0.1:${port}/`, body });
-  await between(one);
+  await between(one, sockets);
   await wait(30);
   const two = send(outbound, { url: `http://127.0.0.1:${port}/` });
   const end = await two.done;
@@ -49,7 +53,11 @@ describe('a connection is not used again', () => {
     ['connection: close', (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok')],
     ['an HTTP/1.0 reply', (socket: Socket) => socket.write('HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok')],
   ])('after %s', async (_what, first) => {
-    const { one, two, end, connections } = await twoCalls(first);
+    // Closed before the next call, or what comes unasked could still be taken for its reply.
+    const { one, two, end, connections } = await twoCalls(first, async (seen, sockets) => {
+      await seen.done;
+      await until(() => sockets.every((socket) => socket.destroyed || socket.readableEnded), 'the connection to be closed');
+    });
     expect([one.text(), end, two.text(), connections]).toEqual(['ok', 'end', 'ok', 2]);
   });
 

@@ -75,15 +75,18 @@ function replyTo(bytes: Buffer, over: Over, answering: Answering, asked: string[
 /** UDP and TCP on one port. */
 export async function startDns(answering: Answering): Promise<TestDns> {
   const asked: string[] = [];
-  const { port } = await listen(streamDns(createServer(), 'tcp', answering, asked));
-  const udp = createSocket('udp4');
-  udp.on('message', (bytes, from) => {
-    const reply = replyTo(bytes, 'udp', answering, asked);
-    if (reply) udp.send(reply, from.port, from.address);
-  });
-  await new Promise<void>((resolve) => udp.bind(port, '127.0.0.1', resolve));
-  onCleanUp(() => new Promise<void>((resolve) => udp.close(resolve)));
-  return { port, asked };
+  for (;;) {
+    const { port } = await listen(streamDns(createServer(), 'tcp', answering, asked));
+    const udp = createSocket('udp4');
+    udp.on('message', (bytes, from) => {
+      const reply = replyTo(bytes, 'udp', answering, asked);
+      if (reply) udp.send(reply, from.port, from.address);
+    });
+    onCleanUp(() => new Promise<void>((resolve) => udp.close(resolve)));
+    // The number is free for TCP; somebody may hold it for UDP.
+    const bound = await new Promise<boolean>((resolve) => udp.once('error', () => resolve(false)).bind(port, '127.0.0.1', () => resolve(true)));
+    if (bound) return { port, asked };
+  }
 }
 
 export async function startDnsOverTls(answering: Answering, { cert, key }: Certificate): Promise<TestDns> {

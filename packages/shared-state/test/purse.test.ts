@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { MemoryState, type Patience, Purse, type SharedState } from '../src/index.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
-const patient = (ms = 5_000): Patience & { leave(): void } => {
+const patient = (ms = 60_000): Patience & { leave(): void } => {
   const hearing: (() => void)[] = [];
   return { ms, onLeave: (leave) => hearing.push(leave), leave: () => hearing.forEach((one) => one()) };
 };
@@ -63,7 +63,7 @@ describe.each(['here', 'remote'])('a state that is %s', (where) => {
     const began = performance.now();
     expect((await purse.reserve(1, () => 100, patient(60))).allowed).toBe(false);
     expect(performance.now() - began).toBeGreaterThan(50);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   test('who leaves stands in nobody’s way, even while a question is under way', async () => {
@@ -88,7 +88,7 @@ describe.each(['here', 'remote'])('a state that is %s', (where) => {
     const { purse } = open();
     let limit = 100;
     await purse.reserve(100, () => limit);
-    const waiting = Array.from({ length: 200 }, () => purse.reserve(1, () => limit, patient(3_000)));
+    const waiting = Array.from({ length: 200 }, () => purse.reserve(1, () => limit, patient(60_000)));
     const early = await Promise.race([waiting.at(-1), turn().then(turn).then(turn)]);
     expect(early).toMatchObject({ allowed: false });
     limit = 120;
@@ -106,7 +106,7 @@ describe.each(['here', 'remote'])('a state that is %s', (where) => {
         const dearest = Math.max(0, ...requests.map(({ amount }) => amount));
         await Promise.all(
           requests.map(async ({ amount, share, turns }) => {
-            const { allowed } = await purse.reserve(amount, () => limit, patient(2_000));
+            const { allowed } = await purse.reserve(amount, () => limit, patient(60_000));
             if (!allowed) return;
             for (let at = 0; at < turns; at++) await turn();
             purse.settle(amount, Math.floor(amount * share));

@@ -27,7 +27,7 @@ describe('histograms', () => {
 
 describe.each(engines())('statistics on $name', (engine) => {
   let storage: Storage;
-  beforeAll(() => engine.start(), 60_000);
+  beforeAll(() => engine.start());
   afterEach(() => storage.close());
   afterAll(() => engine.stop());
   const opened = async (): Promise<Storage> => {
