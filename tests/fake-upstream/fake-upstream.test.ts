@@ -125,6 +125,7 @@ describe('scripted faults', () => {
 
   test('eof@k ends cleanly after k bytes', async () => {
     expect((await (await chat('eof@300')).arrayBuffer()).byteLength).toBe(300);
+    await last().whenClosed;
     expect(last().closed?.reason).toBe('finished');
     expect((await (await chat('eof@0')).arrayBuffer()).byteLength).toBe(0);
   });
@@ -136,8 +137,12 @@ describe('scripted faults', () => {
     await reader.cancel();
     await last().whenClosed;
     expect([last().bytesWritten, last().closed?.reason]).toEqual([200, 'left']);
-    const leave = AbortSignal.timeout(150);
-    await expect(post('/v1/messages', { model: 'hang', messages: [] }, leave)).rejects.toThrow();
+    const heard = upstream.requests.length;
+    const leaving = new AbortController();
+    const hanging = post('/v1/messages', { model: 'hang', messages: [] }, leaving.signal);
+    while (upstream.requests.length === heard) await new Promise((resolve) => setTimeout(resolve, 5));
+    leaving.abort();
+    await expect(hanging).rejects.toThrow();
     await last().whenClosed;
     expect([last().bytesWritten, last().closed?.reason]).toEqual([0, 'left']);
   });
@@ -165,10 +170,11 @@ describe('scripted faults', () => {
     const response = await chat('pump');
     const reader = response.body!.getReader();
     expect(new TextDecoder().decode((await reader.read()).value)).toContain('data: {');
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    const stopped = last().bytesWritten;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(last().bytesWritten).toBe(stopped);
+    // Until what lies between both is full.
+    for (let before = -1; before !== last().bytesWritten; ) {
+      before = last().bytesWritten;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
     await reader.cancel();
     await last().whenClosed;
     expect(last().closed?.reason).toBe('left');

@@ -9,12 +9,11 @@ describe.each(arrangements('balancing'))('%s', (arrangement) => {
   beforeAll(async () => {
     fake = await startFakeUpstream();
     gateway = await startGateway({ arrangement });
-    const timeouts = { connect_ms: 1000, first_byte_ms: 300 };
     await gateway.configure({
       upstreams: [
-        ...['a', 'b', 'c'].map((name) => ({ name, protocol: 'alpha' as const, base_url: fake.url, api_keys: [{ key: `key-of-${name}` }], timeouts })),
+        ...['a', 'b', 'c'].map((name) => ({ name, protocol: 'alpha' as const, base_url: fake.url, api_keys: [{ key: `key-of-${name}` }] })),
         { name: 'many', protocol: 'alpha', base_url: fake.url, api_keys: [{ key: 'first-key' }, { key: 'second-key' }, { key: 'standby-key', weight: 0 }] },
-        { name: 'gone', protocol: 'alpha', base_url: 'http://127.0.0.1:9', api_keys: [{ key: 'key-of-gone' }], timeouts },
+        { name: 'gone', protocol: 'alpha', base_url: 'http://127.0.0.1:9', api_keys: [{ key: 'key-of-gone' }] },
       ],
       models: [
         { name: 'ok-a', upstream: 'a', upstream_model_id: 'ok', hide_name: true },

@@ -56,7 +56,8 @@ function configure(): { upstreams: UpstreamInput[]; models: ModelInput[]; loadBa
   const loadBalancers: LoadBalancerInput[] = [];
   const node = (name: string, fault: Fault | null, manyKeys: boolean): void => {
     const api_keys = (manyKeys ? keys : keys.slice(0, 1)).map((key) => ({ key }));
-    const timeouts = { connect_ms: 2000, first_byte_ms: 250, idle_ms: 250 };
+    // Only who never answers is given little time: any other may be slow on a busy machine.
+    const timeouts = { connect_ms: 20_000, ...(fault?.model === 'hang' && { first_byte_ms: 250, idle_ms: 250 }) };
     upstreams.push({ name, protocol: 'alpha', base_url: fault?.host ? hosts[fault.host] : fake.url, api_keys, timeouts });
     models.push({ name, upstream: name, upstream_model_id: fault?.model ?? 'ok' });
   };

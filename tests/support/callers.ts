@@ -137,7 +137,7 @@ export class Callers {
     const all = Array.from({ length: count }, (_, at) =>
       this.ask(clientNames[at % clientNames.length]!, models[Math.floor(at / clientNames.length) % models.length]!, options),
     );
-    await until(() => all.every((one) => one.firstByteAt !== null || one.endedAt !== null), 'every stream to begin', 20_000);
+    await until(() => all.every((one) => one.firstByteAt !== null || one.endedAt !== null), 'every stream to begin');
     return all;
   }
 
@@ -153,7 +153,7 @@ export class Callers {
   }
 
   /** Exactly one row for each answered request of the ledger, waited for up to `ms`; one that got no answer may never have arrived, and has at most one. */
-  async checkRows(ms = 15_000): Promise<void> {
+  async checkRows(ms = 30_000): Promise<void> {
     const wanted = this.ledger.filter((one) => one.endedAt !== null);
     const deadline = performance.now() + ms;
     for (;;) {
@@ -172,7 +172,7 @@ export class Callers {
   }
 
   /** The sums say what the rows say: each was counted once. Rows that are still on their way, up to `ms`, may come between the two questions. */
-  async checkSums(ms = 10_000): Promise<void> {
+  async checkSums(ms = 30_000): Promise<void> {
     const deadline = performance.now() + ms;
     for (;;) {
       const counts = new Map<string, number>();
@@ -219,7 +219,7 @@ export const words = (count: number): string => Array.from({ length: count }, (_
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Polls until `check` is true; fails with what was waited for. */
-export async function until(check: () => boolean | Promise<boolean>, what: string, ms = 5000): Promise<void> {
+export async function until(check: () => boolean | Promise<boolean>, what: string, ms = 30_000): Promise<void> {
   const deadline = performance.now() + ms;
   while (!(await check())) {
     if (performance.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);

@@ -63,7 +63,7 @@ export interface TestGateway {
   configure(configuration: Configuration): Promise<void>;
   /** One call of the console API; `path` follows `/console/api`. */
   console(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ConsoleReply>;
-  /** Waits until requests see every change that was answered before. */
+  /** Waits until requests see every change that was answered before, whichever edge they come to. */
   settle(): Promise<void>;
   /** The row of a request, by minted id or `z-request-id`; waits for it. */
   row(requestId: string): Promise<RequestRow>;
@@ -204,10 +204,11 @@ class Gateway implements TestGateway {
     const name = `mark-${this.#marks++}`;
     const made = await this.console('POST', '/access-keys', { name, group: 'everyone', key });
     if (made.status !== 201) throw new Error(`the console refused a key: ${JSON.stringify(made.body)}`);
-    await until(
-      async () => (await fetch(`${this.url}/v1/models`, { headers: { authorization: `Bearer ${key}`, 'z-request-id': settling } })).ok,
-      'the edge to see the configuration',
-    );
+    for (const url of this.edgeUrls)
+      await until(
+        async () => (await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}`, 'z-request-id': settling } })).ok,
+        'the edge to see the configuration',
+      );
   }
 
   async row(requestId: string): Promise<RequestRow> {
@@ -249,12 +250,12 @@ class Gateway implements TestGateway {
     await Promise.all(Object.values(others).map((one) => one.kill('SIGTERM')));
     await this.nats?.dispose();
     await this.postgres?.stop();
-    rmSync(this.#home, { recursive: true, force: true });
+    rmSync(this.#home, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 
 /** Polls until `check` says yes; a rejection (a refused connection) is a no. */
-export async function until(check: () => Promise<boolean>, what: string, ms = 20_000): Promise<void> {
+export async function until(check: () => Promise<boolean>, what: string, ms = 30_000): Promise<void> {
   const deadline = Date.now() + ms;
   let cause: unknown;
   for (;;) {

@@ -136,7 +136,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
 }
 
 /** Polls until `find` gives something; fails with what was waited for. */
-export async function until<T>(find: () => T | undefined | false, what: string, ms = 5000): Promise<T> {
+export async function until<T>(find: () => T | undefined | false, what: string, ms = 30_000): Promise<T> {
   const deadline = Date.now() + ms;
   for (;;) {
     const found = find();
