@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
 
-const until = async <T>(what: () => Promise<T | null | undefined | false>, ms = 10_000): Promise<T> => {
+const until = async <T>(what: () => Promise<T | null | undefined | false>, ms = 30_000): Promise<T> => {
   const start = performance.now();
   for (;;) {
     const found = await what();
@@ -26,8 +26,8 @@ describe.each(arrangements('administration'))('administration, %s', (arrangement
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startGateway({ arrangement });
-  }, 60_000);
-  afterAll(() => gateway?.stop(), 60_000);
+  });
+  afterAll(() => gateway?.stop());
 
   const audit = async (query: string): Promise<Item[]> => (await gateway.console('GET', `/audit-logs?limit=500&${query}`)).body.items;
   const ask = (model: string, headers: Record<string, string> = {}) =>

@@ -17,11 +17,11 @@ beforeAll(async () => {
   gateway = await startGateway({ arrangement: 'embedded', env: { CONSOLE_PASSWORD: password } });
   await gateway.configure(scriptedModels(upstream.url, ['ok', 'status:500']));
   checker = createAnswerChecker((await gateway.console('GET', '/openapi.json')).body);
-}, 90_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   await upstream?.close();
-}, 60_000);
+});
 
 /** A call whose answer is held against the document; `wanted` is its status. */
 async function call(method: string, path: string, body?: unknown, { wanted = 200, token = gateway.consoleKey, accept = '*/*' } = {}) {
@@ -111,7 +111,7 @@ test('configuration', async () => {
   await call('POST', `history/${revision}/rollback?dry_run=true`);
   await call('POST', `history/${revision}/rollback`);
   await call('GET', 'audit-logs?limit=100');
-}, 60_000);
+});
 
 test('people', async () => {
   await call('GET', 'sign-in-options');
@@ -135,7 +135,7 @@ test('people', async () => {
   await call('DELETE', 'sessions?username=mona', undefined, { wanted: 204 });
   await call('DELETE', 'users/mona', undefined, { wanted: 204 });
   await call('POST', 'logout', undefined, { token, wanted: 204 });
-}, 60_000);
+});
 
 test('looking on and trying', async () => {
   await gateway.configure({ key_groups: [{ name: 'everyone', models: ['*'], store_bodies: { enabled: true } }] });
@@ -179,7 +179,7 @@ test('looking on and trying', async () => {
   await call('GET', 'scripts/types');
   await call('POST', 'rules/test', { rules: [{ mode: 'overwrite', path: 'a', value: 1 }], body: { a: 0 } });
   await call('GET', 'openapi.json');
-}, 60_000);
+});
 
 test('the live tail', async () => {
   const leaving = new AbortController();

@@ -31,7 +31,7 @@ class Changes {
   }
 
   async reach(count: number): Promise<void> {
-    await until(() => this.acknowledged.size >= count, `${count} acknowledged changes`, 60_000);
+    await until(() => this.acknowledged.size >= count, `${count} acknowledged changes`, 120_000);
   }
 
   async stop(): Promise<void> {
@@ -78,7 +78,7 @@ async function checkLedger(gateway: TestGateway, { acknowledged }: Changes): Pro
       return missing.length === 0;
     },
     'the records of all acknowledged changes',
-    20_000,
+    60_000,
   ).catch(() => undefined);
   expect(missing).toEqual([]);
   const twice = [...(await readRecords(gateway))].filter(([, count]) => count !== 1);
@@ -142,16 +142,16 @@ describe.each(arrangements('audit-ledger'))('%s', (arrangement) => {
     upstream = await startFakeUpstream();
     gateway = await startGateway({ arrangement });
     await gateway.configure(scriptedModels(upstream.url, ['ok']));
-  }, 120_000);
+  });
   afterAll(async () => {
     await gateway?.stop();
     await upstream?.close();
-  }, 60_000);
+  });
 
   test('nothing that was acknowledged is without its record', async () => {
     const dice = createDice(7);
     const callers = new Callers(gateway);
-    await callers.untilServed('alpha ok', 10_000);
+    await callers.untilServed('alpha ok', 60_000);
     const changes = new Changes(gateway);
     let loading = true;
     const load = Array.from({ length: 4 }, async (_, one) => {
@@ -170,7 +170,7 @@ describe.each(arrangements('audit-ledger'))('%s', (arrangement) => {
       await changes.reach(changes.acknowledged.size + writers);
       const faults = callers.ledger.slice(from).filter(({ endedAt, status, ending }) => endedAt !== null && (status !== 200 || ending !== 'complete'));
       if (unharmed) expect({ name, faults: faults.map(({ status, ending, text }) => ({ status, ending, text })) }).toEqual({ name, faults: [] });
-      else await callers.untilServed('alpha ok', 15_000);
+      else await callers.untilServed('alpha ok', 60_000);
     }
     await changes.reach(wanted);
     await changes.stop();
@@ -179,8 +179,8 @@ describe.each(arrangements('audit-ledger'))('%s', (arrangement) => {
     expect(changes.acknowledged.size).toBeGreaterThanOrEqual(wanted);
     await checkLedger(gateway, changes);
     // In one process, rows of the last moment before a kill go with it (outbox.test.ts says how long that is); what was counted was counted once.
-    if (arrangement === 'split') await callers.checkRows(30_000);
+    if (arrangement === 'split') await callers.checkRows(60_000);
     await callers.checkSums();
     callers.close();
-  }, 240_000);
+  }, 600_000);
 });

@@ -157,8 +157,8 @@ describe.each(arrangements('body rules'))('%s', (arrangement) => {
       key_groups: [{ name: 'narrow', models: ['asked'] }],
       access_keys: [{ name: 'narrow', group: 'narrow', key: narrowKey }],
     });
-  }, 60_000);
-  afterAll(() => gateway.stop(), 30_000);
+  });
+  afterAll(() => gateway.stop());
 
   const messages = (model: string, body: Record<string, unknown>, headers: Record<string, string> = {}) =>
     send(gateway.url, '/v1/messages', {

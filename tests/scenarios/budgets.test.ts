@@ -59,7 +59,7 @@ describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s',
       ],
     });
     for (const url of gateway.edgeUrls) await until(async () => (await ask('rerouted', { model: 'gpt-4o-mini' }, { url })).ok, 'every edge to know the keys');
-  }, 90_000);
+  });
   afterAll(async () => {
     await gateway?.stop();
     await upstream.close();

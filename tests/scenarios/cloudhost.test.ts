@@ -42,7 +42,7 @@ beforeAll(async () => {
       { name: 'skewed', upstream: 'session', upstream_model_id: 'err:403:InvalidSignatureException' },
     ],
   });
-}, 60_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   await fake?.close();

@@ -38,7 +38,7 @@ describe.each(arrangements('completions'))('legacy completions on a %s gateway',
       access_keys: [{ name: 'few', group: 'few', key: limitedKey }],
     });
     client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
-  }, 90_000);
+  });
   afterAll(async () => {
     await gateway?.stop();
     await fake?.close();

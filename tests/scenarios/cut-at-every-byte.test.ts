@@ -97,7 +97,7 @@ describe.each(pairs)('$name', ({ client, upstream }) => {
         }
       }
     },
-    120_000,
+    400_000,
   );
 });
 

@@ -26,8 +26,8 @@ describe.each(arrangements('fidelity'))('%s', (arrangement) => {
         { name: 'bytes-only', upstream: 'generate', upstream_model_id: 'ok' },
       ],
     });
-  }, 60_000);
-  afterAll(() => gateway.stop(), 30_000);
+  });
+  afterAll(() => gateway.stop());
 
   const chat = (body: object) =>
     send(gateway.url, '/v1/chat/completions', {
@@ -54,7 +54,7 @@ describe.each(arrangements('fidelity'))('%s', (arrangement) => {
     await gateway.console('PATCH', '/key-groups/everyone', { strict_translation: null });
     await gateway.settle();
     expect((await chat({ seed: 1 })).status).toBe(200);
-  }, 60_000);
+  });
 
   test('tokens are counted here for an upstream without a counter', async () => {
     const answer = await send(gateway.url, '/v1/responses/input_tokens', {
@@ -62,7 +62,7 @@ describe.each(arrangements('fidelity'))('%s', (arrangement) => {
       body: JSON.stringify({ model: 'counts-not', input: 'hello world' }),
     });
     expect([answer.status, answer.json]).toEqual([200, { object: 'response.input_tokens', input_tokens: 2 }]);
-  }, 60_000);
+  });
 
   test('a private address in a body is never called, even where upstreams may be private', async () => {
     const before = upstream.requests.length;

@@ -75,7 +75,7 @@ describe.each(pairs)('$name', ({ client, upstream }) => {
         method: 'POST',
         headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', 'z-request-id': id },
         body: JSON.stringify(body),
-        signal: AbortSignal.timeout(20_000),
+        signal: AbortSignal.timeout(60_000),
       });
       const text = await reply.text();
       const row = await gateway.row(id);

@@ -33,6 +33,13 @@ export function watchGrowth(gateway: TestGateway): () => Record<string, number> 
   };
 }
 
+/** Until the bus server has noticed that a process is gone it takes messages for it, which then reach nobody. */
+export async function leftTheBus(gateway: TestGateway, name: string): Promise<boolean> {
+  if (!gateway.nats?.monitorUrl) return true;
+  const reply = await fetch(`${gateway.nats.monitorUrl}/connz`);
+  return ((await reply.json()) as { connections: { name?: string }[] }).connections.every((one) => one.name !== name);
+}
+
 /** What nats-server's monitor counts; null without a bus server of our own. */
 export async function slowConsumers(gateway: TestGateway): Promise<number | null> {
   if (!gateway.nats?.monitorUrl) return null;

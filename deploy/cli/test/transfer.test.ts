@@ -34,7 +34,7 @@ beforeAll(async () => {
     });
     gateway.once('exit', () => reject(new Error(`the gateway ended: ${out}`)));
   });
-}, 60_000);
+});
 afterAll(async () => {
   if (gateway.exitCode === null) {
     const ended = new Promise((resolve) => gateway.once('exit', resolve));
@@ -102,7 +102,7 @@ test('apply, export, apply: the same configuration, secrets sealed, the file for
   expect([again.code, again.err]).toEqual([0, '']);
   const printed = await run('export', '--format', 'json');
   expect((JSON.parse(printed.out) as { models: unknown[] }).models).toHaveLength(1);
-}, 60_000);
+});
 
 test('all or nothing: one wrong entry, and no other is applied', async () => {
   const before = [await names('upstreams'), await names('models')];
