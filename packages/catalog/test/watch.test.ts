@@ -17,7 +17,7 @@ function lossyBus(bus: Bus): Bus & { losing: boolean } {
   return lossy;
 }
 
-const until = async (condition: () => boolean, limitMs: number): Promise<number> => {
+const until = async (condition: () => boolean, limitMs = 30_000): Promise<number> => {
   const start = performance.now();
   while (!condition()) {
     if (performance.now() - start > limitMs) throw new Error(`not within ${limitMs} ms`);
@@ -57,15 +57,15 @@ describe('catalog over the bus', () => {
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(said).toEqual(['info waiting for the console to give the configuration']);
     source.start();
-    await until(() => early.ready, 2000);
+    await until(() => early.ready);
     await source.stop();
-    await until(() => said.length === 3, 2000);
+    await until(() => said.length === 3);
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(said.slice(1)).toEqual(['info the configuration can be read', 'warn the console does not answer, going on with what is known']);
     await early.stop();
   });
 
-  test('holds everything after the start, and sees a write within a second', async () => {
+  test('holds everything after the start, and sees a write when it is told of it', async () => {
     await storage.catalog.change(async (writer) => {
       await writer.upstreams.insert('u1', sampleUpstream());
       await writer.models.insert('m1', sampleModel({ aliases: ['quick'] }));
@@ -73,6 +73,7 @@ describe('catalog over the bus', () => {
       await writer.accessKeys.insert('a1', sampleKey());
     });
     source.start();
+    watcher = createCatalogWatcher({ bus, logger, pollMs: 60_000 });
     await watcher.start();
     expect(watcher.ready).toBe(true);
     expect(watcher.current()?.names.get('quick')?.canonical).toBe('fast');
@@ -80,7 +81,8 @@ describe('catalog over the bus', () => {
     const heard: number[] = [];
     watcher.onChange(({ revision }) => heard.push(revision));
     const { revision } = await addGroup('second');
-    expect(await until(() => watcher.current()?.keyGroups.has('second') ?? false, 1_000)).toBeLessThan(1_000);
+    // By the news: the next poll is a minute away.
+    expect(await until(() => watcher.current()?.keyGroups.has('second') ?? false)).toBeLessThan(20_000);
     expect(heard).toEqual([revision]);
     expect(watcher.current()?.models).toBe((await watcher.at(revision - 1)).models);
   });
@@ -90,7 +92,7 @@ describe('catalog over the bus', () => {
     await watcher.start();
     sourceBus.losing = true;
     const { revision } = await addGroup('unheard');
-    await until(() => watcher.current()?.revision === revision, 2_000);
+    await until(() => watcher.current()?.revision === revision);
   });
 
   test('waits for a console that comes later', async () => {
@@ -98,7 +100,7 @@ describe('catalog over the bus', () => {
     expect(watcher.ready).toBe(false);
     expect(watcher.current()).toBeNull();
     source.start();
-    await until(() => watcher.ready, 2_000);
+    await until(() => watcher.ready);
   });
 
   test('goes on with what it knows while console or database are away', async () => {
@@ -113,7 +115,7 @@ describe('catalog over the bus', () => {
     expect(watcher.current()?.keyGroups.has('later')).toBe(false);
     source = createCatalogSource({ storage, bus: sourceBus, logger });
     source.start();
-    await until(() => watcher.current()?.keyGroups.has('later') ?? false, 2_000);
+    await until(() => watcher.current()?.keyGroups.has('later') ?? false);
   });
 
   test('gives pinned revisions, fetches a newer one, refuses what is gone', async () => {
@@ -121,7 +123,7 @@ describe('catalog over the bus', () => {
     await watcher.start();
     const first = watcher.current()!;
     await addGroup('one');
-    await until(() => watcher.current() !== first, 1_000);
+    await until(() => watcher.current() !== first);
     expect(watcher.at(first.revision)).toBe(first);
     sourceBus.losing = true;
     const { revision } = await addGroup('two');
@@ -139,7 +141,7 @@ describe('catalog over the bus', () => {
     const late = createCatalogWatcher({ bus, logger, pollMs: 60_000 });
     await late.start();
     const { revision } = await addGroup('one');
-    await until(() => watcher.current()?.revision === revision, 1_000);
+    await until(() => watcher.current()?.revision === revision);
     sourceBus.losing = true;
     await addGroup('two');
     expect((await late.at(revision)).keyGroups.has('two')).toBe(false);
@@ -154,7 +156,7 @@ describe('catalog over the bus', () => {
     const other = createCatalogWatcher({ bus, logger, pollMs: 60_000 });
     await other.start();
     await addGroup('two');
-    await until(() => watcher.current()?.revision === revision + 1, 2_000);
+    await until(() => watcher.current()?.revision === revision + 1);
     // This watcher's poll may have fallen between the two.
     const passed = await watcher.at(revision);
     expect(passed.keyGroups.has('one')).toBe(true);
@@ -175,7 +177,7 @@ describe('catalog over the bus', () => {
       await writer.accessKeys.insert('a1', sampleKey());
     });
     const { revision } = await addGroup('one');
-    await until(() => follower.current()?.revision === revision, 1_000);
+    await until(() => follower.current()?.revision === revision);
     sourceBus.losing = true;
     await storage.catalog.change(async (writer) => {
       await writer.accessKeys.remove((await writer.accessKeys.find('ada'))!);
@@ -204,7 +206,7 @@ describe('catalog over the bus', () => {
     await older.migrate();
     const olderSource = createCatalogSource({ storage: older, bus: sourceBus, logger });
     olderSource.start();
-    await until(() => watcher.current()?.keyGroups.size === 0, 2_000);
+    await until(() => watcher.current()?.keyGroups.size === 0);
     await olderSource.stop();
     await older.close();
   });
@@ -220,6 +222,6 @@ describe('catalog over the bus', () => {
     await watcher.start();
     expect(watcher.current()?.accessKeys.size).toBe(20_000);
     await addGroup('more');
-    await until(() => watcher.current()?.keyGroups.has('more') ?? false, 1_000);
+    await until(() => watcher.current()?.keyGroups.has('more') ?? false);
   });
 });

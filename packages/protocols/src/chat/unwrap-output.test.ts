@@ -92,7 +92,7 @@ describe('the fence', () => {
     const began = process.cpuUsage();
     for (let i = 0; i < 100_000; i++) passed += stripper.push(' ').length;
     expect(passed).toBeGreaterThan(99_000);
-    expect(process.cpuUsage(began).user / 1000).toBeLessThan(2000);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(10_000);
   });
 });
 
@@ -124,7 +124,7 @@ describe('fitsSchema', () => {
     const began = process.cpuUsage();
     fitsSchema({ a: 1 }, { allOf: Array.from({ length: 50 }, () => ({ $ref: '#' })) });
     fitsSchema({ a: 1 }, wide);
-    expect(process.cpuUsage(began).user / 1000).toBeLessThan(2000);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(10_000);
   });
 });
 

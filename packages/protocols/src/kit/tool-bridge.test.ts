@@ -192,8 +192,8 @@ describe('field note 26: free-text tools', () => {
     expect([...json].map((unit) => unwrapper.push(unit)).join('') + unwrapper.finish()).toBe('x'.repeat(10_000));
     const began = process.cpuUsage();
     const blanks = new InputUnwrapper();
-    for (let at = 0; at < 20_000; at++) blanks.push('          ');
+    for (let at = 0; at < 100_000; at++) blanks.push('          ');
     blanks.finish();
-    expect(process.cpuUsage(began).user / 1000).toBeLessThan(500);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(5_000);
   });
 });
