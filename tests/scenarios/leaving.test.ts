@@ -5,11 +5,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type InProcessGateway, startInProcess, until } from '../support/in-process.ts';
 
 const event = (value: unknown): string => `data: ${JSON.stringify({ id: 'x', model: 'real', ...(value as object) })}\n\n`;
+/** Far beyond what leaving takes, so that the two are told apart. */
+const deadlineMs = 3000;
 let upstream: Server;
 let gateway: InProcessGateway;
 let open = 0;
 let heard = 0;
-/** Ends the replies that `whole` has begun. */
+/** Ends the replies that `whole` and `billed` have begun. */
 const held: (() => void)[] = [];
 const whole = JSON.stringify({
   id: 'x',
@@ -35,10 +37,7 @@ beforeAll(async () => {
     response.write(event({ choices: [{ index: 0, delta: { content: 'hello' }, finish_reason: null }] }));
     if (incoming.url!.startsWith('/stalled')) return;
     const usage = { prompt_tokens: 3, completion_tokens: 2 };
-    setTimeout(
-      () => response.end(`${event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}${event({ choices: [], usage })}data: [DONE]\n\n`),
-      300,
-    );
+    held.push(() => response.end(`${event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}${event({ choices: [], usage })}data: [DONE]\n\n`));
   });
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   const at = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
@@ -52,7 +51,7 @@ beforeAll(async () => {
       ...((name === 'billed' || name === 'whole') && { on_client_abort: 'drain' as const }),
     })),
     models: names.map((name) => ({ name, upstream: name, upstream_model_id: 'real' })),
-    edge: { maxRequestMs: 1000 },
+    edge: { maxRequestMs: deadlineMs },
     drains: { most: 1, ms: 20_000 },
   });
 });
@@ -82,12 +81,14 @@ async function leave(model: string, id: string, stream = true): Promise<void> {
 
 test.each(['silent', 'stalled'])('a caller who leaves cancels a %s upstream within a second', async (model) => {
   await leave(model, `leave-${model}`);
-  await until(() => open === 0, 'the upstream call to be closed', 1000);
+  await until(() => open === 0, 'the upstream call to be closed', deadlineMs - 500);
   expect(await finalRow(`leave-${model}`)).toMatchObject({ status: 499, error_code: 'client_gone' });
 });
 
 test('an upstream that is read on after the caller left gives the exact bill', async () => {
   await leave('billed', 'leave-billed');
+  await until(() => gateway.rows.some((row) => row.client_request_id === 'leave-billed'), 'the caller to have left');
+  for (const end of held.splice(0)) end();
   expect(await finalRow('leave-billed')).toMatchObject({ status: 499, error_code: 'client_gone', usage_source: 'upstream', input_tokens: 3, output_tokens: 2 });
 });
 
@@ -99,7 +100,7 @@ test('a whole reply is read on for too, as many at once as the operator allows',
   expect(await finalRow('whole-2')).toMatchObject({ status: 499, error_code: 'client_gone', usage_source: null });
   await until(() => open === 1, 'the second call to be closed');
   expect(gateway.rows.filter((row) => row.client_request_id === 'whole-1' && row.authority === 2)).toEqual([]);
-  for (const end of held) end();
+  for (const end of held.splice(0)) end();
   expect(await finalRow('whole-1')).toMatchObject({ status: 499, error_code: 'client_gone', usage_source: 'upstream', input_tokens: 3, output_tokens: 2 });
 });
 
@@ -114,7 +115,9 @@ test.each([
   const text = await reply.text();
   if (status === 200) expect(text).toMatch(/"_gateway_warning":\{"reason":"timeout".*\n\ndata: \[DONE\]\n\n$/s);
   expect(await finalRow(id)).toMatchObject({ status, error_code: 'timeout' });
-  expect(gateway.rows.filter((row) => row.client_request_id === id).map((row) => [row.status, row.error_code])).toEqual([
+  const rows = () => gateway.rows.filter((row) => row.client_request_id === id);
+  await until(() => rows().length >= 2, "the edge's row too");
+  expect(rows().map((row) => [row.status, row.error_code])).toEqual([
     [status, 'timeout'],
     [status, 'timeout'],
   ]);

@@ -28,17 +28,18 @@ describe.each(arrangements('limits at the door'))('%s', (arrangement) => {
         { name: 'first', upstream: 'fake', upstream_model_id: 'text:2', rate_limit: { rpm: 3, wait_timeout_secs: 30 } },
         { name: 'second', upstream: 'fake', upstream_model_id: 'text:2', rate_limit: { rpm: 2, wait_timeout_secs: 30 } },
         { name: 'limited', upstream: 'fake', upstream_model_id: 'text:2', rate_limit: { rpm: 2, wait_timeout_secs: 0 } },
+        { name: 'used-up', upstream: 'fake', upstream_model_id: 'text:2', rate_limit: { rpm: 1, wait_timeout_secs: 0 } },
       ],
       load_balancers: [{ name: 'either', entries: [{ model: 'first' }, { model: 'second' }] }],
       key_groups: [
         { name: 'slow', models: ['*'], rate_limit: { rpm: 3, window_secs: 60 } },
-        { name: 'thrifty', models: ['*'], budget: { limit: 0.002, period: 'month' } },
+        { name: 'thrifty', models: ['*'], budget: { limit: 0.002, period: 'day' } },
       ],
       access_keys: [
         { name: 'plain', group: 'everyone', key: keys.plain },
-        { name: 'own', group: 'slow', key: keys.own, rate_limit: { rpm: 10, window_secs: 30 } },
+        { name: 'own', group: 'slow', key: keys.own, rate_limit: { rpm: 10, window_secs: 600 } },
         { name: 'grouped', group: 'slow', key: keys.grouped },
-        { name: 'poor', group: 'everyone', key: keys.poor, budget: { limit: 0.003, period: 'day' } },
+        { name: 'poor', group: 'everyone', key: keys.poor, budget: { limit: 0.003, period: 'month' } },
         { name: 'shared', group: 'thrifty', key: keys.shared },
       ],
     });
@@ -83,7 +84,7 @@ describe.each(arrangements('limits at the door'))('%s', (arrangement) => {
     const refused = replies.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(40);
     for (const { text, headers } of refused) {
-      expect(text).toMatch(/^Rate limit exceeded \(10 requests per 30s\)\. Retry after \d+s$/);
+      expect(text).toMatch(/^Rate limit exceeded \(10 requests per 600s\)\. Retry after \d+s$/);
       expect(headers.get('content-type')).toMatch(/^text\/plain/);
       expect(headers.has('retry-after')).toBe(false);
       expect(headers.has('x-request-id')).toBe(true);
@@ -115,7 +116,7 @@ describe.each(arrangements('limits at the door'))('%s', (arrangement) => {
     const replies = await many(4, () => ask(gateway.key, { model: 'limited' }));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 200, 429, 429]);
     const refused = replies.find(({ status }) => status === 429)!;
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(29);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(15);
     expect(refused.headers.get('content-type')).toContain('json');
   });
 
@@ -126,10 +127,11 @@ describe.each(arrangements('limits at the door'))('%s', (arrangement) => {
     const refused = replies.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(5);
     for (const { headers } of refused) {
-      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(19);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(5);
       expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(20);
     }
-    expect(performance.now() - began).toBeLessThan(5000);
+    // A turn at one of them would have come no sooner than this.
+    expect(performance.now() - began).toBeLessThan(20_000);
   });
 
   test('streams and requests at once: 503 at once, and places come back', async () => {
@@ -139,19 +141,22 @@ describe.each(arrangements('limits at the door'))('%s', (arrangement) => {
     const began = performance.now();
     const sixth = await ask(gateway.key, { model: 'endless', stream: true });
     expect([sixth.status, ((await sixth.json()) as { error: { code: string } }).error.code]).toEqual([503, 'too_many_streams']);
-    expect(performance.now() - began).toBeLessThan(1000);
-    const status = (await gateway.console('GET', '/rate-limit-status')).body;
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect((await ask(gateway.key, { model: 'used-up' })).status).toBe(200);
+    const limitStatus = async () => (await gateway.console('GET', '/rate-limit-status')).body;
+    await until(async () => (await limitStatus()).global.used === 5, 'the other places to be given back');
+    const status = await limitStatus();
     expect(status).toMatchObject({ global: { used: 5, limit: 12 }, streams: { used: 5, limit: 5 }, degraded: false, processes: { missing: [] } });
-    expect(status.models.find(({ name }: { name: string }) => name === 'limited')).toMatchObject({ used: 0, waiting: 0, rpm_left: 0, limit: { rpm: 2 } });
-    const explained = await gateway.console('POST', '/route/explain', { access_key: 'own', model: 'limited' });
+    expect(status.models.find(({ name }: { name: string }) => name === 'used-up')).toMatchObject({ used: 0, waiting: 0, rpm_left: 0, limit: { rpm: 1 } });
+    const explained = await gateway.console('POST', '/route/explain', { access_key: 'own', model: 'used-up' });
     expect(explained.body.limits).toEqual(
       expect.arrayContaining([
         { layer: 'global', name: 'streams', limit: 5, left: 0 },
         { layer: 'key', name: 'own', limit: 10, left: 0 },
-        { layer: 'model_rpm', name: 'limited', limit: 2, left: 0 },
+        { layer: 'model_rpm', name: 'used-up', limit: 1, left: 0 },
       ]),
     );
-    expect(status.keys.find(({ name }: { name: string }) => name === 'own')).toMatchObject({ used: 10, limit: 10, window_secs: 30 });
+    expect(status.keys.find(({ name }: { name: string }) => name === 'own')).toMatchObject({ used: 10, limit: 10, window_secs: 600 });
     expect(status.ips.find(({ name }: { name: string }) => name === '192.0.2.7')).toMatchObject({ used: 150, limit: 150 });
     leaving.abort();
     await Promise.allSettled(streams.map((stream) => stream.text()));
@@ -173,9 +178,10 @@ describe.each(arrangements('limits at the door'))('%s', (arrangement) => {
     expect(statuses.at(-1)).toBe(402);
     expect(statuses.length).toBeGreaterThan(2);
     expect((await spend(keys.shared)).at(-1)).toBe(402);
-    const budgets = (await gateway.console('GET', '/rate-limit-status')).body.budgets;
-    const poor = budgets.find(({ name }: { name: string }) => name === 'poor');
-    expect(poor).toMatchObject({ kind: 'key', currency: 'USD', period: 'day', limit_micros: 3000, reserved_micros: 0 });
+    const budgetOf = async () => (await gateway.console('GET', '/rate-limit-status')).body.budgets.find(({ name }: { name: string }) => name === 'poor');
+    await until(async () => (await budgetOf()).reserved_micros === 0, 'nothing to be reserved any more');
+    const poor = await budgetOf();
+    expect(poor).toMatchObject({ kind: 'key', currency: 'USD', period: 'month', limit_micros: 3000 });
     expect(poor.spent_micros).toBeGreaterThanOrEqual(3000);
     const cost = async () => (await gateway.rows()).filter(({ access_key }) => access_key === 'poor').reduce((sum, row) => sum + (row.cost_micros ?? 0), 0);
     await until(async () => (await cost()) === poor.spent_micros, 'the rows to say the same');
@@ -185,11 +191,11 @@ describe.each(arrangements('limits at the door'))('%s', (arrangement) => {
     const explained = async () => (await gateway.console('POST', '/route/explain', { access_key: 'poor', model: priced })).body.refusal;
     expect(await explained()).toMatchObject({ code: 'budget_exhausted', status: 402 });
     // A budget that is raised counts at once.
-    await gateway.console('PATCH', '/access-keys/poor', { budget: { limit: 1, period: 'day' } });
+    await gateway.console('PATCH', '/access-keys/poor', { budget: { limit: 1, period: 'month' } });
     await gateway.settle();
     expect((await ask(keys.poor, { model: priced })).status).toBe(200);
     // One of other money begins anew, though the edge still holds the former one's account, which alone would be spent.
-    await gateway.console('PATCH', '/access-keys/poor', { budget: { limit: 0.003, period: 'day', currency: 'EUR' } });
+    await gateway.console('PATCH', '/access-keys/poor', { budget: { limit: 0.003, period: 'month', currency: 'EUR' } });
     await gateway.settle();
     expect((await ask(keys.poor, { model: priced })).status).toBe(200);
     expect(await explained()).toBeNull();

@@ -125,32 +125,28 @@ test('the judges find what vendors refuse', () => {
 });
 
 describe.each(doors)('%s client', (door) => {
-  test.each(upstreams)(
-    'thirty turns with %s',
-    async (upstream) => {
-      const from = fake.requests.length;
-      const chat = startChat(door, gateway, `long-${upstream}`, {
-        text: 'turn-1 begins with a picture',
-        image: pixel,
-        system: 'You are a careful agent.',
-        tools,
-        reasoning: true,
-        maxTokens: 4096,
-      });
-      for (let turn = 1; turn <= turns; turn++) {
-        if (turn > 1) chat.say(`turn-${turn} goes on`);
-        const said = await takeTurn(chat, modelAt(turn, upstream), turn % 2 === 0);
-        expect(said).toBe(turn % 3 === 0 ? `answer ${turn}` : `all read for ${turn}`);
-      }
-      const heard = fake.requests.slice(from);
-      const faults = heard.flatMap(({ path, json }, at) =>
-        findFaults(upstreamOf(path), json, issuedBy(upstreamOf(path))).map((fault) => `${at} ${upstreamOf(path)}: ${fault}`),
-      );
-      expect(faults.slice(0, 10)).toEqual([]);
-      // Proofs found their way back to who issued them.
-      const returned = heard.filter(({ path, body }) => upstreamOf(path) === upstream && proofsIn(body.toString('utf8')).some(issuedBy(upstream)));
-      expect({ upstream, proofs: returned.length > 0 }).toEqual({ upstream, proofs: asksForProofs.has(upstream) });
-    },
-    60_000,
-  );
+  test.each(upstreams)('thirty turns with %s', async (upstream) => {
+    const from = fake.requests.length;
+    const chat = startChat(door, gateway, `long-${upstream}`, {
+      text: 'turn-1 begins with a picture',
+      image: pixel,
+      system: 'You are a careful agent.',
+      tools,
+      reasoning: true,
+      maxTokens: 4096,
+    });
+    for (let turn = 1; turn <= turns; turn++) {
+      if (turn > 1) chat.say(`turn-${turn} goes on`);
+      const said = await takeTurn(chat, modelAt(turn, upstream), turn % 2 === 0);
+      expect(said).toBe(turn % 3 === 0 ? `answer ${turn}` : `all read for ${turn}`);
+    }
+    const heard = fake.requests.slice(from);
+    const faults = heard.flatMap(({ path, json }, at) =>
+      findFaults(upstreamOf(path), json, issuedBy(upstreamOf(path))).map((fault) => `${at} ${upstreamOf(path)}: ${fault}`),
+    );
+    expect(faults.slice(0, 10)).toEqual([]);
+    // Proofs found their way back to who issued them.
+    const returned = heard.filter(({ path, body }) => upstreamOf(path) === upstream && proofsIn(body.toString('utf8')).some(issuedBy(upstream)));
+    expect({ upstream, proofs: returned.length > 0 }).toEqual({ upstream, proofs: asksForProofs.has(upstream) });
+  });
 });

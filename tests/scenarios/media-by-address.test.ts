@@ -162,7 +162,7 @@ test('the guarded dialer reaches no private address, by number or by name', asyn
   }
   expect([reached, upstream.sent.length]).toEqual([0, 0]);
   await new Promise((resolve) => inside.close(resolve));
-}, 20_000);
+});
 
 describe('field notes 18: fetch_client_urls off', () => {
   test('a document for chat completions leaves a note for the model and a loss for the operator', async () => {

@@ -67,7 +67,7 @@ describe.each(arrangements('models-and-names'))('models and names on a %s gatewa
         { name: 'alias-only', group: 'alias-only', key: keys.aliasOnly },
       ],
     });
-  }, 90_000);
+  });
   afterAll(async () => {
     await gateway?.stop();
     await fake?.close();

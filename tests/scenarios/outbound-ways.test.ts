@@ -66,7 +66,7 @@ beforeAll(async () => {
     arrangement: 'embedded',
     env: { HTTP_PROXY: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:1', USER_AGENT: 'house/1' },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await cleanUp();
@@ -225,4 +225,4 @@ test('OUTBOUND_PRIVATE=deny: refused on save, and for what was saved before', as
   } finally {
     await strict.stop();
   }
-}, 30_000);
+});

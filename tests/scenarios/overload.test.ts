@@ -54,7 +54,7 @@ describe('a gateway whose memory is used up', () => {
     // Less than any process takes.
     gateway = await startGateway({ arrangement: 'embedded', toml: { server: { memory_limit_bytes: 1_000_000 } } });
     await gateway.configure(configuration());
-  }, 90_000);
+  });
   afterAll(async () => {
     await gateway?.stop();
   });
@@ -76,7 +76,7 @@ describe('a gateway whose memory is used up', () => {
     expect(process.logs().filter((line) => line.includes('the process is under pressure'))).toHaveLength(1);
     await letGo();
     await until(async () => (await ask(gateway, 'ok')).status === 200, 'work to be taken again');
-  }, 30_000);
+  });
 });
 
 describe('a translator beside an edge that is well', () => {

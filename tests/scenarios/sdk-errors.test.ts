@@ -95,7 +95,7 @@ describe.each(arrangements('sdk-errors'))('SDK errors on a %s gateway', (arrange
       key_groups: [{ name: 'few', models: ['alpha.other*'] }],
       access_keys: [{ name: 'limited', group: 'few', key: limited }],
     });
-  }, 90_000);
+  });
   afterAll(async () => {
     await gateway?.stop();
     await fake?.close();

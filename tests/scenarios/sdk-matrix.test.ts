@@ -99,7 +99,7 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
     fake = await startFakeUpstream();
     gateway = await startGateway({ arrangement });
     await gateway.configure(scriptedModels(fake.url, scriptsOf));
-  }, 90_000);
+  });
   let asked = 0;
   beforeEach(() => {
     asked += fake.requests.length;

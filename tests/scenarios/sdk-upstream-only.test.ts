@@ -146,7 +146,7 @@ describe.each(arrangements('sdk-upstream-only'))('official SDKs on a %s gateway'
       ],
       models: models(),
     });
-  }, 90_000);
+  });
   afterAll(async () => {
     await gateway?.stop();
     await fake?.close();
