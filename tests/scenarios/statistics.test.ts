@@ -17,6 +17,8 @@ describe.each(arrangements('statistics'))('statistics, %s', (arrangement) => {
     const priced = await gateway.console('POST', '/pricing', { name: 'house', model: 'alpha ok', input: 1_000_000_000, output: 2_000_000_000 });
     expect(priced.status).toBe(201);
     await gateway.settle();
+    // Rows are priced where they are written, which may hear of prices a moment later.
+    await until(async () => (await gateway.row(await ask('alpha ok'))).cost_micros !== null, 'the price to be known there too');
   });
   afterAll(async () => {
     await gateway?.stop();

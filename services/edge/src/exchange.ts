@@ -196,6 +196,7 @@ export class Exchange {
       clientProtocol: this.door.id,
       stream: this.stream,
       status: row.status,
+      revision: this.#room.catalog.current()?.revision ?? 0,
     }));
   }
 

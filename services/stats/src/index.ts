@@ -2,6 +2,7 @@
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { StatsConfig } from '@model-gateway/config';
+import type { Snapshot } from '@model-gateway/contracts';
 import type { PriceOf } from '@model-gateway/pricing';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Service } from '@model-gateway/service';
@@ -22,7 +23,7 @@ export interface StatsDeps {
   /** What models cost, for rows that come without. */
   priceOf: PriceOf;
   /** Where prices come from: rows wait until there is a configuration to price them by. Absent: `priceOf` needs none. */
-  catalog?: Pick<CatalogWatcher, 'start' | 'stop' | 'ready' | 'onChange' | 'current'>;
+  catalog?: Pick<CatalogWatcher, 'start' | 'stop' | 'ready' | 'onChange' | 'current' | 'at'>;
   metrics?: Metrics;
   /** What bodies are searched for before they are stored. Absent: none are taken. */
   secrets?: { keyring: Keyring; redactor: Redactor };
@@ -49,6 +50,11 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
   let teller: RowTeller | undefined;
   let stopping = false;
   let failing = false;
+  /** The newest one when it is as new as that; another process may have heard of a later one first. */
+  const snapshotSince = (revision: number): Snapshot | null | Promise<Snapshot> => {
+    const now = catalog?.current() ?? null;
+    return !catalog || (now && now.revision >= revision) ? now : catalog.at(revision);
+  };
   const open = (): void => {
     if (stopping) return;
     door = bus.listenDurably(
@@ -84,7 +90,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
       guard.whenMigrated(() => {
         if (stopping) return;
         audit = keepAudit({ bus, storage, logger });
-        if (secrets) bodies = keepBodies({ bus, storage, logger, ...secrets, snapshot: () => catalog?.current() ?? null });
+        if (secrets) bodies = keepBodies({ bus, storage, logger, ...secrets, snapshot: snapshotSince });
         upkeep.start();
         budgets.start();
         teller = createRowTeller(bus);

@@ -91,6 +91,27 @@ describe('bodies to be stored', () => {
     expect(await storage.bodies.find('r2')).toMatchObject({ request: { text: '[redacted] [redacted]' }, response: { text: '[redacted] and more' } });
   });
 
+  test('wait for the configuration that the edge had, and are not stored without it', async () => {
+    const later = snapshotWith(2, { main: 'Kaiserschmarrn-mit-Mus' }, snapshot);
+    let arrived = false;
+    keepBodies({
+      bus,
+      storage,
+      logger,
+      redactor,
+      keyring,
+      snapshot: async (revision) => {
+        if (revision > 2) throw new GatewayError('service_unavailable');
+        arrived = true;
+        return revision === 2 ? later : snapshot;
+      },
+    });
+    await send('Kaiserschmarrn-mit-Mus', 'x', { revision: 2 });
+    expect([arrived, (await storage.bodies.find('r1'))?.request.text]).toEqual([true, '[redacted]']);
+    await expect(send('a', 'b', { id: 'r3', revision: 3 })).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(await storage.bodies.find('r3')).toBeNull();
+  });
+
   test('a key that does not open is said and does not stop the rest', async () => {
     const record = [...snapshotWith(1, { other: 'a' }).upstreams.values()][0]!;
     const broken = { ...record, api_keys: [{ id: 'k', weight: 1, sealed: 'v1:nobody:knows' }] };

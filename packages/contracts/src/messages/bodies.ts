@@ -20,6 +20,8 @@ export interface BodiesToKeep {
   /** Bytes of each that are kept at most. */
   maxBytes: number;
   ttlHours: number;
+  /** Of the configuration that the edge knew at the end: whose secrets are searched for, at least. Not told by edges of earlier versions. */
+  revision?: number;
 }
 
 export interface SentBody {

@@ -14,7 +14,8 @@ export interface KeepBodiesDeps {
   redactor: Redactor;
   /** Opens what must be searched for. */
   keyring: KnownSecretsDeps['keyring'];
-  snapshot(): Snapshot | null;
+  /** This configuration or a later one; rejects when it cannot be had. */
+  snapshot(revision: number): Snapshot | null | Promise<Snapshot>;
 }
 
 const hourMs = 3_600_000;
@@ -24,8 +25,9 @@ export function keepBodies({ bus, storage, logger, redactor, keyring, snapshot }
 
   async function keep(facts: BodiesToKeep, bytes: Uint8Array, stream: ServerStream<'stats.keep-bodies'>): Promise<void> {
     try {
-      const now = snapshot();
-      if (now) learn(now);
+      // A secret that was changed a moment ago is in the configuration that the edge had; without that nothing is stored.
+      const known = await snapshot(facts.revision ?? 0);
+      if (known) learn(known);
       const { id, startedAt, accessKey, keyGroup, model, clientProtocol, path, status, ttlHours, maxBytes } = facts;
       const text = (sent: SentBody, from: number): StoredText => storedText(bytes.subarray(from, from + sent.sent), sent, maxBytes, redactor);
       await storage.bodies.insert({
