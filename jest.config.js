@@ -5,6 +5,8 @@ export default {
   testPathIgnorePatterns: ['/node_modules/', ...(process.env.AGENTS === '1' ? [] : ['<rootDir>/tests/agents/'])],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { module: { type: 'es6' }, jsc: { target: 'es2024', parser: { syntax: 'typescript' } } }] },
+  // Generated cases are the same in every run.
+  moduleNameMapper: { '^fast-check$': '<rootDir>/tests/support/fixed-draws.mjs' },
   testEnvironment: 'node',
   // A wait that is over in a second takes many times that on a machine that does other things besides.
   testTimeout: 120_000,
