@@ -12,7 +12,7 @@ import { requestSeeds } from './requests.ts';
 const runs = Number(process.env['FUZZ_RUNS'] ?? 6000);
 const firstSeed = Number(process.env['FUZZ_SEED'] ?? 1);
 /** An exchange takes about a millisecond; one that takes this long hangs, for a body of a few kilobytes. */
-const longestMs = 2000;
+const longestMs = 20_000;
 
 const seeds = upstreams.map((upstream) => ({ upstream, replies: replySeeds(upstream) }));
 const pairs = speakers.flatMap((client) => seeds.map(({ upstream, replies }) => ({ name: `${client.id} ← ${upstream.id}`, client, upstream, replies })));
