@@ -79,7 +79,8 @@ async function warm(target: Target): Promise<void> {
         body: makeBody({ dialect: dialectOf[passage], size: 1024, stream, model: door.model }),
         stream,
         connections: stream ? 64 : 16,
-        warmup: options.warm,
+        // Streams are few a second, and what opens and ends one is translated last.
+        warmup: stream ? options.warm * 3 : options.warm,
         duration: 0.1,
         pids: target.pids,
       });

@@ -28,7 +28,7 @@ export class RecordEditor {
 
   #fits(text: string, key: string, value: string): boolean {
     const { length } = this.#before;
-    if (length === 0 || key !== this.#key || value !== this.#value || !text.startsWith(this.#before)) return false;
+    if (length === 0 || key !== this.#key || value !== this.#value || text.slice(0, length) !== this.#before) return false;
     // The key must not come again, however it is spelled.
     return !text.includes(JSON.stringify(key), length) && !text.includes('\\u', length);
   }

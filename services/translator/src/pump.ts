@@ -124,7 +124,7 @@ export class Pump {
       const { event, data, raw, dataStart, dataEnd, failure } = framed;
       const record: RawRecord = { event, data, json: framed.json ?? parseRecord(data), raw, dataStart, dataEnd, failure };
       // What a message of failure says is its reader's to judge, readable or not.
-      if (failure === undefined && record.json === undefined && record.data.trim() !== '[DONE]') {
+      if (failure === undefined && record.json === undefined && !isDone(data)) {
         if (record.data.trim() === '') continue;
         this.#fault = { class: 'broken', code: 'malformed', message: 'the upstream sent an event that is not JSON' };
         break;
@@ -187,14 +187,18 @@ function recordSource(framing: 'sse' | 'json-array' | 'event-stream', maxBytes: 
   return createEventStreamParser({ maxMessageBytes: maxBytes });
 }
 
+/** undefined: it is none, which the caller of this judges. */
 function parseRecord(data: string): unknown {
+  // Every stream of some vendors ends with it, and an error costs more than what it is the error of.
+  if (isDone(data)) return undefined;
   try {
     return JSON.parse(data);
   } catch {
-    // Not JSON: `[DONE]`, or malformed, which the caller of this decides.
     return undefined;
   }
 }
+
+const isDone = (data: string): boolean => data.length < 64 && data.trim() === '[DONE]';
 
 const badReply = (error: unknown): UpstreamFault => ({
   class: 'broken',
