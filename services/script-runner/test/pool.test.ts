@@ -97,8 +97,9 @@ describe('time', () => {
     const { pool, run } = start({ mostOperations: Number.MAX_SAFE_INTEGER, slots: 1, timeoutMs: 300 });
     await run(quick);
     expect((await run(spin)).fault?.code).toBe('TooMuchTime');
-    await run(quick);
-    await waitFor(() => pool.pids.length === 2);
+    // On a busy machine so short a time may be too short for this one too; once it ends well, its slot stands ready.
+    let ready = await run(quick);
+    while (ready.fault) ready = await run(quick);
     for (const pid of pool.pids) process.kill(pid, 'SIGSTOP');
     expect((await run(quick)).fault?.code).toBe('TooMuchTime');
   });
