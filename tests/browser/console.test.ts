@@ -193,11 +193,20 @@ suite('console in a browser', () => {
       await drawerGone();
     });
 
-    test('a change made by somebody else meanwhile is not overwritten', async () => {
+    test.each(['at once', 'after the page was looked at anew'])('a change made by somebody else meanwhile is not overwritten, %s', async (when) => {
+      await gateway.console('PATCH', '/key-groups/team', { description: 'ours' });
       await admin.open('/key-groups');
       await rowButton('team').click();
       await box('Description').fill('mine');
       await gateway.console('PATCH', '/key-groups/team', { description: 'theirs' });
+      if (when !== 'at once') {
+        // What was read counts as fresh for five seconds.
+        await page.waitForTimeout(5_100);
+        const readAgain = page.waitForResponse((response) => response.url().endsWith('/key-groups/team') && response.request().method() === 'GET');
+        await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+        await readAgain;
+        await admin.settled();
+      }
       await save();
       await page.getByText('Somebody else changed this in the meantime', { exact: false }).waitFor();
       expect((await gateway.console('GET', '/key-groups/team')).body.description).toBe('theirs');

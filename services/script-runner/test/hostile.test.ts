@@ -3,8 +3,10 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { type Hostile, hostile, subtle, unlimited } from './hostile-scripts.ts';
 import { type Answer, script, startPool, type TestPool } from './support.ts';
 
-/** A run gets two seconds by the clock; the rest is what a busy machine takes to see the end of a process. */
-const longestMs = 15_000;
+/** What is promised. */
+const longestMs = 3000;
+/** A busy machine may be late to see the end of a process: whoever took longer gets this many more tries, alone. */
+const triesAlone = 3;
 const sourceOf = ({ text }: Hostile): string => (/\bfunction transform\b|\bconst transforms\b/.test(text) ? text : script(text));
 
 const counted = startPool();
@@ -37,6 +39,11 @@ async function runAll({ run }: TestPool, scripts: readonly Hostile[]): Promise<E
     }
   };
   await Promise.all([lane(), lane()]);
+  for (const one of ended) {
+    const again = scripts.find(({ name }) => name === one.name)!;
+    for (let tries = 0; tries < triesAlone && one.answer.execution_time_ms >= longestMs; tries++)
+      one.answer = await run(sourceOf(again), undefined, { owner: 'hostile' });
+  }
   return ended;
 }
 

@@ -1,7 +1,7 @@
 /** The drawer of one resource: loads it, fills the form, saves with its revision, deletes. */
 import { Button } from '@mantine/core';
 import { type FormErrors, type UseFormReturnType, useForm } from '@mantine/form';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ResourcePath, useOne, useRemove, useSave } from '../api/resources.ts';
 import { useConfirmDelete } from './confirm-delete.tsx';
@@ -45,15 +45,18 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
   const confirmDelete = useConfirmDelete();
   const form = useForm<V>({ initialValues: empty, ...(validate && { validate }) });
   const stored = one.data ?? null;
+  /** Of what the form was filled with: the page may read a later state meanwhile, which nobody has seen. */
+  const etag = useRef<string | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the form is filled when the resource arrives, and never over what was typed since
   useEffect(() => {
     if (!stored || form.isDirty()) return;
     form.setValues(toForm(stored));
     form.resetDirty(toForm(stored));
+    etag.current = stored.$etag ?? null;
   }, [stored]);
 
   const onSave = async (values: V) => {
-    const saved = await save.mutateAsync({ name, body: toBody(values), etag: one.data?.$etag ?? null });
+    const saved = await save.mutateAsync({ name, body: toBody(values), etag: etag.current });
     if (name === null) onCreated?.(saved);
   };
   const removeIt = async () => {
