@@ -2,18 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Job, PlanRequest } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
-import type { Bus, ServerStream } from '../src/index.ts';
-import { fastest, joined, openRecorded, pattern, row, sleep, until } from './support.ts';
-
-export interface Rig {
-  /** Asks and opens. */
-  near: Bus;
-  /** Serves; the same bus in process. */
-  far: Bus;
-  /** Resolves when what was served or listened to can be reached. */
-  settle(): Promise<void>;
-  close(): Promise<void>;
-}
+import type { ServerStream } from '../src/index.ts';
+import { newsConformance } from './conformance-news.ts';
+import { fastest, joined, openRecorded, pattern, type Rig, row, sleep, until } from './support.ts';
 
 const planRequest = { requestId: 'r', revision: 1, model: 'a b.*>\r\n', accessKey: 'k', keyGroup: 'g' } as PlanRequest;
 const job = { id: 'j', headers: { a: 'ü' } } as unknown as Job;
@@ -457,61 +448,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>): void 
       });
     });
 
-    describe('news', () => {
-      test('every listener hears each item until it is disposed of', async () => {
-        const first: number[] = [];
-        const second: number[] = [];
-        const ear = rig.far.listen('catalog.changed', (news) => first.push(news.revision));
-        rig.near.listen('catalog.changed', (news) => {
-          second.push(news.revision);
-          throw new Error('a listener that throws harms nobody');
-        });
-        await rig.settle();
-        for (let revision = 1; revision <= 3; revision++) rig.near.tell('catalog.changed', { revision, previous: revision - 1 });
-        await until(() => first.length === 3 && second.length === 3, 'three items each');
-        await ear.dispose();
-        rig.near.tell('catalog.changed', { revision: 4, previous: 3 });
-        await until(() => second.length === 4, 'the fourth');
-        expect(first).toEqual([1, 2, 3]);
-      });
-
-      test('durable news come in batches, wait for a listener, and are redelivered until they are handled', async () => {
-        const told = Promise.all(Array.from({ length: 30 }, (_, i) => rig.near.tellDurably('stats.request', `n${i}`, row(`n${i}`))));
-        await sleep(100);
-        const seen = new Map<string, number>();
-        let refusals = 2;
-        const batches: number[] = [];
-        const ear = rig.far.listenDurably(
-          'stats.request',
-          async (batch) => {
-            if (refusals-- > 0) throw new Error('the database is away');
-            batches.push(batch.length);
-            for (const { id, news } of batch) {
-              expect(news.id).toBe(id);
-              seen.set(id, (seen.get(id) ?? 0) + 1);
-            }
-          },
-          { maxBatch: 500, maxWaitMs: 100 },
-        );
-        await told;
-        await until(() => seen.size === 30, 'all thirty');
-        expect(batches.length).toBeLessThanOrEqual(5);
-        await ear.dispose();
-        expect(rig.near.stats().outboxItems).toBe(0);
-      });
-
-      test('one of all durable listeners gets each item', async () => {
-        const seen: string[] = [];
-        for (let i = 0; i < 2; i++) {
-          rig.far.listenDurably('stats.request', async (batch) => void seen.push(...batch.map(({ id }) => id)), { maxBatch: 5, maxWaitMs: 20 });
-        }
-        await Promise.all(Array.from({ length: 40 }, (_, i) => rig.near.tellDurably('stats.request', `m${i}`, row(`m${i}`))));
-        await until(() => seen.length >= 40, 'forty');
-        await sleep(100);
-        expect(seen.length).toBe(40);
-        expect(new Set(seen).size).toBe(40);
-      });
-    });
+    newsConformance(() => rig);
 
     describe('leaving', () => {
       test('dispose takes no new work and waits for what was accepted', async () => {

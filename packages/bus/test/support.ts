@@ -4,6 +4,17 @@ import type { GatewayError } from '@model-gateway/errors';
 import type { Bus, BusLogger, OpenSubject, StreamCall } from '../src/index.ts';
 import { NatsBus } from '../src/nats/nats-bus.ts';
 
+/** Two ends of a bus. */
+export interface Rig {
+  /** Asks and opens. */
+  near: Bus;
+  /** Serves; the same bus in process. */
+  far: Bus;
+  /** Resolves when what was served or listened to can be reached. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
 export interface Heard {
   call: StreamCall;
   order: string[];
