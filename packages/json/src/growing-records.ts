@@ -2,6 +2,7 @@
 import { applyEdits } from './apply-edits.ts';
 import { backslash, quote } from './bytes.ts';
 import type { Edit } from './edit.ts';
+import { stands } from './stands.ts';
 
 export type Path = Edit['path'];
 
@@ -179,9 +180,6 @@ function cutShape({ raw, start, end }: KnownRecord, text: string, known: readonl
   pieces[pieces.length - 1] += toByteText(raw.subarray(end));
   return { pieces, gaps, order: numbers.join() };
 }
-
-/** `startsWith`, which compiled code does a character at a time: two texts of one length are compared eight at a time, in an eighth of the time. */
-const stands = (piece: string, text: string, at: number): boolean => text.slice(at, at + piece.length) === piece;
 
 function valueAt(json: unknown, path: Path): unknown {
   let value = json;

@@ -1,6 +1,7 @@
 /** Edits of the records of one stream: most begin with the same bytes, and the same value among these is replaced. */
 import { applyEdits } from './apply-edits.ts';
 import type { Edit } from './edit.ts';
+import { stands } from './stands.ts';
 
 /** A stream whose records begin differently is not looked at any longer. */
 const mostMisses = 3;
@@ -28,7 +29,7 @@ export class RecordEditor {
 
   #fits(text: string, key: string, value: string): boolean {
     const { length } = this.#before;
-    if (length === 0 || key !== this.#key || value !== this.#value || text.slice(0, length) !== this.#before) return false;
+    if (length === 0 || key !== this.#key || value !== this.#value || !stands(this.#before, text, 0)) return false;
     // The key must not come again, however it is spelled.
     return !text.includes(JSON.stringify(key), length) && !text.includes('\\u', length);
   }

@@ -198,7 +198,7 @@ function parseRecord(data: string): unknown {
   }
 }
 
-const isDone = (data: string): boolean => data.length < 64 && data.trim() === '[DONE]';
+const isDone = (data: string): boolean => data.trim() === '[DONE]';
 
 const badReply = (error: unknown): UpstreamFault => ({
   class: 'broken',
