@@ -1,9 +1,8 @@
 /** Proxy, DNS and TLS settings of upstreams through the API: sealed, masked, kept, moved by export and import. */
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { openStorage, type Storage } from '@model-gateway/storage';
-import { createLogger } from '@model-gateway/telemetry';
+import type { Storage } from '@model-gateway/storage';
 import { makeCertificate } from '../../../packages/outbound/test/certificates.ts';
-import { type Answer, api, type Harness, startConsole } from './harness.ts';
+import { type Answer, api, type FreshHarness, type Harness, startFreshConsole } from './harness.ts';
 
 let cert = '';
 let key = '';
@@ -14,17 +13,13 @@ beforeAll(async () => {
 });
 
 let storage: Storage;
-let harness: Harness;
+let harness: FreshHarness;
 let call: Harness['call'];
 beforeEach(async () => {
-  storage = await openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: createLogger({ level: 'silent', name: 'test' }) });
-  harness = await startConsole(storage);
-  call = harness.call;
+  harness = await startFreshConsole();
+  ({ storage, call } = harness);
 });
-afterEach(async () => {
-  await harness.close();
-  await storage.close();
-});
+afterEach(() => harness.close());
 
 const upstream = { name: 'u', protocol: 'alpha', base_url: 'https://h', api_keys: [{ key: 'sk-x' }] };
 const stored = async () => (await storage.catalog.upstreams.find('u'))!.document;

@@ -5,8 +5,9 @@ import { type Bus, createMemoryBus } from '@model-gateway/bus';
 import { type ConsoleConfig, loadConfig } from '@model-gateway/config';
 import { createOutbound } from '@model-gateway/outbound';
 import { createKeyring, generateMasterKey, type Keyring } from '@model-gateway/secrets';
-import type { Storage } from '@model-gateway/storage';
+import { openStorage, type Storage } from '@model-gateway/storage';
 import { createLogger } from '@model-gateway/telemetry';
+import { silent } from '../../../packages/storage/test/engines.ts';
 import { type Console, type ConsoleDeps, createConsole } from '../src/index.ts';
 import { type AnswerChecker, createAnswerChecker } from './document.ts';
 
@@ -50,6 +51,22 @@ async function readChecker(url: string): Promise<AnswerChecker | null> {
   const checker = checkers.get(text) ?? createAnswerChecker(JSON.parse(text));
   checkers.set(text, checker);
   return checker;
+}
+
+export type FreshHarness = Harness & { storage: Storage };
+
+/** Over an empty database in memory, which goes with it. */
+export async function startFreshConsole(): Promise<FreshHarness> {
+  const storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: silent });
+  const harness = await startConsole(storage);
+  return {
+    ...harness,
+    storage,
+    async close() {
+      await harness.close();
+      await storage.close();
+    },
+  };
 }
 
 export async function startConsole(storage: Storage, options: Options = {}): Promise<Harness> {

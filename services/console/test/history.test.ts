@@ -1,23 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { GatewayError } from '@model-gateway/errors';
 import { openStorage, type Storage } from '@model-gateway/storage';
+import { silent } from '../../../packages/storage/test/engines.ts';
 import { rollBack } from '../src/history/rollback.ts';
-import { type Answer, api, type Harness, seed, startConsole } from './harness.ts';
+import { type Answer, api, type FreshHarness, type Harness, seed, startConsole, startFreshConsole } from './harness.ts';
 
-const silent = { info: () => undefined, warn: () => undefined };
 const from = encodeURIComponent('2020-01-01T00:00:00Z');
 let storage: Storage;
-let harness: Harness;
+let harness: FreshHarness;
 let call: Harness['call'];
 beforeEach(async () => {
-  storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: silent });
-  harness = await startConsole(storage);
-  call = harness.call;
+  harness = await startFreshConsole();
+  ({ storage, call } = harness);
 });
-afterEach(async () => {
-  await harness.close();
-  await storage.close();
-});
+afterEach(() => harness.close());
 
 const ok = (answer: Answer, status = 200): Answer => {
   if (answer.status !== status) throw new Error(`${answer.status}: ${answer.text}`);

@@ -1,22 +1,17 @@
 /** Rows that an earlier version stored and today's checks would refuse: they stay editable in what is not at fault. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openStorage, type Storage } from '@model-gateway/storage';
-import { type Answer, api, type Harness, seed, startConsole } from './harness.ts';
+import type { Storage } from '@model-gateway/storage';
+import { type Answer, api, type FreshHarness, type Harness, seed, startFreshConsole } from './harness.ts';
 
-const silent = { info: () => undefined, warn: () => undefined };
 let storage: Storage;
-let harness: Harness;
+let harness: FreshHarness;
 let call: Harness['call'];
 beforeEach(async () => {
-  storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: silent });
-  harness = await startConsole(storage);
-  call = harness.call;
+  harness = await startFreshConsole();
+  ({ storage, call } = harness);
   await seed(harness);
 });
-afterEach(async () => {
-  await harness.close();
-  await storage.close();
-});
+afterEach(() => harness.close());
 
 const verdict = ({ status, body }: Answer) => [status, (body?.error?.details ?? []).map(({ field }: { field: string }) => field)];
 const accepted = [200, []];

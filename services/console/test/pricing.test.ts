@@ -1,18 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openStorage, type Storage } from '@model-gateway/storage';
-import { api, type Harness, startConsole } from './harness.ts';
+import type { Storage } from '@model-gateway/storage';
+import { api, type FreshHarness, startFreshConsole } from './harness.ts';
 
-const silent = { info: () => undefined, warn: () => undefined };
 let storage: Storage;
-let harness: Harness;
+let harness: FreshHarness;
 beforeAll(async () => {
-  storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: silent });
-  harness = await startConsole(storage);
+  harness = await startFreshConsole();
+  ({ storage } = harness);
 });
-afterAll(async () => {
-  await harness.close();
-  await storage.close();
-});
+afterAll(() => harness.close());
 
 test('a price is named after its model, reads, merges, lists and goes', async () => {
   const made = await harness.call('POST', `${api}/pricing`, { model: 'vendor/big-*', input: 3_000_000, output: 15_000_000, cache_read: 300_000 });

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openStorage, type Storage } from '@model-gateway/storage';
+import type { Storage } from '@model-gateway/storage';
 import { sampleRow } from '../../../packages/storage/test/samples.ts';
 import { csvLine } from '../src/statistics/csv.ts';
-import { api, type Harness, secretKey, startConsole } from './harness.ts';
+import { api, type FreshHarness, secretKey, startFreshConsole } from './harness.ts';
 
 const now = Date.now();
 const evil = '=HYPERLINK("http://evil.example","x"),\r\n"';
 
 describe('statistics and logs', () => {
   let storage: Storage;
-  let harness: Harness;
+  let harness: FreshHarness;
   const get = (path: string, headers = {}) => harness.call('GET', `${api}/${path}`, undefined, headers);
   beforeAll(async () => {
-    storage = openStorage({ mode: 'sqlite', file: ':memory:' }, { logger: { info: () => undefined, warn: () => undefined } });
-    harness = await startConsole(storage);
+    harness = await startFreshConsole();
+    ({ storage } = harness);
     const priced = { cost_micros: 1_500_000, currency: 'USD', authority: 2 as const };
     await storage.requests.insertRows([
       sampleRow({ id: 'a', started_at: now - 60_000, session_id: 'agent-1', ...priced }),
@@ -22,10 +22,7 @@ describe('statistics and logs', () => {
       sampleRow({ id: 'd', started_at: now - 30 * 3_600_000, model: 'old', ...priced }),
     ]);
   });
-  afterAll(async () => {
-    await harness.close();
-    await storage.close();
-  });
+  afterAll(() => harness.close());
 
   test('a summary of the last day, compared with the day before', async () => {
     const { body } = await get('stats/summary?compare=true');
