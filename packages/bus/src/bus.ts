@@ -17,6 +17,8 @@ export interface AskOptions {
 export interface StreamHandlers<S extends OpenSubject> {
   head(head: OpenSubjects[S]['head']): void;
   data(bytes: Uint8Array, flags: number): void;
+  /** Bytes that the callee gave as text, where nothing stood between the two that needs them as bytes. Without this they are heard as `data`. */
+  text?(text: string, flags: number): void;
   /** Proper end: every frame was counted and is here. */
   tail(tail: OpenSubjects[S]['tail']): void;
   /** A reply that was sent as one message. Without this it is heard as head, data and tail. Its bytes need no `consumed`. */
@@ -49,8 +51,11 @@ export interface ServerStream<S extends OpenSubject> {
   /** Milliseconds left when the open arrived. */
   readonly deadlineMs: number;
   head(head: OpenSubjects[S]['head']): void;
-  /** false: credit is used up; pause the source until `onWritable`. A sender with any credit left may send one frame and go negative by it. */
-  data(bytes: Uint8Array, flags?: number): boolean;
+  /**
+   * Bytes, or the text whose characters they are, one each (latin1). false: credit is used up; pause the source until `onWritable`. A sender with any
+   * credit left may send one frame and go negative by it.
+   */
+  data(bytes: Uint8Array | string, flags?: number): boolean;
   onWritable(callback: () => void): void;
   /** Ends the stream. */
   tail(tail: OpenSubjects[S]['tail']): void;

@@ -1,12 +1,12 @@
 /** What every bus promises, written once and run over each. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Job, PlanRequest } from '@model-gateway/contracts';
+import type { Job } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { ServerStream } from '../src/index.ts';
+import { askConformance } from './conformance-ask.ts';
 import { newsConformance } from './conformance-news.ts';
 import { fastest, joined, openRecorded, pattern, type Rig, row, sleep, until } from './support.ts';
 
-const planRequest = { requestId: 'r', revision: 1, model: 'a b.*>\r\n', accessKey: 'k', keyGroup: 'g' } as PlanRequest;
 const job = { id: 'j', headers: { a: 'ü' } } as unknown as Job;
 
 export function busConformance(name: string, makeRig: () => Promise<Rig>): void {
@@ -28,80 +28,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>): void 
       return door;
     };
 
-    describe('ask', () => {
-      test('answers sync and async handlers, whatever the caller put in the request', async () => {
-        rig.far.serve({
-          ask: {
-            'router.plan': async (request) => ({ revision: request.revision, model: request.model, nodes: [], balanced: false }),
-            'catalog.revision': () => ({ revision: 7 }),
-          },
-        });
-        await rig.settle();
-        await expect(rig.near.ask('catalog.revision', {})).resolves.toEqual({ revision: 7 });
-        await expect(rig.near.ask('router.plan', planRequest)).resolves.toMatchObject({ model: 'a b.*>\r\n' });
-      });
-
-      test('nobody listens: service_unavailable at once', async () => {
-        const ms = await fastest(1000, () =>
-          expect(rig.near.ask('router.plan', planRequest)).rejects.toMatchObject({ code: 'service_unavailable', status: 503 }),
-        );
-        expect(ms).toBeLessThan(1000);
-      });
-
-      test('a slow handler: timeout after the deadline, which the handler was told', async () => {
-        let told = 0;
-        let release = () => {};
-        const released = new Promise<void>((resolve) => {
-          release = resolve;
-        });
-        rig.far.serve({
-          ask: {
-            'catalog.revision': async (_request, info) => {
-              told = info.deadlineMs;
-              await released;
-              return { revision: 1 };
-            },
-          },
-        });
-        await rig.settle();
-        const start = performance.now();
-        await expect(rig.near.ask('catalog.revision', {}, { deadlineMs: 300 })).rejects.toMatchObject({ code: 'timeout' });
-        expect(performance.now() - start).toBeGreaterThan(250);
-        await until(() => told === 300, 'the handler was told');
-        // Its late answer harms nobody.
-        release();
-        await sleep(50);
-      });
-
-      test("the callee's GatewayError arrives whole; a defect becomes internal without its text", async () => {
-        const failures = [new GatewayError('model_not_found', { message: 'no such', param: 'model' }), new TypeError('secret text')];
-        rig.far.serve({
-          ask: {
-            'catalog.revision': () => {
-              throw failures.shift();
-            },
-          },
-        });
-        await rig.settle();
-        await expect(rig.near.ask('catalog.revision', {})).rejects.toMatchObject({ code: 'model_not_found', message: 'no such', param: 'model' });
-        await expect(rig.near.ask('catalog.revision', {})).rejects.toMatchObject({ code: 'internal', message: 'Internal error.' });
-      });
-
-      test('each question goes to one server, and a disposed one gets none', async () => {
-        let first = 0;
-        let second = 0;
-        const door = rig.far.serve({ ask: { 'catalog.revision': () => ({ revision: ++first }) } });
-        rig.far.serve({ ask: { 'catalog.revision': () => ({ revision: ++second }) } });
-        await rig.settle();
-        for (let i = 0; i < 40; i++) await rig.near.ask('catalog.revision', {});
-        expect(first + second).toBe(40);
-        await door.dispose();
-        const before = first;
-        for (let i = 0; i < 20; i++) await rig.near.ask('catalog.revision', {});
-        expect(first).toBe(before);
-        expect(second).toBe(60 - before);
-      });
-    });
+    askConformance(() => rig);
 
     describe('open', () => {
       test('head, data and tail arrive in order with their contents and flags', async () => {
@@ -120,6 +47,31 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>): void 
         expect(heard.flags).toEqual([3, 0]);
         expect(Buffer.compare(joined(heard.chunks), Buffer.concat([pattern(10), pattern(20, 2)]))).toBe(0);
         expect(heard.tail).toEqual({ bytes: 30 });
+      });
+
+      test('text that stands for bytes arrives as these bytes, as text only where it is heard as text, and under the same credit', async () => {
+        const bytes = pattern(600_000);
+        const text = Buffer.from(bytes).toString('latin1');
+        const went: boolean[] = [];
+        await serveOpen('catalog.load', (_request, _body, stream) => {
+          stream.head({ revision: 1 });
+          for (const from of [0, 10, 200_000, 400_000]) went.push(stream.data(text.slice(from, [10, 200_000, 400_000, 600_000][went.length]), 1));
+          stream.tail({ bytes: bytes.length });
+        });
+        const heard = openRecorded(rig.near, 'catalog.load', {});
+        await heard.ended;
+        expect(Buffer.compare(joined(heard.chunks), bytes)).toBe(0);
+        expect(heard.tail).toEqual({ bytes: bytes.length });
+        const pieces: (string | Uint8Array)[] = [];
+        went.length = 0;
+        await new Promise<void>((resolve) => {
+          const consume = (piece: string | Uint8Array): void => {
+            pieces.push(piece);
+            call.consumed(piece.length);
+          };
+          const call = rig.near.open('catalog.load', {}, { head: () => {}, data: consume, text: consume, tail: () => resolve(), broken: () => resolve() });
+        });
+        expect(Buffer.compare(Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece))), bytes)).toBe(0);
       });
 
       test('a whole reply, an empty one, and one far above the frame cap', async () => {

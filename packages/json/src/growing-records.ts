@@ -2,6 +2,7 @@
 import { applyEdits } from './apply-edits.ts';
 import { backslash, quote } from './bytes.ts';
 import type { Edit } from './edit.ts';
+import { RecordEditor } from './record-editor.ts';
 import { stands } from './stands.ts';
 
 export type Path = Edit['path'];
@@ -85,7 +86,7 @@ export class GrowingRecords {
     const incoming = cutShape(record, text, gaps);
     const raw = toByteText(record.raw);
     if (incoming === null || raw.charCodeAt(raw.length - 1) !== 0x0a) return null;
-    const outgoing = edits.length === 0 ? null : cutShape(record, applyEdits(text, edits), gaps);
+    const outgoing = edits.length === 0 ? null : cutShape(record, new RecordEditor().apply(text, record.json, edits), gaps);
     if (edits.length > 0 && outgoing?.order !== incoming.order) return null;
     const records = new GrowingRecords(incoming, outgoing?.pieces ?? null);
     return records.fits(raw, 0) && records.end === raw.length ? records : null;

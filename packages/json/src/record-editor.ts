@@ -1,54 +1,56 @@
 /** Edits of the records of one stream: most begin with the same bytes, and the same value among these is replaced. */
 import { applyEdits } from './apply-edits.ts';
+import { isBlank } from './bytes.ts';
 import type { Edit } from './edit.ts';
 import { stands } from './stands.ts';
 
-/** A stream whose records begin differently is not looked at any longer. */
-const mostMisses = 3;
-const quoteText = '"';
+/** Spelled in one way alone, but for `\u`. */
+const plainKey = /^\w{1,64}$/;
 
-/** Gives what `applyEdits` gives. Where one top-level text is replaced again by the same one, and all before and including it is as it was, only that is exchanged. */
+/** Gives what `applyEdits` gives. A top-level text is exchanged by a search for its key, or, where a record begins as the last one did, with all that begins it. */
 export class RecordEditor {
   #key = '';
   #value = '';
   /** What the last such record began with, up to the end of the replaced value, and what it became. */
   #before = '';
   #after = '';
-  #misses = 0;
 
   /** `json` is `text`, parsed. */
   apply(text: string, json: unknown, edits: readonly Edit[]): string {
     const [edit] = edits;
     if (edits.length !== 1 || !edit || edit.insert || edit.path.length !== 1 || typeof edit.path[0] !== 'string' || typeof edit.value !== 'string')
       return applyEdits(text, edits);
-    if (this.#fits(text, edit.path[0], edit.value)) return this.#after + text.slice(this.#before.length);
-    const edited = applyEdits(text, edits);
-    if (this.#misses < mostMisses) this.#learn(text, edited, edit.path[0], edit.value, json);
-    return edited;
+    const [key] = edit.path;
+    if (this.#fits(text, key, edit.value) || this.#learn(text, key, edit.value, json)) return this.#after + text.slice(this.#before.length);
+    return applyEdits(text, edits);
   }
 
   #fits(text: string, key: string, value: string): boolean {
     const { length } = this.#before;
     if (length === 0 || key !== this.#key || value !== this.#value || !stands(this.#before, text, 0)) return false;
-    // The key must not come again, however it is spelled.
-    return !text.includes(JSON.stringify(key), length) && !text.includes('\\u', length);
+    return isLast(text, key, length);
   }
 
-  #learn(text: string, edited: string, key: string, value: string, json: unknown): void {
-    this.#misses++;
-    const compact = `${JSON.stringify(key)}:`;
-    const member = text.includes(compact + quoteText) ? compact : `${compact} `;
-    const old = `${member}${JSON.stringify((json as Record<string, unknown> | null)?.[key])}`;
-    const at = text.indexOf(old);
-    if (at < 0) return;
-    const before = text.slice(0, at + old.length);
-    const after = `${text.slice(0, at)}${member}${JSON.stringify(value)}`;
-    // Only if this place, and no other, is what the edit changed.
-    if (edited !== after + text.slice(before.length)) return;
-    if (before === this.#before) this.#misses = 0;
+  /** A key that is there, and is written once in all of the text, is the top-level one. */
+  #learn(text: string, key: string, value: string, json: unknown): boolean {
+    const old = (json as Record<string, unknown> | null)?.[key];
+    if (typeof old !== 'string' || !plainKey.test(key)) return false;
+    const spelled = `"${key}"`;
+    const at = text.indexOf(spelled);
+    let start = at + spelled.length;
+    while (isBlank(text.charCodeAt(start))) start++;
+    if (at < 0 || text[start] !== ':') return false;
+    do start++;
+    while (isBlank(text.charCodeAt(start)));
+    const theirs = JSON.stringify(old);
+    if (!stands(theirs, text, start) || text.lastIndexOf('\\u', start) >= 0 || !isLast(text, key, start)) return false;
     this.#key = key;
     this.#value = value;
-    this.#before = before;
-    this.#after = after;
+    this.#before = text.slice(0, start + theirs.length);
+    this.#after = text.slice(0, start) + JSON.stringify(value);
+    return true;
   }
 }
+
+/** Whether the key does not come again from `from` on, however it is spelled. */
+const isLast = (text: string, key: string, from: number): boolean => !text.includes(JSON.stringify(key), from) && !text.includes('\\u', from);

@@ -24,8 +24,11 @@ interface RecordSource {
 export interface PumpSink {
   /** First content: the head may go out now. */
   commit(): void;
-  /** Bytes of whole events; `words`: nothing but more words of open blocks. false: stop reading until the sink is writable. */
-  send(bytes: Uint8Array, words?: boolean): boolean;
+  /**
+   * Bytes of whole events, or the text whose characters they are, one each; `words`: nothing but more words of open blocks. false: stop reading until the
+   * sink is writable.
+   */
+  send(bytes: Uint8Array | string, words?: boolean): boolean;
 }
 
 /** What ended the reply: nothing (it was complete), or what broke it. */
@@ -107,8 +110,8 @@ export class Pump {
     }
     if (at === 0) return this.#take(this.#source.push(chunk));
     growth.recognised();
-    const sent = !passes ? Buffer.from(out, 'utf8') : records.edited ? Buffer.from(out, 'latin1') : bytes.subarray(0, at);
-    if (at < text.length) return this.#take(this.#source.push(bytes.subarray(at)), [sent]);
+    const sent = !passes ? toByteText(out) : records.edited ? out : text.slice(0, at);
+    if (at < text.length) return this.#take(this.#source.push(bytes.subarray(at)), [Buffer.from(sent, 'latin1')]);
     return sent.length === 0 || this.#sink.send(sent, true);
   }
 
@@ -197,6 +200,10 @@ function parseRecord(data: string): unknown {
     return undefined;
   }
 }
+
+const nonAscii = /[^\x00-\x7f]/;
+/** The text whose characters are the bytes of `text`. */
+const toByteText = (text: string): string => (nonAscii.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text);
 
 const isDone = (data: string): boolean => data.trim() === '[DONE]';
 

@@ -48,7 +48,7 @@ export class ReplySink implements PumpSink, Rostered {
     });
   }
 
-  send(bytes: Uint8Array, words = false): boolean {
+  send(bytes: Uint8Array | string, words = false): boolean {
     // A caller who left is read on for (drain) but no longer written to.
     if (this.#call.cancelled !== null) return true;
     this.#call.responseBytes += bytes.length;

@@ -65,10 +65,10 @@ function play(upstreamName: Name, clientName: Name, pieces: readonly Uint8Array[
   const closer = client.createCloser({ requestId: 'r1', model, createdAt: 0, streamForm: 'sse', mintId: (prefix) => `${prefix}closing` });
   const sink = {
     commit: () => {},
-    send(bytes: Uint8Array, words = false) {
-      sent.push(Buffer.from(bytes));
-      if (words && closer.pass) closer.pass(bytes);
-      else closer.observe(bytes);
+    send(piece: Uint8Array | string, words = false) {
+      const bytes = typeof piece === 'string' ? Buffer.from(piece, 'latin1') : Buffer.from(piece);
+      sent.push(bytes);
+      if (!words || !closer.passes?.(bytes.length)) closer.observe(bytes);
       return true;
     },
   };

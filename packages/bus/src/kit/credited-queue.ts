@@ -1,36 +1,37 @@
 /** One direction of bytes under credit: what credit does not cover waits in order, and the sender is told when to go on. */
 import { soon } from './soon.ts';
 
-type Emit = (bytes: Uint8Array, flags: number, attempt: number) => void;
+/** `Bytes`: a text stands for bytes of one character each. */
+type Emit<Bytes> = (bytes: Bytes, flags: number, attempt: number) => void;
 
-interface Piece {
-  bytes: Uint8Array;
+interface Piece<Bytes> {
+  bytes: Bytes;
   flags: number;
   attempt: number;
   /** Where the next part starts. */
   offset: number;
 }
 
-export interface CreditedQueueOptions {
+export interface CreditedQueueOptions<Bytes> {
   /** Credit at the start. */
   window: number;
   /** Largest part to emit at once; `endFlag` is left out of all parts but the last. */
   cap: number;
   endFlag: number;
-  emit: Emit;
+  emit: Emit<Bytes>;
   /** Nothing is emitted before `release`: the receiver is not known or not listening yet. */
   held?: boolean;
 }
 
-export class CreditedQueue {
+export class CreditedQueue<Bytes extends Uint8Array | string = Uint8Array> {
   private credit: number;
   private readonly cap: number;
   private readonly endFlag: number;
-  private readonly emit: Emit;
+  private readonly emit: Emit<Bytes>;
   private held: boolean;
   private closed = false;
   private emitting = false;
-  private queue: Piece[] = [];
+  private queue: Piece<Bytes>[] = [];
   private first = 0;
   private queuedBytes = 0;
   /** The sender was told to wait and has not been told to go on. */
@@ -38,7 +39,7 @@ export class CreditedQueue {
   private wake: (() => void) | null = null;
   private finish: (() => void) | null = null;
 
-  constructor(options: CreditedQueueOptions) {
+  constructor(options: CreditedQueueOptions<Bytes>) {
     this.credit = options.window;
     this.cap = options.cap;
     this.endFlag = options.endFlag;
@@ -47,7 +48,7 @@ export class CreditedQueue {
   }
 
   /** Takes bytes; false when the sender should wait for `onReady`. What comes nevertheless waits in order. */
-  push(bytes: Uint8Array, flags: number, attempt: number): boolean {
+  push(bytes: Bytes, flags: number, attempt: number): boolean {
     if (this.closed) return false;
     if (this.empty && !this.held && !this.emitting && this.credit > 0 && bytes.length <= this.cap) {
       this.credit -= bytes.length;
@@ -104,7 +105,7 @@ export class CreditedQueue {
 
   /** Drops what waits of attempts below `attempt`; returns how many pieces. */
   fence(attempt: number): number {
-    const kept: Piece[] = [];
+    const kept: Piece<Bytes>[] = [];
     let dropped = 0;
     for (let i = this.first; i < this.queue.length; i++) {
       const piece = this.queue[i]!;
@@ -160,7 +161,7 @@ export class CreditedQueue {
   private emitNext(): void {
     const piece = this.queue[this.first]!;
     const end = Math.min(piece.bytes.length, piece.offset + this.cap);
-    const part = piece.offset === 0 && end === piece.bytes.length ? piece.bytes : piece.bytes.subarray(piece.offset, end);
+    const part = piece.offset === 0 && end === piece.bytes.length ? piece.bytes : partOf(piece.bytes, piece.offset, end);
     const last = end === piece.bytes.length;
     piece.offset = end;
     if (last) this.advance();
@@ -180,3 +181,6 @@ export class CreditedQueue {
     }
   }
 }
+
+const partOf = <Bytes extends Uint8Array | string>(bytes: Bytes, start: number, end: number): Bytes =>
+  (typeof bytes === 'string' ? bytes.slice(start, end) : bytes.subarray(start, end)) as Bytes;

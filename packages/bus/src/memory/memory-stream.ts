@@ -2,6 +2,7 @@
 import { frameFlag, type OpenSubjects } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../bus.ts';
+import { bytesOf } from '../kit/bytes-of.ts';
 import { CreditedQueue } from '../kit/credited-queue.ts';
 import type { Deadline } from '../kit/deadlines.ts';
 import { replyWindow, requestWindow } from '../kit/limits.ts';
@@ -86,12 +87,13 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall, Deadline {
     if (this.handlers) this.run(() => this.handlers?.head(head));
   }
 
-  hearData(bytes: Uint8Array, flags: number): void {
+  hearData(bytes: Uint8Array | string, flags: number): void {
     const handlers = this.handlers;
     if (!handlers) return;
     // Written out rather than through `run`: this is the hot path and makes no closure.
     try {
-      handlers.data(bytes, flags);
+      if (typeof bytes === 'string' && handlers.text !== undefined) handlers.text(bytes, flags);
+      else handlers.data(bytesOf(bytes), flags);
     } catch (error) {
       this.defect(error);
     }
@@ -152,7 +154,7 @@ type Life = 'live' | 'ending' | 'ended';
 export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
   readonly deadlineMs: number;
   /** Made on first use: whole replies need neither. */
-  private downward: CreditedQueue | null = null;
+  private downward: CreditedQueue<Uint8Array | string> | null = null;
   private upward: CreditedQueue | null = null;
   private readonly call: MemoryCall<S>;
   private readonly host: MemoryStreamHost;
@@ -179,7 +181,7 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
   }
 
   /** Bytes to the opener. */
-  get down(): CreditedQueue {
+  get down(): CreditedQueue<Uint8Array | string> {
     this.downward ??= new CreditedQueue({ ...parts, window: replyWindow, emit: (bytes, flags, attempt) => this.deliver(bytes, flags, attempt) });
     return this.downward;
   }
@@ -202,8 +204,8 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
     this.call.hearHead(this.host.strict ? strictCopy(head) : head);
   }
 
-  data(bytes: Uint8Array, flags = frameFlag.messageEnd as number): boolean {
-    return this.life === 'live' && this.down.push(this.host.strict ? strictBytes(bytes) : bytes, flags, this.attempt);
+  data(bytes: Uint8Array | string, flags = frameFlag.messageEnd as number): boolean {
+    return this.life === 'live' && this.down.push(this.host.strict ? strictBytes(bytesOf(bytes)) : bytes, flags, this.attempt);
   }
 
   onWritable(callback: () => void): void {
@@ -298,7 +300,7 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
     if (callback) this.run(() => callback(how));
   }
 
-  private deliver(bytes: Uint8Array, flags: number, attempt: number): void {
+  private deliver(bytes: Uint8Array | string, flags: number, attempt: number): void {
     if (attempt < this.attempt) this.host.fenced(1);
     else this.call.hearData(bytes, flags);
   }

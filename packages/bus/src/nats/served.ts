@@ -2,6 +2,7 @@
 import { frameFlag, frameKind, type OpenSubjects } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { OpenSubject, ServerStream } from '../bus.ts';
+import { bytesOf } from '../kit/bytes-of.ts';
 import { CreditedQueue } from '../kit/credited-queue.ts';
 import { replyWindow, requestWindow, settleMs } from '../kit/limits.ts';
 import { soon } from '../kit/soon.ts';
@@ -106,8 +107,9 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
     soon(() => this.flushHead());
   }
 
-  data(bytes: Uint8Array, flags = frameFlag.messageEnd as number): boolean {
+  data(piece: Uint8Array | string, flags = frameFlag.messageEnd as number): boolean {
     if (this.life !== 'live') return false;
+    const bytes = bytesOf(piece);
     if (this.waitingHead && !this.waitingData && bytes.length > 0 && this.waitingHead.length + bytes.length + 8 <= this.host.cap) {
       this.waitingData = bytes;
       this.waitingFlags = flags;

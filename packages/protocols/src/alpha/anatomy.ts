@@ -106,8 +106,13 @@ function shortenIds(message: unknown, path: Path): Edit[] {
   return [...calls, ...shorten(message, 'tool_call_id', path)];
 }
 
+/** Keys one of which is in every message or delta that holds a proof. */
+const proofKeys: ReadonlySet<string> = new Set([...marks, 'tool_calls', 'extra_content', 'provider_specific_fields']);
+const noProofs: FoundProof[] = [];
+
 /** Every place of a message or delta that holds a proof. */
 function findProofs(message: unknown, path: Path): FoundProof[] {
+  if (!hasKeyOf(message, proofKeys)) return noProofs;
   const opaque = asString(own(message, 'reasoning_opaque'));
   const details = (asArray(own(message, 'reasoning_details')) ?? []).flatMap((detail, index): FoundProof[] => {
     const entry = [...path, 'reasoning_details', index];
@@ -126,6 +131,12 @@ function findProofs(message: unknown, path: Path): FoundProof[] {
     ...findGoogleProofs(message, path),
     ...calls,
   ];
+}
+
+function hasKeyOf(value: unknown, keys: ReadonlySet<string>): boolean {
+  if (typeof value !== 'object') return false;
+  for (const key in value) if (keys.has(key)) return true;
+  return false;
 }
 
 /** Blocks of the messages protocol that a proxy carries along; a block without its proof is refused, so it goes as a whole. */

@@ -4,8 +4,15 @@ import type { Closer, CloserContext, GatewayWarning } from '../protocol.ts';
 import { writeUsage } from './usage.ts';
 
 const boundary = /\r?\n\r?\n/g;
-/** Everything that is worth a look: a finish, the terminator, the counts, or a choice beyond the first. Quotes inside strings are escaped, so text cannot fake it. */
-const interesting = /"finish_reason"\s*:\s*"|^data: ?\[DONE\]|"usage"\s*:\s*\{|"index"\s*:\s*[1-9]/m;
+const finishing = /"finish_reason"\s*:\s*"/;
+const counting = /"usage"\s*:\s*\{/;
+const laterNumber = /"index"\s*:\s*[1-9]/;
+const endMark = '[DONE]';
+/**
+ * Everything that is worth a look: a finish, the terminator, the counts, or a choice beyond the first. Quotes inside strings are escaped, so text cannot
+ * fake it. One after the other: an expression of alternatives is tried at every character.
+ */
+const isInteresting = (text: string): boolean => text.includes(endMark) || finishing.test(text) || counting.test(text) || laterNumber.test(text);
 /** An event that never ends is not kept beyond this (characters). */
 const mostCarried = 1 << 20;
 /** Choices that are told apart. */
@@ -48,12 +55,12 @@ export class AlphaCloser implements Closer {
     }
     const whole = this.#carry.slice(0, last);
     this.#carry = this.#carry.slice(last);
-    if (this.#identity === null || interesting.test(whole)) for (const event of whole.split(boundary)) this.#look(event);
+    if (this.#identity === null || isInteresting(whole)) for (const event of whole.split(boundary)) this.#look(event);
   }
 
   /** More words neither finish a choice nor open one. */
-  pass(bytes: Uint8Array): void {
-    if (this.#identity === null || this.#carry !== '') this.observe(bytes);
+  passes(): boolean {
+    return this.#identity !== null && this.#carry === '';
   }
 
   close(warning: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string {
@@ -88,17 +95,17 @@ export class AlphaCloser implements Closer {
 
   #look(event: string): void {
     if (!event.includes('data:')) return;
-    if (/^data: ?\[DONE\]\s*$/m.test(event)) {
+    if (event.includes(endMark) && /^data: ?\[DONE\]\s*$/m.test(event)) {
       this.ended = true;
       return;
     }
-    if (/"usage"\s*:\s*\{/.test(event)) this.#usageSent = true;
-    if (this.#identity !== null && !/"finish_reason"\s*:\s*"/.test(event) && !this.#hasNewNumber(event)) return;
+    if (counting.test(event)) this.#usageSent = true;
+    if (this.#identity !== null && !finishing.test(event) && !this.#hasNewNumber(event)) return;
     this.#readChunk(parseData(event));
   }
 
   #hasNewNumber(event: string): boolean {
-    if (this.#seenNumbers.size >= mostChoices) return false;
+    if (this.#seenNumbers.size >= mostChoices || !laterNumber.test(event)) return false;
     let fresh = false;
     for (const [, number] of event.matchAll(/"index"\s*:\s*([1-9]\d{0,8})/g)) {
       if (this.#seenNumbers.has(number!)) continue;
@@ -132,15 +139,19 @@ export class AlphaCloser implements Closer {
   }
 }
 
-/** The JSON of an event's data lines; undefined when it has none that parses. */
-function parseData(event: string): unknown {
-  const data = event
+const nonAscii = /[^\x00-\x7f]/;
+const dataLines = (event: string): string =>
+  event
     .split(/\r?\n/)
     .filter((line) => line.startsWith('data:'))
     .map((line) => line.slice(5))
     .join('\n');
+
+/** The JSON of an event's data lines; undefined when it has none that parses. */
+function parseData(event: string): unknown {
+  const data = event.startsWith('data:') && !event.includes('\n') ? event.slice(5) : dataLines(event);
   try {
-    return JSON.parse(Buffer.from(data, 'latin1').toString('utf8'));
+    return JSON.parse(nonAscii.test(data) ? Buffer.from(data, 'latin1').toString('utf8') : data);
   } catch {
     // Comments and foreign events are none of ours; they change nothing about how the stream is to end.
     return undefined;

@@ -35,7 +35,9 @@ export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context
 
 /** The limit under the name that the model knows, between its bounds. */
 function limitEdits(field: Field, target: Parameters<typeof familyOf>[0], family: ModelFamily, losses: Losses): Edit[] {
-  const [plain, newer] = ['max_tokens', 'max_completion_tokens'].map((key) => asNumber(field(key)));
+  const plain = asNumber(field('max_tokens'));
+  const newer = asNumber(field('max_completion_tokens'));
+  if (plain === undefined && newer === undefined) return [];
   if (plain !== undefined && family.maxTokensField === 'max_completion_tokens') {
     losses.add('max_tokens', 'renamed', 'This model takes it as max_completion_tokens.');
     const [limited] = limitTokens(['max_completion_tokens'], newer ?? plain, familyOf(target), losses);
@@ -44,7 +46,8 @@ function limitEdits(field: Field, target: Parameters<typeof familyOf>[0], family
       { path: ['max_completion_tokens'], value: limited?.value ?? newer ?? plain, add: true },
     ];
   }
-  return ['max_tokens', 'max_completion_tokens'].flatMap((key) => limitTokens([key], field(key), familyOf(target), losses));
+  const bounds = familyOf(target);
+  return [...limitTokens(['max_tokens'], plain, bounds, losses), ...limitTokens(['max_completion_tokens'], newer, bounds, losses)];
 }
 
 function effortEdits(field: Field, family: ModelFamily, losses: Losses): Edit[] {

@@ -51,9 +51,10 @@ class BetaCloser implements Closer {
     this.#append(text, from, text.length);
   }
 
-  pass(bytes: Uint8Array): void {
-    if (bytes.length > mostPassed || this.#line !== '' || this.#event !== '') this.observe(bytes);
-    else this.#shownBytes += Math.max(0, bytes.length - eventFrame);
+  passes(length: number): boolean {
+    if (length > mostPassed || this.#line !== '' || this.#event !== '') return false;
+    this.#shownBytes += Math.max(0, length - eventFrame);
+    return true;
   }
 
   close(warning: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string {

@@ -33,13 +33,17 @@ export class ReplyBody {
     const bytes = typeof piece === 'string' ? Buffer.from(piece, 'utf8') : asBuffer(piece);
     // An empty chunk would be the last.
     if (bytes.length === 0) return !response.writableNeedDrain;
-    if (!this.#chunked) return writeAll(response, bytes);
-    const size = bytes.length.toString(16);
     // Text of one byte each: the very bytes.
-    if (bytes.length <= mostCopied) return response.write(`${size}\r\n${bytes.toString('latin1')}\r\n`, 'latin1');
-    response.write(`${size}\r\n`, 'latin1');
+    if (bytes.length <= mostCopied) return this.writeText(bytes.toString('latin1'));
+    if (!this.#chunked) return response.write(bytes);
+    response.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
     response.write(bytes);
     return response.write('\r\n', 'latin1');
+  }
+
+  /** The same of bytes as text, one character each; not empty. */
+  writeText(text: string): boolean {
+    return this.#response.write(this.#chunked ? `${text.length.toString(16)}\r\n${text}\r\n` : text, 'latin1');
   }
 
   /** With a last piece, or without. */
@@ -55,6 +59,3 @@ export class ReplyBody {
     else response.end(bytes.toString('latin1'), 'latin1');
   }
 }
-
-const writeAll = (response: ServerResponse, bytes: Buffer): boolean =>
-  bytes.length > mostCopied ? response.write(bytes) : response.write(bytes.toString('latin1'), 'latin1');

@@ -74,14 +74,29 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   }
 
   data(bytes: Uint8Array, flags: number): void {
-    if ((flags & frameFlag.words) !== 0 && this.#closer?.pass !== undefined) this.#closer.pass(bytes);
-    else this.#closer?.observe(bytes);
-    this.#betweenEvents = (flags & frameFlag.messageEnd) !== 0;
-    this.#exchange.responseBytes += bytes.length;
+    if (!this.#mayPass(bytes.length, flags)) this.#closer?.observe(bytes);
     this.#exchange.capture?.add(bytes);
-    this.#unconsumed += bytes.length;
+    this.#sent(this.#body.write(bytes), bytes.length, flags);
+  }
+
+  /** The same where the bytes are at hand as text, as the socket takes them soonest. */
+  text(text: string, flags: number): void {
+    if (!this.#mayPass(text.length, flags)) this.#closer?.observe(Buffer.from(text, 'latin1'));
+    this.#exchange.capture?.add(Buffer.from(text, 'latin1'));
+    this.#sent(this.#body.writeText(text), text.length, flags);
+  }
+
+  /** Whether the closer need not look at this. */
+  #mayPass(length: number, flags: number): boolean {
+    return (flags & frameFlag.words) !== 0 && this.#closer?.passes !== undefined && this.#closer.passes(length);
+  }
+
+  #sent(more: boolean, length: number, flags: number): void {
+    this.#betweenEvents = (flags & frameFlag.messageEnd) !== 0;
+    this.#exchange.responseBytes += length;
+    this.#unconsumed += length;
     this.#quiet = 0;
-    if (this.#body.write(bytes)) return this.#consume();
+    if (more) return this.#consume();
     if (this.#awaitsDrain) return;
     this.#awaitsDrain = true;
     this.#exchange.response.on('drain', () => this.#consume());
