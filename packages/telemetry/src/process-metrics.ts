@@ -2,16 +2,20 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Metrics } from './metrics.ts';
 
+/** Each look wakes the process: at 10 ms they were most of what an idle one did, 0.6 % of a core. */
+const resolutionMs = 50;
+
 /** Registers the gauges. Lag is over the time since the last collection. Returns what stops the measuring. */
 export function measureProcess(metrics: Metrics): () => void {
-  const delay = monitorEventLoopDelay({ resolution: 10 });
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
   metrics.gauge('process_resident_memory_bytes', 'Resident set size.', () => process.memoryUsage.rss());
   metrics.gauge('process_heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
   metrics.gauge('process_event_loop_lag_p99_seconds', '99th percentile of event-loop delay since the last reading.', () => {
-    const seconds = delay.percentile(99) / 1e9;
+    // What is recorded is the time from look to look.
+    const late = delay.percentile(99) / 1e6 - resolutionMs;
     delay.reset();
-    return Number.isFinite(seconds) ? seconds : 0;
+    return late > 0 ? late / 1000 : 0;
   });
   metrics.gauge('process_open_handles', 'What keeps the event loop alive (sockets, timers, files), by kind.', () => {
     const kinds = new Map<string, number>();
