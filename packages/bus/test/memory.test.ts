@@ -13,6 +13,28 @@ for (const strict of [false, true]) {
 }
 
 describe('memory bus', () => {
+  test('makes no bytes of text for who hears text', async () => {
+    for (const strict of [false, true]) {
+      const bus = createMemoryBus({ strict });
+      bus.serve({
+        open: {
+          'catalog.load': (_request, _body, stream) => {
+            stream.head({ revision: 1 });
+            stream.data('words');
+            stream.data(pattern(3));
+            stream.tail({ bytes: 8 });
+          },
+        },
+      });
+      for (const text of [false, true]) {
+        const heard = openRecorded(bus, 'catalog.load', {}, { text });
+        await heard.ended;
+        expect({ texts: heard.texts, bytes: heard.bytes }).toEqual({ texts: text ? 1 : 0, bytes: 8 });
+      }
+      await bus.drain();
+    }
+  });
+
   test('passes references; strict mode freezes copies', async () => {
     for (const strict of [false, true]) {
       const bus = createMemoryBus({ strict });

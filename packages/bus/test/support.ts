@@ -22,6 +22,8 @@ export interface Heard {
   chunks: Uint8Array[];
   flags: number[];
   bytes: number;
+  /** Pieces that came as text, where `text` asks for it. */
+  texts: number;
   tail: unknown;
   error: GatewayError | null;
   ended: Promise<void>;
@@ -32,7 +34,7 @@ export function openRecorded(
   bus: Bus,
   subject: OpenSubject,
   request: object,
-  options: { body?: Uint8Array; deadlineMs?: number; consume?: boolean; keep?: boolean } = {},
+  options: { body?: Uint8Array; deadlineMs?: number; consume?: boolean; keep?: boolean; text?: boolean } = {},
 ): Heard {
   let end = () => {};
   const heard: Heard = {
@@ -42,11 +44,23 @@ export function openRecorded(
     chunks: [],
     flags: [],
     bytes: 0,
+    texts: 0,
     tail: null,
     error: null,
     ended: new Promise((resolve) => {
       end = resolve;
     }),
+  };
+  const data = (bytes: Uint8Array, flags: number): void => {
+    heard.order.push('data');
+    heard.bytes += bytes.length;
+    heard.flags.push(flags);
+    if (options.keep !== false) heard.chunks.push(bytes);
+    if (options.consume !== false) heard.call.consumed(bytes.length);
+  };
+  const text = (piece: string, flags: number): void => {
+    heard.texts += 1;
+    data(Buffer.from(piece, 'latin1'), flags);
   };
   heard.call = bus.open(
     subject as 'catalog.load',
@@ -56,13 +70,8 @@ export function openRecorded(
         heard.order.push('head');
         heard.head = head;
       },
-      data(bytes, flags) {
-        heard.order.push('data');
-        heard.bytes += bytes.length;
-        heard.flags.push(flags);
-        if (options.keep !== false) heard.chunks.push(bytes);
-        if (options.consume !== false) heard.call.consumed(bytes.length);
-      },
+      data,
+      ...(options.text && { text }),
       tail(tail) {
         heard.order.push('tail');
         heard.tail = tail;

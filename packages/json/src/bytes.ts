@@ -30,5 +30,8 @@ export function skipStringBytes(bytes: Buffer, start: number): number {
     if (byte === quote) return position + 1;
     position += byte === backslash ? 2 : 1;
   }
-  return skipToClosingQuote(bytes, position);
+  // A string without quotes inside, an image or plain prose, ends at the next one, which is searched for natively.
+  const found = bytes.indexOf(quote, position);
+  if (found < 0) return -1;
+  return found === position || bytes[found - 1] !== backslash ? found + 1 : skipToClosingQuote(bytes, position);
 }

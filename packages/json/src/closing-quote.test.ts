@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import loadAssembler from 'wabt';
-import { skipToClosingQuote } from './closing-quote.ts';
+import { skipToClosingQuote, walkToClosingQuote } from './closing-quote.ts';
 
 const near = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
 
@@ -29,19 +29,23 @@ describe('finds the end that a walk finds', () => {
       fc.property(fc.array(piece, { maxLength: 60 }), fc.boolean(), fc.nat(20), (pieces, closed, before) => {
         const bytes = Buffer.from(`${'"'.repeat(before)}${pieces.join('')}${closed ? '"' : ''}"\\"`).subarray(before);
         expect(skipToClosingQuote(bytes, 0)).toBe(walk(bytes, 0));
+        expect(walkToClosingQuote(bytes, 0)).toBe(walk(bytes, 0));
       }),
       { numRuns: 2000 },
     );
   });
 
-  // The first piece is 1 KiB, those that follow 64 KiB.
-  test.each([1, 63, 64, 65, 1023, 1024, 1025, 66_559, 66_560, 66_561, 200_000])('at every place around the ends of pieces: %d bytes before it', (size) => {
-    for (const run of [0, 1, 2, 3]) {
-      const bytes = Buffer.concat([Buffer.alloc(size, 'x'), Buffer.alloc(run, '\\'), Buffer.from('"y"')]);
-      expect(skipToClosingQuote(bytes, 0)).toBe(walk(bytes, 0));
-      expect(skipToClosingQuote(bytes.subarray(0, size + run), 0)).toBe(-1);
-    }
-  });
+  // Pieces of 1, 4, 16 and then 64 KiB.
+  test.each([1, 63, 64, 65, 1023, 1024, 1025, 5119, 5120, 5121, 21_503, 21_504, 21_505, 87_039, 87_040, 87_041, 300_000])(
+    'at every place around the ends of pieces: %d bytes before it',
+    (size) => {
+      for (const run of [0, 1, 2, 3]) {
+        const bytes = Buffer.concat([Buffer.alloc(size, 'x'), Buffer.alloc(run, '\\'), Buffer.from('"y"')]);
+        expect(skipToClosingQuote(bytes, 0)).toBe(walk(bytes, 0));
+        expect(skipToClosingQuote(bytes.subarray(0, size + run), 0)).toBe(-1);
+      }
+    },
+  );
 
   test('and nothing of the string that was searched before', () => {
     expect(skipToClosingQuote(Buffer.from(`${'a'.repeat(40)}"`), 0)).toBe(41);

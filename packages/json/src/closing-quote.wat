@@ -2,7 +2,7 @@
 ;; Gives the offset of the first quote that no backslash escapes. Where the blocks that begin before $end hold none, gives the offset behind the last
 ;; of them, and one more when the byte that stands there is escaped.
 (module
-  (memory (export "memory") 2)
+  (memory (export "memory") 1)
   (func (export "closingQuote") (param $end i32) (result i32)
     (local $at i32)
     (local $quote v128) (local $backslash v128)

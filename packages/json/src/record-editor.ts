@@ -15,7 +15,7 @@ export class RecordEditor {
   #before = '';
   #after = '';
 
-  /** `json` is `text`, parsed. */
+  /** `json` is `text`, parsed; at least the values that are replaced are those of `text`. */
   apply(text: string, json: unknown, edits: readonly Edit[]): string {
     const [edit] = edits;
     if (edits.length !== 1 || !edit || edit.insert || edit.path.length !== 1 || typeof edit.path[0] !== 'string' || typeof edit.value !== 'string')
@@ -37,9 +37,10 @@ export class RecordEditor {
     if (typeof old !== 'string' || !plainKey.test(key)) return false;
     const spelled = `"${key}"`;
     const at = text.indexOf(spelled);
+    if (at < 0) return false;
     let start = at + spelled.length;
     while (isBlank(text.charCodeAt(start))) start++;
-    if (at < 0 || text[start] !== ':') return false;
+    if (text[start] !== ':') return false;
     do start++;
     while (isBlank(text.charCodeAt(start)));
     const theirs = JSON.stringify(old);

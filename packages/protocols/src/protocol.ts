@@ -252,7 +252,7 @@ export interface CloserContext {
 export interface Closer {
   /** Whole events, in order; a long run may come in several pieces, the last with `eventEnd`. */
   observe(bytes: Uint8Array): void;
-  /** Whether whole events of `length` bytes that hold nothing but more words of open blocks need not be observed. Absent: they are. */
+  /** Asked once for whole events of `length` bytes that hold nothing but more words of open blocks: whether they need not be observed. Absent: they are. */
   passes?(length: number): boolean;
   /** Text to append, '' when the stream had already ended properly. `timestamp`, `reason`, `detail` are the warning's. */
   close(warning: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string;

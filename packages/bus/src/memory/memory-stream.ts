@@ -205,7 +205,7 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
   }
 
   data(bytes: Uint8Array | string, flags = frameFlag.messageEnd as number): boolean {
-    return this.life === 'live' && this.down.push(this.host.strict ? strictBytes(bytesOf(bytes)) : bytes, flags, this.attempt);
+    return this.life === 'live' && this.down.push(this.host.strict && typeof bytes !== 'string' ? strictBytes(bytes) : bytes, flags, this.attempt);
   }
 
   onWritable(callback: () => void): void {

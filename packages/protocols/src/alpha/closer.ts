@@ -9,8 +9,8 @@ const counting = /"usage"\s*:\s*\{/;
 const laterNumber = /"index"\s*:\s*[1-9]/;
 const endMark = '[DONE]';
 /**
- * Everything that is worth a look: a finish, the terminator, the counts, or a choice beyond the first. Quotes inside strings are escaped, so text cannot
- * fake it. One after the other: an expression of alternatives is tried at every character.
+ * Everything that is worth a look: a finish, the terminator, the counts, or a choice beyond the first. Quotes inside strings are escaped, so text can
+ * fake none of them but the terminator, which is judged again. One after the other: an expression of alternatives is tried at every character.
  */
 const isInteresting = (text: string): boolean => text.includes(endMark) || finishing.test(text) || counting.test(text) || laterNumber.test(text);
 /** An event that never ends is not kept beyond this (characters). */

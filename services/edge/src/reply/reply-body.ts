@@ -41,7 +41,7 @@ export class ReplyBody {
     return response.write('\r\n', 'latin1');
   }
 
-  /** The same of bytes as text, one character each; not empty. */
+  /** The same of bytes as text, one character each, which the socket takes as they are; not empty. */
   writeText(text: string): boolean {
     return this.#response.write(this.#chunked ? `${text.length.toString(16)}\r\n${text}\r\n` : text, 'latin1');
   }
