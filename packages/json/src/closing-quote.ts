@@ -3,6 +3,9 @@
  * the vector instructions that JavaScript can only reach through WebAssembly.
  */
 
+const quote = 0x22;
+const backslash = 0x5c;
+
 /** `closing-quote.wat`, assembled; its test says what this must be. */
 const assembled = [
   'AGFzbQEAAAABBgFgAX8BfwMCAQAFAwEAAQcZAgZtZW1vcnkCAAxjbG9zaW5nUXVvdGUAAAqZAgGWAgMBfwZ7Bn5BIv0PIQJB3AD9DyEDA0AgAf0ABAAhBCAB/QAEECEFIAH9AAQgIQYg',
@@ -61,6 +64,3 @@ export function walkToClosingQuote(bytes: Buffer, start: number): number {
   for (let position = start; position < bytes.length; position += bytes[position] === backslash ? 2 : 1) if (bytes[position] === quote) return position + 1;
   return -1;
 }
-
-const quote = 0x22;
-const backslash = 0x5c;
