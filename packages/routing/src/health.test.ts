@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LoadBalancer, Outcome } from '@model-gateway/contracts';
 import { ask, balancer, freshState, model, snapshotOf, upstream } from '../test/samples.ts';
-import { buildPlan, Circuit, circuitPolicy, type RoutingState } from './index.ts';
+import { buildPlan, Circuit, circuitPolicy, type PlanContext, type RoutingState } from './index.ts';
 
 const { openMs, maxOpenMs, windowMs, probeMs } = circuitPolicy;
 
@@ -135,6 +135,22 @@ describe('nodes of a balancer', () => {
     expect(buildPlan(pinned, ask('pool', { accessKey: 'other' }), { state, now: 0 }).nodes[0]!.model).toBe('a');
     hear(state, 'c', { sign: 'line' }, 0, 5);
     expect(first()).toBe('a');
+  });
+  test("who is pinned, or comes back to who issued its proofs, takes nobody's turn", () => {
+    const pinned = snapshotOf(models, upstreams, [pool('abc', { strategy: 'weighted' })], [{ load_balancer: 'pool', access_key: 'k', entry: 'c' }]);
+    const state = freshState();
+    const first = (accessKey: string, more: Partial<PlanContext> = {}) =>
+      buildPlan(pinned, ask('pool', { accessKey }), { state, now: 0, ...more }).nodes[0]!.model;
+    const owned = { findOwner: ({ name }: { name: string }) => (name === 'b' ? 0 : -1) };
+    const free = Array.from({ length: 6 }, () => {
+      expect(first('k')).toBe('c');
+      expect(first('other', owned)).toBe('b');
+      return first('other');
+    });
+    expect(free.join('')).toBe('abcabc');
+    expect(first('k', owned)).toBe('c');
+    expect(first('other', { findOwner: () => -1 })).toBe('a');
+    expect(first('other')).toBe('b');
   });
   test('what is disabled is left out; nothing left is a 503', () => {
     const off = snapshotOf(

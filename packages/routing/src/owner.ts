@@ -18,8 +18,5 @@ export function putKeyFirst(node: PlannedNode, index: number): void {
   if (node.keys[0] !== index && node.keys.includes(index)) node.keys = [index, ...node.keys.filter((key) => key !== index)];
 }
 
-/** The owner's node first among those that may be asked. */
-export function putNodeFirst(order: Node[], findOwner: FindOwner): void {
-  const at = order.findIndex(({ record, upstream }) => record !== null && upstream !== null && findOwner(record, upstream) >= 0);
-  if (at > 0) order.unshift(...order.splice(at, 1));
-}
+/** Whether one of this node's keys has the account that issued them. */
+export const isOwner = ({ record, upstream }: Node, findOwner: FindOwner): boolean => record !== null && upstream !== null && findOwner(record, upstream) >= 0;

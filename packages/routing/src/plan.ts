@@ -18,7 +18,7 @@ import type { Circuit } from './circuit.ts';
 import { familyOfModel } from './family.ts';
 import { resolveName } from './names.ts';
 import { balancerNodes, keyIds, type Node, planNode } from './nodes.ts';
-import { type FindOwner, ownerKey, putKeyFirst, putNodeFirst } from './owner.ts';
+import { type FindOwner, isOwner, ownerKey, putKeyFirst } from './owner.ts';
 import type { RoutingState } from './state.ts';
 
 export interface PlanContext {
@@ -111,15 +111,24 @@ export function orderBalancer(
     else if (node.state === 'ejected') ejected.push(node);
     else if (node.state === 'waiting') retryAfterMs = Math.min(retryAfterMs ?? Number.POSITIVE_INFINITY, node.waitMs);
   }
+  const pinned = snapshot.pins.get(balancer.name)?.get(accessKey);
+  const favoured = [
+    ...(pinned === undefined ? [] : eligible.filter(({ model }) => model === pinned)),
+    ...(findOwner === undefined ? [] : eligible.filter((node) => isOwner(node, findOwner)).slice(0, 1)),
+  ];
   const { health, random } = state;
+  // Who is sent somewhere takes nobody's turn: those who are not would find it always gone.
+  const looks = peek || favoured.length > 0;
   const order = balancer.static_binding
     ? bindStatically(eligible, accessKey)
-    : orderNodes(balancer.strategy, eligible, { now, random, peek, rotation: state.rotationOf(balancer), cost: (model, at) => health.cost(model, at) });
-  if (findOwner) putNodeFirst(order, findOwner);
-  const pinned = snapshot.pins.get(balancer.name)?.get(accessKey);
-  const at = pinned === undefined ? -1 : order.findIndex(({ model }) => model === pinned);
-  if (at > 0) order.unshift(...order.splice(at, 1));
-  return { order: [...order, ...ejected], retryAfterMs };
+    : orderNodes(balancer.strategy, eligible, {
+        now,
+        random,
+        peek: looks,
+        rotation: state.rotationOf(balancer),
+        cost: (model, at) => health.cost(model, at),
+      });
+  return { order: [...(favoured.length === 0 ? order : new Set([...favoured, ...order])), ...ejected], retryAfterMs };
 }
 
 /** One attempt at a planned node, with one of its keys. */
