@@ -1,4 +1,6 @@
 /** What the edge lets in and how it says no: credentials, header rules, paths, bodies, ids and caps, in each door's shape, in both arrangements. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
@@ -275,6 +277,39 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
         duplex: 'half',
       } as RequestInit);
       expect(unannounced.status).toBe(413);
+    });
+
+    const begin = async (key: string, length: number): Promise<Socket> => {
+      const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+      await once(socket, 'connect');
+      socket.write(`POST /v1/messages HTTP/1.1\r\nHost: gateway\r\nX-Api-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`);
+      return socket;
+    };
+
+    test.each([
+      [413, () => gateway.key],
+      [401, () => 'sk-wrong'],
+    ])('who is refused with %i may write a large body to its end, as most clients do before they read, and then reads why', async (status, key) => {
+      const body = Buffer.alloc(16 * 1024 * 1024, 0x20);
+      const socket = await begin(key(), body.length);
+      await new Promise<void>((resolve, reject) => socket.write(body, (error) => (error ? reject(error) : resolve())));
+      const parts: Buffer[] = [];
+      socket.on('data', (part) => parts.push(part));
+      await once(socket, 'close');
+      const [head = '', told = ''] = Buffer.concat(parts).toString('utf8').split('\r\n\r\n');
+      expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(JSON.parse(told)).toMatchObject({ type: 'error' });
+    });
+
+    test('refused callers who do not finish their bodies take no places', async () => {
+      // Twice as many as there are places.
+      const sockets = await Promise.all(Array.from({ length: 16 }, () => begin('sk-wrong', 5_000_000)));
+      try {
+        for (const socket of sockets) expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 401 /);
+        expect((await call('alpha', bearer())).status).toBe(200);
+      } finally {
+        for (const socket of sockets) socket.destroy();
+      }
     });
 
     test.each(doors)('%s: other content types and encodings are 415', async (door) => {

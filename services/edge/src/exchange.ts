@@ -15,6 +15,9 @@ import type { Room } from './room.ts';
 
 const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
+/** How long a refused caller may go on writing; who writes next to nothing is dismissed earlier, as everybody is. */
+const lingerMs = 30_000;
+
 const plainToken = /^[\x21-\x7e]{1,128}$/;
 
 export class Exchange {
@@ -126,9 +129,22 @@ export class Exchange {
     this.capture?.add(bytes);
     const own = { 'content-type': 'application/json', ...headers, 'content-length': String(bytes.length), ...(unread && { connection: 'close' }) };
     response.writeHead(status, this.headersWith(own));
-    response.end(bytes);
-    // An unread body is not waited for: the caller gets the answer, then the connection goes.
-    if (unread) response.on('finish', () => setTimeout(() => this.request.destroy(), 250).unref());
+    if (unread) this.#endUnread(bytes);
+    else response.end(bytes);
+  }
+
+  /**
+   * Before the connection goes the caller may finish writing, into nothing: most clients write their whole body before they read, and one that is
+   * cut off while it writes never sees why. Whoever lingers so has no place among the requests.
+   */
+  #endUnread(bytes: Buffer): void {
+    const { request, response } = this;
+    this.slot?.release();
+    response.write(bytes);
+    const late = setTimeout(() => response.end(), lingerMs).unref();
+    request.on('close', () => clearTimeout(late));
+    request.on('end', () => response.end());
+    request.resume();
   }
 
   /** Answers an error in the caller's own shape. */
