@@ -51,7 +51,7 @@ export async function createParts(config: Config, name: string, announce: (text:
     config.console.password,
     config.console.oidc.clientSecret,
     config.process.masterKey,
-    passwordOf(config.process.redisUrl),
+    ...[config.process.redisUrl, config.storage.databaseUrl, ...(config.process.natsUrls ?? [])].map(passwordOf),
   ])
     if (secret !== null) redactor.add(secret);
   for (const warning of config.warnings) logger.warn(warning);

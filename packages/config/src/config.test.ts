@@ -101,6 +101,8 @@ describe('loadConfig', () => {
     [{ GATEWAY_MASTER_KEY: 'c2hvcnQ=' }, 'GATEWAY_MASTER_KEY does not decode to 32 bytes'],
     [{ GATEWAY_MASTER_KEY: 'A'.repeat(43) }, 'GATEWAY_MASTER_KEY is not random'],
     [{ GATEWAY_MASTER_KEY: `${key},${key}` }, 'GATEWAY_MASTER_KEY has several keys without ids'],
+    [{ NATS_URL: 'nats://a:100%sure@h:1' }, 'NATS_URL has a % in its password that begins no escape (write %25)'],
+    [{ DATABASE_URL: 'postgres://a:%@h/d' }, 'DATABASE_URL has a % in its password that begins no escape (write %25)'],
     [{ REDIS_URL: 'http://x' }, 'REDIS_URL has another scheme; accepted: a URL that begins with redis:// or rediss://'],
     [{ CONFIG_FILE: '/does/not/exist.toml' }, 'CONFIG_FILE "/does/not/exist.toml" cannot be read (ENOENT)'],
   ])('%j stops the start', (env, line) => {

@@ -70,8 +70,19 @@ export const urlOf = (...schemes: readonly string[]): Parser<string> =>
     if (typeof value !== 'string' || !URL.canParse(value)) return new Fault('is no URL');
     const url = new URL(value);
     if (!schemes.includes(url.protocol.slice(0, -1))) return new Fault('has another scheme');
+    if (!isEscaped(url.username + url.password)) return new Fault('has a % in its password that begins no escape (write %25)');
     return url.hostname === '' ? new Fault('names no host') : value;
   });
+
+/** Whoever connects decodes it, and would fail with words that say nothing. */
+function isEscaped(credential: string): boolean {
+  try {
+    decodeURIComponent(credential);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Several servers, separated by commas. */
 export const urlsOf = (...schemes: readonly string[]): Parser<readonly string[]> => {

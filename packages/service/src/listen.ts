@@ -1,10 +1,12 @@
 /** Listening on a port, with one clear line when it cannot be had. */
 import type { Server } from 'node:net';
 
-const faults: Record<string, string> = {
-  EADDRINUSE: 'is already in use',
-  EACCES: 'needs more rights than this process has',
-  EADDRNOTAVAIL: 'is not an address of this machine',
+/** What is wrong, and the setting when it is not the port's. */
+const faults: Record<string, readonly [fault: string, setting?: string]> = {
+  EADDRINUSE: ['is already in use'],
+  EACCES: ['needs more rights than this process has'],
+  EADDRNOTAVAIL: ['is not an address of this machine', 'HOST'],
+  ENOTFOUND: ['is not an address of this machine', 'HOST'],
 };
 
 /** Why a start failed, in one line for an operator; the original is the cause. */
@@ -22,11 +24,8 @@ export const startFault = (error: unknown): unknown => (error instanceof ListenE
 export function listen(server: Server, { port, host, setting }: { port: number; host: string; setting: string }): Promise<number> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => {
-      reject(
-        new ListenError(`${host}:${port} ${faults[error.code ?? ''] ?? `cannot be listened on (${error.code ?? 'unknown'})`}; change ${setting}`, {
-          cause: error,
-        }),
-      );
+      const [fault, other] = faults[error.code ?? ''] ?? [`cannot be listened on (${error.code ?? 'unknown'})`];
+      reject(new ListenError(`${host}:${port} ${fault}; change ${other ?? setting}`, { cause: error }));
     };
     server.once('error', fail);
     server.listen(port, host, () => {

@@ -53,4 +53,10 @@ describe('probe server', () => {
     expect(error).toBeInstanceOf(ListenError);
     expect(error.message).toBe(`127.0.0.1:${port} is already in use; change PROMETHEUS_PORT`);
   });
+
+  test('an address of another machine names the setting that holds it', async () => {
+    const elsewhere = createProbeServer({ port: 0, host: '192.0.2.1', health: () => ({ ready: true, reasons: [] }), metrics: { text: async () => '' } });
+    const error = await elsewhere.start().catch((one) => one);
+    expect(error.message).toBe('192.0.2.1:0 is not an address of this machine; change HOST');
+  });
 });

@@ -42,10 +42,14 @@ describe('runProcess', () => {
     expect(host.listenerCount('SIGTERM')).toBe(0);
   });
 
-  test('a second signal exits at once', async () => {
-    const { run, host, exits } = stage({ stop: () => new Promise(() => {}) });
+  test('a second signal exits at once; the same one handed on by several is one', async () => {
+    const { run, host, exits } = stage({ stop: () => new Promise(() => {}) }, { stopMs: 3000 });
     await run();
-    host.emit('SIGTERM');
+    host.emit('SIGINT');
+    host.emit('SIGINT');
+    await wait(50);
+    expect(exits).toEqual([]);
+    await wait(1000);
     host.emit('SIGINT');
     expect(exits).toEqual([1]);
   });

@@ -31,6 +31,9 @@ export interface RunningProcess {
   stop(reason: string): Promise<number>;
 }
 
+/** A terminal's Ctrl-C, and a supervisor that ends a whole group, reach `npm start` and this process, and each hands the signal on: so soon it is the same wish. */
+const echoMs = 1000;
+
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Resolves `late` when `work` takes longer than `ms`; rejects as `work` does. */
@@ -48,13 +51,14 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T | 'late'> {
 
 /**
  * Installs the signal handlers, then starts the service; resolves when it runs. A failed start is logged and exits 1.
- * SIGTERM or SIGINT: not ready → lame duck → stop within the cap → exit 0 (1 when the stop failed or was late). A second signal exits
- * at once. An uncaught exception or unhandled rejection is logged and exits 1: state after a defect cannot be trusted.
+ * SIGTERM or SIGINT: not ready → lame duck → stop within the cap → exit 0 (1 when the stop failed or was late). A second signal, more than
+ * a second later, exits at once. An uncaught exception or unhandled rejection is logged and exits 1: state after a defect cannot be trusted.
  */
 export async function runProcess(options: RunProcessOptions): Promise<RunningProcess> {
   const { service, logger, lameDuckMs = 2000, stopMs = 30_000, onSignal, onStopped, host = process as unknown as ProcessHost } = options;
   let leaving: Promise<number> | undefined;
   let running = false;
+  let signalledAt = 0;
 
   function exit(code: number): void {
     logger.flush();
@@ -95,9 +99,11 @@ export async function runProcess(options: RunProcessOptions): Promise<RunningPro
 
   const signalled = (signal: string): void => {
     if (leaving === undefined) {
+      signalledAt = performance.now();
       void stop(signal);
       return;
     }
+    if (performance.now() - signalledAt < echoMs) return;
     logger.warn({ signal }, 'second signal: process exits at once');
     exit(1);
   };

@@ -1,6 +1,7 @@
 /** JSON-lines logger over pino that can only write clean (bounded, redacted, plain) data. */
-import { type DestinationStream, destination as openDestination, type Logger as Pino, pino, stdTimeFunctions } from 'pino';
+import { type Logger as Pino, pino, stdTimeFunctions } from 'pino';
 import { cleanFields, cleanText } from './clean.ts';
+import { createLineWriter, type LineWriter } from './line-writer.ts';
 import { createRedactor, type Redactor } from './redactor.ts';
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -43,17 +44,30 @@ export interface LoggerOptions {
 /** Lines that may wait for a slow reader of standard output; beyond it lines are dropped rather than memory grown. */
 const mostBuffered = 16 * 1024 * 1024;
 
+let standard: LineWriter | undefined;
+
+/** One for the process. pino's own hangs for ever when it is flushed to a disk that is full, and ends the process before. */
+function standardOutput(name: string): LineWriter {
+  if (standard === undefined) {
+    const lostLine = (lines: number): string =>
+      `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), name, pid: process.pid, lines, msg: 'log lines were lost: standard output did not take them' })}\n`;
+    standard = createLineWriter({ fd: 1, most: mostBuffered, lostLine });
+    process.once('exit', standard.flush);
+  }
+  return standard;
+}
+
 /** Creates the process's logger. Levels below `level` cost tens of ns. */
 export function createLogger({ level, name, destination, redactor = createRedactor() }: LoggerOptions): Logger {
-  const standard = destination === undefined ? openDestination({ dest: 1, sync: false, maxLength: mostBuffered }) : undefined;
+  const own = destination === undefined ? standardOutput(name) : undefined;
   const options = {
     level,
     base: { name, pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  const flush = () => standard?.flushSync();
-  return wrap(pino(options, (standard ?? destination) as DestinationStream), redactor, flush);
+  const flush = () => own?.flush();
+  return wrap(pino(options, own ?? destination!), redactor, flush);
 }
 
 function wrap(sink: Pino, redactor: Redactor, flush: () => void): Logger {
