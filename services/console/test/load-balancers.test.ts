@@ -133,7 +133,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       expect([answer.status, fields(answer)[0]]).toEqual([status, field]);
     }
     const lost = await call('PATCH', `${path}/pool`, { entries: [{ model: 'slow' }] });
-    expect([lost.status, lost.body.error.code, fields(lost)]).toEqual([422, 'in_use', ['entries']]);
+    expect([lost.status, lost.body.error.code, lost.body.error.details]).toEqual([422, 'in_use', [{ field: 'entries', message: 'fast is pinned by ada' }]]);
     expect((await call('DELETE', `${pins}/ada`)).status).toBe(204);
     expect((await call('DELETE', `${pins}/ada`)).status).toBe(404);
     expect((await call('GET', `${pins}/ada`)).status).toBe(404);

@@ -96,6 +96,9 @@ test.each([
   ['connect', 'connect', true],
   ['timeout', 'connect', true],
   ['connect', 'dns', true],
+  ['connect', 'tls', true],
+  ['connect', 'proxy', true],
+  ['refused-address', 'proxy', true],
   ['reset', 'first-byte', false],
   ['timeout', 'first-byte', false],
 ] as const)('a %s in the phase %s was unreached: %p', (kind, phase, unreached) => {

@@ -60,7 +60,7 @@ async function checkEntries({ entries }: LoadBalancer, { writer, prefix }: Build
 }
 
 /** An entry that pins name must stay until they are gone. */
-async function refuseLostPins({ entries }: LoadBalancer, { existing, id, writer, prefix }: BuildContext<LoadBalancerDocument>): Promise<void> {
+async function refuseLostPins({ entries }: LoadBalancer, { existing, writer, prefix }: BuildContext<LoadBalancerDocument>): Promise<void> {
   const kept = new Set(entries.map(({ model }) => model));
   const gone = (existing?.document.entries ?? []).filter(({ model }) => !kept.has(model));
   for (const { model } of gone) {
@@ -68,7 +68,7 @@ async function refuseLostPins({ entries }: LoadBalancer, { existing, id, writer,
     if (pins.length === 0) continue;
     const keys = pins.map(({ access_key }) => access_key).join(', ');
     throw new Problem('in_use', `The entry ${model} is still pinned by access keys: ${keys}.`, [
-      { field: joinPath(prefix, 'entries'), message: `${model} (of ${id}) is pinned by ${keys}` },
+      { field: joinPath(prefix, 'entries'), message: `${model} is pinned by ${keys}` },
     ]);
   }
 }

@@ -39,8 +39,8 @@ export const nextStep = (fault: UpstreamFault): NextStep => (isRedirect(fault) ?
 /** Whether the key itself was refused: it would be for any other model too. */
 export const refusesKey = (fault: UpstreamFault): boolean => meanings[fault.class].sign === 'key';
 
-/** Codes of transport faults whose connection was never made. */
-const unreached = /_(?:dns|connect|tls)$/;
+/** Codes of transport faults whose connection was never made, a proxy on the way included. */
+const unreached = /_(?:dns|connect|proxy|tls)$/;
 export const healthSign = (fault: UpstreamFault): HealthSign => (fault.class === 'timeout' && wasUnreached(fault) ? 'line' : meanings[fault.class].sign);
 
 /** Nothing was sent: whoever is tried next is asked for the first time. */
