@@ -1,6 +1,9 @@
 /** Responses over a WebSocket on the same path, over the same call: turns, memory of the connection, refusals, leaving and draining. */
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import OpenAI from 'openai';
+import { ResponsesWebSocketSession } from 'openai/lib/responses/responses-websocket-session';
+import { ResponsesWS } from 'openai/resources/responses/ws';
 import { WebSocket } from 'ws';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { type InProcessGateway, startInProcess, until } from '../support/in-process.ts';
@@ -16,6 +19,7 @@ const start = (edge: { drainMs?: number } = {}) =>
     models: protocols.flatMap((protocol) => [
       { name: `to-${protocol}`, upstream: protocol, upstream_model_id: 'ok' },
       { name: `slow-${protocol}`, upstream: protocol, upstream_model_id: 'text:200+slow:50' },
+      { name: `endless-${protocol}`, upstream: protocol, upstream_model_id: 'pump+slow:50' },
       { name: `broken-${protocol}`, upstream: protocol, upstream_model_id: 'err:500' },
     ]),
   });
@@ -121,6 +125,71 @@ describe.each(protocols)('with %s behind it', (protocol) => {
   });
 });
 
+describe('lanes', () => {
+  const of = (talk: Talk, lane: string | undefined) => talk.frames.filter(({ stream_id }) => stream_id === lane);
+  const ended = (talk: Talk, lane: string | undefined, turns = 1) =>
+    until(() => of(talk, lane).filter(({ type }) => ends.has(type)).length >= turns && of(talk, lane), `${turns} turns of lane ${lane}`);
+
+  test('requests that name no lane wait for one another', async () => {
+    const talk = await open();
+    talk.send(create('to-alpha', 'first words'));
+    talk.send(create('to-alpha', 'second words'));
+    const [first, second] = [await talk.turn(), await talk.turn()];
+    expect([first.at(-1).type, second.at(-1).type]).toEqual(['response.completed', 'response.completed']);
+    expect(textOf(first)).toContain('first words');
+    expect(textOf(second)).toContain('second words');
+    talk.socket.close();
+  });
+
+  test('named ones run side by side, and each frame says whose it is', async () => {
+    const talk = await open();
+    talk.send(create('endless-alpha', 'Hi', { stream_id: 'endless' }));
+    talk.send(create('to-beta', 'first words', { stream_id: 'quick' }));
+    // Its turn comes after the one before it in the same lane.
+    talk.send(create('to-gamma', 'second words', { stream_id: 'quick' }));
+    talk.send(create('broken-alpha', 'Hi', { stream_id: 'bad.lane_1-2' }));
+    const quick = await ended(talk, 'quick', 2);
+    expect(textOf(quick)).toMatch(/first words.*second words/s);
+    expect((await ended(talk, 'bad.lane_1-2'))[0]).toMatchObject({ type: 'error', status: 502, error: { code: 'upstream_failed' } });
+    expect(of(talk, 'endless').some(({ type }) => ends.has(type))).toBe(false);
+    expect(of(talk, undefined)).toEqual([]);
+    expect(fake.requests.every(({ body }) => !body.toString('utf8').includes('stream_id'))).toBe(true);
+    talk.socket.terminate();
+    await until(() => fake.requests.every(({ closed }) => closed !== null), 'the endless one to be stopped');
+  });
+
+  test('a lane may go on from the last turn of another, which keeps it', async () => {
+    const talk = await open();
+    talk.send(create('to-alpha', 'early words', { stream_id: 'a' }));
+    const { id } = (await ended(talk, 'a')).at(-1).response;
+    for (const [at, lane] of ['b', 'c', 'a'].entries()) talk.send(create(undefined, `words ${at}`, { stream_id: lane, previous_response_id: id }));
+    await Promise.all([ended(talk, 'b'), ended(talk, 'c'), ended(talk, 'a', 2)]);
+    for (const { body } of fake.requests.slice(1)) expect(body.toString('utf8')).toContain('early words');
+    // Now the first lane's last turn is another one.
+    talk.send(create('to-alpha', 'late', { stream_id: 'd', previous_response_id: id }));
+    expect((await ended(talk, 'd'))[0]).toMatchObject({ type: 'error', error: { code: 'previous_response_not_found' } });
+    // None at all is what null says.
+    talk.send(create('to-alpha', 'Hi', { stream_id: 'd', previous_response_id: null }));
+    expect((await ended(talk, 'd', 2)).at(-1).type).toBe('response.completed');
+    talk.socket.close();
+  });
+
+  test('the official SDK’s lanes', async () => {
+    const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key });
+    const socket = new ResponsesWS(client);
+    await once(socket.socket as unknown as WebSocket, 'open');
+    const session = new ResponsesWebSocketSession(socket, { maxLanes: 8, maxBufferedEvents: 10_000, maxBufferedBytes: 10_000_000 });
+    const lanes = ['one', 'two', undefined].map((name) => session.lane(name));
+    for (const [at, lane] of lanes.entries()) lane.create({ model: `to-${protocols[at]}`, input: `words ${at}`, store: false });
+    const said = await Promise.all(lanes.map((lane) => lane.finalResponse()));
+    for (const [at, { output_text, status }] of said.entries()) expect([output_text, status]).toEqual([expect.stringContaining(`words ${at}`), 'completed']);
+    lanes[1]?.create({ model: 'no-such', input: 'Hi' });
+    await expect(lanes[1]?.finalResponse()).rejects.toMatchObject({ error: { stream_id: 'two', status: 404, error: { code: 'model_not_found' } } });
+    session.close();
+    socket.close();
+  });
+});
+
 describe('refusals', () => {
   test.each([
     ['nothing', {}],
@@ -157,11 +226,14 @@ describe('refusals', () => {
     talk.socket.close();
   });
 
-  test('one turn at a time; no binary frames', async () => {
+  test('a line of requests has an end; no binary frames', async () => {
     const talk = await open();
-    talk.send(create('slow-alpha', 'Hi'));
-    talk.send(create('slow-alpha', 'Hi'));
+    // One that is under way, 32 that wait, and one too many.
+    for (let at = 0; at < 34; at++) talk.send(create('endless-alpha', 'Hi'));
     expect((await talk.turn()).at(-1)).toMatchObject({ type: 'error', error: { code: 'response_in_progress' } });
+    expect(talk.frames.filter(({ type }) => type === 'error')).toHaveLength(1);
+    await until(() => fake.requests.length > 0, 'the one that is under way');
+    expect(fake.requests).toHaveLength(1);
     talk.socket.send(Buffer.from('{}'));
     const [code] = await once(talk.socket, 'close');
     expect(code).toBe(1003);

@@ -45,10 +45,29 @@ export interface ClientRoute {
 
 /** What a caller's frame comes to. */
 export type SocketInput =
-  /** A request: its JSON body, for the same path. */
-  | { body: string }
+  /** A request, once those before it in its lane are answered. */
+  | SocketRequest
   /** Frames to send back; nothing is asked of an upstream. */
   | { answer: readonly string[] };
+
+export interface SocketRequest {
+  /** Requests of one lane are answered one after another, those of different lanes side by side. */
+  lane: string;
+  /** Its turn has come. */
+  begin(): { turn: SocketTurn } | { answer: readonly string[] };
+  /** The frame for a request that cannot be kept waiting. */
+  refuse(): string;
+}
+
+/** One request and its stream. */
+export interface SocketTurn {
+  /** Its JSON body, for the same path. */
+  body: string;
+  /** The frame for an event of the stream; called once for each, in order. */
+  frame(event: string | undefined, data: string): string;
+  /** The frame for a reply that is no stream: an error's status and body. */
+  writeError(status: number, body: string): string;
+}
 
 export interface SocketContext {
   mintId(prefix: string): string;
@@ -60,14 +79,8 @@ export interface SocketContext {
 
 /** One WebSocket connection that carries this protocol's streams, turn by turn. Pure: frames in, frames out. */
 export interface SocketSession {
-  /** A text frame of the caller, while no turn is under way. */
+  /** A text frame of the caller. */
   read(text: string): SocketInput;
-  /** An event of the turn's stream, as it goes to the caller. */
-  observe(event: string | undefined, data: string): void;
-  /** The frame for a reply that is no stream: an error's status and body. */
-  writeError(status: number, body: string): string;
-  /** The frame for a frame that came while a turn was under way. */
-  busy(): string;
   /** The frame that goes before a connection is closed for its age. */
   limitReached(): string;
 }

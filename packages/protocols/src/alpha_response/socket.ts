@@ -1,31 +1,47 @@
 /**
- * Responses over a WebSocket: several turns on one connection, each a `response.create` frame that gets the events of the stream as frames. The
- * connection remembers its last turn, so that the next may name it and send only what is new; nothing of it outlives the connection.
+ * Responses over a WebSocket: several turns on one connection, each a `response.create` frame that gets the events of the stream as frames. A frame
+ * may name its lane (`stream_id`), which then stands in every frame of its answer. The connection remembers the last turn of each lane, so that the
+ * next may name it, in any lane, and send only what is new; nothing of it outlives the connection.
  */
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { SocketContext, SocketInput, SocketSession } from '../protocol.ts';
+import type { SocketContext, SocketInput, SocketRequest, SocketSession } from '../protocol.ts';
 import { newResponse, terminalEvents } from './wire.ts';
 
+/** What a next turn goes on from. */
 interface Turn {
   id: string;
-  input: unknown[];
-  output: unknown[];
+  items: unknown[];
+  /** Of the frames and replies that the items came in. */
+  bytes: number;
 }
 
 /** Fields of a frame that say how it travels; everything else is the body of a request. */
 const ofTheFrame = ['type', 'generate', 'stream_id', 'background', 'previous_response_id'] as const;
 
+/** The vendor's own: names need no escapes in JSON. */
+const laneName = /^[A-Za-z0-9_.-]{1,256}$/;
+const mostLanes = 32;
+/** Of frames that name none. */
+const unnamed = '';
+
 const print = (value: unknown): string => JSON.stringify(value);
 const refusal = (status: number, code: string, message: string, param: string | null = null): string =>
   print({ type: 'error', status, error: { type: 'invalid_request_error', code, message, param } });
 
+/** The frame as its lane's. */
+function inLane(lane: string, json: string): string {
+  if (lane === unnamed) return json;
+  const rest = json.slice(json.indexOf('{') + 1).trimStart();
+  return `{"stream_id":"${lane}"${rest.startsWith('}') ? '' : ','}${rest}`;
+}
+
 class ResponsesSession implements SocketSession {
   readonly #context: SocketContext;
-  #last: Turn | null = null;
-  #model: string | undefined;
-  /** Input of the turn under way, and its size in bytes. */
-  #input: unknown[] = [];
-  #inputBytes = 0;
+  /** By lane, the one that ended last at the end. */
+  readonly #turns = new Map<string, Turn>();
+  readonly #lanes = new Set<string>();
+  readonly #models = new Map<string, string>();
+  #lastModel: string | undefined;
 
   constructor(context: SocketContext) {
     this.#context = context;
@@ -37,27 +53,53 @@ class ResponsesSession implements SocketSession {
     const type = asString(own(frame, 'type'));
     // Told by some clients when they have dealt with a reply; nothing follows from it.
     if (type === 'response.processed') return { answer: [] };
-    if (type !== 'response.create') return { answer: [refusal(400, 'invalid_request', 'The type of a frame must be response.create.', 'type')] };
-    const input = this.#wholeInput(frame);
-    if (!input) return { answer: [this.#notFound()] };
-    this.#input = input;
-    this.#inputBytes = text.length;
-    const body: JsonObject = { ...frame, input, stream: true };
-    for (const key of ofTheFrame) delete body[key];
-    const model = asString(own(frame, 'model')) ?? this.#model;
-    if (model !== undefined) body['model'] = model;
-    this.#model = model;
-    if (own(frame, 'generate') === false) return { answer: this.#warmUp(model ?? '') };
-    return { body: print(body) };
+    const lane = own(frame, 'stream_id') ?? unnamed;
+    if (typeof lane !== 'string' || (lane !== unnamed && !laneName.test(lane)))
+      return { answer: [refusal(400, 'invalid_stream_id', 'stream_id must be 1 to 256 letters, digits, dots, hyphens and underscores.', 'stream_id')] };
+    if (type !== 'response.create') return { answer: [inLane(lane, refusal(400, 'invalid_request', 'The type of a frame must be response.create.', 'type'))] };
+    if (lane !== unnamed && !this.#lanes.has(lane) && this.#lanes.size >= mostLanes)
+      return { answer: [inLane(lane, refusal(400, 'websocket_stream_limit_reached', `A connection has at most ${mostLanes} named streams.`, 'stream_id'))] };
+    if (lane !== unnamed) this.#lanes.add(lane);
+    return {
+      lane,
+      begin: () => this.#begin(frame, lane, text.length),
+      refuse: () => inLane(lane, refusal(400, 'response_in_progress', 'Too many requests wait for their turn on this connection.')),
+    };
   }
 
-  /** undefined: the frame names a turn that is not this connection's last one. */
-  #wholeInput(frame: JsonObject): unknown[] | undefined {
+  #begin(frame: JsonObject, lane: string, bytes: number): ReturnType<SocketRequest['begin']> {
+    const parent = this.#parentOf(frame);
+    if (!parent) return { answer: [inLane(lane, this.#notFound())] };
     const given = own(frame, 'input');
     const input = typeof given === 'string' ? [{ type: 'message', role: 'user', content: given }] : (asArray(given) ?? []);
-    const previous = own(frame, 'previous_response_id');
-    if (previous === undefined) return input;
-    return this.#last?.id === previous ? [...this.#last.input, ...this.#last.output, ...input] : undefined;
+    const asked = { id: '', items: [...parent.items, ...input], bytes: parent.bytes + bytes };
+    const body: JsonObject = { ...frame, input: asked.items, stream: true };
+    for (const key of ofTheFrame) delete body[key];
+    const model = asString(own(frame, 'model')) ?? this.#models.get(lane) ?? this.#lastModel;
+    if (model !== undefined) {
+      body['model'] = model;
+      this.#models.set(lane, model);
+      this.#lastModel = model;
+    }
+    if (own(frame, 'generate') === false) return { answer: this.#warmUp(model ?? '', lane, asked) };
+    return {
+      turn: {
+        body: print(body),
+        frame: (event, data) => {
+          if (event !== undefined && terminalEvents.has(event)) this.#ended(lane, asked, data);
+          return inLane(lane, data);
+        },
+        writeError: (status, text) => inLane(lane, writeError(status, text)),
+      },
+    };
+  }
+
+  /** undefined: the frame names a turn that is no lane's last one. */
+  #parentOf(frame: JsonObject): Turn | undefined {
+    const previous = own(frame, 'previous_response_id') ?? undefined;
+    if (previous === undefined) return { id: '', items: [], bytes: 0 };
+    for (const turn of this.#turns.values()) if (turn.id === previous) return turn;
+    return undefined;
   }
 
   #notFound(): string {
@@ -66,41 +108,38 @@ class ResponsesSession implements SocketSession {
   }
 
   /** `generate: false`: the client only wants a turn to go on from. */
-  #warmUp(model: string): string[] {
+  #warmUp(model: string, lane: string, asked: Turn): string[] {
     const { mintId, now } = this.#context;
     const response = newResponse(mintId('resp_'), model, Math.floor(now() / 1000));
-    this.#last = { id: String(response['id']), input: this.#input, output: [] };
+    this.#remember(lane, { ...asked, id: String(response['id']) });
     const usage = { input_tokens: 0, input_tokens_details: null, output_tokens: 0, output_tokens_details: null, total_tokens: 0 };
     return [
-      print({ type: 'response.created', sequence_number: 0, response }),
-      print({ type: 'response.completed', sequence_number: 1, response: { ...response, status: 'completed', usage } }),
-    ];
+      { type: 'response.created', sequence_number: 0, response },
+      { type: 'response.completed', sequence_number: 1, response: { ...response, status: 'completed', usage } },
+    ].map((event) => inLane(lane, print(event)));
   }
 
-  observe(event: string | undefined, data: string): void {
-    if (event === undefined || !terminalEvents.has(event)) return;
+  #ended(lane: string, asked: Turn, data: string): void {
     const response = own(parse(data), 'response');
     const id = asString(own(response, 'id'));
     const output = asArray(own(response, 'output'));
-    const fits = this.#inputBytes + data.length <= this.#context.maxBytes;
-    this.#last = id !== undefined && output && fits ? { id, input: this.#input, output } : null;
-    this.#input = [];
+    if (id === undefined || !output) this.#turns.delete(lane);
+    else this.#remember(lane, { id, items: [...asked.items, ...output], bytes: asked.bytes + data.length });
   }
 
-  writeError(status: number, body: string): string {
-    const error = asObject(own(parse(body), 'error'));
-    // Some refusals of the gateway are plain text.
-    const told = error ?? {
-      type: status === 429 ? 'rate_limit_error' : 'server_error',
-      code: status === 429 ? 'rate_limit_exceeded' : null,
-      message: body,
-      param: null,
-    };
-    return print({ type: 'error', status, error: told });
-  }
-
-  busy(): string {
-    return refusal(400, 'response_in_progress', 'A response is under way on this connection.');
+  /** In place of the lane's last one; what ended longest ago makes room. */
+  #remember(lane: string, turn: Turn): void {
+    const { maxBytes } = this.#context;
+    this.#turns.delete(lane);
+    if (turn.bytes > maxBytes) return;
+    let all = turn.bytes;
+    for (const { bytes } of this.#turns.values()) all += bytes;
+    for (const [other, { bytes }] of this.#turns) {
+      if (all <= maxBytes) break;
+      this.#turns.delete(other);
+      all -= bytes;
+    }
+    this.#turns.set(lane, turn);
   }
 
   limitReached(): string {
@@ -110,6 +149,18 @@ class ResponsesSession implements SocketSession {
       'Responses websocket connection limit reached (60 minutes). Create a new websocket connection to continue.',
     );
   }
+}
+
+function writeError(status: number, body: string): string {
+  const error = asObject(own(parse(body), 'error'));
+  // Some refusals of the gateway are plain text.
+  const told = error ?? {
+    type: status === 429 ? 'rate_limit_error' : 'server_error',
+    code: status === 429 ? 'rate_limit_exceeded' : null,
+    message: body,
+    param: null,
+  };
+  return print({ type: 'error', status, error: told });
 }
 
 export const createSocketSession = (context: SocketContext): SocketSession => new ResponsesSession(context);

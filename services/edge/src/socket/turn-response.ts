@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { createSseParser } from '@model-gateway/framing';
-import type { SocketSession } from '@model-gateway/protocols';
+import type { SocketTurn } from '@model-gateway/protocols';
 import type { WebSocket } from 'ws';
 
 /** Of one event; the translator's own cap. */
@@ -13,7 +13,7 @@ const highWater = 64 * 1024;
 /** What of a `ServerResponse` a call uses; the rest of a stream is `Writable`'s. */
 export class TurnResponse extends Writable {
   readonly #socket: WebSocket;
-  readonly #session: SocketSession;
+  readonly #turn: SocketTurn;
   readonly #parser = createSseParser({ maxEventBytes });
   #stream = false;
   #parts: Buffer[] = [];
@@ -21,10 +21,10 @@ export class TurnResponse extends Writable {
   statusCode = 200;
   headersSent = false;
 
-  constructor(socket: WebSocket, session: SocketSession) {
+  constructor(socket: WebSocket, turn: SocketTurn) {
     super({ highWaterMark: highWater });
     this.#socket = socket;
-    this.#session = session;
+    this.#turn = turn;
     this.on('close', () => clearTimeout(this.#timer));
   }
 
@@ -62,7 +62,7 @@ export class TurnResponse extends Writable {
 
   override _final(done: (error?: Error | null) => void): void {
     if (this.#stream) return this.#send(this.#parser.finish(), done);
-    this.#socket.send(this.#session.writeError(this.statusCode, Buffer.concat(this.#parts).toString('utf8')), done);
+    this.#socket.send(this.#turn.writeError(this.statusCode, Buffer.concat(this.#parts).toString('utf8')), done);
   }
 
   /** Comments (keep-alives) are no records: the socket has its own pings. */
@@ -70,8 +70,7 @@ export class TurnResponse extends Writable {
     const events = records.filter(({ data }) => data.startsWith('{'));
     if (events.length === 0) return done();
     events.forEach(({ event, data }, at) => {
-      this.#session.observe(event, data);
-      this.#socket.send(data, at === events.length - 1 ? done : undefined);
+      this.#socket.send(this.#turn.frame(event, data), at === events.length - 1 ? done : undefined);
     });
   }
 }

@@ -1,6 +1,6 @@
-/** One WebSocket connection: its turns one after another, its pings, its age, and its end. */
+/** One WebSocket connection: its turns, those of one lane one after another, its pings, its age, and its end. */
 import type { IncomingMessage } from 'node:http';
-import type { SocketSession } from '@model-gateway/protocols';
+import type { SocketRequest, SocketSession } from '@model-gateway/protocols';
 import type { Rostered } from '@model-gateway/roster';
 import type { RawData, WebSocket } from 'ws';
 import { call } from '../call.ts';
@@ -13,6 +13,10 @@ import { TurnResponse } from './turn-response.ts';
 const longestLifeMs = 60 * 60 * 1000;
 /** A peer that answers no ping for this many of them is gone. */
 const missedPings = 2;
+/** Turns under way at once, as the vendor has it. */
+const mostTurns = 16;
+/** Requests that wait for their turn. */
+const mostWaiting = 32;
 
 const closeCodes = { normal: 1000, goingAway: 1001, unsupportedData: 1003 } as const;
 
@@ -26,7 +30,10 @@ export class TurnSocket implements Rostered {
   readonly #room: Room;
   readonly #pings: NodeJS.Timeout;
   readonly #life: NodeJS.Timeout;
-  #turn: TurnResponse | null = null;
+  /** Under way, by lane. */
+  readonly #turns = new Map<string, TurnResponse>();
+  /** In the order they came; each holds its bytes of the budget of bodies. */
+  #waiting: { request: SocketRequest; bytes: number }[] = [];
   #unanswered = 0;
   #tooOld = false;
 
@@ -49,9 +56,9 @@ export class TurnSocket implements Rostered {
     socket.on('close', () => this.#closed());
   }
 
-  /** This process leaves: at once, or when the turn under way has ended. */
+  /** This process leaves: at once, or when the turns under way have ended. */
   drain(): void {
-    if (!this.#turn) this.#socket.close(closeCodes.goingAway, 'The gateway is shutting down.');
+    if (this.#turns.size === 0) this.#socket.close(closeCodes.goingAway, 'The gateway is shutting down.');
   }
 
   terminate(): void {
@@ -61,15 +68,31 @@ export class TurnSocket implements Rostered {
   #hear(data: RawData, isBinary: boolean): void {
     this.#unanswered = 0;
     if (isBinary) return this.#socket.close(closeCodes.unsupportedData, 'Frames must be text.');
-    if (this.#turn) return this.#send(this.#session.busy());
-    const input = this.#session.read(data.toString());
-    if ('answer' in input) return input.answer.forEach((frame) => this.#send(frame));
-    const turn = new TurnResponse(this.#socket, this.#session);
-    this.#turn = turn;
+    const text = data.toString();
+    const input = this.#session.read(text);
+    if ('answer' in input) return this.#answer(input.answer);
+    if (this.#mayBegin(input)) return this.#begin(input);
+    if (this.#waiting.length >= mostWaiting || !this.#room.bodyBudget.take(text.length)) return this.#send(input.refuse());
+    this.#waiting.push({ request: input, bytes: text.length });
+  }
+
+  #mayBegin({ lane }: SocketRequest): boolean {
+    return !this.#leaves && this.#socket.readyState === this.#socket.OPEN && this.#turns.size < mostTurns && !this.#turns.has(lane);
+  }
+
+  get #leaves(): boolean {
+    return this.#room.draining || this.#tooOld;
+  }
+
+  #begin(request: SocketRequest): void {
+    const begun = request.begin();
+    if ('answer' in begun) return this.#answer(begun.answer);
+    const turn = new TurnResponse(this.#socket, begun.turn);
+    this.#turns.set(request.lane, turn);
     turn.on('error', () => this.#socket.terminate());
-    turn.on('close', () => this.#turnOver());
+    turn.on('close', () => this.#turnOver(request.lane, turn));
     void call(
-      turnRequest(this.#upgrade, this.#headers, input.body),
+      turnRequest(this.#upgrade, this.#headers, begun.turn.body),
       turn.asServerResponse(),
       this.#match,
       new URLSearchParams(this.#upgrade.url?.split('?', 2)[1]),
@@ -77,21 +100,37 @@ export class TurnSocket implements Rostered {
     );
   }
 
+  #beginWaiting(): void {
+    for (;;) {
+      const at = this.#waiting.findIndex(({ request }) => this.#mayBegin(request));
+      const next = this.#waiting[at];
+      if (!next) return;
+      this.#waiting.splice(at, 1);
+      this.#room.bodyBudget.give(next.bytes);
+      this.#begin(next.request);
+    }
+  }
+
+  #answer(frames: readonly string[]): void {
+    for (const frame of frames) this.#send(frame);
+  }
+
   #send(frame: string): void {
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(frame);
   }
 
-  #turnOver(): void {
+  #turnOver(lane: string, turn: TurnResponse): void {
     // Its end was broken off: the caller must not take what it has for a reply.
-    if (!this.#turn?.writableFinished) this.#socket.terminate();
-    this.#turn = null;
+    if (!turn.writableFinished) this.#socket.terminate();
+    this.#turns.delete(lane);
+    if (!this.#leaves) return this.#beginWaiting();
     if (this.#room.draining) this.drain();
-    else if (this.#tooOld) this.#age();
+    else this.#age();
   }
 
   #age(): void {
     this.#tooOld = true;
-    if (this.#turn) return;
+    if (this.#turns.size > 0) return;
     this.#send(this.#session.limitReached());
     this.#socket.close(closeCodes.normal, 'The connection has reached its age.');
   }
@@ -105,7 +144,9 @@ export class TurnSocket implements Rostered {
     clearInterval(this.#pings);
     clearTimeout(this.#life);
     this.#room.sockets.remove(this);
-    // The caller left: the call hears it as it would of a closed connection.
-    this.#turn?.destroy();
+    for (const { bytes } of this.#waiting) this.#room.bodyBudget.give(bytes);
+    this.#waiting = [];
+    // The caller left: the calls hear it as they would of a closed connection.
+    for (const turn of this.#turns.values()) turn.destroy();
   }
 }

@@ -1,0 +1,51 @@
+/** What a connection remembers, and which names it takes. */
+import { expect, test } from '@jest/globals';
+import { createSocketSession } from './socket.ts';
+
+const start = (maxBytes = 10_000) => {
+  let ids = 0;
+  const session = createSocketSession({ mintId: (prefix) => `${prefix}${++ids}`, now: () => 0, maxBytes });
+  /** Frames that come back at once; null: an upstream is asked. */
+  return (frame: Record<string, unknown>) => {
+    const input = session.read(JSON.stringify({ type: 'response.create', model: 'm', ...frame }));
+    const begun = 'answer' in input ? input : input.begin();
+    return 'answer' in begun ? begun.answer.map((text) => JSON.parse(text)) : null;
+  };
+};
+const warmUp = { generate: false, input: 'x'.repeat(1000) };
+
+test('a chain is remembered up to its bound, however it grew', () => {
+  const send = start();
+  let previous: string | undefined;
+  let turns = 0;
+  for (;;) {
+    const frames = send({ ...warmUp, previous_response_id: previous })!;
+    if (frames[0].type === 'error') {
+      expect(frames).toEqual([expect.objectContaining({ error: expect.objectContaining({ code: 'previous_response_not_found' }) })]);
+      break;
+    }
+    previous = frames[1].response.id;
+    turns += 1;
+  }
+  // The one that was too long is not remembered.
+  expect(turns).toBe(Math.floor(10_000 / 1100) + 1);
+});
+
+test('lanes share what is remembered: what ended longest ago makes room', () => {
+  const send = start(5000);
+  const ids = ['a', 'b', 'c', 'd', 'e'].map((stream_id) => send({ ...warmUp, stream_id })![1].response.id);
+  const known = ids.map((previous_response_id) => send({ previous_response_id, input: 'Hi' }) === null);
+  expect(known).toEqual([false, true, true, true, true]);
+});
+
+test('names of lanes: bounded, plain, and in each frame of the answer', () => {
+  const send = start();
+  for (const stream_id of ['two words', 'x'.repeat(257), '"', 7, {}, ['a']])
+    expect(send({ ...warmUp, stream_id })).toEqual([expect.objectContaining({ type: 'error', error: expect.objectContaining({ code: 'invalid_stream_id' }) })]);
+  for (let at = 0; at < 32; at++) expect(send({ ...warmUp, stream_id: `lane-${at}` })!.map(({ stream_id }) => stream_id)).toEqual([`lane-${at}`, `lane-${at}`]);
+  expect(send({ ...warmUp, stream_id: 'one-more' })).toEqual([
+    expect.objectContaining({ stream_id: 'one-more', error: expect.objectContaining({ code: 'websocket_stream_limit_reached' }) }),
+  ]);
+  expect(send({ ...warmUp, stream_id: 'lane-0' })).toHaveLength(2);
+  for (const frame of send(warmUp)!) expect(frame).not.toHaveProperty('stream_id');
+});
