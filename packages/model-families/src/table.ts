@@ -188,6 +188,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     thinking: { style: 'none' },
     sampling: { mostTemperature: 1 },
   }),
+  'nova-2*': nova({ context: 1_000_000, output: 65_535 }),
   'nova-micro*': nova({ context: 128_000, vision: false, pdf: false, prices: usd(0.035, 0.14, 0.00875) }),
   'nova-lite*': nova({ prices: usd(0.06, 0.24, 0.015) }),
   'nova-pro*': nova({ prices: usd(0.8, 3.2, 0.2) }),

@@ -50,7 +50,8 @@ function readMessage(message: unknown, param: string, talk: Talk, losses: Losses
   read(message, param, talk, losses);
 }
 
-function readSystem(message: unknown, param: string, talk: Talk): void {
+function readSystem(message: unknown, param: string, talk: Talk, losses: Losses): void {
+  if (own(message, 'name') !== undefined) losses.add('messages.system.name', 'dropped', 'Instructions have no names elsewhere.');
   const parts = readContent(own(message, 'content'), `${param}.content`);
   const texts = parts.filter((part) => part.type === 'text');
   if (texts.length !== parts.length) throw invalid(`${param}.content`, 'System content must be text.');

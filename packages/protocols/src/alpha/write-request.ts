@@ -1,7 +1,9 @@
 import type { Conversation, OutputFormat, Sampling } from '../chat/conversation.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
+import { fitServiceTier } from '../kit/service-tier.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
+import { fitUser } from '../kit/user-label.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { findFamily, type ModelFamily } from './families.ts';
 import { writeOutputFormat } from './output-format.ts';
@@ -75,21 +77,19 @@ function dropTuned(fields: JsonObject, losses: Losses): void {
   }
 }
 
-const serviceTiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
-
 /** Fields about the caller and its account; most vendors refuse those they do not know. */
 function writeCallerFields(conversation: Conversation, family: ModelFamily, losses: Losses): JsonObject {
   const { user, metadata, verbosity, serviceTier, promptCacheKey } = conversation;
-  const fields: JsonObject = user === undefined ? {} : { user };
+  const fields: JsonObject = user === undefined ? {} : { user: fitUser(user, losses) };
   if (metadata !== undefined && Object.keys(metadata).length > 0) losses.add('metadata', 'dropped', 'Metadata is only taken with stored completions.');
-  const own: readonly (readonly [string, string | undefined, boolean])[] = [
-    ['verbosity', verbosity, true],
-    ['service_tier', serviceTier, serviceTiers.has(serviceTier ?? '')],
-    ['prompt_cache_key', promptCacheKey, true],
+  const own: readonly (readonly [string, string | undefined])[] = [
+    ['verbosity', verbosity],
+    ['service_tier', family.firstParty ? fitServiceTier(serviceTier, losses) : serviceTier],
+    ['prompt_cache_key', promptCacheKey],
   ];
-  for (const [field, value, valid] of own) {
+  for (const [field, value] of own) {
     if (value === undefined) continue;
-    if (family.firstParty && valid) fields[field] = value;
+    if (family.firstParty) fields[field] = value;
     else losses.add(field, 'dropped', 'This upstream does not take the field.');
   }
   return fields;

@@ -1,4 +1,5 @@
 /** Content of one input item: a string, or parts. */
+import { readBreakpoint } from '../alpha/cache-mark.ts';
 import type { CacheMark, MediaPart, RefusalPart, TextPart } from '../chat/conversation.ts';
 import { readDataUrl } from '../kit/data-url.ts';
 import { invalid } from '../kit/fail.ts';
@@ -38,7 +39,10 @@ const readers: ReadonlyMap<string, PartReader> = new Map<string, PartReader>([
   ['input_audio', readAudio],
 ]);
 
-const cacheMark = (part: JsonObject): { cache?: CacheMark } => (own(part, 'prompt_cache_breakpoint') === undefined ? {} : { cache: {} });
+function cacheMark(part: JsonObject): { cache?: CacheMark } {
+  const cache = readBreakpoint(part);
+  return cache ? { cache } : {};
+}
 
 function readText(part: JsonObject, path: string): TextPart {
   const text = asString(own(part, 'text'));

@@ -5,7 +5,7 @@ import { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
 import { cannotCompact, ItemReader } from './read-items.ts';
-import { noTools, readToolChoice, readTools } from './tools.ts';
+import { declareToolLosses, noTools, readToolChoice, readTools } from './tools.ts';
 import { echoFields, type RequestEcho } from './wire.ts';
 
 /** Fields that mean nothing outside their vendor: named as lost when a caller sent more than the default. */
@@ -18,6 +18,14 @@ const unsupported: Readonly<Record<string, { detail: string; harmless?: unknown 
   top_logprobs: { detail: 'Token probabilities are not carried between protocols.', harmless: 0 },
   moderation: { detail: 'Moderation is done by the vendor.' },
 };
+
+/** Fields that are read, or that say nothing of what is asked. Everything else is a declared loss. */
+const understood: ReadonlySet<string> = new Set(
+  (
+    'model input instructions tools tool_choice parallel_tool_calls text reasoning max_output_tokens temperature top_p user safety_identifier metadata ' +
+    'service_tier prompt_cache_key stream stream_options store background include previous_response_id client_metadata'
+  ).split(' '),
+);
 
 /** Fields that name state at a vendor; leaving them out would answer another question than was asked. */
 const stateful: Readonly<Record<string, string>> = {
@@ -33,6 +41,7 @@ export function readRequest(value: unknown, context: ReadRequestContext): ReadRe
   const losses = new Losses();
   const tools = noTools();
   readTools(own(body, 'tools'), 'tools', tools);
+  declareToolLosses(own(body, 'tools'), losses);
   const items = new ItemReader(losses, tools);
   const instructions = readInstructions(body, items);
   items.readInput(own(body, 'input'));
@@ -68,6 +77,10 @@ function declareUnsupported(body: JsonObject, losses: Losses): void {
   for (const [field, { detail, harmless }] of Object.entries(unsupported)) {
     const value = own(body, field);
     if (value !== undefined && value !== harmless) losses.add(field, 'dropped', detail);
+  }
+  for (const key of Object.keys(body)) {
+    if (understood.has(key) || Object.hasOwn(unsupported, key) || Object.hasOwn(stateful, key) || body[key] === null) continue;
+    losses.add(/^[a-z][a-z0-9_]{0,40}$/i.test(key) ? key : '(unnamed)', 'dropped', 'No other protocol has a place for this field.');
   }
   if (own(body, 'previous_response_id') !== undefined)
     losses.add('previous_response_id', 'dropped', 'The turn is not stored here; only the input of this request was used.');

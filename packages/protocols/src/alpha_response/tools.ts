@@ -36,6 +36,18 @@ export function readTools(value: unknown, path: string, into: ReadTools): void {
   });
 }
 
+/** What the vendor does for a tool and nobody else: told apart from reading, since tools that are found on the way were told of before. */
+export function declareToolLosses(value: unknown, losses: Losses): void {
+  for (const tool of asArray(value) ?? []) {
+    if (own(tool, 'type') === 'namespace') declareToolLosses(own(tool, 'tools'), losses);
+    if (own(tool, 'defer_loading') === true) losses.add('tools.defer_loading', 'emulated', 'All tools are offered at once.');
+    if (own(tool, 'async') === true) losses.add('tools.async', 'dropped', 'The model waits for the results of its calls.');
+    if (own(tool, 'output_schema') !== undefined) losses.add('tools.output_schema', 'dropped', 'What a tool answers is not described elsewhere.');
+    if (asArray(own(tool, 'allowed_callers'))?.some((caller) => caller !== 'direct'))
+      losses.add('tools.allowed_callers', 'dropped', 'Tools are called by the model alone.');
+  }
+}
+
 function readTool(entry: unknown, path: string, into: ReadTools): Tool[] {
   const raw = asObject(entry);
   const type = asString(own(raw, 'type'));

@@ -1,6 +1,7 @@
 /** Canonical turns into items of `input`. */
 import type { MediaPart, Part, RefusalPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { writeDataUrl } from '../kit/data-url.ts';
+import { isForeignFile } from '../kit/foreign-file.ts';
 import type { Losses } from '../kit/losses.ts';
 import { noteOmitted } from '../kit/media-note.ts';
 import type { JsonObject } from '../kit/read.ts';
@@ -132,6 +133,7 @@ const textPart = (role: Turn['role'], part: TextPart | RefusalPart): JsonObject 
 });
 
 function writeMedia(part: MediaPart): JsonObject | null {
+  if (part.fileId !== undefined && isForeignFile(part.fileId)) return null;
   const url = part.data === undefined ? part.url : writeDataUrl(part.mimeType ?? (part.kind === 'image' ? 'image/png' : 'application/pdf'), part.data);
   if (part.kind === 'image') {
     const source = url === undefined ? { file_id: part.fileId } : { image_url: url };

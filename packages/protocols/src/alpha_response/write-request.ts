@@ -5,8 +5,10 @@ import { pairCallIds } from '../kit/call-ids.ts';
 import { familyOf } from '../kit/family.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
+import { fitServiceTier } from '../kit/service-tier.ts';
 import { shortId } from '../kit/short-id.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
+import { fitUser } from '../kit/user-label.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 import { ItemWriter } from './write-items.ts';
@@ -44,8 +46,8 @@ function writeCall(conversation: Conversation, context: WriteRequestContext, los
     max_output_tokens: sampling.maxTokens === undefined ? undefined : Math.max(fewestTokens, sampling.maxTokens),
     temperature: sampling.temperature,
     top_p: sampling.topP,
-    user: conversation.user,
-    service_tier: conversation.serviceTier,
+    user: conversation.user === undefined ? undefined : fitUser(conversation.user, losses),
+    service_tier: fitServiceTier(conversation.serviceTier, losses),
     prompt_cache_key: conversation.promptCacheKey,
     // The caller holds the conversation and no later request names this reply, so the upstream has nothing to keep; what it would have kept of
     // the reasoning comes back as proof instead, sealed for the caller, and any account or node can take the next turn.

@@ -23,9 +23,11 @@ export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context
   const family = familyOf(context.target);
   // A counter takes no limits and no sampling, and counts whatever it is given of the rest.
   if (context.operation !== 'generate') return { edits: [], losses: losses.list };
-  const edits = limitTokens(['max_tokens'], field('max_tokens'), family, losses);
+  // 0 asks the vendor's own models for a warm cache and no reply: one token would be another call, and less thinking another cache.
+  const warms = field('max_tokens') === 0 && isOwnModel(family);
+  const edits = warms ? [] : limitTokens(['max_tokens'], field('max_tokens'), family, losses);
   if (!isOwnModel(family)) return { edits, losses: losses.list };
-  const maxTokens = asNumber(edits[0]?.value ?? field('max_tokens')) ?? family.defaultOutput;
+  const maxTokens = asNumber(edits[0]?.value ?? (warms ? undefined : field('max_tokens'))) ?? family.defaultOutput;
   const thinking = thinkingEdit(field, family, maxTokens, losses);
   if (thinking) edits.push(thinking);
   const thinks = isThinking(thinking ? thinking.value : field('thinking'));

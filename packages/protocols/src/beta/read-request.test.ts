@@ -222,7 +222,7 @@ describe('refusals', () => {
     [{ messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'ftp' } }] }] }, 'messages.0.content.0.source.type'],
     [{ messages: [{ role: 'user', content: [{ type: 'tool_use', id: 'a', name: 'b' }] }] }, 'messages.0.content.0'],
     [{ max_tokens: undefined }, 'max_tokens'],
-    [{ max_tokens: 0 }, 'max_tokens'],
+    [{ max_tokens: -1 }, 'max_tokens'],
     [{ max_tokens: '5' }, 'max_tokens'],
     [{ temperature: 'hot' }, 'temperature'],
     [{ stop_sequences: 'X' }, 'stop_sequences'],

@@ -6,6 +6,7 @@ import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
 import { withoutBillingLine } from './billing-line.ts';
 import { readCache } from './cache-mark.ts';
+import { type Compacted, findCompaction } from './compaction.ts';
 import { LossList } from './losses.ts';
 import { readContent } from './read-content.ts';
 import { readToolChoice, readTools } from './tools.ts';
@@ -86,14 +87,32 @@ export function requireUniqueToolUse(messages: readonly unknown[]): void {
 function readTurns(messages: readonly JsonObject[], losses: LossList): { system: SystemPart[]; turns: Turn[] } {
   const system: SystemPart[] = [];
   const turns: Turn[] = [];
+  const compacted = findCompaction(messages);
+  if (compacted) {
+    losses.add('content.compaction', 'downgraded', 'the summary of what was compacted was said by the user');
+    turns.push({ role: 'user', parts: [{ type: 'text', text: compacted.summary }] });
+  }
   messages.forEach((message, place) => {
     const role = own(message, 'role');
     const path = `messages.${place}`;
     if (role !== 'user' && role !== 'assistant' && role !== 'system') throw invalid(`${path}.role`, `${path}.role: must be one of user, assistant, system`);
-    if (role === 'system' && turns.length === 0) system.push(...readSystem(own(message, 'content'), `${path}.content`));
-    else turns.push({ role, parts: readContent(own(message, 'content'), `${path}.content`, role, losses) });
+    if (compacted && place < compacted.turn) return;
+    if (role === 'system') losses.addUnknown('messages', message, systemFields);
+    const content = contentOf(message, place, compacted);
+    // A system turn may hold nothing but settings.
+    if (role === 'system' && content === undefined) return;
+    if (role === 'system' && turns.length === 0) for (const part of readSystem(content, `${path}.content`)) system.push(part);
+    else turns.push({ role, parts: readContent(content, `${path}.content`, role, losses) });
   });
   return { system, turns };
+}
+
+const systemFields: ReadonlySet<string> = new Set(['role', 'content']);
+
+/** What a message says, of the one that holds the compaction what follows it. */
+function contentOf(message: JsonObject, place: number, compacted: Compacted | null): unknown {
+  const content = own(message, 'content');
+  return place === compacted?.turn ? asArray(content)?.slice(compacted.place + 1) : content;
 }
 
 function readSystem(value: unknown, path: string): SystemPart[] {
@@ -126,7 +145,8 @@ function optionalNumber(request: JsonObject, key: string): number | undefined {
 function readSampling(request: JsonObject, context: ReadRequestContext): Sampling {
   const maxTokens = optionalNumber(request, 'max_tokens');
   if (maxTokens === undefined && context.operation === 'generate') throw invalid('max_tokens', 'max_tokens: Field required');
-  if (maxTokens !== undefined && !(Number.isInteger(maxTokens) && maxTokens >= 1)) throw invalid('max_tokens', 'max_tokens: must be a whole number above 0');
+  // 0 asks for nothing but a warm cache.
+  if (maxTokens !== undefined && !(Number.isInteger(maxTokens) && maxTokens >= 0)) throw invalid('max_tokens', 'max_tokens: must be a whole number, 0 or more');
   const temperature = optionalNumber(request, 'temperature');
   const topP = optionalNumber(request, 'top_p');
   const topK = optionalNumber(request, 'top_k');
@@ -157,23 +177,30 @@ function readOutput(request: JsonObject): { output?: OutputFormat } {
 }
 
 const efforts: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
+const configFields: ReadonlySet<string> = new Set(['effort', 'format']);
 
 function readReasoning(request: JsonObject, losses: LossList): { reasoning?: Reasoning } {
   const thinking = own(request, 'thinking');
-  const reasoning: Reasoning = thinking === undefined ? {} : readThinking(thinking);
-  const effort = asString(own(own(request, 'output_config'), 'effort'));
+  const reasoning: Reasoning = thinking === undefined ? {} : readThinking(thinking, losses);
+  const config = asObject(own(request, 'output_config')) ?? {};
+  losses.addUnknown('output_config', config, configFields);
+  const effort = asString(own(config, 'effort'));
   if (effort !== undefined && efforts.has(effort)) reasoning.effort = effort as NonNullable<Reasoning['effort']>;
   else if (effort !== undefined) losses.dropped('output_config.effort', 'not a known effort');
   return Object.keys(reasoning).length === 0 ? {} : { reasoning };
 }
 
-function readThinking(thinking: unknown): Reasoning {
+function readThinking(thinking: unknown, losses: LossList): Reasoning {
   const type = own(thinking, 'type');
   const display = own(thinking, 'display');
   const summary: Reasoning = display === 'summarized' ? { summary: 'auto' } : display === 'omitted' ? { summary: 'none' } : {};
   if (type === 'disabled') return { enabled: false };
   if (type === 'adaptive') return { enabled: true, adaptive: true, ...summary };
-  if (type !== 'enabled') throw invalid('thinking.type', 'thinking.type: must be one of enabled, adaptive, disabled');
+  if (type === 'between_tools') {
+    losses.add('thinking.type', 'downgraded', 'when it thinks is left to the model');
+    return { enabled: true, adaptive: true };
+  }
+  if (type !== 'enabled') throw invalid('thinking.type', 'thinking.type: must be one of enabled, adaptive, between_tools, disabled');
   const budget = asNumber(own(thinking, 'budget_tokens'));
   if (budget === undefined) throw invalid('thinking.budget_tokens', 'thinking.budget_tokens: Field required');
   return { enabled: true, budget, ...summary };
@@ -193,7 +220,8 @@ function readIdentity(request: JsonObject): Pick<Conversation, 'user' | 'metadat
 /** What stays the same over one session of an agent, so that an upstream which routes by it finds its cache again. */
 function readSession(request: JsonObject, context: ReadRequestContext): Pick<Conversation, 'promptCacheKey'> {
   const user = asString(own(own(request, 'metadata'), 'user_id')) ?? '';
-  const session = context.headers['x-claude-code-session-id'] ?? /(?:^|_)session_([0-9a-f-]{36})$/.exec(user)?.[1];
+  const session =
+    context.headers['x-claude-code-session-id'] ?? /(?:^|_)session_([0-9a-f-]{36})$|"session_id":"([0-9a-f-]{36})"/.exec(user)?.slice(1).find(Boolean);
   return session !== undefined && /^[\w.-]{1,64}$/.test(session) ? { promptCacheKey: session } : {};
 }
 

@@ -22,7 +22,7 @@ export function writeMedia(part: MediaPart, losses: LossList): WireMediaBlock | 
     losses.add('media', 'downgraded', `${part.kind} that cannot be sent in this form was replaced by a note`);
     return { type: 'text', text: noteOmitted(part), ...writeCache(part.cache) };
   }
-  if (part.detail !== undefined) losses.dropped('media.detail', 'has no counterpart');
+  if (part.detail !== undefined && part.detail !== 'auto') losses.dropped('media.detail', 'has no counterpart');
   if (part.kind === 'image') return { type: 'image', source, ...writeCache(part.cache) };
   if (part.title === undefined && part.filename !== undefined) losses.add('media.filename', 'renamed', 'sent as the title');
   const title = part.title ?? part.filename;

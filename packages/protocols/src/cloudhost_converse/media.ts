@@ -82,7 +82,7 @@ export function writeMedia(part: MediaPart, names: DocumentNames, losses: Losses
     losses.add('media', 'downgraded', `${part.kind} that cannot be sent in this form was replaced by a note`);
     return { text: noteOmitted(part) };
   }
-  if (part.detail !== undefined) losses.add('media.detail', 'dropped', 'has no counterpart');
+  if (part.detail !== undefined && part.detail !== 'auto') losses.add('media.detail', 'dropped', 'has no counterpart');
   if (part.kind === 'image') return { image: { format, source } };
   if (part.kind === 'audio') return { audio: { format, source } };
   if (part.kind === 'video') return { video: { format, source } };

@@ -4,6 +4,7 @@ import type { LossList } from '../beta/losses.ts';
 import { modelFamily } from '../beta/model-family.ts';
 import { planThinking, writeSampling } from '../beta/write-reasoning.ts';
 import type { Conversation, Reasoning } from '../chat/conversation.ts';
+import { fitTokens } from '../kit/limit-tokens.ts';
 import { asNumber, asObject, type JsonObject, own } from '../kit/read.ts';
 import type { Target } from '../protocol.ts';
 import type { CloudFamily } from './model-family.ts';
@@ -23,7 +24,7 @@ export function writeModelFields(
   losses: LossList,
 ): ModelFields {
   const generation = modelFamily(target);
-  const asked = conversation.sampling.maxTokens ?? asNumber(own(target.extraConfig, 'default_max_tokens'));
+  const asked = fitTokens('max_tokens', conversation.sampling.maxTokens, target, losses) ?? asNumber(own(target.extraConfig, 'default_max_tokens'));
   const thinking =
     family.reasoning === 'messages'
       ? planThinking(conversation, generation, asked ?? generation.defaultMaxTokens, messages.map(asMessage), losses)

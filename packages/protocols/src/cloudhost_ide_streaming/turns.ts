@@ -37,9 +37,10 @@ export function alternate(conversation: Conversation, words: readonly string[], 
 /** Turns of one role in a row become one. */
 function add(exchanges: Exchange[], turn: Turn, losses: Losses): void {
   if (turn.parts.length === 0) return;
+  if (turn.name !== undefined) losses.add('messages.name', 'dropped', 'Turns have no names here.');
   const role = turn.role === 'assistant' ? 'assistant' : 'user';
   if (turn.role === 'system') losses.add('messages.system', 'emulated', 'System text between turns was said by the user.');
   const last = exchanges.at(-1);
-  if (last?.role === role) last.parts.push(...turn.parts);
+  if (last?.role === role) for (const part of turn.parts) last.parts.push(part);
   else exchanges.push({ role, parts: [...turn.parts] });
 }

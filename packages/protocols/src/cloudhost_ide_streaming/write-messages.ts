@@ -40,7 +40,7 @@ function writeResult(part: ToolResultPart, images: WireImage[], page: Page): Wir
   const toolUseId = page.ids.get(part) ?? part.callId;
   const status = part.isError ? 'error' : 'success';
   const json = asObject(part.json);
-  if (json) return { toolUseId, status, content: [{ json }] };
+  if (json && part.content.every(({ type }) => type === 'text')) return { toolUseId, status, content: [{ json }] };
   const content = part.content.flatMap((inner) => (inner.type === 'text' ? [inner.text] : writeMedia(inner, images, page))).map((text) => ({ text }));
   return { toolUseId, status, content };
 }
@@ -62,6 +62,7 @@ function writeMedia(part: MediaPart, images: WireImage[], page: Page): string[] 
   }
   const format = part.kind === 'image' ? formats[(part.mimeType ?? 'image/png').toLowerCase()] : undefined;
   if (format !== undefined && part.data !== undefined) {
+    if (part.detail !== undefined && part.detail !== 'auto') losses.add('image.detail', 'dropped', 'How closely an image is looked at is not asked for here.');
     images.push({ format, source: { bytes: part.data } });
     return [];
   }

@@ -3,6 +3,7 @@ import { noUsage, type Usage } from '@model-gateway/contracts';
 import type { BodyAnatomy } from '../body-anatomy.ts';
 import type { Conversation, Sampling } from '../chat/conversation.ts';
 import type { ChatEvent, FinishReason } from '../chat/event.ts';
+import { fitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asCount, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord, Target, WriteRequestContext, WrittenRequest } from '../protocol.ts';
@@ -89,7 +90,8 @@ function writeRequest(completion: Completion, conversation: Conversation, { targ
   }
   if (reasoning && reasoning.enabled !== false) losses.add('reasoning', 'dropped', 'this model does not think');
   if (output && output.type !== 'text') losses.add('response_format', 'dropped', 'this model completes text');
-  return { body: completion.write(prompt, sampling), losses: losses.list };
+  const maxTokens = fitTokens('max_tokens', sampling.maxTokens, target, losses);
+  return { body: completion.write(prompt, { ...sampling, ...(maxTokens !== undefined && { maxTokens }) }), losses: losses.list };
 }
 
 /** One text block; the chunk that names a reason is the last. */

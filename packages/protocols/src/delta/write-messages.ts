@@ -33,6 +33,7 @@ const noteCache = (losses: Losses): void => losses.add('cache_control', 'dropped
 const writeTexts = (text: string, page: Page): string | WirePart[] => (page.multimodal ? [{ text }] : text);
 
 function writeTurn(turn: Turn, page: Page): WireMessage[] {
+  if (turn.name !== undefined) page.losses.add('messages.name', 'dropped', 'Turns have no names here.');
   if (turn.role === 'assistant') return writeAssistant(turn, page);
   if (turn.role === 'system') {
     const text = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');

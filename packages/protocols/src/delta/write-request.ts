@@ -1,6 +1,7 @@
 import { findFamily as findCompatibleFamily } from '../alpha/families.ts';
 import { writeReasoning } from '../alpha/reasoning.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
+import { fitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
@@ -21,7 +22,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const parameters: JsonObject = {
     // Multimodal replies have one format only.
     ...(!isMultimodal(context.target) && { result_format: 'message' }),
-    ...writeSampling(conversation, losses),
+    ...writeSampling(conversation, context, losses),
     ...thinking,
     ...writeTools(conversation, thinks, losses),
     ...(conversation.output && writeOutput(conversation.output, messages, thinks, context, losses)),
@@ -44,7 +45,7 @@ function writeThinking({ reasoning }: Conversation, { target }: WriteRequestCont
 /** Just below the bound that is refused. */
 const mostTemperature = 1.99;
 
-function writeSampling({ sampling }: Conversation, losses: Losses): JsonObject {
+function writeSampling({ sampling }: Conversation, { target }: WriteRequestContext, losses: Losses): JsonObject {
   const { temperature, topP } = sampling;
   if (temperature !== undefined && temperature >= 2) losses.add('temperature', 'downgraded', 'This upstream takes less than 2 only.');
   if (topP !== undefined && topP <= 0) losses.add('top_p', 'downgraded', 'This upstream takes more than 0 only.');
@@ -52,7 +53,7 @@ function writeSampling({ sampling }: Conversation, losses: Losses): JsonObject {
   if (sampling.logitBias && Object.keys(sampling.logitBias).length > 0) losses.add('logit_bias', 'dropped', 'This upstream does not take it.');
   if ((sampling.choices ?? 1) > 1) losses.add('n', 'dropped', 'Several choices are only carried between equal protocols.');
   const fields: JsonObject = {
-    max_tokens: sampling.maxTokens,
+    max_tokens: fitTokens('max_tokens', sampling.maxTokens, target, losses),
     temperature: temperature === undefined ? undefined : Math.min(mostTemperature, temperature),
     top_p: topP === undefined ? undefined : Math.max(0.01, topP),
     top_k: sampling.topK,

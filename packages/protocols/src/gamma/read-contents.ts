@@ -101,12 +101,15 @@ function readCall(call: JsonObject, path: string): ToolCallPart {
   return { type: 'tool-call', id: textField(call, 'id') ?? '', name, arguments: args === undefined ? '' : printJson(args, `${path}.functionCall.args`) };
 }
 
+const responseFields = new Set(['id', 'name', 'response', 'parts']);
+
 /** Names under which SDKs and we ourselves wrap a plain text, since `response` must be an object. */
 const wrappers = new Set(['result', 'output', 'error']);
 
 function readResult(response: JsonObject, path: string, losses: LossList): ToolResultPart {
   const name = textField(response, 'name');
   if (name === undefined || name === '') throw invalid(`${path}.functionResponse.name`, 'is required');
+  losses.addUnknown(response, responseFields, 'contents.parts.functionResponse.');
   const json = field(response, 'response');
   const keys = Object.keys(asObject(json) ?? {});
   const wrapped = keys.length === 1 && wrappers.has(keys[0]!) ? (json as JsonObject)[keys[0]!] : undefined;

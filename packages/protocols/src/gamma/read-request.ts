@@ -45,7 +45,8 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
   const output = readOutput(config, losses);
   const reasoning = readReasoning(config, losses);
   const toolChoice = readToolChoice(request, losses);
-  const serviceTier = textField(request, 'serviceTier')?.toLowerCase();
+  const named = textField(request, 'serviceTier')?.toLowerCase();
+  const serviceTier = named === 'unspecified' ? undefined : named;
   readModalities(config, losses);
   const conversation: Conversation = {
     system: readSystem(field(request, 'systemInstruction'), losses),
@@ -98,13 +99,17 @@ function readOutput(config: unknown, losses: LossList): OutputFormat | undefined
 
 const efforts: Readonly<Record<string, NonNullable<Reasoning['effort']>>> = { minimal: 'minimal', low: 'low', medium: 'medium', high: 'high' };
 
+const unspecifiedLevel = 'thinking_level_unspecified';
+
 /** Budget 0 switches thinking off, -1 leaves it to the model. Asking for thoughts asks for thinking. */
 function readReasoning(config: unknown, losses: LossList): Reasoning | undefined {
   const thinking = objectField(config, 'thinkingConfig');
   if (!thinking) return undefined;
   losses.addUnknown(thinking, new Set(['thinkingBudget', 'thinkingLevel', 'includeThoughts']), 'generationConfig.thinkingConfig.');
   const budget = numberField(thinking, 'thinkingBudget', 'generationConfig.thinkingConfig');
-  const effort = efforts[textField(thinking, 'thinkingLevel')?.toLowerCase() ?? ''];
+  const level = textField(thinking, 'thinkingLevel')?.toLowerCase() ?? unspecifiedLevel;
+  const effort = Object.hasOwn(efforts, level) ? efforts[level] : undefined;
+  if (effort === undefined && level !== unspecifiedLevel) losses.add('generationConfig.thinkingConfig.thinkingLevel', 'dropped', 'Not a known level.');
   const include = asBoolean(field(thinking, 'includeThoughts'));
   const enabled = budget === 0 ? false : budget !== undefined || effort !== undefined || include === true ? true : undefined;
   return {

@@ -1,7 +1,13 @@
 import type { Edit } from '@model-gateway/json';
 import type { ModelFamily } from '@model-gateway/model-families';
+import type { Target } from '../protocol.ts';
+import { familyOf } from './family.ts';
 import type { Losses } from './losses.ts';
 import { asNumber } from './read.ts';
+
+/** The limit as a body that is being written names it: between the model's bounds, undefined when the caller gave none. */
+export const fitTokens = (field: string, asked: number | undefined, target: Target, losses: Pick<Losses, 'add'>): number | undefined =>
+  (limitTokens([field], asked, familyOf(target), losses)[0]?.value as number | undefined) ?? asked;
 
 /** The edit that brings a reply's token limit between the model's bounds; [] when it is there, absent or no number. `least` is the endpoint's own. */
 export function limitTokens(path: Edit['path'], value: unknown, family: ModelFamily, losses: Pick<Losses, 'add'>, least = 1): Edit[] {

@@ -1,0 +1,24 @@
+/**
+ * A conversation that the vendor has compacted: what stands before its `compaction` block is ignored there, and the block's summary takes its place.
+ * For models of others the same holds, with the summary as what the user says first.
+ */
+import { asArray, asString, own } from '../kit/read.ts';
+
+export interface Compacted {
+  /** The message that holds the block, and the block's place in it. */
+  turn: number;
+  place: number;
+  summary: string;
+}
+
+/** The last block with a summary; one without is a compaction that failed, and says nothing. */
+export function findCompaction(messages: readonly unknown[]): Compacted | null {
+  for (let turn = messages.length - 1; turn >= 0; turn--) {
+    const blocks = asArray(own(messages[turn], 'content')) ?? [];
+    for (let place = blocks.length - 1; place >= 0; place--) {
+      const summary = own(blocks[place], 'type') === 'compaction' ? asString(own(blocks[place], 'content')) : undefined;
+      if (summary) return { turn, place, summary };
+    }
+  }
+  return null;
+}

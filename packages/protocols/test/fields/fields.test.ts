@@ -1,0 +1,163 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Target } from '../../src/index.ts';
+import { ask, type Pair } from '../board/cross.ts';
+import { speakers, target, upstreams } from '../laws/harness.ts';
+import { type Body, bodies, loudFields, type Path } from './bodies.ts';
+
+const models: Readonly<Record<string, string>> = {
+  alpha: 'gpt-5.1',
+  alpha_response: 'gpt-5.1',
+  beta: 'claude-sonnet-4-5',
+  gamma: 'gemini-3-pro-preview',
+  cloudhost_converse: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+  cloudhost_ide_streaming: 'claude-opus-4.7',
+  delta: 'qwen-plus',
+};
+
+/** Every upstream protocol once, with a model of its own. */
+const pairsOf = (client: string, over: Partial<Target> = {}): Pair[] =>
+  Object.entries(models).flatMap(([id, upstreamModelId]) => {
+    const upstream = upstreams.find((one) => one.id.split(',')[0] === id)!;
+    const speaker = speakers.find((one) => one.id === client)!;
+    return id === client ? [] : [{ client: speaker, upstream: { ...upstream, id, target: { ...target, upstreamModelId, ...over } } }];
+  });
+
+const pairTo = (client: string, upstream: string, over?: Partial<Target>): Pair => pairsOf(client, over).find((pair) => pair.upstream.id === upstream)!;
+
+function withField(body: Body, path: Path, value: unknown): Body {
+  const copy = structuredClone(body);
+  let holder = copy as Record<string | number, unknown>;
+  for (const step of path.slice(0, -1)) {
+    if (holder[step] === undefined) holder[step] = {};
+    holder = holder[step] as Record<string | number, unknown>;
+  }
+  holder[path.at(-1)!] = value;
+  return copy;
+}
+
+const lossOf = (pair: Pair, body: Body, field: string) => ask(pair, body).losses.find((loss) => loss.field === field);
+const bodyOf = (pair: Pair, body: Body) => JSON.parse(ask(pair, body).text);
+
+describe('an optional field of an SDK is carried, or a loss names it', () => {
+  for (const [client, fields] of Object.entries(loudFields)) {
+    test.each(fields)(`${client}: %j = %j`, (path, value) => {
+      const silent = pairsOf(client).filter((pair) => {
+        const [without, with_] = [bodies[client]!, withField(bodies[client]!, path, value)].map((body) => {
+          const { text, losses } = ask(pair, body);
+          // Ids that are minted differ by how often that was done.
+          return JSON.stringify([text.replace(/"conversationId":"[^"]*"/, ''), losses]);
+        });
+        return without === with_;
+      });
+      expect(silent.map((pair) => pair.upstream.id)).toEqual([]);
+    });
+  }
+});
+
+describe('what a caller may send is not what every upstream takes', () => {
+  const asks = (client: string, path: Path, value: unknown): Body => withField(bodies[client]!, path, value);
+
+  test('a long id of a user is sent as a hash, the same each time', () => {
+    const user = `user_${'a'.repeat(64)}_account__session_0d5c7a1e-7a52-4c1c-9b6b-2f4b1b1f6a11`;
+    for (const upstream of ['alpha', 'alpha_response']) {
+      const pair = pairTo('beta', upstream);
+      const body = asks('beta', ['metadata'], { user_id: user });
+      expect(bodyOf(pair, body).user).toMatch(/^user_[0-9a-f]{32}$/);
+      expect(bodyOf(pair, body).user).toBe(bodyOf(pair, body).user);
+      expect(lossOf(pair, body, 'user')?.action).toBe('renamed');
+      expect(bodyOf(pair, asks('beta', ['metadata'], { user_id: 'u-1' })).user).toBe('u-1');
+    }
+  });
+
+  test('the session inside a user id in JSON steers the prompt cache', () => {
+    const session = '0d5c7a1e-7a52-4c1c-9b6b-2f4b1b1f6a11';
+    const user = JSON.stringify({ device_id: 'd'.repeat(64), account_uuid: '', session_id: session });
+    expect(bodyOf(pairTo('beta', 'alpha'), asks('beta', ['metadata'], { user_id: user })).prompt_cache_key).toBe(session);
+  });
+
+  test.each(['alpha', 'alpha_response'])('service tiers are told in words of %s, or left out', (upstream) => {
+    const pair = pairTo('beta', upstream);
+    expect(bodyOf(pair, asks('beta', ['service_tier'], 'standard_only')).service_tier).toBe('default');
+    expect(bodyOf(pair, asks('beta', ['service_tier'], 'auto')).service_tier).toBe('auto');
+    const odd = asks('beta', ['service_tier'], 'golden');
+    expect(bodyOf(pair, odd).service_tier).toBeUndefined();
+    expect(lossOf(pair, odd, 'service_tier')?.action).toBe('dropped');
+  });
+
+  test('an image looked at as usual loses nothing', () => {
+    for (const pair of pairsOf('alpha_response')) {
+      expect(ask(pair, bodies['alpha_response']!).losses.filter(({ field }) => /detail/.test(field))).toEqual([]);
+    }
+  });
+
+  test('a cache breakpoint of the vendor becomes a mark of another', () => {
+    const marked = bodyOf(pairTo('alpha', 'beta'), asks('alpha', ['messages', 1, 'content', 0, 'prompt_cache_breakpoint'], { mode: 'explicit', ttl: '30m' }));
+    expect(marked.messages[0].content[0].cache_control).toEqual({ type: 'ephemeral', ttl: '1h' });
+  });
+
+  test.each(['alpha', 'alpha_response'])('a file that another vendor keeps is a note to %s', (upstream) => {
+    const body = asks('beta', ['messages', 0, 'content', 1], { type: 'document', source: { type: 'file', file_id: 'file_011CNha8iCJcU1wXNR6q4V8w' } });
+    const { text, losses } = ask(pairTo('beta', upstream), body);
+    expect(text).not.toContain('file_011');
+    expect(text).toContain('[document omitted]');
+    expect(losses.some(({ action }) => action === 'dropped')).toBe(true);
+  });
+
+  test('images beside the object of a result reach an assistant that streams', () => {
+    const image = { inlineData: { mimeType: 'image/png', data: 'iVBORw0K' } };
+    const { text } = ask(pairTo('gamma', 'cloudhost_ide_streaming'), asks('gamma', ['contents', 2, 'parts', 0, 'functionResponse', 'parts'], [image]));
+    expect(text).toContain('iVBORw0K');
+  });
+
+  test.each([
+    ['cloudhost_converse', 'amazon.nova-pro-v1:0', ['inferenceConfig', 'maxTokens'], 10_000],
+    ['delta', 'qwen-plus', ['parameters', 'max_tokens'], 32_768],
+  ] as const)('%s: a limit beyond what %s writes becomes its own', (upstream, upstreamModelId, path, most) => {
+    const pair = pairTo('beta', upstream, { upstreamModelId });
+    const body = asks('beta', ['max_tokens'], 64_000);
+    expect(path.reduce((value, step) => value[step], bodyOf(pair, body))).toBe(most);
+    expect(lossOf(pair, body, 'max_tokens')?.action).toBe('downgraded');
+  });
+
+  test('no tokens at all, which warms a cache, is one token where that means nothing', () => {
+    expect(bodyOf(pairTo('beta', 'cloudhost_converse'), asks('beta', ['max_tokens'], 0)).inferenceConfig.maxTokens).toBe(1);
+    const { upstream } = pairTo('alpha', 'beta');
+    const field = (key: string): unknown => ({ max_tokens: 0, thinking: { type: 'enabled', budget_tokens: 2000 } })[key];
+    const context = { target: upstream.target, operation: 'generate', stream: false, openSignature: () => null, mintId: (prefix: string) => prefix } as const;
+    expect(upstream.upstream.normalize!(field, context).edits).toEqual([]);
+  });
+});
+
+describe('a conversation that its vendor compacted', () => {
+  const compacted = {
+    ...bodies['beta'],
+    messages: [
+      { role: 'user', content: 'long ago' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'before' },
+          { type: 'compaction', content: 'The summary.', encrypted_content: 'AAAA' },
+          { type: 'text', text: 'after' },
+        ],
+      },
+      { role: 'user', content: 'go on' },
+    ],
+  };
+
+  test('begins with the summary elsewhere', () => {
+    for (const pair of pairsOf('beta')) {
+      const { text, losses } = ask(pair, compacted);
+      expect(text).toContain('The summary.');
+      expect(text).not.toMatch(/long ago|before/);
+      expect(text.indexOf('The summary.')).toBeLessThan(text.indexOf('after'));
+      expect(losses).toContainEqual(expect.objectContaining({ field: 'content.compaction', action: 'downgraded' }));
+    }
+  });
+
+  test('is whole where compaction failed', () => {
+    const failed = structuredClone(compacted);
+    (failed.messages[1]!.content as Record<string, unknown>[])[1]!['content'] = null;
+    expect(ask(pairTo('beta', 'alpha'), failed).text).toMatch(/long ago.*before.*after.*go on/);
+  });
+});
