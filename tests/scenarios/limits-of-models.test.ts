@@ -71,6 +71,20 @@ describe('limits of a model', () => {
     expect((await ask('other')).status).toBe(200);
   });
 
+  test('rpm: a request that cannot be made of what its caller sent is no call', async () => {
+    await start('text:2', { rpm: 2, wait_timeout_secs: 0 });
+    const wrong = () =>
+      fetch(`${gateway.url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'x-api-key': gateway.key, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'limited', max_tokens: 9, messages: 'none' }),
+      });
+    const statuses: number[] = [];
+    for (const send of [wrong, wrong, wrong, ask, wrong, ask, ask]) statuses.push((await send()).status);
+    expect(statuses).toEqual([400, 400, 400, 200, 400, 200, 429]);
+    expect(upstream.requests).toHaveLength(2);
+  });
+
   test('a caller waits for its turn, up to wait_timeout_secs', async () => {
     await start('text:2', { rpm: 48, initial_tokens: 0, wait_timeout_secs: 3 });
     const began = performance.now();

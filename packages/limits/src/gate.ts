@@ -108,10 +108,21 @@ export function takePermits(state: GateState, limits: GateLimits, ask: GateAsk, 
   return { granted, retryMs: granted < costs.length ? retryMs : 0, used };
 }
 
-/** The holder has so many now; `tokens` more were used than reserved (fewer, when negative). */
-export function givePermits(state: GateState, limits: GateLimits, give: { holder: string; held: number; tokens: number; leaseMs: number }, now: number): void {
+export interface GateGive {
+  holder: string;
+  /** Permits the holder has now. */
+  held: number;
+  /** So many more were used than reserved (fewer, when negative). */
+  tokens: number;
+  /** So many of the calls that were let through were never made. */
+  unmade?: number;
+  leaseMs: number;
+}
+
+export function givePermits(state: GateState, limits: GateLimits, give: GateGive, now: number): void {
   refill(state, limits, now);
   if (limits.tpm !== null && state.tpm) settleTokens(state.tpm, limits.tpm, give.tokens);
+  if (limits.rpm !== null && state.rpm) settleTokens(state.rpm, limits.rpm, -(give.unmade ?? 0));
   noteHeld(state, give.holder, give.held, now + give.leaseMs);
 }
 

@@ -155,6 +155,16 @@ describe('gate', () => {
     expect(takePermits(state, limits, ask('a', 1, [500]), 200).granted).toBe(1);
   });
 
+  test('a call that was never made is none of its minute, and gives no more than there was', () => {
+    const state = openGate();
+    const limits = gate({ rpm: 2 });
+    expect(takePermits(state, limits, ask('a', 0, [1, 1, 1]), 0).granted).toBe(2);
+    givePermits(state, limits, { holder: 'a', held: 0, tokens: 0, unmade: 1, leaseMs: 1 }, 0);
+    expect(takePermits(state, limits, ask('a', 0, [1, 1]), 0)).toMatchObject({ granted: 1, retryMs: 30_000 });
+    givePermits(state, limits, { holder: 'a', held: 0, tokens: 0, unmade: 9, leaseMs: 1 }, 0);
+    expect(takePermits(state, limits, ask('a', 0, Array(9).fill(1)), 0).granted).toBe(2);
+  });
+
   test('processes in line take turns', () => {
     const state = openGate();
     const limits = capOf(1);

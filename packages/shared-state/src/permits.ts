@@ -6,6 +6,7 @@ export class Permits {
   readonly #state: SharedState;
   readonly #scope: string;
   #unsent = 0;
+  #unmade = 0;
   #dirty = false;
   held = 0;
   /** A question is under way: `take` must wait for its answer. */
@@ -34,19 +35,22 @@ export class Permits {
     });
   }
 
-  /** So many fewer; `tokens` more were used than reserved. */
-  give(limits: GateLimits, count: number, tokens: number): void {
+  /** So many fewer; `tokens` more were used than reserved. `unmade`: of these, calls that were never made. */
+  give(limits: GateLimits, count: number, tokens: number, unmade = 0): void {
     this.held -= count;
     this.#unsent += tokens;
-    if (limits.maxConcurrency === null && this.#unsent === 0) return;
+    this.#unmade += unmade;
+    if (limits.maxConcurrency === null && this.#unsent === 0 && this.#unmade === 0) return;
     if (this.busy) this.#dirty = true;
     else this.#send(limits);
   }
 
   #send(limits: GateLimits): void {
     const tokens = this.#unsent;
+    const unmade = this.#unmade;
     this.#unsent = 0;
+    this.#unmade = 0;
     this.#dirty = false;
-    this.#state.give(this.#scope, limits, { held: limits.maxConcurrency === null ? 0 : this.held, tokens });
+    this.#state.give(this.#scope, limits, { held: limits.maxConcurrency === null ? 0 : this.held, tokens, unmade });
   }
 }

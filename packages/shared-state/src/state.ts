@@ -28,8 +28,8 @@ export interface SharedState {
   /** Whether answers may come later; false: every answer is there at once. */
   readonly remote: boolean;
   take(scope: string, limits: GateLimits, ask: TakeAsk): Soon<Taken>;
-  /** Permits were released; `tokens` more were used than reserved. */
-  give(scope: string, limits: GateLimits, give: { held: number; tokens: number }): void;
+  /** Permits were released; `tokens` more were used than reserved, and `unmade` of the calls were never made. */
+  give(scope: string, limits: GateLimits, give: { held: number; tokens: number; unmade?: number }): void;
   hit(scope: string, limit: WindowLimit): Soon<Hit>;
   /** `held`: what this process has reserved already. One question per scope may be under way at a time. */
   reserve(scope: string, ask: { limit: number; held: number; amounts: readonly number[] }): Soon<Reserved>;

@@ -97,6 +97,17 @@ describe.each(engines)('%s', (engine) => {
     expect(retryMs).toBeLessThanOrEqual(120_000);
   });
 
+  test('rpm: calls that were never made are given back', async () => {
+    const permits = new Permits(one, scope());
+    const limits = gate({ rpm: 3 });
+    const take = (wanted: number) => new Promise<number>((resolve) => permits.take(limits, Array(wanted).fill(1), false, ({ granted }) => resolve(granted)));
+    expect(await take(5)).toBe(3);
+    permits.give(limits, 1, 0);
+    expect(await take(1)).toBe(0);
+    permits.give(limits, 2, 0, 2);
+    expect(await take(5)).toBe(2);
+  });
+
   test('the interval between calls', async () => {
     const name = scope();
     const limits = gate({ intervalMs: 80 });

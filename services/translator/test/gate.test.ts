@@ -76,6 +76,20 @@ describe('limiter', () => {
     expect(modest.leases).toHaveLength(55);
   });
 
+  test('a call that was never made is given back, once', () => {
+    const limiter = new Limiter(new MemoryState({ now: () => 0 }));
+    const rate = limit({ rpm: 2, max_concurrency: 2 });
+    const take = () => ask(limiter, 'a', { rate, mayWait: false }) as Admission;
+    const [made, unmade] = [take(), take()] as [Lease, Lease];
+    expect(take().limited).toBe(true);
+    made.release(used);
+    made.giveBack();
+    expect(take().limited).toBe(true);
+    unmade.giveBack();
+    unmade.giveBack();
+    expect([take().limited, take().limited]).toEqual([false, true]);
+  });
+
   test('one key floods, another gets every second turn', async () => {
     const limiter = new Limiter(new MemoryState());
     const rate = limit({ max_concurrency: 1 });

@@ -55,7 +55,7 @@ export class MemoryState implements SharedState {
     return takePermits(this.#gate(scope), limits, { ...ask, holder: this.holder, leaseMs: noEnd }, this.#now());
   }
 
-  give(scope: string, limits: GateLimits, give: { held: number; tokens: number }): void {
+  give(scope: string, limits: GateLimits, give: { held: number; tokens: number; unmade?: number }): void {
     givePermits(this.#gate(scope), limits, { ...give, holder: this.holder, leaseMs: noEnd }, this.#now());
   }
 

@@ -95,11 +95,12 @@ export class RedisState implements SharedState {
       });
   }
 
-  give(scope: string, limits: GateLimits, { held, tokens }: { held: number; tokens: number }): void {
+  give(scope: string, limits: GateLimits, give: { held: number; tokens: number; unmade?: number }): void {
+    const { held, tokens, unmade = 0 } = give;
     this.#note(scope, limits, held);
-    if (!this.#link.up) return this.#share.give(scope, shareOf(limits, this.#options.replicas()), { held, tokens });
+    if (!this.#link.up) return this.#share.give(scope, shareOf(limits, this.#options.replicas()), give);
     // Lost, it is told again by the next renewal, or by the lease's end.
-    this.#send('give', keyOf('gate', scope), ...gateArguments(limits), this.holder, held, tokens, this.#leaseMs);
+    this.#send('give', keyOf('gate', scope), ...gateArguments(limits), this.holder, held, tokens, this.#leaseMs, unmade);
   }
 
   hit(scope: string, limit: WindowLimit): Hit | Promise<Hit> {
@@ -203,7 +204,7 @@ export class RedisState implements SharedState {
   async close(): Promise<void> {
     clearInterval(this.#renewal);
     const last = [...this.#permits].map(([scope, { limits }]) =>
-      this.#link.run('give', keyOf('gate', scope), ...gateArguments(limits), this.holder, 0, 0, this.#leaseMs),
+      this.#link.run('give', keyOf('gate', scope), ...gateArguments(limits), this.holder, 0, 0, this.#leaseMs, 0),
     );
     await Promise.allSettled(last);
     await this.#link.close();
@@ -212,7 +213,7 @@ export class RedisState implements SharedState {
   #renew(): void {
     if (!this.#link.up) return;
     for (const [scope, { limits, held }] of this.#permits)
-      if (!this.#asking.has(scope)) this.#send('give', keyOf('gate', scope), ...gateArguments(limits), this.holder, held, 0, this.#leaseMs);
+      if (!this.#asking.has(scope)) this.#send('give', keyOf('gate', scope), ...gateArguments(limits), this.holder, held, 0, this.#leaseMs, 0);
     for (const scope of new Set([...this.#money.keys(), ...this.#owed]))
       if (!this.#asking.has(moneyOf(scope))) this.#sendCharge(scope, this.#money.get(scope) ?? 0, 0);
   }

@@ -368,7 +368,7 @@ class Attempt {
       clearTimeout(this.#drainTimer);
       this.#room.drains.giveBack();
     }
-    if (!this.#outbound) this.#release();
+    if (!this.#outbound) this.#lease.giveBack();
     this.#resolve(end);
   }
 }

@@ -74,7 +74,7 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
     // Another route is another account: what this one's proofs were opened for is made again without them.
     if (prepared.elsewhere !== undefined && prepared.proofs.opened()) prepared = await prepareWith(admission, call, route, room, true);
     if (prepared.elsewhere !== undefined) {
-      admission.release(nothing);
+      admission.giveBack();
       origins ??= new Origins();
       call.carry(prepared);
       ({ path, failures, snapshot } = await origins.sendOn({ path, failures, snapshot }, call, route, prepared.elsewhere, room));
@@ -83,7 +83,7 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
     }
     const refusal = strict ? strictRefusal(call) : null;
     if (refusal) {
-      admission.release(nothing);
+      admission.giveBack();
       failures.refused ??= refusal;
       // Nothing was sent; a node of another protocol may lose nothing.
       path.nextNode();
@@ -105,12 +105,10 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
   throw failures.error();
 }
 
-const nothing = (): number => 0;
-
 /** A request that cannot be made gives its lease back. */
 function prepareWith(lease: Lease, call: Call, route: Route, room: Room, proofsRefused = false): Prepared | Promise<Prepared> {
   const giveBack = (error: unknown): never => {
-    lease.release(nothing);
+    lease.giveBack();
     throw error;
   };
   try {
@@ -124,7 +122,7 @@ function prepareWith(lease: Lease, call: Call, route: Route, room: Room, proofsR
 /** No attempt for a caller who left, nor in a process that leaves. */
 function stopIfOver(call: Call, admission?: Admission): void {
   if (call.cancelled === null && call.interrupted === null) return;
-  if (admission && !admission.limited) admission.release(nothing);
+  if (admission && !admission.limited) admission.giveBack();
   if (call.cancelled !== null) throw new GatewayError('client_gone');
   if (call.interrupted !== null) throw call.interrupted;
 }
@@ -169,7 +167,7 @@ async function attempt(
     end = await sendAttempt(call, prepared, sink, room, lease);
   } catch (error) {
     // Thrown before anything was sent.
-    lease.release(nothing);
+    lease.giveBack();
     end = unreadableKey(error);
   }
   call.watch = null;

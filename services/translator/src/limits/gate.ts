@@ -117,7 +117,7 @@ export class Gate {
     for (const waiter of batch.slice(0, granted)) {
       // Whoever left while the question was under way gives back what came for them.
       if (this.#queue.serve(waiter)) waiter.settle(this.#lease(waiter, limits));
-      else this.#permits.give(limits, 1, -waiter.cost);
+      else this.#permits.give(limits, 1, -waiter.cost, 1);
     }
     if (granted < batch.length) this.#shut(retryMs ?? safetyMs);
     this.#pump();
@@ -147,15 +147,21 @@ export class Gate {
 
   #lease({ request, cost }: Waiter, limits: GateLimits): Lease {
     let released = false;
+    const end = (tokens: number, unmade: number): void => {
+      released = true;
+      this.#permits.give(limits, 1, limits.tpm === null ? 0 : tokens - Math.min(cost, limits.tpm), unmade);
+      this.#open();
+    };
     return {
       limited: false,
       release: (used) => {
         if (released) return;
-        released = true;
         const tokens = used();
         if (tokens > 0) this.#learnReply(Math.max(0, tokens - request));
-        this.#permits.give(limits, 1, limits.tpm === null ? 0 : tokens - Math.min(cost, limits.tpm));
-        this.#open();
+        end(tokens, 0);
+      },
+      giveBack: () => {
+        if (!released) end(0, 1);
       },
     };
   }
@@ -175,4 +181,4 @@ export class Gate {
 }
 
 /** Nothing is limited: one for all. */
-export const free: Lease = Object.freeze({ limited: false, release: () => undefined });
+export const free: Lease = Object.freeze({ limited: false, release: () => undefined, giveBack: () => undefined });

@@ -3,8 +3,10 @@
 /** The right to make one call. */
 export interface Lease {
   readonly limited: false;
-  /** The call is over, or was never made. Once more than needed does nothing. `used`: tokens it took, asked for only when they count. */
+  /** The call is over. Once more than needed does nothing. `used`: tokens it took, asked for only when they count. */
   release(used: () => number): void;
+  /** The call was never made: it counts as none. After `release` it does nothing. */
+  giveBack(): void;
 }
 
 export interface Limited {
