@@ -211,6 +211,54 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
     });
   });
 
+  describe('bytes that are no request', () => {
+    const say = async (bytes: string): Promise<[head: string, body: string]> => {
+      const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+      const parts: Buffer[] = [];
+      socket.on('data', (part) => parts.push(part));
+      socket.write(bytes);
+      await once(socket, 'close');
+      const [head = '', ...rest] = Buffer.concat(parts).toString('utf8').split('\r\n\r\n');
+      return [head, rest.join('\r\n\r\n')];
+    };
+
+    test('a head that is too large is answered 431 in JSON, with an id', async () => {
+      const [head, body] = await say(`POST /v1/messages HTTP/1.1\r\nHost: gateway\r\n${`X-Large: ${'x'.repeat(2000)}\r\n`.repeat(40)}\r\n`);
+      expect(head).toMatch(/^HTTP\/1\.1 431 /);
+      expect(head).toMatch(/^x-request-id: [0-9a-f-]{36}$/m);
+      // Whose path it was may have gone by.
+      expect(JSON.parse(body)).toMatchObject({ error: { type: 'invalid_request_error', message: 'The request headers are too large.' } });
+    });
+
+    test.each([
+      ['a head that is none', 400, (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nno colon\r\n\r\n`],
+      ['two lengths', 400, (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`],
+    ])('%s is answered %i in JSON, with an id', async (_what, status, bytes) => {
+      const [head, body] = await say(bytes('/v1/messages'));
+      expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} \\w`));
+      const id = /^x-request-id: ([0-9a-f-]{36})$/m.exec(head)?.[1];
+      expect(JSON.parse(body)).toEqual({ type: 'error', error: { type: 'invalid_request_error', message: expect.stringMatching(/./) }, request_id: id });
+    });
+
+    test('what is no HTTP at all, too; and nothing is said into a reply that has begun', async () => {
+      expect(JSON.parse((await say('nonsense\r\n\r\n'))[1])).toMatchObject({ error: { code: 'invalid_request' } });
+      const body = JSON.stringify(calls.alpha.body('pump', true));
+      const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+      let heard = '';
+      socket.on('data', (part) => {
+        heard += part.toString('utf8');
+      });
+      socket.write(
+        `POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nX-Api-Key: ${gateway.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+      await until(async () => heard.includes('data: '), 'the stream to begin');
+      socket.write('nonsense\r\n\r\n');
+      await once(socket, 'close');
+      expect(heard.match(/HTTP\/1\.1/g)).toHaveLength(1);
+      await until(async () => fake.requests.every(({ closed }) => closed !== null), 'the upstream’s stream to be stopped');
+    });
+  });
+
   describe('bodies', () => {
     const deep = (depth: number) => `{"model":"ok","messages":[{"role":"user","content":"hi"}],"metadata":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 

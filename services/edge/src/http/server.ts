@@ -5,6 +5,7 @@ import { descriptorLimit } from '@model-gateway/service';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 import { createProxyTest } from '../admission/client-address.ts';
 import { opensSocket } from '../socket/upgrade.ts';
+import { answerBroken } from './broken-request.ts';
 import { Connections } from './connections.ts';
 
 export interface GatewayServer extends Server {
@@ -48,15 +49,6 @@ export function createHttpServer(config: EdgeConfig, listener: RequestListener, 
     metrics,
   );
   connections.watch(server);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-    const status =
-      error.code === 'HPE_HEADER_OVERFLOW'
-        ? '431 Request Header Fields Too Large'
-        : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-          ? '408 Request Timeout'
-          : '400 Bad Request';
-    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-  });
+  server.on('clientError', answerBroken);
   return Object.assign(server, { closeSilentConnections: () => connections.closeSilent() });
 }
