@@ -1,4 +1,4 @@
-import type { Conversation, Part, SystemPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
+import type { Conversation, Part, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asString, type JsonObject, own } from '../kit/read.ts';
@@ -56,7 +56,7 @@ function readSystem(message: unknown, param: string, talk: Talk, losses: Losses)
   const texts = parts.filter((part) => part.type === 'text');
   if (texts.length !== parts.length) throw invalid(`${param}.content`, 'System content must be text.');
   if (talk.turns.length > 0) talk.turns.push({ role: 'system', parts: texts });
-  else talk.system.push(...texts.map(({ text, cache }): SystemPart => ({ text, ...(cache && { cache }) })));
+  else for (const { text, cache } of texts) talk.system.push({ text, ...(cache && { cache }) });
 }
 
 function readUser(message: unknown, param: string, talk: Talk): void {

@@ -110,7 +110,7 @@ export class ItemReader {
     const texts = parts.flatMap((part) => (part.type === 'text' ? [part] : []));
     if (texts.length < parts.length) this.#losses.add(`${path}.content`, 'dropped', 'Instructions hold text alone.');
     if (this.turns.length > 0) this.turns.push({ role: 'system', parts: texts });
-    else this.system.push(...texts.map(({ text, cache }) => ({ text, ...(cache && { cache }) })));
+    else for (const { text, cache } of texts) this.system.push({ text, ...(cache && { cache }) });
   }
 
   #readReasoning(item: JsonObject, path: string): void {

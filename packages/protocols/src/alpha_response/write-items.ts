@@ -68,7 +68,8 @@ export class ItemWriter {
 
   #push(item: JsonObject, assistant: boolean): void {
     if (assistant) {
-      this.items.push(...this.#reasoning);
+      // One by one, here and elsewhere: a spread call has a limit, and a caller decides how much there is.
+      for (const reasoning of this.#reasoning) this.items.push(reasoning);
       this.#reasoning = [];
     }
     this.items.push(item);
@@ -102,7 +103,7 @@ export class ItemWriter {
 
   #answer(part: ToolResultPart, path: string): void {
     this.#closeMessage();
-    if (part.isError) this.#losses.add(`${path}.is_error`, 'dropped', 'A result cannot be marked as an error; its text says so.');
+    if (part.isError) this.#losses.add('tool_result.is_error', 'emulated', 'A failed tool result is told by its text.');
     this.#push(
       { type: part.custom ? 'custom_tool_call_output' : 'function_call_output', call_id: this.#ids.get(part), output: this.#output(part, path) },
       false,
@@ -110,10 +111,11 @@ export class ItemWriter {
   }
 
   #output(part: ToolResultPart, path: string): unknown {
-    const [first, ...rest] = part.content;
+    const content = part.isError ? sayError(part.content) : part.content;
+    const [first, ...rest] = content;
     if (!first) return '';
     if (rest.length === 0 && first.type === 'text') return first.text;
-    return part.content.map((piece, index) => (piece.type === 'text' ? textPart('user', piece) : this.#media('user', piece, `${path}.content.${index}`)));
+    return content.map((piece, index) => (piece.type === 'text' ? textPart('user', piece) : this.#media('user', piece, `${path}.content.${index}`)));
   }
 
   #media(role: Turn['role'], part: MediaPart, path: string): JsonObject {
@@ -125,6 +127,13 @@ export class ItemWriter {
     this.#losses.add(path, 'dropped', role === 'user' ? 'This endpoint takes images and files only.' : 'Only users may send files.');
     return textPart(role, { type: 'text', text: noteOmitted(part) });
   }
+}
+
+/** A result cannot be marked as failed here, so its words say it, unless they do already. */
+function sayError(content: ToolResultPart['content']): ToolResultPart['content'] {
+  const [first, ...rest] = content;
+  if (first?.type !== 'text') return [{ type: 'text', text: 'Error:' }, ...content];
+  return /^error\b/i.test(first.text) ? content : [{ ...first, text: `Error: ${first.text}` }, ...rest];
 }
 
 const textPart = (role: Turn['role'], part: TextPart | RefusalPart): JsonObject => ({

@@ -30,10 +30,10 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
   const body = context.parse();
   const billing = holdsBilling ? billingEdits(body) : [];
   if (billing.length > 0) losses.dropped('system.billing', 'a line that changes with every call and defeats prompt caching');
-  edits.push(...billing);
+  for (const edit of billing) edits.push(edit);
   const offered = mayDefer ? offerAllTools(body) : [];
   if (offered.length > 0) losses.add('tools.defer_loading', 'emulated', 'all tools were offered at once, since this upstream does not search them');
-  edits.push(...offered);
+  for (const edit of offered) edits.push(edit);
   const messages = asArray(own(body, 'messages')) ?? [];
   if (mayHoldCalls) requireUniqueToolUse(messages);
   if (mayHoldProofs) edits.push(...proofEdits(body, messages, context, losses));

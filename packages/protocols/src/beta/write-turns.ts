@@ -100,7 +100,7 @@ class TurnWriter {
     if (this.#family.systemTurns && !this.#awaitsResults()) {
       this.#closeUser();
       const last = this.#messages.at(-1);
-      if (last?.role === 'system') last.content.push(...blocks);
+      if (last?.role === 'system') for (const block of blocks) last.content.push(block);
       else this.#messages.push({ role: 'system', content: blocks });
       return;
     }

@@ -6,6 +6,7 @@ import { readErrorValue } from './errors.ts';
 import { field, listField, objectField, textField } from './fields.ts';
 import { PartialArguments } from './partial-arguments.ts';
 import { readFinishReason } from './stop-reasons.ts';
+import { readProbabilities } from './token-probabilities.ts';
 import { UsageReader } from './usage.ts';
 import type { RawValue } from './wire.ts';
 
@@ -90,6 +91,13 @@ export class GammaReplyReader implements ReplyReader {
 
   #candidate(candidate: unknown): void {
     for (const part of listField(field(candidate, 'content'), 'parts')) this.#part(part);
+    const probabilities = readProbabilities(candidate);
+    // Beside the text, which goes on: it says nothing of a block being over.
+    if (probabilities) {
+      const index = this.#nextIndex++;
+      this.#emit({ type: 'block-start', index, block: { type: 'raw', protocol: 'alpha', value: probabilities } });
+      this.#emit({ type: 'block-end', index });
+    }
     for (const name of candidateFacts) {
       const value = objectField(candidate, name);
       if (value && Object.keys(value).length > 0) this.#facts.set(name, value);

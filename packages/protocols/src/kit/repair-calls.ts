@@ -134,7 +134,7 @@ class Repair {
   #addResult(part: ToolResultPart, others: Part[]): void {
     const id = part.callId === '' ? this.#named.oldest(part.name) : part.callId;
     if (id === undefined || !this.#open.delete(id)) {
-      others.push(...this.#orphan(part));
+      for (const told of this.#orphan(part)) others.push(told);
       return;
     }
     this.#named.answer(id);

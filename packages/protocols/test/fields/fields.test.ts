@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Target } from '../../src/index.ts';
-import { ask, type Pair } from '../board/cross.ts';
-import { speakers, target, upstreams } from '../laws/harness.ts';
+import { foldEvents, repairCalls, type Target } from '../../src/index.ts';
+import { ask, contextOf, type Pair } from '../board/cross.ts';
+import { speakers, target, upstreams, validate, writeContext } from '../laws/harness.ts';
 import { type Body, bodies, loudFields, type Path } from './bodies.ts';
 
 const models: Readonly<Record<string, string>> = {
@@ -125,6 +125,104 @@ describe('what a caller may send is not what every upstream takes', () => {
     const field = (key: string): unknown => ({ max_tokens: 0, thinking: { type: 'enabled', budget_tokens: 2000 } })[key];
     const context = { target: upstream.target, operation: 'generate', stream: false, openSignature: () => null, mintId: (prefix: string) => prefix } as const;
     expect(upstream.upstream.normalize!(field, context).edits).toEqual([]);
+  });
+});
+
+describe('answers to calls', () => {
+  test.each([
+    ['no such file', 'Error: no such file'],
+    ['Error: no such file', 'Error: no such file'],
+  ])('a failed result (%s) says so in its words, and nothing is lost', (text, told) => {
+    const failed = { type: 'tool_result', tool_use_id: 'c1', is_error: true, content: text };
+    const { text: sent, losses } = ask(pairTo('beta', 'alpha_response'), withField(bodies['beta']!, ['messages', 2, 'content', 0], failed));
+    expect(JSON.parse(sent).input.find(({ type }: { type: string }) => type === 'function_call_output').output).toBe(told);
+    expect(losses.find(({ field }) => /is_error/.test(field))?.action).toBe('emulated');
+  });
+});
+
+describe('token probabilities', () => {
+  test('reach a caller of chat completions from a gamma upstream, streamed and whole', () => {
+    const pair = pairTo('alpha', 'gamma');
+    const asked = ask(pair, withField(bodies['alpha']!, ['logprobs'], true));
+    const candidate = (token: string, logProbability: number) => ({ token, tokenId: 1, logProbability });
+    const part = (text: string, more: object = {}) => ({
+      candidates: [
+        {
+          content: { role: 'model', parts: [{ text }] },
+          logprobsResult: { chosenCandidates: [candidate(text, -0.5)], topCandidates: [{ candidates: [candidate(text, -0.5), candidate('x', -2)] }] },
+          ...more,
+        },
+      ],
+    });
+    const reader = pair.upstream.upstream.createReader(pair.upstream.target);
+    const records = [part('Hé'), part('llo', { finishReason: 'STOP' })];
+    const events = [...records.flatMap((json) => reader.read({ data: '', json })), ...reader.finish()];
+    const expected = ['Hé', 'llo'].map((token) => ({
+      token,
+      logprob: -0.5,
+      bytes: [...Buffer.from(token)],
+      top_logprobs: [
+        { token, logprob: -0.5, bytes: [...Buffer.from(token)] },
+        { token: 'x', logprob: -2, bytes: [120] },
+      ],
+    }));
+    const whole = pair.client.client.writeWhole(foldEvents(events), contextOf(asked)).body as { choices: [Record<string, unknown>] };
+    expect(whole.choices[0]).toMatchObject({ message: { content: 'Héllo' }, logprobs: { content: expected } });
+    const writer = pair.client.client.createWriter(contextOf(asked));
+    const text = events.map((event) => writer.write(event)).join('');
+    expect(validate(pair.client, text)).toEqual([]);
+    const told = [...text.matchAll(/^data: (\{.*)$/gm)].flatMap(([, json]) => JSON.parse(json!).choices[0]?.logprobs?.content ?? []);
+    expect(told).toEqual(expected);
+  });
+});
+
+describe('a body of very many parts is read and written like any other', () => {
+  const many = (part: object): object[] => Array.from({ length: 150_000 }, () => part);
+  const result = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
+  test.each<[string, Body]>([
+    [
+      'alpha',
+      {
+        messages: [
+          { role: 'system', content: many({ type: 'text', text: 'a' }) },
+          { role: 'user', content: 'x' },
+        ],
+      },
+    ],
+    ['alpha', { messages: [{ role: 'tool', tool_call_id: 'c', content: many({ type: 'text', text: 'a' }) }] }],
+    [
+      'alpha_response',
+      {
+        input: [
+          { role: 'system', content: many({ type: 'input_text', text: 'a' }) },
+          { role: 'user', content: 'x' },
+        ],
+      },
+    ],
+    [
+      'alpha',
+      {
+        messages: [
+          { role: 'user', content: 'x' },
+          { role: 'assistant', content: 'y', reasoning_details: many({ type: 'reasoning.text', text: 'a', signature: 's' }) },
+        ],
+      },
+    ],
+    [
+      'beta',
+      { max_tokens: 9, messages: [{ role: 'user', content: 'x' }, ...[1, 2].map(() => ({ role: 'system', content: many({ type: 'text', text: 'a' }) }))] },
+    ],
+    [
+      'alpha_response',
+      { input: [{ role: 'user', content: 'x' }, result, { type: 'function_call_output', call_id: 'c', output: many({ type: 'input_text', text: 'a' }) }] },
+    ],
+  ])('%s %#', (client, body) => {
+    for (const upstream of ['alpha_response', 'beta', 'gamma'].filter((id) => id !== client)) {
+      const pair = pairTo(client, upstream, { upstreamModelId: 'claude-opus-4-8' });
+      const conversation = pair.client.client.readRequest(body, { path: '', operation: 'generate', model: 'm', streamForm: 'sse', headers: {} }).conversation;
+      const written = pair.upstream.upstream.writeRequest(repairCalls(conversation)?.conversation ?? conversation, writeContext(false, pair.upstream.target));
+      expect(written.body).toBeDefined();
+    }
   });
 });
 

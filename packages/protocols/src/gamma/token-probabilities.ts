@@ -1,0 +1,22 @@
+/** How likely each token was: gamma's `logprobsResult` as chat completions tell it, the only other protocol that has a place for it. */
+import type { RawFields } from '../alpha/wire.ts';
+import { asNumber } from '../kit/read.ts';
+import { field, listField, objectField, textField } from './fields.ts';
+
+/** More tokens than one chunk or reply has. */
+const most = 200_000;
+
+const told = (candidate: unknown) => {
+  const token = textField(candidate, 'token') ?? '';
+  return { token, logprob: asNumber(field(candidate, 'logProbability')) ?? 0, bytes: [...Buffer.from(token, 'utf8')] };
+};
+
+/** undefined when nothing was told. */
+export function readProbabilities(candidate: unknown): RawFields | undefined {
+  const result = objectField(candidate, 'logprobsResult');
+  const chosen = listField(result, 'chosenCandidates').slice(0, most);
+  if (chosen.length === 0) return undefined;
+  const tops = listField(result, 'topCandidates');
+  const content = chosen.map((token, at) => ({ ...told(token), top_logprobs: listField(tops[at], 'candidates').map(told) }));
+  return { place: 'choice', fields: { logprobs: { content, refusal: null } } };
+}
