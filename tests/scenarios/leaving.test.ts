@@ -1,6 +1,6 @@
 /** Who gives up on a request, and what its row says of it: a caller who leaves, a caller whose upstream is read on for the bill, a deadline. */
 import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type InProcessGateway, startInProcess, until } from '../support/in-process.ts';
 
@@ -83,6 +83,24 @@ test.each(['silent', 'stalled'])('a caller who leaves cancels a %s upstream with
   await leave(model, `leave-${model}`);
   await until(() => open === 0, 'the upstream call to be closed', deadlineMs - 500);
   expect(await finalRow(`leave-${model}`)).toMatchObject({ status: 499, error_code: 'client_gone' });
+});
+
+test('callers who send all of it and leave at once hold nothing', async () => {
+  const { method, headers, body } = init('silent', 'gone-at-once', false);
+  const lines = Object.entries({ host: 'x', ...headers, 'content-length': String(body.length) }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const leaving = Array.from({ length: 100 }, () => {
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => {
+      socket.write(`${method} /v1/chat/completions HTTP/1.1\r\n${lines.join('')}\r\n${body}`, () => socket.destroy());
+    });
+    return new Promise((resolve) => socket.on('error', () => {}).on('close', resolve));
+  });
+  await Promise.all(leaving);
+  const rows = () => gateway.rows.filter((row) => row.client_request_id === 'gone-at-once');
+  await until(() => rows().length > 0, 'a row of one who left');
+  const held = async (): Promise<string[]> =>
+    (await gateway.metrics()).split('\n').filter((line) => /^gateway_(request_body_bytes|requests_active)\b/.test(line) && !line.endsWith(' 0'));
+  await until(async () => (await held()).length === 0, 'everything to be let go of', deadlineMs - 500);
+  expect(rows().map((row) => row.status)).toEqual(rows().map(() => 499));
 });
 
 test('an upstream that is read on after the caller left gives the exact bill', async () => {

@@ -62,6 +62,8 @@ export interface InProcessGateway {
   logs: string[];
   /** What proofs are sealed with. */
   envelopeKey: { id: string; key: Uint8Array };
+  /** As a scraper reads them. */
+  metrics(): Promise<string>;
   busStats(): ReturnType<ReturnType<typeof createMemoryBus>['stats']>;
   stop(): Promise<void>;
 }
@@ -126,6 +128,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
     logs,
     envelopeKey: keyring.derive('signature-envelope'),
     row: (id) => until(() => rows.find((row) => row.id === id || row.client_request_id === id), `a row of ${id}`),
+    metrics: () => metrics.text(),
     busStats: () => bus.stats(),
     async stop() {
       await service.stop();
@@ -136,10 +139,10 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
 }
 
 /** Polls until `find` gives something; fails with what was waited for. */
-export async function until<T>(find: () => T | undefined | false, what: string, ms = 30_000): Promise<T> {
+export async function until<T>(find: () => T | undefined | false | Promise<T | undefined | false>, what: string, ms = 30_000): Promise<T> {
   const deadline = Date.now() + ms;
   for (;;) {
-    const found = find();
+    const found = await find();
     if (found !== undefined && found !== false) return found;
     if (Date.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Timeouts } from '@model-gateway/contracts';
+import { Cohort } from '@model-gateway/roster';
 import type { Dispatcher } from 'undici';
 import type { Dialing } from './dialer.ts';
 import { createFault, type FaultPhase, faultOf, type OutboundFault } from './fault.ts';
@@ -22,6 +23,9 @@ export interface CallOptions {
   defect(error: unknown): void;
 }
 
+/** What upstreams said in this turn. */
+const replies = new Cohort(setImmediate);
+
 const limitOf = { connect: 'connect_ms', 'first-byte': 'first_byte_ms', idle: 'idle_ms' } as const;
 
 export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable, Dialing, Sender {
@@ -40,6 +44,11 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
   #early = false;
   #inflater: Inflater | undefined;
   #paused = false;
+  /** What came in this turn and was not handed on yet. */
+  #arrived: Buffer[] = [];
+  /** The reply is complete, though not yet handed on. */
+  #complete = false;
+  #enlisted = false;
   #ended = false;
   /** While `dispatch` runs no handler may be called: the caller has no call to hold yet. */
   #dispatching = true;
@@ -58,7 +67,8 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
   }
 
   pause(): void {
-    if (this.#ended || this.#paused) return;
+    // The connection of a complete reply may be another call's by now.
+    if (this.#ended || this.#complete || this.#paused) return;
     this.#paused = true;
     this.#controller?.pause();
     this.#inflater?.pause();
@@ -73,6 +83,7 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
   }
 
   abort(reason: unknown): void {
+    this.#arrived.length = 0;
     this.#fail(createFault('aborted', this.#faultPhase(), reason));
   }
 
@@ -90,7 +101,7 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
   }
 
   sweep(now: number): void {
-    if (this.#ended) return;
+    if (this.#ended || this.#complete) return;
     const { timeouts } = this.#options;
     if (now - this.#startedAt > timeouts.total_ms) {
       this.#expire('total', timeouts.total_ms);
@@ -184,34 +195,64 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
 
   #data(chunk: Buffer): void {
     if (this.#ended) return;
-    // Written out rather than through `#deliver`: this is the hot path and makes no closure.
-    try {
-      this.#options.handlers.data(chunk);
-    } catch (error) {
-      this.#defect(error);
-    }
+    this.#arrived.push(chunk);
+    this.#enlist();
   }
 
   #end(): void {
     if (this.#ended) return;
+    this.#complete = true;
+    this.#enlist();
+  }
+
+  #enlist(): void {
+    if (this.#enlisted) return;
+    this.#enlisted = true;
+    replies.add(this.#handOn);
+  }
+
+  readonly #handOn = (): void => {
+    this.#enlisted = false;
+    this.#handOnArrived();
+    if (!this.#complete || this.#ended) return;
     this.#ended = true;
     this.#options.released();
     this.#deliver(() => this.#options.handlers.end());
+  };
+
+  #handOnArrived(): void {
+    const arrived = this.#arrived;
+    if (arrived.length === 0) return;
+    this.#arrived = [];
+    for (const chunk of arrived) {
+      if (this.#ended) return;
+      // Written out rather than through `#deliver`: this is the hot path and makes no closure.
+      try {
+        this.#options.handlers.data(chunk);
+      } catch (error) {
+        this.#defect(error);
+      }
+    }
   }
 
   /** Destroys the connection rather than reusing it: an unread rest would be the next reply's beginning. */
   #fail(fault: OutboundFault): void {
+    this.#handOnArrived();
     if (this.#ended) return;
     this.#ended = true;
     this.#options.released();
     this.#inflater?.destroy();
-    const reason = new Error('call ended', { cause: fault.cause });
-    if (this.#controller !== undefined) this.#controller.abort(reason);
-    else this.#socket?.destroy(reason);
+    // The connection of a complete reply may be another call's by now.
+    if (!this.#complete) this.#disconnect(new Error('call ended', { cause: fault.cause }));
     this.#deliver(() => this.#options.handlers.error(fault));
   }
 
-  /** A handler that throws must not unwind into undici's parser. */
+  #disconnect(reason: Error): void {
+    if (this.#controller !== undefined) this.#controller.abort(reason);
+    else this.#socket?.destroy(reason);
+  }
+
+  /** A handler that throws must not unwind into who called. */
   #deliver(handler: () => void): void {
     try {
       handler();

@@ -25,7 +25,7 @@ export interface OutboundRequest {
   maxHeaderBytes?: number | undefined;
 }
 
-/** Called in order: head?, data*, then exactly one of end or error; never before `send` has returned. */
+/** Called in order: head?, data*, then exactly one of end or error; never before `send` has returned. Data and end come at the end of the turn that brought them. */
 export interface OutboundHandlers {
   /** Names are lower case. Redirects arrive here like any other status: they are never followed. */
   head(status: number, headers: Record<string, string>): void;

@@ -1,2 +1,3 @@
+export * from './cohort.ts';
 export * from './directory.ts';
 export * from './roster.ts';

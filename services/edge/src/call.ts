@@ -42,7 +42,7 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     if (tagHeader) exchange.modelsTag = { header: tagHeader, value: modelsTag(snapshot, principal.group) };
     exchange.operation = match.operation;
     const body = await readBody(request, room.config.maxBodyBytes, room.bodyBudget);
-    exchange.body = body;
+    holdBody(exchange, body);
     if (principal.group.store_bodies) exchange.captureBodies(query);
     const keyHash = principal.key.hash;
     const wanted = readWanted(body.bytes, match, door.client, (session) => room.sessionModels.get(keyHash, exchange.sessionId ?? session ?? ''));
@@ -85,6 +85,14 @@ function noteViolation(
 function stopIfLeft(exchange: Exchange, slot: Slot): void {
   if (!exchange.left) return;
   slot.release();
+  throw new GatewayError('client_gone');
+}
+
+/** The connection may have closed since the last byte came: nobody would let go of the body. */
+function holdBody(exchange: Exchange, body: HeldBody): void {
+  exchange.body = body;
+  if (!exchange.left) return;
+  body.release();
   throw new GatewayError('client_gone');
 }
 

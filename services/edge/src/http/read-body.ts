@@ -1,6 +1,10 @@
 /** Collects a request body within its caps, counting what all bodies together hold. */
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '@model-gateway/errors';
+import { Cohort } from '@model-gateway/roster';
+
+/** Bodies whose last byte came in this turn. */
+const arrivals = new Cohort(setImmediate);
 
 /** Bytes of request bodies held at once by this process. */
 export class BodyBudget {
@@ -73,7 +77,8 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
       const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts, size);
       // The listeners live as long as the request does: the pieces must not live with them.
       parts.length = 0;
-      resolve(new HeldBody(bytes, budget));
+      const held = new HeldBody(bytes, budget);
+      arrivals.add(() => resolve(held));
     });
     const gone = (error?: Error): void => {
       if (!over) fail(error instanceof GatewayError ? error : new GatewayError('client_gone'));
