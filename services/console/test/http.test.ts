@@ -153,6 +153,8 @@ test('the document describes what is mounted', async () => {
   const upstream = body.paths[`${api}/upstreams`].post.requestBody.content['application/json'].schema;
   expect(upstream.required).toEqual(['name', 'protocol', 'base_url', 'api_keys']);
   expect(upstream.additionalProperties).toBe(false);
+  expect(Object.keys(body.paths[`${api}/upstreams`].post.responses)).toEqual(expect.arrayContaining(['413', '415']));
+  expect(Object.keys(body.paths[`${api}/upstreams`].get.responses)).not.toContain('415');
   // An answer that goes on would be waited for.
   const refused = '?status=none';
   for (const [path, operations] of Object.entries(body.paths as Record<string, Record<string, { operationId: string }>>)) {
@@ -160,6 +162,8 @@ test('the document describes what is mounted', async () => {
       const answer = await harness.call(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'missing') + (path.endsWith('/stream') ? refused : ''));
       expect([path, method, answer.status]).not.toEqual([path, method, 405]);
       if (answer.status === 404) expect(answer.text).toContain('There is no');
+      // What was not sent at all has a name too.
+      for (const { field } of answer.body?.error?.details ?? []) expect([path, method, field]).not.toEqual([path, method, '']);
     }
   }
   const ids = Object.values(body.paths as Record<string, Record<string, { operationId: string }>>).flatMap((operations) =>

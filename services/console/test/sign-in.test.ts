@@ -175,6 +175,8 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect((await harness.call('DELETE', `${api}/sessions`, undefined, bearer(admin))).status).toBe(204);
     expect((await list(admin)).error.code).toBe('unauthorized');
     expect((await harness.call('DELETE', `${api}/sessions`)).body.error.details[0].field).toBe('username');
+    // Misspelt, it would end one's own.
+    expect((await harness.call('DELETE', `${api}/sessions?user=eve`)).body.error.details[0].field).toBe('user');
   });
 
   describe('users', () => {

@@ -49,6 +49,8 @@ const errorSchema: JsonSchema = {
 };
 
 const always = [400, 401, 422, 503];
+/** Too large, and of another type. */
+const ofBodies = [413, 415];
 
 const pathParameters = (path: string) =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string', maxLength: 200 } }));
@@ -76,7 +78,7 @@ function describeAccess(route: Route): { access: JsonSchema; refusals: number[] 
 function describeOperation(route: Route): JsonSchema {
   const { access, refusals } = describeAccess(route);
   const conditional = route.conditional ? [{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } }] : [];
-  const failures = [...new Set([...always, ...refusals, ...(route.failures ?? [])])].sort();
+  const failures = [...new Set([...always, ...refusals, ...(route.body ? ofBodies : []), ...(route.failures ?? [])])].sort();
   const body = route.body && toJsonSchema(route.body);
   return {
     operationId: route.operationId,

@@ -11,7 +11,8 @@ import { sessionList } from './answers/account.ts';
 import { base, parameter, type Route } from './route.ts';
 
 const tag = 'session';
-const ofUser = z.object({ username: z.string().min(1).max(128).optional() });
+/** A parameter that is misspelt would end one's own sessions instead: unknown ones are refused. */
+const ofUser = z.strictObject({ username: z.string().min(1).max(128).optional() });
 /** Newest first: nobody has more that matter. */
 const listed = 500;
 

@@ -25,6 +25,6 @@ function describe(issue: Issue, prefix: string): Detail[] {
       : undefined;
   if (inner) return inner.flatMap((one) => describe(one as Issue, field));
   if (issue.code === 'invalid_key') return [{ field, message: issue.issues[0]?.message ?? issue.message }];
-  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return [{ field, message: 'is required' }];
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return [{ field: field || 'body', message: 'is required' }];
   return [{ field: field || 'body', message: issue.message }];
 }
