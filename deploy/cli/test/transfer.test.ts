@@ -1,11 +1,12 @@
 /** `apply` and `export` against a running gateway: the round trip, the dry run, all or nothing. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { until } from '../../../tests/support/gateway.ts';
 
 const main = join(import.meta.dirname, '../src/main.ts');
 const folder = mkdtempSync(join(tmpdir(), 'gateway-transfer-'));
@@ -119,4 +120,37 @@ test('a file that is no configuration is refused in one line', async () => {
   const { code, err } = await run('apply', '-f', write('broken.yaml', 'models: [{'));
   expect(code).toBe(1);
   expect(err.trim().split('\n')).toHaveLength(1);
+});
+
+test('--watch applies whatever takes the place of the file, time after time', async () => {
+  const file = write('watched.yaml', configuration('watched-1'));
+  const watcher = spawn(process.execPath, ['--no-warnings', main, 'apply', '--watch', '-f', file, '--url', url], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    let out = '';
+    watcher.stdout.on('data', (text) => {
+      out += text;
+    });
+    const applied = (times: number) => until(async () => out.split('revision').length > times, `change ${times} to be applied`);
+    await applied(1);
+    for (const number of [2, 3]) {
+      // As editors save: beside it, then moved over it.
+      renameSync(write('watched.new', configuration(`watched-${number}`)), file);
+      await applied(number);
+    }
+    expect((await names('models')).filter((name) => name.startsWith('watched'))).toEqual(['watched-1', 'watched-2', 'watched-3']);
+  } finally {
+    const ended = new Promise((resolve) => watcher.once('exit', resolve));
+    watcher.kill('SIGKILL');
+    await ended;
+  }
+});
+
+test('what cannot be written or watched is said in one line', async () => {
+  const unwritable = await run('export', '-o', join(folder, 'nowhere/file.yaml'));
+  expect([unwritable.code, unwritable.err]).toEqual([1, expect.stringMatching(/^-o ".*" cannot be written \(ENOENT\); accepted: .*\n$/)]);
+  const unwatchable = await run('apply', '--watch', '-f', '-');
+  expect([unwatchable.code, unwatchable.err]).toEqual([1, expect.stringMatching(/^--watch is for a file.*\n$/)]);
 });

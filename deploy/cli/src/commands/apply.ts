@@ -1,11 +1,12 @@
 /** `model-gateway apply -f gateway.yaml`: the same configuration as a file, all or nothing. */
-import { readFileSync, watch } from 'node:fs';
+import { readFileSync, watchFile } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { ConfigError } from '@model-gateway/config';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { type ImportAnswer, printDiff } from './print-diff.ts';
 
-const settleMs = 200;
+/** How often a watched file is looked at, in ms. */
+const lookMs = 500;
 
 export async function apply(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const { values } = parseArgs({
@@ -20,10 +21,11 @@ export async function apply(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   });
   if (values.file === undefined) throw new ConfigError('-f is missing; accepted: the path of a configuration file (the format of `export`)');
   const { file } = values;
+  if (values.watch && file === '-') throw new ConfigError('--watch is for a file, and -f is "-"; accepted: the path of a file');
   const client = createApiClient(values.url, env);
   const once = (): Promise<void> => applyFile(client, file, { dryRun: values['dry-run'], json: values.json, env });
   await once();
-  if (values.watch) watchFile(file, once);
+  if (values.watch) applyChanges(file, once);
 }
 
 async function applyFile(client: ApiClient, file: string, { dryRun, json, env }: { dryRun: boolean; json: boolean; env: NodeJS.ProcessEnv }): Promise<void> {
@@ -48,10 +50,11 @@ export function resolveReferences(text: string, env: NodeJS.ProcessEnv): string 
   });
 }
 
-function watchFile(file: string, apply: () => Promise<void>): void {
-  let timer: NodeJS.Timeout | undefined;
-  watch(file, () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => apply().catch((error: unknown) => process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)), settleMs);
+/** Looks at the file's name, not at what it names now: editors and mounted configurations put another file in its place. */
+function applyChanges(file: string, apply: () => Promise<void>): void {
+  let last = Promise.resolve();
+  watchFile(file, { interval: lookMs }, (now, before) => {
+    if (now.mtimeMs === before.mtimeMs && now.ino === before.ino && now.size === before.size) return;
+    last = last.then(apply).catch((error: unknown) => void process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`));
   });
 }

@@ -13,5 +13,13 @@ export async function exportAll(args: readonly string[], env: NodeJS.ProcessEnv)
   const { status, text } = await createApiClient(values.url, env).call('GET', `/export?format=${values.format}`);
   if (status !== 200) throw new ConfigError(`the export was refused (${status}): ${text}`);
   if (values.output === undefined) process.stdout.write(text);
-  else writeFileSync(values.output, text, { mode: 0o600 });
+  else write(values.output, text);
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { mode: 0o600 });
+  } catch (cause) {
+    throw new ConfigError(`-o "${file}" cannot be written (${(cause as NodeJS.ErrnoException).code}); accepted: a file that may be written`, { cause });
+  }
 }
