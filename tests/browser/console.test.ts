@@ -262,6 +262,37 @@ suite('console in a browser', () => {
     expect((await gateway.console('GET', '/access-keys/copied/api-key')).body.api_key).toBe(shown);
   });
 
+  test('keys are copied on plain http too, and what fails is said', async () => {
+    const { context, page, faults } = await visit(browser, { url: gateway.url, token: gateway.consoleKey });
+    // As it is where the address is not https.
+    await context.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await page.goto(`${gateway.url}/console/access-keys`);
+    await page.getByRole('button', { name: 'Copy the key copied' }).click();
+    await page.getByRole('button', { name: 'Copied', exact: true }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search' }).press('Control+V');
+    const value = (await gateway.console('GET', '/access-keys/copied/api-key')).body.api_key;
+    expect(await page.getByRole('searchbox', { name: 'Search' }).inputValue()).toBe(value);
+    await page.getByRole('searchbox', { name: 'Search' }).fill('');
+    const refuse = (address: string) =>
+      page.route(address, (route) => route.fulfill({ status: 503, json: { error: { code: 'x', message: 'Not now, please.' } } }));
+    await refuse('**/access-keys/copied/api-key');
+    await page.getByRole('button', { name: 'Copy the key copied' }).click();
+    await page.getByText('Not now, please.').waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test('what a form does not show of a key stays as it is', async () => {
+    const expires_at = '2099-01-02T03:04:59Z';
+    await gateway.console('POST', '/access-keys', { name: 'lasting', group: 'everyone', expires_at });
+    await admin.open('/access-keys');
+    await rowButton('lasting').click();
+    await box('Description').fill('to the second');
+    await save();
+    await drawerGone();
+    expect((await gateway.console('GET', '/access-keys/lasting')).body).toMatchObject({ description: 'to the second', expires_at });
+  });
+
   describe('playground', () => {
     const reply = () => page.getByTestId('reply').last();
     const lengthShown = async () => ((await reply().textContent()) ?? '').length;

@@ -92,6 +92,34 @@ suite('looking on', () => {
     await page.getByRole('button', { name: session }).click();
     await page.getByRole('heading', { name: 'Requests' }).waitFor();
     await page.getByText('4 shown', { exact: true }).waitFor();
+    // The log looks as far back as the statistics did.
+    expect(new URL(page.url()).searchParams.get('range')).toBe('7d');
+  });
+
+  test('what has no value is looked into as well', async () => {
+    const { admin, page } = stage;
+    await admin.open('/statistics?by=error');
+    const answered = page.waitForResponse((response) => /\/stats\/top\?.*[?&]error=(?:&|$)/.test(response.url()));
+    await page.getByRole('button', { name: 'none', exact: true }).click();
+    await page.getByText('Error: none').waitFor();
+    const { items } = (await (await answered).json()) as { items: { errors: number }[] };
+    expect(items.length).toBeGreaterThan(0);
+    expect(items.every(({ errors }) => errors === 0)).toBe(true);
+  });
+
+  test('the log reaches back as far as one wants', async () => {
+    const { admin, page } = stage;
+    await admin.open('/logs');
+    const asked = page.waitForRequest((request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      const days = (Date.now() - Number(searchParams.get('from'))) / 86_400_000;
+      return pathname.endsWith('/console/api/logs') && days > 29 && days < 31;
+    });
+    await choose(page, 'Time range', '30 days');
+    await asked;
+    await page.reload();
+    await page.getByRole('heading', { name: 'Requests' }).waitFor();
+    expect(await page.getByRole('combobox', { name: 'Time range' }).inputValue()).toBe('30 days');
   });
 
   test('requests show as they finish, and each has its page', async () => {

@@ -114,5 +114,25 @@ suite('signing in', () => {
     await context.close();
   });
 
+  test('who signs in next in the same window sees nothing of what was read before', async () => {
+    await stage.gateway.console('POST', '/users', { username: 'ida', role: 'admin', password: 'the word of ida' });
+    await stage.gateway.console('POST', '/users', { username: 'olga', role: 'monitor', password: 'the word of olga' });
+    const { page, context, open, follow } = await newVisitor();
+    await page.goto(`${stage.gateway.url}/console`);
+    await signIn(page, 'ida', 'the word of ida');
+    await page.getByRole('button', { name: 'Account' }).waitFor();
+    await open('/settings/users');
+    await page.getByRole('table').getByRole('button', { name: 'olga', exact: true }).waitFor();
+    await stage.gateway.console('DELETE', '/sessions?username=ida');
+    await follow('/models');
+    await page.getByRole('textbox', { name: 'User name' }).waitFor();
+    await signIn(page, 'olga', 'the word of olga');
+    await page.getByRole('heading', { name: 'Models' }).waitFor();
+    await follow('/settings/users');
+    await page.getByRole('heading', { name: 'Users' }).waitFor();
+    expect(await page.getByText('ida', { exact: true }).count()).toBe(0);
+    await context.close();
+  });
+
   test('nothing threw on the way', () => expect(stage.admin.faults).toEqual([]));
 });

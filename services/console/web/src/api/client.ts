@@ -10,6 +10,8 @@ export interface CallOptions {
   /** The body is text of this type, sent as it is. */
   bodyType?: string;
   query?: Record<string, string | number | boolean | null | undefined>;
+  /** Parameters that are empty mean something: they are sent too. */
+  withEmpty?: boolean;
   /** Revision the change was made on: another's change in between is refused with 412. */
   etag?: string | null;
   signal?: AbortSignal;
@@ -20,19 +22,23 @@ export interface CallOptions {
 /** Path below `/console/api`, each part encoded. */
 export const path = (...parts: string[]): string => parts.map(encodeURIComponent).join('/');
 
-function queryString(query: CallOptions['query']): string {
+function queryString(query: CallOptions['query'], withEmpty: boolean): string {
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  for (const [name, value] of Object.entries(query ?? {}))
+    if (value !== undefined && value !== null && (withEmpty || value !== '')) search.set(name, String(value));
   const text = search.toString();
   return text ? `?${text}` : '';
 }
 
 /** Throws `ApiProblem`. A 401 ends the session here: the shell then shows the sign-in page. */
-export async function call<T>(where: string, { method = 'GET', body, bodyType, query, etag, signal, as = 'json' }: CallOptions = {}): Promise<T> {
+export async function call<T>(
+  where: string,
+  { method = 'GET', body, bodyType, query, withEmpty = false, etag, signal, as = 'json' }: CallOptions = {},
+): Promise<T> {
   const token = readToken();
   let response: Response;
   try {
-    response = await fetch(`${base}/${where}${queryString(query)}`, {
+    response = await fetch(`${base}/${where}${queryString(query, withEmpty)}`, {
       method,
       headers: {
         ...(token && { authorization: `Bearer ${token}` }),

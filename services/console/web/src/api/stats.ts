@@ -89,7 +89,8 @@ const rangeOf = (ms: number): Query => ({ from: Date.now() - ms, to: Date.now() 
 function useStats<T>(name: string, ms: number, query: Query, refreshMs: number | false) {
   return useQuery({
     queryKey: ['stats', name, ms, query],
-    queryFn: ({ signal }) => call<T>(`stats/${name}`, { query: { ...rangeOf(ms), ...query }, signal }),
+    // An empty filter asks for those that have none.
+    queryFn: ({ signal }) => call<T>(`stats/${name}`, { query: { ...rangeOf(ms), ...query }, withEmpty: true, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: refreshMs,
   });
@@ -108,7 +109,7 @@ export function startsOf({ from, to, granularity }: SeriesAnswer): number[] {
 
 /** Saves a table of the API as a file. */
 export async function download(where: string, query: Query, name: string): Promise<void> {
-  const response = await call<Response>(where, { query: { ...query, format: 'csv' }, as: 'response' });
+  const response = await call<Response>(where, { query: { ...query, format: 'csv' }, withEmpty: true, as: 'response' });
   const address = URL.createObjectURL(await response.blob());
   const link = document.createElement('a');
   link.href = address;

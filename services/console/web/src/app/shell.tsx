@@ -18,7 +18,7 @@ import {
 import { useDisclosure } from '@mantine/hooks';
 import { IconLanguage, IconLogout, IconMoon, IconSearch, IconSun, IconUserCircle } from '@tabler/icons-react';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
 import { queryClient } from '../api/query-client.ts';
@@ -33,6 +33,7 @@ import { Palette } from './palette.tsx';
 export function Shell() {
   const token = useToken();
   const me = useMe();
+  useForgetOthers(token);
   if (token === null) return <SignInPage />;
   if (me.isPending) {
     return (
@@ -42,6 +43,16 @@ export function Shell() {
     );
   }
   return <SignedIn />;
+}
+
+/** What one person read is not shown to the next, however the session ended. */
+function useForgetOthers(token: string | null): void {
+  const before = useRef(token);
+  useEffect(() => {
+    const was = before.current;
+    before.current = token;
+    if (was !== null && was !== token) void queryClient.resetQueries();
+  }, [token]);
 }
 
 function SignedIn() {

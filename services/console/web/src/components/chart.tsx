@@ -11,6 +11,8 @@ export interface Series {
   /** A CSS colour. */
   color: string;
   values: readonly (number | null)[];
+  /** Where it is not the chart's. */
+  format?: (value: number) => string;
 }
 
 interface Props {
@@ -49,13 +51,13 @@ export function Chart({ times, series, height = 180, format = String, caption }:
         ],
         series: [
           { label: '', value: shown((value) => formatTime(value * 1000)) },
-          ...series.map(({ label, color }) => ({
+          ...series.map(({ label, color, format: own = format }) => ({
             label,
             stroke: color,
             fill: `${color}22`,
             width: 1.5,
             points: { size: 4 },
-            value: shown(format),
+            value: shown(own),
           })),
         ],
       },

@@ -21,11 +21,17 @@ export function formatMoney(micros: number | null, currency: string | null): str
   return numberFormat({ style: 'currency', currency: currency ?? 'USD', maximumFractionDigits: Math.abs(amount) < 1 ? 6 : 2 }).format(amount);
 }
 
-/** Three digits that count: for headlines. */
-export const formatMoneyShort = (micros: number, currency: string): string =>
-  numberFormat({ style: 'currency', currency, maximumSignificantDigits: 3, notation: micros < 10_000_000_000 ? 'standard' : 'compact' }).format(
-    micros / 1_000_000,
-  );
+/** For headlines: cents where they count, and more digits where there is less than a cent. */
+export function formatMoneyShort(micros: number, currency: string): string {
+  const amount = micros / 1_000_000;
+  return numberFormat({ style: 'currency', currency, ...shortOptions(amount) }).format(amount);
+}
+
+function shortOptions(amount: number): Intl.NumberFormatOptions {
+  if (amount >= 10_000) return { notation: 'compact', maximumSignificantDigits: 3 };
+  if (amount >= 1_000) return { maximumFractionDigits: 0 };
+  return amount >= 0.1 || amount === 0 ? {} : { minimumFractionDigits: 2, maximumFractionDigits: 6 };
+}
 
 export function formatDuration(ms: number | null): string {
   if (ms === null) return '–';

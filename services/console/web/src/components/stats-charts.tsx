@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type SeriesAnswer, startsOf } from '../api/stats.ts';
 import { Chart, type Series } from './chart.tsx';
-import { formatCompact, formatDuration, formatMoney } from './format.ts';
+import { formatCompact, formatDuration, formatMoney, formatNumber } from './format.ts';
 
 const colors = { good: '#4263eb', bad: '#e03131', warm: '#f08c00', calm: '#0c8599', plant: '#2f9e44' };
 
@@ -35,10 +35,12 @@ export function StatsCharts({ answer }: { answer: SeriesAnswer }) {
         line(t('cached'), colors.plant, (item) => item.cache_read_tokens),
         line(t('output'), colors.good, (item) => item.output_tokens + item.reasoning_tokens),
       ],
-      cost: currencies.map((currency, at) =>
-        line(currency, Object.values(colors)[at % 5]!, (item) => item.cost.find((one) => one.currency === currency)?.cost_micros ?? 0),
-      ),
-      money: (value: number) => formatMoney(value, currencies[0] ?? null),
+      cost: currencies.map((currency, at) => ({
+        ...line(currency, Object.values(colors)[at % 5]!, (item) => item.cost.find((one) => one.currency === currency)?.cost_micros ?? 0),
+        format: (value: number) => formatMoney(value, currency),
+      })),
+      // Several kinds of money share an axis of plain amounts.
+      money: (value: number) => (currencies.length > 1 ? formatNumber(value / 1_000_000) : formatMoney(value, currencies[0] ?? null)),
     };
   }, [answer, t]);
   return (

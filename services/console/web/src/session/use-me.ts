@@ -12,11 +12,20 @@ export interface Me {
   session?: { id: string; expires_at: string; ends_at: string };
 }
 
+const againMs = 3_000;
+
 export const useToken = (): string | null => useSyncExternalStore(onTokenChange, readToken);
 
 export function useMe() {
   const token = useToken();
-  return useQuery({ queryKey: ['me', token], queryFn: ({ signal }) => call<Me>('me', { signal }), enabled: token !== null, staleTime: 60_000 });
+  return useQuery({
+    queryKey: ['me', token],
+    queryFn: ({ signal }) => call<Me>('me', { signal }),
+    enabled: token !== null,
+    staleTime: 60_000,
+    // Until it is known who looks on, an administrator's pages are a monitor's.
+    refetchInterval: ({ state }) => (state.status === 'error' ? againMs : false),
+  });
 }
 
 /** Whether the person may change anything; false until it is known. */

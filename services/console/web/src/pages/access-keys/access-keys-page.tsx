@@ -26,6 +26,7 @@ import {
 import { NameSelect } from '../../components/name-select.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
+import { tellFault } from '../../components/tell-fault.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import { NewKey } from './new-key.tsx';
 
@@ -51,6 +52,8 @@ interface KeyForm extends Record<string, unknown> {
   group: string;
   enabled: boolean;
   expires_at: string;
+  /** As it is stored: the input knows minutes alone. */
+  stored_expiry: string | null;
   description: string;
   tags: string[];
   rate_limit: KeyLimitForm;
@@ -64,6 +67,7 @@ const empty: KeyForm = {
   group: '',
   enabled: true,
   expires_at: '',
+  stored_expiry: null,
   description: '',
   tags: [],
   rate_limit: keyLimitForm(undefined),
@@ -84,6 +88,7 @@ const toForm = (key: AccessKey): KeyForm => ({
   group: key.group,
   enabled: key.enabled,
   expires_at: toLocalInput(key.expires_at),
+  stored_expiry: key.expires_at,
   description: key.description,
   tags: key.tags,
   rate_limit: keyLimitForm(key.rate_limit),
@@ -91,11 +96,17 @@ const toForm = (key: AccessKey): KeyForm => ({
   anonymous: key.anonymous,
 });
 
-const toBody = ({ key, ...form }: KeyForm) => ({
+/** Left as it was shown, it stays to the second. */
+const expiryOf = ({ expires_at, stored_expiry }: KeyForm): string | null => {
+  if (stored_expiry !== null && expires_at === toLocalInput(stored_expiry)) return stored_expiry;
+  return expires_at ? new Date(expires_at).toISOString() : null;
+};
+
+const toBody = ({ key, stored_expiry, ...form }: KeyForm) => ({
   ...form,
   ...(key.trim() && { key: key.trim() }),
   name: form.name.trim(),
-  expires_at: form.expires_at ? new Date(form.expires_at).toISOString() : null,
+  expires_at: expiryOf({ ...form, key, stored_expiry }),
   rate_limit: keyLimitBody(form.rate_limit),
   budget: budgetBody(form.budget),
 });
@@ -248,6 +259,7 @@ function RotateButton({ name, onRotated }: { name: string; onRotated: (key: Acce
       onRotated(key);
       return client.invalidateQueries({ queryKey: ['access-keys'] });
     },
+    onError: tellFault,
   });
   const onAsk = () =>
     ask({

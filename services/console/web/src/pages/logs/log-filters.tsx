@@ -4,6 +4,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { useTranslation } from 'react-i18next';
 import type { Query } from '../../api/stats.ts';
 import { NameSelect } from '../../components/name-select.tsx';
+import { type Range, ranges } from '../../components/range-select.tsx';
 
 export const filterNames = [
   'request_id',
@@ -18,7 +19,7 @@ export const filterNames = [
   'stream',
 ] as const;
 
-export function LogFilters({ filters, onChange }: { filters: Query; onChange: (more: Query) => void }) {
+export function LogFilters({ filters, range, onChange }: { filters: Query; range: Range; onChange: (more: Query) => void }) {
   const { t } = useTranslation('logs');
   const later = useDebouncedCallback(onChange, 300);
   const text = (name: string) => ({
@@ -37,6 +38,13 @@ export function LogFilters({ filters, onChange }: { filters: Query; onChange: (m
   );
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm" style={{ alignItems: 'end' }}>
+      <Select
+        label={t('statistics:range')}
+        allowDeselect={false}
+        data={Object.keys(ranges).map((value) => ({ value, label: t(`statistics:ranges.${value}`) }))}
+        value={range}
+        onChange={(value) => onChange({ range: value ?? undefined })}
+      />
       {name('access-keys', 'access_key')}
       {name('models', 'model')}
       {name('upstreams', 'upstream')}

@@ -2,13 +2,15 @@
 import { Badge, Button, Card, Group, Loader, Switch, Text } from '@mantine/core';
 import { IconActivity, IconDownload } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { download, type LogRow, type Query } from '../../api/stats.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatNumber } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
+import { isRange, ranges } from '../../components/range-select.tsx';
+import { tellFault } from '../../components/tell-fault.ts';
 import { filterNames, LogFilters } from './log-filters.tsx';
 import { LogTable } from './log-table.tsx';
 import { RequestDrawer } from './request-drawer.tsx';
@@ -22,17 +24,22 @@ export function LogsPage() {
     () => Object.fromEntries(filterNames.flatMap((name) => (search[name] === undefined || search[name] === '' ? [] : [[name, search[name]]]))) as Query,
     [search],
   );
+  const range = isRange(search['range']) ? search['range'] : '24h';
   const [following, setFollowing] = useState(true);
   const [unfolded, setUnfolded] = useState(false);
   const [opened, setOpened] = useState<LogRow | null>(null);
-  const past = usePast(filters);
+  const past = usePast(filters, ranges[range]);
   const live = useLive(filters, following);
   const rows = useMemo(() => merge(live.rows, past.data?.pages.flatMap(({ items }) => items) ?? []), [live.rows, past.data]);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = past;
+  const { hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = past;
+  useEffect(() => {
+    if (live.connections > 1) void refetch();
+  }, [live.connections, refetch]);
   const readOn = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const change = (more: Query) => void navigate({ to: '/logs', search: { ...search, ...more } });
+  const save = () => download('logs', { ...filters, from: Date.now() - ranges[range] }, 'requests.csv').catch(tellFault);
   return (
     <Page
       title={t('title')}
@@ -40,7 +47,7 @@ export function LogsPage() {
       actions={
         <Group gap="md">
           <Switch label={t('live')} checked={following} onChange={(event) => setFollowing(event.currentTarget.checked)} />
-          <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />} onClick={() => void download('logs', filters, 'requests.csv')}>
+          <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />} onClick={() => void save()}>
             {t('export')}
           </Button>
         </Group>
@@ -50,7 +57,7 @@ export function LogsPage() {
         {t('filters')} {Object.keys(filters).length > 0 && `(${Object.keys(filters).length})`}
       </Button>
       <div className={unfolded ? undefined : 'folded-on-phones'}>
-        <LogFilters filters={filters} onChange={change} />
+        <LogFilters filters={filters} range={range} onChange={change} />
       </div>
       {past.isError && <FaultNotice error={past.error} onRetry={() => past.refetch()} />}
       <Card withBorder padding={0}>

@@ -22,6 +22,8 @@ function Details({ row }: { row: LogRow }) {
   const { t } = useTranslation('logs');
   const [wanted, setWanted] = useState(false);
   const bodies = useBodies(row.id, wanted);
+  // What was refused at the door went no way and was not translated.
+  const went = row.attempts.length > 0;
   return (
     <Stack gap="lg">
       <Group gap="xs">
@@ -59,9 +61,9 @@ function Details({ row }: { row: LogRow }) {
         ]}
       />
       <Timeline row={row} />
-      <Way row={row} />
+      {(went || row.pipeline.length + row.routes.length > 0) && <Way row={row} />}
       <Usage row={row} />
-      <Receipt row={row} />
+      {(went || row.losses.length > 0) && <Receipt row={row} />}
       <RequestBodiesSection
         id={row.id}
         bodies={bodies.data}

@@ -16,10 +16,11 @@ const mostLive = 2_000;
 const retryMs = 2_000;
 const gatherMs = 150;
 
-export const usePast = (filters: Query) =>
+/** `ms`: how far back. */
+export const usePast = (filters: Query, ms: number) =>
   useInfiniteQuery({
-    queryKey: ['logs', 'list', filters],
-    queryFn: ({ pageParam, signal }) => call<LogPage>('logs', { query: { ...filters, limit: 100, cursor: pageParam }, signal }),
+    queryKey: ['logs', 'list', ms, filters],
+    queryFn: ({ pageParam, signal }) => call<LogPage>('logs', { query: { ...filters, from: Date.now() - ms, limit: 100, cursor: pageParam }, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
@@ -29,9 +30,11 @@ export interface Live {
   /** Rows that came too fast to be shown. */
   dropped: number;
   connected: boolean;
+  /** From the second on, rows may have been missed in between. */
+  connections: number;
 }
 
-const nothing: Live = { rows: [], dropped: 0, connected: false };
+const nothing: Live = { rows: [], dropped: 0, connected: false, connections: 0 };
 
 /** Newest first. Connects again when the connection ends. */
 export function useLive(filters: Query, on: boolean): Live {
@@ -56,7 +59,7 @@ export function useLive(filters: Query, on: boolean): Live {
     }, gatherMs);
     const read = async () => {
       const response = await streamCall(`logs/stream${search && `?${search}`}`, { signal: abort.signal });
-      setLive((before) => ({ ...before, connected: true }));
+      setLive((before) => ({ ...before, connected: true, connections: before.connections + 1 }));
       const parser = createParser({
         onEvent: ({ event, data }) => {
           if (event === 'row') waiting.push(JSON.parse(data) as LogRow);

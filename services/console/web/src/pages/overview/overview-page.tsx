@@ -57,7 +57,7 @@ export function OverviewPage() {
 function Figures({ summary }: { summary: Summary }) {
   const { t } = useTranslation('overview');
   const { previous } = summary;
-  const [first] = summary.cost;
+  const [first, ...others] = summary.cost;
   const before = previous?.cost.find(({ currency }) => currency === first?.currency)?.cost_micros;
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, xl: 6 }} spacing="sm">
@@ -84,6 +84,7 @@ function Figures({ summary }: { summary: Summary }) {
         value={first ? formatMoneyShort(first.cost_micros, first.currency) : '–'}
         change={first ? changeOf(first.cost_micros, before) : null}
         inverse
+        {...(others.length > 0 && { hint: others.map(({ cost_micros, currency }) => `+ ${formatMoneyShort(cost_micros, currency)}`).join(' ') })}
       />
     </SimpleGrid>
   );
@@ -114,7 +115,7 @@ function TopCard({ by, ms, title }: { by: string; ms: number; title: string }) {
                 )}
               </Table.Td>
               <Table.Td className="numeric">{formatCompact(item.requests)}</Table.Td>
-              <Table.Td className="numeric">{item.cost[0] ? formatMoney(item.cost[0].cost_micros, item.cost[0].currency) : '–'}</Table.Td>
+              <Table.Td className="numeric">{item.cost.map(({ cost_micros, currency }) => formatMoney(cost_micros, currency)).join(' + ') || '–'}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -10,6 +10,7 @@ import { formatCompact, formatDuration, formatMoney, formatNumber, formatPercent
 import { Page } from '../../components/page.tsx';
 import { isRange, RangeSelect, ranges } from '../../components/range-select.tsx';
 import { StatsCharts } from '../../components/stats-charts.tsx';
+import { tellFault } from '../../components/tell-fault.ts';
 
 const dimensions = ['model', 'access_key', 'key_group', 'upstream', 'client_protocol', 'upstream_protocol', 'error', 'session'] as const;
 type Dimension = (typeof dimensions)[number];
@@ -34,22 +35,19 @@ export function StatisticsPage() {
   const top = useTop(ranges[range], { by, order, limit: 100, ...filters });
   const series = useSeries(ranges[range], filters);
   const items = top.data?.items ?? [];
+  const save = () => download('stats/top', { from: Date.now() - ranges[range], by, order, limit: 1000, ...filters }, `statistics-${by}.csv`).catch(tellFault);
   const next = filterable.find((name) => name !== by && filters[name] === undefined && (name === 'access_key' || name === 'model')) ?? 'error';
   return (
     <Page
       title={t('title')}
       hint={t('hint')}
       actions={
-        <Group gap="xs">
+        <>
           <RangeSelect value={range} onChange={(value) => change({ range: value })} />
-          <Button
-            variant="default"
-            leftSection={<IconDownload size={16} aria-hidden />}
-            onClick={() => void download('stats/top', { from: Date.now() - ranges[range], by, order, limit: 1000, ...filters }, `statistics-${by}.csv`)}
-          >
+          <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />} onClick={() => void save()}>
             {t('export')}
           </Button>
-        </Group>
+        </>
       }
     >
       {Object.keys(filters).length > 0 && (
@@ -62,7 +60,7 @@ export function StatisticsPage() {
               tt="none"
               rightSection={<CloseButton size="xs" aria-label={t('removeFilter', { name: t(`by.${name}`) })} onClick={() => change({ [name]: undefined })} />}
             >
-              {t(`by.${name}`)}: {String(value)}
+              {t(`by.${name}`)}: {String(value) || t('none')}
             </Badge>
           ))}
         </Group>
@@ -94,7 +92,7 @@ export function StatisticsPage() {
             caption={t(`by.${by}`)}
             onOpen={
               by === 'session'
-                ? (item) => void navigate({ to: '/logs', search: { session_id: item.value } })
+                ? (item) => void navigate({ to: '/logs', search: { session_id: item.value, range } })
                 : (item) => change({ [by]: item.value ?? '', by: next })
             }
           />
