@@ -37,7 +37,9 @@ suite('console in a browser', () => {
     await page.waitForURL('**/console/start');
     await page.getByText('OpenAI-compatible', { exact: true }).click();
     await box('Base address').fill('ftp://nowhere');
+    await box('Name in this gateway').fill('');
     await page.getByRole('button', { name: 'Save and test' }).click();
+    await page.getByText('must not be empty').first().waitFor();
     await page.getByText('must be an http(s) URL without credentials, query or fragment').first().waitFor();
     await box('Base address').fill(upstream.url);
     await box('Name in this gateway').fill('first');

@@ -26,5 +26,6 @@ function describe(issue: Issue, prefix: string): Detail[] {
   if (inner) return inner.flatMap((one) => describe(one as Issue, field));
   if (issue.code === 'invalid_key') return [{ field, message: issue.issues[0]?.message ?? issue.message }];
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return [{ field: field || 'body', message: 'is required' }];
+  if (issue.code === 'too_small' && issue.origin === 'string' && issue.minimum === 1) return [{ field, message: 'must not be empty' }];
   return [{ field: field || 'body', message: issue.message }];
 }

@@ -45,7 +45,7 @@ export function UpstreamStep({ made, initial, onDone }: Props) {
     const { name, protocol, base_url, key } = provider;
     save.mutate(
       {
-        name: name.trim() === made ? made : null,
+        name: made !== '' && name.trim() === made ? made : null,
         body: { name: name.trim(), protocol, base_url: base_url.trim(), api_keys: key.trim() ? [{ key: key.trim() }] : [] },
       },
       {
