@@ -284,6 +284,25 @@ suite('console in a browser', () => {
     await context.close();
   });
 
+  test('what could not be saved is said where it is seen', async () => {
+    await admin.open('/upstreams');
+    await page.getByRole('button', { name: 'New upstream' }).first().click();
+    await dialogHasFocus(page);
+    await box('Name').fill('unsaved');
+    await box('Base address').fill(upstream.url);
+    const address = '**/console/api/upstreams';
+    await page.route(address, (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
+    await save();
+    const said = page.getByText('The gateway did not answer.', { exact: false });
+    await said.waitFor();
+    const place = await said.boundingBox();
+    expect(place && place.y + place.height).toBeLessThanOrEqual(page.viewportSize()?.height ?? 0);
+    await page.unroute(address);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Leave', exact: true }).click();
+    await drawerGone();
+  });
+
   test('what a form does not show of a key stays as it is', async () => {
     const expires_at = '2099-01-02T03:04:59Z';
     await gateway.console('POST', '/access-keys', { name: 'lasting', group: 'everyone', expires_at });

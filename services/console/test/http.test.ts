@@ -119,6 +119,8 @@ describe('answers', () => {
     expect(await status('POST', `${api}/upstreams`, '{}', { 'content-encoding': 'gzip' })).toBe(415);
     expect(await status('POST', `${api}/upstreams`, '[]')).toBe(422);
     expect(await status('POST', `${api}/upstreams`)).toBe(422);
+    const empty = await call('POST', `${api}/upstreams`, { name: '', protocol: 'alpha', base_url: 'https://h', api_keys: [] });
+    expect(empty.body.error.details).toEqual([{ field: 'name', message: 'must not be empty' }]);
     expect(await status('POST', `${api}/upstreams`, '{"__proto__":{"name":"x"}}')).toBe(400);
     expect(await status('POST', `${api}/upstreams`, `{"extra_config":${'['.repeat(5_000)}${']'.repeat(5_000)}}`)).toBe(400);
     expect(await status('POST', `${api}/upstreams`, `"${'x'.repeat(16 * 1024 * 1024)}"`)).toBe(413);

@@ -8,7 +8,10 @@ type Issue = z.core.$ZodIssue;
 export function readInput<T>(schema: z.ZodType<T>, value: unknown, prefix = ''): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw invalid(result.error.issues.flatMap((issue) => describe(issue, prefix)));
+  const faults = new Map<string, Detail>();
+  // One text may break several rules: what it breaks first says most.
+  for (const fault of result.error.issues.flatMap((issue) => describe(issue, prefix))) if (!faults.has(fault.field)) faults.set(fault.field, fault);
+  throw invalid([...faults.values()]);
 }
 
 export const joinPath = (prefix: string, ...path: readonly (string | number)[]): string => [...(prefix === '' ? [] : [prefix]), ...path].join('.');

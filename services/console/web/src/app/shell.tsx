@@ -35,7 +35,8 @@ export function Shell() {
   const me = useMe();
   useForgetOthers(token);
   if (token === null) return <SignInPage />;
-  if (me.isPending) {
+  // Who could not be asked once is asked again behind the pages, which say what is wrong.
+  if (me.isPending && me.errorUpdateCount === 0) {
     return (
       <Center h="100%">
         <Loader />

@@ -99,8 +99,11 @@ export function EditDrawer<V extends Record<string, unknown>>({
         <Stack pb={72} ref={fields}>
           {!isAdmin && <Alert color="gray">{t('readOnly')}</Alert>}
           <ReadOnlyForm value={!isAdmin}>{children}</ReadOnlyForm>
+        </Stack>
+        <Box pos="sticky" bottom={0} py="md" bg="var(--mantine-color-body)" style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}>
+          {/* Where it is seen, however long the form is. */}
           {others && (
-            <Alert color="red" role="alert">
+            <Alert color="red" role="alert" mb="md" mah="30vh" style={{ overflow: 'auto' }}>
               <Text size="sm">{others.message}</Text>
               {others.details.map(({ field, message }) => (
                 <Text key={field} size="sm">
@@ -109,8 +112,6 @@ export function EditDrawer<V extends Record<string, unknown>>({
               ))}
             </Alert>
           )}
-        </Stack>
-        <Box pos="sticky" bottom={0} py="md" bg="var(--mantine-color-body)" style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}>
           <Group justify="space-between">
             <Group gap="xs">{isAdmin && actions}</Group>
             <Group gap="xs">
