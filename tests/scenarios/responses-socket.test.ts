@@ -213,6 +213,13 @@ describe('refusals', () => {
     };
     expect(await refused('{')).toEqual(['error', 400, 'invalid_json']);
     expect(await refused({ type: 'session.update' })).toEqual(['error', 400, 'invalid_request']);
+    expect(await refused(create('to-alpha', 7))).toEqual(['error', 400, 'invalid_request']);
+    // Once it was parsed it could not be printed again.
+    expect(await refused(`{"type":"response.create","model":"to-alpha","input":${'['.repeat(9000)}${']'.repeat(9000)}}`)).toEqual([
+      'error',
+      400,
+      'invalid_request',
+    ]);
     expect(await refused(create('no-such', 'Hi'))).toEqual(['error', 404, 'model_not_found']);
     expect(await refused(create('broken-alpha', 'Hi'))).toEqual(['error', 502, 'upstream_failed']);
     expect(await refused(create('to-alpha', 'Hi', { previous_response_id: 'resp_of_another_connection' }))).toEqual([

@@ -49,3 +49,30 @@ test('names of lanes: bounded, plain, and in each frame of the answer', () => {
   expect(send({ ...warmUp, stream_id: 'lane-0' })).toHaveLength(2);
   for (const frame of send(warmUp)!) expect(frame).not.toHaveProperty('stream_id');
 });
+
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+const newSession = () => createSocketSession({ mintId: (prefix) => prefix, now: () => 0, maxBytes: 1_000_000 });
+
+test('frames are held to the bounds of bodies: what nests too deep, or says a name twice, is refused', () => {
+  for (const [frame, code] of [
+    [`{"type":"response.create","model":"m","input":${nested(20_000)}}`, 'invalid_request'],
+    ['{"type":"response.create","model":"m","model":"n"}', 'invalid_request'],
+    ['{"type":"response.create",}', 'invalid_json'],
+    ['[]', 'invalid_json'],
+  ] as const) {
+    const input = newSession().read(frame);
+    expect('answer' in input && input.answer.map((text) => JSON.parse(text))).toEqual([expect.objectContaining({ error: expect.objectContaining({ code }) })]);
+  }
+});
+
+test('a reply that nests too deep is passed on, and not remembered', () => {
+  const session = newSession();
+  const begin = (frame: object) => {
+    const input = session.read(JSON.stringify({ type: 'response.create', model: 'm', input: 'Hi', ...frame }));
+    return 'answer' in input ? input : input.begin();
+  };
+  const first = begin({});
+  const data = `{"type":"response.completed","response":{"id":"resp_1","output":[${nested(20_000)}]}}`;
+  expect('turn' in first && first.turn.frame('response.completed', data)).toBe(data);
+  expect(begin({ previous_response_id: 'resp_1' })).toEqual({ answer: [expect.stringContaining('previous_response_not_found')] });
+});

@@ -3,6 +3,7 @@
  * may name its lane (`stream_id`), which then stands in every frame of its answer. The connection remembers the last turn of each lane, so that the
  * next may name it, in any lane, and send only what is new; nothing of it outlives the connection.
  */
+import { scanBody } from '@model-gateway/json';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { SocketContext, SocketInput, SocketRequest, SocketSession } from '../protocol.ts';
 import { newResponse, terminalEvents } from './wire.ts';
@@ -17,6 +18,10 @@ interface Turn {
 
 /** Fields of a frame that say how it travels; everything else is the body of a request. */
 const ofTheFrame = ['type', 'generate', 'stream_id', 'background', 'previous_response_id'] as const;
+
+/** A frame is held to the bounds of a request's body before it is parsed: what nests too deep cannot be printed again. */
+const frameKeys = { keys: ['type', 'model', 'stream', 'stream_id', 'input', 'previous_response_id', 'generate'] } as const;
+const noKeys = { keys: [] } as const;
 
 /** The vendor's own: names need no escapes in JSON. */
 const laneName = /^[A-Za-z0-9_.-]{1,256}$/;
@@ -48,7 +53,9 @@ class ResponsesSession implements SocketSession {
   }
 
   read(text: string): SocketInput {
-    const frame = parse(text);
+    const scan = scanBody(Buffer.from(text, 'utf8'), frameKeys);
+    const frame = scan.ok ? parse(text) : undefined;
+    if (!scan.ok && scan.code !== 'invalid_json') return { answer: [refusal(400, 'invalid_request', scan.message, scan.param ?? null)] };
     if (!frame) return { answer: [refusal(400, 'invalid_json', 'A frame must be a JSON object.')] };
     const type = asString(own(frame, 'type'));
     // Told by some clients when they have dealt with a reply; nothing follows from it.
@@ -70,8 +77,9 @@ class ResponsesSession implements SocketSession {
   #begin(frame: JsonObject, lane: string, bytes: number): ReturnType<SocketRequest['begin']> {
     const parent = this.#parentOf(frame);
     if (!parent) return { answer: [inLane(lane, this.#notFound())] };
-    const given = own(frame, 'input');
-    const input = typeof given === 'string' ? [{ type: 'message', role: 'user', content: given }] : (asArray(given) ?? []);
+    const given = own(frame, 'input') ?? [];
+    const input = typeof given === 'string' ? [{ type: 'message', role: 'user', content: given }] : asArray(given);
+    if (!input) return { answer: [inLane(lane, refusal(400, 'invalid_request', 'input must be a string or a list of items.', 'input'))] };
     const asked = { id: '', items: [...parent.items, ...input], bytes: parent.bytes + bytes };
     const body: JsonObject = { ...frame, input: asked.items, stream: true };
     for (const key of ofTheFrame) delete body[key];
@@ -120,7 +128,7 @@ class ResponsesSession implements SocketSession {
   }
 
   #ended(lane: string, asked: Turn, data: string): void {
-    const response = own(parse(data), 'response');
+    const response = scanBody(Buffer.from(data, 'utf8'), noKeys).ok ? own(parse(data), 'response') : undefined;
     const id = asString(own(response, 'id'));
     const output = asArray(own(response, 'output'));
     if (id === undefined || !output) this.#turns.delete(lane);
