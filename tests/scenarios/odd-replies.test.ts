@@ -70,6 +70,18 @@ describe.each(protocols)('a %s upstream', (protocol) => {
     expect(row).toMatchObject({ status: 502, error_code: 'upstream_redirect', attempts: [{ status: 307, error_code: 'redirect' }] });
   });
 
+  test('may say no in words that nest too deep to be printed again: its caller hears of it all the same', async () => {
+    const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const { status, text, row } = await ask(protocol, protocol, false, {
+      status: 400,
+      contentType: 'application/json',
+      body: `{"error":{"message":"bad words","details":${nested}}}`,
+      ending: 'end',
+    });
+    expect([status, JSON.parse(text).error.message]).toEqual([400, 'bad words']);
+    expect(row).toMatchObject({ status: 400, error_code: 'upstream_rejected' });
+  });
+
   test('may not speak for the gateway in a whole reply', async () => {
     const replies = {
       alpha: { model: 'real-model', choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }] },

@@ -150,3 +150,20 @@ const strict = new Set([
   'mcp-approval-stream/response.sse',
   'deepseek-reasoning-text-stream/1.response.sse',
 ]);
+
+test.each([
+  ['its response object', (nested: string) => [`{"type":"response.created","sequence_number":0,"response":{"id":"resp_1","metadata":${nested}}}`]],
+  [
+    'an item',
+    (nested: string) => [
+      '{"type":"response.created","sequence_number":0,"response":{"id":"resp_1"}}',
+      `{"type":"response.output_item.added","sequence_number":1,"output_index":0,"item":{"id":"msg_1","type":"message","role":"assistant","content":${nested}}}`,
+    ],
+  ],
+])('a stream ends though %s nests too deep to be printed again', (_what, events) => {
+  const seen = events(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
+  const { closing } = closeAfter(seen.map((data) => `event: ${JSON.parse(data).type}\ndata: ${data}\n\n`).join(''));
+  const first = JSON.parse(closing.slice(closing.indexOf('{'), closing.indexOf('\n\n')));
+  expect(first.sequence_number).toBe(seen.length);
+  expect(terminalOf(closing)).toMatchObject({ type: 'response.incomplete', response: { id: 'resp_1', status: 'incomplete' }, _gateway_warning: warning });
+});

@@ -12,7 +12,7 @@ import { newResponse, printEvent, terminalEvents } from './wire.ts';
 export class ResponseCloser implements Closer {
   readonly #context: CloserContext;
   readonly #decoder = new TextDecoder();
-  readonly #items = new SeenItems();
+  #items = new SeenItems();
   #line = '';
   #data: string[] = [];
   #response: JsonObject | undefined;
@@ -50,8 +50,21 @@ export class ResponseCloser implements Closer {
     if (this.#ended) return loose;
     this.#ended = true;
     const base = this.#response ?? newResponse(this.#context.mintId('resp_'), this.#context.model, this.#context.createdAt);
-    let text = loose;
-    if (!this.#response) text += this.#print('response.created', { response: base });
+    const printed = this.#sequence;
+    try {
+      return loose + this.#end(base, warning, usage);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      // What nests too deep was parsed, and cannot be printed again: the reply ends without it.
+      this.#sequence = printed;
+      this.#items = new SeenItems();
+      const { mintId, model, createdAt } = this.#context;
+      return loose + this.#end(newResponse(asString(own(base, 'id')) ?? mintId('resp_'), model, createdAt), warning, usage);
+    }
+  }
+
+  #end(base: JsonObject, { reason, detail, timestamp }: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string {
+    let text = this.#response ? '' : this.#print('response.created', { response: base });
     if (!this.#running && this.#items.size === 0) text += this.#print('response.in_progress', { response: { ...base, output: [], usage: null } });
     for (const item of this.#items.open()) text += this.#closeItem(item);
     const response = {
@@ -61,7 +74,6 @@ export class ResponseCloser implements Closer {
       output: this.#items.output(),
       usage: writeUsage(usage ?? noUsage),
     };
-    const { reason, detail, timestamp } = warning;
     return text + this.#print('response.incomplete', { response, _gateway_warning: { reason, detail, last_finish_reason: null, timestamp } });
   }
 

@@ -26,6 +26,11 @@ describe('an error body of the upstream', () => {
     },
   );
 
+  test('what nests too deep to be printed again is told in our own shape', () => {
+    const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    expect(completeError(`{"error":{"message":"m","details":${nested}}}`, JSON.stringify(chat))).toBe(JSON.stringify(chat));
+  });
+
   test('plain text of the gateway stays, and names of the prototype are plain fields', () => {
     expect(completeError('Rate limit exceeded (2 requests per 30s). Retry after 30s', JSON.stringify(chat))).toMatch(/^Rate limit exceeded \(2/);
     expect(completeError('{"error":{"message":"m","__proto__":{"x":1}}}', JSON.stringify(chat))).toContain('"__proto__":{"x":1}');

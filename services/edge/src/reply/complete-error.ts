@@ -14,7 +14,12 @@ export function completeError(given: string, drawn: string): string {
   const theirs = asObject(parsed);
   const inner = asObject(theirs?.['error']);
   if (!ours || !theirs || typeof inner?.['message'] !== 'string') return drawn;
-  return JSON.stringify({ ...theirs, ...ours, error: { ...asObject(ours['error']), ...inner } });
+  try {
+    return JSON.stringify({ ...theirs, ...ours, error: { ...asObject(ours['error']), ...inner } });
+  } catch {
+    // What nests too deep can be parsed, and not printed again.
+    return drawn;
+  }
 }
 
 function parse(text: string): unknown {

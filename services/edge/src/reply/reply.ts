@@ -139,10 +139,21 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
       response.destroy();
       return;
     }
-    const text = this.#closer.close({ reason: error.code, detail: error.message, timestamp: new Date().toISOString() }, usage);
+    const text = this.#ending(this.#closer, error, usage);
+    if (text === null) return void response.destroy();
     this.#exchange.responseBytes += Buffer.byteLength(text);
     this.#exchange.capture?.add(Buffer.from(text, 'utf8'));
     this.#body.end(text);
+  }
+
+  /** null: it cannot be said. A broken connection is better than one that never ends. */
+  #ending(closer: Closer, { code, message }: GatewayError, usage?: Usage): string | null {
+    try {
+      return closer.close({ reason: code, detail: message, timestamp: new Date().toISOString() }, usage);
+    } catch (error) {
+      this.#room.logger.error({ request: this.#exchange.id, error }, 'defect in the end of a stream');
+      return null;
+    }
   }
 
   /** The line was quiet since the last look, or was not. */
