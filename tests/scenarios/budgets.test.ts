@@ -16,7 +16,7 @@ const micros = (outputTokens: number): number => outputTokens * 10;
 /** Beside the reply: what vendors add, and the request itself. */
 const ofRequest = 4_000;
 const longReply = 6_000;
-const names = ['named', 'silent', 'streams', 'choices', 'careful', 'shared-1', 'shared-2', 'leaving', 'dying', 'rerouted'] as const;
+const names = ['named', 'silent', 'streams', 'choices', 'careful', 'shared-1', 'shared-2', 'leaving', 'taking', 'dying', 'rerouted'] as const;
 
 describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s', (arrangement) => {
   let upstream: FakeUpstream;
@@ -54,6 +54,7 @@ describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s',
         { name: 'shared-1', group: 'common', key: keys['shared-1'], ...budget(5) },
         { name: 'shared-2', group: 'common', key: keys['shared-2'] },
         { name: 'leaving', group: 'everyone', key: keys.leaving, ...budget(0.05) },
+        { name: 'taking', group: 'everyone', key: keys.taking, ...budget(5) },
         { name: 'dying', group: 'everyone', key: keys.dying, ...budget(0.3) },
         { name: 'rerouted', group: 'everyone', key: keys.rerouted, ...budget(0.2) },
       ],
@@ -175,6 +176,24 @@ describe.each<Arrangement>(sharing ? ['embedded', 'split'] : ['embedded'])('%s',
     await endless.text().catch(() => undefined);
     expect((await ask('leaving', { model: 'gpt-4o-short' })).status).toBe(200);
     await settled('leaving');
+  });
+
+  test('what a caller took before leaving is known of the budget as soon as it is known of the row', async () => {
+    const leaving = new AbortController();
+    const endless = await ask('taking', { model: 'gpt-4o-endless', stream: true }, { signal: leaving.signal });
+    await endless.body!.getReader().read();
+    const left = performance.now();
+    leaving.abort();
+    let cost = 0;
+    await until(async () => {
+      cost = await costOf('taking');
+      return cost > 0;
+    }, 'the row of who left');
+    // A row that takes longer than it is waited for comes into the budget with the next requests.
+    const isLate = performance.now() - left > 1_500;
+    expect(isLate || (await budgetOf('taking'))!.reserved_micros > 0 || (await budgetOf('taking'))!.spent_micros >= cost).toBe(true);
+    const { spent_micros } = await settled('taking');
+    expect(isLate || spent_micros === cost).toBe(true);
   });
 
   if (arrangement === 'embedded') return;

@@ -34,6 +34,8 @@ export class Exchange {
   principal: Principal | undefined;
   /** Of the budgets of key and group; settled by the row. */
   reservation: Reservation | undefined;
+  /** The translator has it: what it cost is for its row to tell. */
+  handed = false;
   /** Of the coding agent or chat that asks. */
   sessionId: string | null;
   requestedModel: string | null = null;
@@ -194,7 +196,8 @@ export class Exchange {
   tellRow(row: RequestRow, settled?: () => void): void {
     if (this.#told) return;
     this.#told = true;
-    this.reservation?.settle(row);
+    if (row.authority === 1 && this.handed) this.reservation?.settleByRows();
+    else this.reservation?.settle(row);
     this.#room.meters.finished(row);
     this.#room.rows.tell(row, settled);
     if (this.capture) this.#handBodies(this.capture, row);

@@ -41,10 +41,10 @@ const asked = { body, values: { max_tokens: { start: 14, end: 18 } }, client: fi
 const stay = () => undefined;
 const logger = { warn: () => undefined } as never;
 
-function open(spent: () => number | Promise<number>, now = () => 0) {
+function open(spent: () => number | Promise<number>, now = () => 0, rowsMs = 0) {
   const bus: Bus = createMemoryBus();
   bus.serve({ ask: { 'stats.spent': async ({ owners }) => ({ micros: await Promise.all(owners.map(spent)) }) } });
-  return new BudgetDesk({ state: new MemoryState(), bus, priceOf, logger, now });
+  return new BudgetDesk({ state: new MemoryState(), bus, priceOf, logger, now, rowsMs });
 }
 
 test('of a load balancer the dearest counts, in each currency for itself; what has no price costs nothing', async () => {
@@ -102,4 +102,19 @@ test('while statistics are away requests go on by what is known, and they are so
   for (const end = Date.now() + 20_000; asks === first && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(asks).toBeGreaterThan(first);
   await expect(desk.reserve(caller(1), snapshot, named('cheap'), asked, stay)).rejects.toMatchObject({ code: 'budget_exhausted' });
+});
+
+test('what only statistics will know stays reserved until they were asked', async () => {
+  let spent = 0;
+  const desk = open(() => spent);
+  const reservation = await desk.reserve(caller(0.0015), snapshot, named('cheap'), asked, stay);
+  const known = async () => (await desk.shown()).map(({ spent_micros, reserved_micros }) => [spent_micros, reserved_micros])[0];
+  expect(await known()).toEqual([0, 1_000]);
+  spent = 2_000;
+  reservation.settleByRows();
+  reservation.settle({ cost_micros: 0, currency: 'USD', routes: [] } as never);
+  expect(await known()).toEqual([0, 1_000]);
+  while ((await known())?.[1] !== 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(await known()).toEqual([2_000, 0]);
+  await expect(desk.reserve(caller(0.0015), snapshot, named('cheap'), asked, stay)).rejects.toMatchObject({ code: 'budget_exhausted' });
 });

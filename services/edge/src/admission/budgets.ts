@@ -34,12 +34,16 @@ export interface BudgetDeps {
   logger: Logger;
   /** Milliseconds since the epoch. */
   now?: () => number;
+  /** How long a row is on its way to the database, in ms. */
+  rowsMs?: number;
 }
 
 /** What was reserved for one request. */
 export interface Reservation {
   /** Once, by the row that the request left. */
   settle(row: RequestRow): void;
+  /** Instead, where that row goes to statistics past the edge: what was reserved stays so until they have been asked again. */
+  settleByRows(): void;
 }
 
 /** How often the rows correct what is known of a budget in use. */
@@ -48,6 +52,7 @@ const askMs = 1_000;
 /** The first answer decides alone whether anything is left: it is worth more patience, and after a failure soon asked for again. */
 const firstAskMs = 3_000;
 const retryMs = 500;
+const defaultRowsMs = 2_000;
 const mostAccounts = 50_000;
 const mostShown = 200;
 /** How long a request waits for others to settle: as long as for a limit of an upstream that does not say. */
@@ -108,13 +113,23 @@ export class BudgetDesk {
       taken.push({ account, amount: own });
     }
     let settled = false;
-    return {
-      settle: (row) => {
-        if (settled) return;
-        settled = true;
-        for (const { account, amount: reserved } of taken) account.purse.settle(reserved, this.#costOf(row, account.budget.currency));
-      },
+    const settle = (one: (account: Account, reserved: number) => void): void => {
+      if (settled) return;
+      settled = true;
+      for (const { account, amount } of taken) one(account, amount);
     };
+    const { rowsMs = defaultRowsMs } = this.#deps;
+    return {
+      settle: (row) => settle((account, reserved) => account.purse.settle(reserved, this.#costOf(row, account.budget.currency))),
+      settleByRows: () => settle((account, reserved) => void setTimeout(() => void this.#settleByRows(account, reserved), rowsMs).unref()),
+    };
+  }
+
+  async #settleByRows(account: Account, reserved: number): Promise<void> {
+    // An answer that is under way may be older than the row.
+    await account.learning;
+    await this.#learn(account);
+    account.purse.settle(reserved, 0);
   }
 
   /** null: it may go on. */

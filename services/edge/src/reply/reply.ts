@@ -53,6 +53,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
 
   start(call: StreamCall): void {
     this.#call = call;
+    this.#exchange.handed = true;
     if (!this.#finished) this.#room.replies.add(this);
     this.#exchange.reply = this;
     if (this.#finished || this.#keepAlive === null) return;
