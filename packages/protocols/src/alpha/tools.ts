@@ -1,6 +1,7 @@
 import type { Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
+import { objectParameters } from '../kit/object-parameters.ts';
 import { asArray, asBoolean, asString, type JsonObject, own } from '../kit/read.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
 import { readCacheMark } from './cache-mark.ts';
@@ -100,7 +101,7 @@ function writeTool(tool: Tool, family: ModelFamily, losses: Losses): JsonObject 
     function: {
       name,
       ...(description !== undefined && { description }),
-      ...(tool.parameters !== undefined && { parameters: tool.parameters }),
+      ...(tool.parameters !== undefined && { parameters: objectParameters(tool.parameters) }),
       ...(strict !== undefined && { strict }),
     },
     ...(tool.cache && family.cacheControl && { cache_control: { type: 'ephemeral', ...tool.cache } }),

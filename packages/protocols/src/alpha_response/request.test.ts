@@ -351,7 +351,7 @@ describe('writing', () => {
     });
     expect(body['tools']).toEqual([
       { type: 'function', name: 'f', parameters: { type: 'object', properties: {} }, strict: false },
-      { type: 'function', name: 'g', parameters: { type: 'object' }, strict: false },
+      { type: 'function', name: 'g', parameters: { type: 'object', properties: {} }, strict: false },
     ]);
     expect(fields).toEqual(['tools.strict', 'tools.2']);
   });

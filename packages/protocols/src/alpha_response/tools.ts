@@ -2,6 +2,7 @@
 import type { Conversation, Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
+import { objectParameters } from '../kit/object-parameters.ts';
 import { asArray, asBoolean, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
 import { shellName, shellTool } from './local-shell.ts';
@@ -143,7 +144,7 @@ export function writeTools(conversation: Conversation, losses: Losses): JsonObje
         type: 'function',
         name: tool.name,
         ...(tool.description !== undefined && { description: tool.description }),
-        parameters: tool.parameters ?? { type: 'object', properties: {} },
+        parameters: objectParameters(tool.parameters ?? {}),
         // The default here is true, which refuses most schemas written for other protocols.
         strict: keepStrict(tool.strict, tool.parameters, 'tools.strict', losses) ?? false,
       });

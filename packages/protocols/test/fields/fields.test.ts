@@ -128,6 +128,18 @@ describe('what a caller may send is not what every upstream takes', () => {
   });
 });
 
+describe('tools', () => {
+  test.each([{ type: 'object' }, {}, { type: 'object', additionalProperties: false }])(
+    'arguments without properties (%j) name an empty list of them',
+    (schema) => {
+      const body = withField(bodies['beta']!, ['tools', 0, 'input_schema'], schema);
+      const expected = { ...schema, type: 'object', properties: {} };
+      expect(bodyOf(pairTo('beta', 'alpha'), body).tools[0].function.parameters).toEqual(expected);
+      expect(bodyOf(pairTo('beta', 'alpha_response'), body).tools[0].parameters).toEqual(expected);
+    },
+  );
+});
+
 describe('answers to calls', () => {
   test.each([
     ['no such file', 'Error: no such file'],
