@@ -47,7 +47,15 @@ export class TurnSocket implements Rostered {
     this.#pings = setInterval(() => this.#ping(), room.config.keepAliveMs).unref();
     this.#life = setTimeout(() => this.#age(), longestLifeMs).unref();
     room.sockets.add(this);
-    socket.on('message', (data, isBinary) => this.#hear(data, isBinary));
+    socket.on('message', (data, isBinary) => {
+      try {
+        this.#hear(data, isBinary);
+      } catch (error) {
+        // A defect costs its caller the connection, and nobody else anything.
+        room.logger.error({ error }, 'defect in a socket');
+        socket.terminate();
+      }
+    });
     socket.on('pong', () => {
       this.#unanswered = 0;
     });
