@@ -225,6 +225,11 @@ const estimate = (context: ReplyContext, characters: number): Usage => ({
   reasoning: 0,
 });
 
+/** undefined where the upstream told no counts: every reply has read something. */
+const counted = (usage: Usage): Usage | undefined => (Object.values(usage).some((tokens) => tokens > 0) ? usage : undefined);
+
+const shownIn = (blocks: readonly Block[]): number => blocks.reduce((sum, block) => sum + (block.start.type === 'raw' ? 0 : block.text.length), 0);
+
 const stopFields = (finish: Message['finish'], calledTool: boolean) => {
   const reason = writeStopReason(finish.reason, calledTool);
   return { stop_reason: reason, stop_sequence: reason === 'stop_sequence' ? (finish.stopSequence ?? null) : null };
@@ -265,7 +270,7 @@ export function writeWhole(message: Message, context: ReplyContext): { body: unk
       message.finish,
       shown.some((block) => block.start.type === 'tool-call'),
     ),
-    usage: { ...writeUsage(message.usage), service_tier: 'standard' },
+    usage: { ...writeUsage(counted(message.usage) ?? estimate(context, shownIn(shown))), service_tier: 'standard' },
   };
   return { body, losses: losses.list };
 }

@@ -140,6 +140,21 @@ describe('tools', () => {
   );
 });
 
+describe('an upstream that counts nothing', () => {
+  test('is estimated for a caller of messages, whole as streamed', () => {
+    const pair = pairTo('beta', 'alpha');
+    const asked = ask(pair, bodies['beta']!);
+    const choice = { index: 0, message: { role: 'assistant', content: 'Hello there' }, finish_reason: 'stop' };
+    const events = pair.upstream.upstream.readWhole({ id: 'c', choices: [choice] }, pair.upstream.target);
+    const whole = pair.client.client.writeWhole(foldEvents(events), contextOf(asked)).body as { usage: Record<string, unknown> };
+    const writer = pair.client.client.createWriter(contextOf(asked));
+    const text = events.map((event) => writer.write(event)).join('');
+    const streamed = JSON.parse(/^data: (\{"type":"message_delta".*)$/m.exec(text)![1]!).usage;
+    expect(whole.usage).toMatchObject({ input_tokens: 10, output_tokens: 3 });
+    expect(streamed).toMatchObject({ input_tokens: 10, output_tokens: 3 });
+  });
+});
+
 describe('answers to calls', () => {
   test.each([
     ['no such file', 'Error: no such file'],
