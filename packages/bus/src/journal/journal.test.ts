@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -72,6 +72,27 @@ test('a full journal says so and lets news pass in memory', async () => {
   await Promise.all(Array.from({ length: 10 }, (_, at) => bus.tellDurably('stats.request', `r${at}`, row(`r${at}`))));
   expect(heard).toHaveLength(10);
   expect(faults).toHaveLength(1);
+  await bus.drain();
+});
+
+test('a disk that refuses is told once, and written to again when it takes', async () => {
+  const faults: string[] = [];
+  const bus = withJournal(createMemoryBus(), { folder, logger: { ...logger, error: (_fields: object, text: string) => void faults.push(text) } });
+  // Where the first file should be made.
+  const place = join(folder, '0.jsonl');
+  mkdirSync(place);
+  for (const id of ['a', 'b', 'c']) {
+    void bus.tellDurably('stats.request', id, row(id));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  await until(() => faults.length > 0);
+  rmdirSync(place);
+  void bus.tellDurably('stats.request', 'd', row('d'));
+  await until(() => onDisk().includes('stats.request/d'));
+  expect(faults).toHaveLength(1);
+  const heard: string[] = [];
+  bus.listenDurably('stats.request', async (batch) => void heard.push(...batch.map(({ id }) => id)), { maxWaitMs: 1 });
+  await until(() => heard.length === 4);
   await bus.drain();
 });
 

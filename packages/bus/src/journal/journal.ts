@@ -47,6 +47,8 @@ export class Journal {
   #old: Kept[] = [];
   #retry: NodeJS.Timeout | undefined;
   #full = false;
+  /** The disk refuses what is written; told once. */
+  #failing = false;
   /** News that were told while the journal was full or its disk refused them. */
   unkept = 0;
 
@@ -202,10 +204,17 @@ export class Journal {
   #flush(): void {
     for (const segment of this.#segments) {
       if (!segment.dirty) continue;
-      segment.flush().catch((error: unknown) => {
-        this.unkept++;
-        this.#logger.error({ error, file: segment.file }, 'the journal of durable news cannot be written: what is told now is in memory alone');
-      });
+      segment.flush().then(
+        () => {
+          this.#failing = false;
+        },
+        (error: unknown) => {
+          this.unkept++;
+          if (!this.#failing)
+            this.#logger.error({ error, file: segment.file }, 'the journal of durable news cannot be written: what is told now is in memory alone');
+          this.#failing = true;
+        },
+      );
     }
   }
 }

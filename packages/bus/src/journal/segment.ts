@@ -13,6 +13,8 @@ export class Segment {
   #waiting: string[] = [];
   #handle: Promise<FileHandle> | undefined;
   #writing: Promise<void> | undefined;
+  /** The disk was full in the middle of a line: the next one begins anew. */
+  #torn = false;
 
   /** `parked`: what a file of an earlier process holds. */
   constructor(file: string, parked: Iterable<string> = []) {
@@ -44,9 +46,18 @@ export class Segment {
   async #write(): Promise<void> {
     const text = this.#waiting.join('');
     this.#waiting = [];
-    this.#handle ??= open(this.file, 'a', 0o600);
+    this.#handle ??= open(this.file, 'a', 0o600).catch((error: unknown) => {
+      this.#handle = undefined;
+      throw error;
+    });
     const handle = await this.#handle;
-    await handle.appendFile(text, 'utf8');
+    try {
+      await handle.appendFile(this.#torn ? `\n${text}` : text, 'utf8');
+      this.#torn = false;
+    } catch (error) {
+      this.#torn = true;
+      throw error;
+    }
     await handle.datasync();
   }
 

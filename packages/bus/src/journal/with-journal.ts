@@ -30,7 +30,8 @@ export function withJournal(bus: Bus, options: JournalOptions): Bus {
       const kept = journal.add(subject, id, news);
       return bus.tellDurably(subject, id, news).then(kept.done, async (error: unknown) => {
         // Anything but a full queue will not be better another time.
-        if (isFull(error) && (await kept.park())) return;
+        // A disk that refuses it has no room either.
+        if (isFull(error) && (await kept.park().catch(() => false))) return;
         kept.done();
         throw error;
       });

@@ -63,7 +63,11 @@ export function createSqliteDialect(file: string): StorageDialect {
         // other CONSTRAINT, TOOBIG, MISMATCH, RANGE
         [/^sqlite:(?:19|18|20|25)\./, 'validation_failed'],
       ],
-      { codeOf: (error) => resultCode((error as { errcode?: unknown }).errcode) },
+      {
+        codeOf: (error) => resultCode((error as { errcode?: unknown }).errcode),
+        // A disk that is full ends the transaction, and then its marks and its end are wrong statements.
+        isLost: ({ message }) => /no transaction is active|no such savepoint/.test(message),
+      },
     ),
   };
 }
@@ -91,12 +95,18 @@ function forKysely(database: DatabaseSync): SqliteDatabase {
     prepare(text) {
       const known = compiled.get(text);
       if (known) return known;
-      const made = statementOf(database.prepare(text));
+      const made = text === 'rollback' ? rollbackOf(database) : statementOf(database.prepare(text));
       if (compiled.size >= mostCompiled) compiled.clear();
       compiled.set(text, made);
       return made;
     },
   };
+}
+
+/** A disk that is full has undone the transaction already: a second undoing would fail, and hide why. */
+function rollbackOf(database: DatabaseSync): SqliteStatement {
+  const { run, ...rest } = statementOf(database.prepare('rollback'));
+  return { ...rest, run: (parameters) => (database.isTransaction ? run(parameters) : { changes: 0, lastInsertRowid: 0 }) };
 }
 
 function statementOf(statement: StatementSync): SqliteStatement {

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { type ControlledTransaction, Kysely, sql } from 'kysely';
+import { createSqliteDialect } from './sqlite.ts';
+
+let folder: string;
+let db: Kysely<unknown>;
+let dialect: ReturnType<typeof createSqliteDialect>;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sqlite-'));
+  dialect = createSqliteDialect(join(folder, 'full.db'));
+  db = new Kysely({ dialect: dialect.kysely });
+  await sql`create table things (name text not null)`.execute(db);
+  // To SQLite it is a disk that has no more room.
+  await sql`pragma max_page_count = 10`.execute(db);
+});
+afterEach(async () => {
+  await db.destroy();
+  rmSync(folder, { recursive: true });
+});
+const tooMuch = sql`insert into things values (${'x'.repeat(1_000_000)})`;
+const faultOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => null, dialect.translateError);
+
+test('a full disk is an unavailable database, told by its own words, and nothing of the transaction stays', async () => {
+  const fault = await faultOf(
+    db.transaction().execute(async (transaction) => {
+      await sql`insert into things values ('before')`.execute(transaction);
+      await tooMuch.execute(transaction);
+    }),
+  );
+  expect(fault).toMatchObject({ code: 'service_unavailable', cause: { message: expect.stringContaining('full') } });
+  expect((await sql`select name from things`.execute(db)).rows).toEqual([]);
+  await sql`insert into things values ('after')`.execute(db);
+});
+
+test('what is asked of a transaction that a full disk has ended is unavailable too', async () => {
+  const transaction: ControlledTransaction<unknown> = await db.startTransaction().execute();
+  await sql`savepoint mark`.execute(transaction);
+  await faultOf(tooMuch.execute(transaction));
+  expect(await faultOf(sql`rollback to savepoint mark`.execute(transaction))).toMatchObject({ code: 'service_unavailable' });
+  expect(await faultOf(transaction.commit().execute())).toMatchObject({ code: 'service_unavailable' });
+  await transaction.rollback().execute();
+});
