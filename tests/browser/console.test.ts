@@ -40,6 +40,11 @@ suite('console in a browser', () => {
     await box('Name in this gateway').fill('');
     await page.getByRole('button', { name: 'Save and test' }).click();
     await page.getByText('must not be empty').first().waitFor();
+    await until(
+      async () => (await page.evaluate("document.activeElement?.getAttribute('data-path')")) === 'name',
+      'the keyboard to be where the fault is',
+      waitMs,
+    );
     await page.getByText('must be an http(s) URL without credentials, query or fragment').first().waitFor();
     await box('Base address').fill(upstream.url);
     await box('Name in this gateway').fill('first');

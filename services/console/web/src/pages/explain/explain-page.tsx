@@ -9,7 +9,7 @@ import { call } from '../../api/client.ts';
 import { useGrantedNames } from '../../api/use-catalog.ts';
 import { CodeEditor } from '../../components/code-editor.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
-import { faultsByField } from '../../components/form-faults.ts';
+import { showFaults } from '../../components/form-faults.ts';
 import { jsonFaults, parseOrNull } from '../../components/json-text.ts';
 import { NameSelect } from '../../components/name-select.tsx';
 import { Page } from '../../components/page.tsx';
@@ -30,7 +30,7 @@ export function ExplainPage() {
   const explain = useMutation({
     mutationFn: ({ body, model, ...request }: typeof form.values) =>
       call<ExplainAnswer>('route/explain', { method: 'POST', body: { ...request, model: model.trim(), ...(body.trim() && { body: parseOrNull(body) }) } }),
-    onError: (error) => form.setErrors(faultsByField(error)),
+    onError: (error) => showFaults(form, error),
   });
   return (
     <Page title={t('title')} hint={t('hint')}>

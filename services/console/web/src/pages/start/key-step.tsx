@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { call, path } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
-import { faultsByField } from '../../components/form-faults.ts';
+import { showFaults } from '../../components/form-faults.ts';
 
 const groupName = 'everyone';
 
@@ -32,7 +32,7 @@ export function KeyStep({ onDone }: { onDone: (key: string) => void }) {
       await Promise.all([client.invalidateQueries({ queryKey: ['access-keys'] }), client.invalidateQueries({ queryKey: ['key-groups'] })]);
       onDone(key);
     },
-    onError: (error) => form.setErrors(faultsByField(error)),
+    onError: (error) => showFaults(form, error),
   });
   return (
     <form onSubmit={form.onSubmit((values) => create.mutate(values))} noValidate>

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { useList, useSave } from '../../api/resources.ts';
 import { useProtocols } from '../../api/use-protocols.ts';
 import { FaultNotice } from '../../components/fault-notice.tsx';
-import { faultsByField } from '../../components/form-faults.ts';
+import { showFaults } from '../../components/form-faults.ts';
 
 const first = providerPresets[0]!;
 
@@ -50,7 +50,7 @@ export function UpstreamStep({ made, initial, onDone }: Props) {
       },
       {
         onSuccess: (stored) => onDone(stored.name, provider),
-        onError: (error) => form.setErrors(faultsByField(error, { api_keys: 'key' })),
+        onError: (error) => showFaults(form, error, { api_keys: 'key' }),
       },
     );
   };
