@@ -118,5 +118,7 @@ ${folders.map(describeProtocol).filter(Boolean).join('\n')}
 | --- | --- | --- |
 | \`response_format\` | downgraded | The answer does not fit the schema that was asked for, where the format was emulated |
 | \`max_tokens\` and its other names | downgraded | Raised or limited to what the model takes |
+| \`service_tier\` | renamed, dropped | Sent under the vendor’s own name to chat completions and Responses; a tier that it does not have is not sent |
+| \`user\` | renamed | Chat completions and Responses refuse ids of users over 64 characters: a hash was sent |
 `;
 }
