@@ -20,10 +20,12 @@ model-gateway setup CLIENT [--key KEY] [--model NAME] [--base-url URL] [--write]
                                            point a client (claude-code, codex, …) here
 `;
 
-// A pipe whose reader left (`| head`) is not a failure of ours.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', (error: NodeJS.ErrnoException) => error.code === 'EPIPE' || process.exit(1));
-
 const [name = process.env['SERVICE'] && process.env['SERVICE'] !== 'up' ? 'serve' : 'up', ...args] = process.argv.slice(2);
+const serves = name.startsWith('-') || name === 'up' || name === 'serve';
+// A pipe whose reader left (`| head`) is not a failure of ours, and no notice that finds a full disk ends what others are served by.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => error.code === 'EPIPE' || serves || process.exit(1));
+
 if (name === 'help' || name === '--help' || name === '-h') process.stdout.write(usage);
 else if (name.startsWith('-')) await run('up', [name, ...args]);
 else await run(name, process.argv.length > 2 ? args : [process.env['SERVICE'] ?? ''].filter((service) => service !== '' && service !== 'up'));
