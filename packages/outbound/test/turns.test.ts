@@ -62,6 +62,16 @@ describe('one turn', () => {
     expect(order).toEqual(['one 1', 'one 3', 'other 2']);
   });
 
+  test('much of one call does not wait, so that a pause in its midst still stops the socket', async () => {
+    const large = begin({ data: () => large.call.pause() });
+    large.data('a');
+    large.data('b'.repeat(20_000));
+    expect([large.seen.length, large.controls]).toEqual([3, ['pause']]);
+    large.data('c');
+    await turn();
+    expect(large.seen.at(-1)).toBe('c');
+  });
+
   test('what came before a connection broke is handed on before the fault', async () => {
     const { call, controller, seen, data } = begin();
     data('the last words');
