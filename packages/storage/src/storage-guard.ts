@@ -20,11 +20,16 @@ export interface GuardOptions {
 
 const isAway = (error: unknown): boolean => (error as { code?: unknown }).code === 'service_unavailable';
 
+/** In the driver's words: ours are the same for all of them. */
+const reasonOf = (error: unknown): string => String((error as { cause?: unknown } | undefined)?.cause ?? error);
+
 export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptions): StorageGuard {
   let migrated = false;
   let up = false;
   /** An absence was logged: its end is worth a line too. */
   let missed = false;
+  /** Why it was away last: it is asked every two seconds, and told when the reason is another. */
+  let told: string | undefined;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   const waiting: (() => void)[] = [];
@@ -32,7 +37,8 @@ export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptio
   const report = (now: boolean, error?: unknown) => {
     if (now && missed) logger.info({ mode: storage.mode }, 'the database answers again');
     else if (!now && up) logger.warn({ mode: storage.mode, error }, 'the database is away');
-    else if (!now && !migrated && error !== undefined) logger.warn({ mode: storage.mode, error }, 'the schema cannot be brought up to date yet');
+    else if (!now && !migrated && reasonOf(error) !== told) logger.warn({ mode: storage.mode, error }, 'the schema cannot be brought up to date yet');
+    told = now ? undefined : reasonOf(error);
     missed = !now;
     up = now;
   };

@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals';
+import { GatewayError } from '@model-gateway/errors';
+import type { Storage } from './open-storage.ts';
+import { guardStorage } from './storage-guard.ts';
+
+test('a database that was never there is told once for each reason, however often it is asked', async () => {
+  const lines: string[] = [];
+  const logger = { info: (_: object, text: string) => void lines.push(text), warn: (_: object, text: string) => void lines.push(text), error: () => undefined };
+  const causes = ['refused', 'refused', 'refused', 'wrong password', 'wrong password', 'refused'];
+  let asked = 0;
+  const migrate = async (): Promise<void> => {
+    const cause = causes[asked++];
+    if (cause !== undefined) throw new GatewayError('service_unavailable', { cause: new Error(cause) });
+  };
+  const guard = guardStorage({ storage: { mode: 'postgresql', migrate, ping: async () => undefined } as unknown as Storage, logger, intervalMs: 1 });
+  await guard.start();
+  expect(guard.up).toBe(false);
+  await new Promise<void>((resolve) => guard.whenMigrated(resolve));
+  for (const deadline = Date.now() + 20_000; !guard.up && Date.now() < deadline; ) await new Promise((resolve) => setTimeout(resolve, 5));
+  guard.stop();
+  const away = 'the schema cannot be brought up to date yet';
+  expect(lines).toEqual([away, away, away, 'the database answers again']);
+});
