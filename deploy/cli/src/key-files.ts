@@ -1,5 +1,5 @@
 /** Secrets that `up` makes for itself on a first run: files beside the database, readable by their owner alone. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '@model-gateway/config';
 import { generateMasterKey } from '@model-gateway/secrets';
@@ -23,7 +23,20 @@ export function prepareKeyFiles(config: Config): void {
       { cause },
     );
   }
+  if (config.storage.mode === 'sqlite') refuseUnwritable(config.process.dataDir);
   if (config.process.masterKey === null) makeKey(config, masterFile, generateMasterKey);
+}
+
+const notOurs: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM', 'EROFS']);
+
+/** The database would be away for ever, without a word why. A disk that is full for the moment is another matter. */
+function refuseUnwritable(folder: string): void {
+  try {
+    rmdirSync(mkdtempSync(join(folder, '.try-')));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (notOurs.has(code)) throw new ConfigError(`DATA_DIR "${folder}" cannot be written (${code}); accepted: a folder that can be written`, { cause });
+  }
 }
 
 function readKey(config: Config, file: string): string | null {
