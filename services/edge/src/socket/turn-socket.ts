@@ -17,6 +17,8 @@ const missedPings = 2;
 const mostTurns = 16;
 /** Requests that wait for their turn. */
 const mostWaiting = 32;
+/** Bytes that may wait for a peer to read them when it sends what is answered at once. */
+const mostUnread = 1024 * 1024;
 
 const closeCodes = { normal: 1000, goingAway: 1001, unsupportedData: 1003 } as const;
 
@@ -59,6 +61,8 @@ export class TurnSocket implements Rostered {
     socket.on('pong', () => {
       this.#unanswered = 0;
     });
+    // Answered by the library.
+    socket.on('ping', () => this.#awaitReader());
     // Told as `close` too; what broke a caller's connection is no news here.
     socket.on('error', () => socket.terminate());
     socket.on('close', () => this.#closed());
@@ -124,7 +128,18 @@ export class TurnSocket implements Rostered {
   }
 
   #send(frame: string): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(frame);
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#socket.send(frame);
+    this.#awaitReader();
+  }
+
+  /** Who sends and does not read is not heard until it has read: else its answers would pile up here without end. */
+  #awaitReader(): void {
+    const socket = this.#socket;
+    if (socket.isPaused || socket.bufferedAmount <= mostUnread) return;
+    socket.pause();
+    // It goes out behind all that waits.
+    socket.ping('', false, () => socket.resume());
   }
 
   #turnOver(lane: string, turn: TurnResponse): void {

@@ -1,0 +1,56 @@
+/** A WebSocket whose peer sends and does not read. */
+import { EventEmitter } from 'node:events';
+import { expect, test } from '@jest/globals';
+import { TurnSocket } from '../src/socket/turn-socket.ts';
+
+/** As much of a WebSocket as answers need; nobody reads what it sends until `read`. */
+class UnreadSocket extends EventEmitter {
+  readonly OPEN = 1;
+  readonly readyState = 1;
+  isPaused = false;
+  bufferedAmount = 0;
+  #flushed: (() => void)[] = [];
+  send(frame: string): void {
+    this.bufferedAmount += frame.length;
+  }
+  ping(_data: string, _mask: boolean, done: () => void): void {
+    this.#flushed.push(done);
+  }
+  pause(): void {
+    this.isPaused = true;
+  }
+  resume(): void {
+    this.isPaused = false;
+  }
+  read(): void {
+    this.bufferedAmount = 0;
+    for (const done of this.#flushed.splice(0)) done();
+  }
+}
+
+function open(): UnreadSocket {
+  const socket = new UnreadSocket();
+  const room = { config: { keepAliveMs: 3_600_000 }, sockets: { add: () => undefined, remove: () => undefined }, draining: false };
+  const session = { read: () => ({ answer: ['no'.repeat(500)] }) };
+  new TurnSocket(socket as never, {} as never, {} as never, session as never, {} as never, room as never);
+  return socket;
+}
+
+test.each(['message', 'ping'])('is not heard while more than a mebibyte of answers waits for it, and is heard again once it has read (%s)', (kind) => {
+  const socket = open();
+  const say = () => {
+    socket.emit(kind, Buffer.from('x'), false);
+    // The library's own answer.
+    if (kind === 'ping') socket.bufferedAmount += 1000;
+  };
+  for (let said = 0; said < 100; said++) say();
+  expect(socket.isPaused).toBe(false);
+  for (let said = 0; said < 10_000 && !socket.isPaused; said++) say();
+  expect(socket.isPaused).toBe(true);
+  expect(socket.bufferedAmount).toBeLessThan(1024 * 1024 + 2000);
+  socket.read();
+  expect(socket.isPaused).toBe(false);
+  say();
+  expect(socket.isPaused).toBe(false);
+  socket.emit('close');
+});
