@@ -70,6 +70,20 @@ describe.each(protocols)('a %s upstream', (protocol) => {
     expect(row).toMatchObject({ status: 502, error_code: 'upstream_redirect', attempts: [{ status: 307, error_code: 'redirect' }] });
   });
 
+  test.each([
+    ['nest too deep', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
+    ['are no words', '[{"toString":1,"valueOf":1}]'],
+  ])('may name a place in values that %s: its caller hears of it all the same', async (_what, loc) => {
+    const { status, row } = await ask(protocol, protocol, false, {
+      status: 400,
+      contentType: 'application/json',
+      body: `{"error":{"detail":[{"loc":${loc},"msg":"bad words"}]}}`,
+      ending: 'end',
+    });
+    expect(status).toBe(400);
+    expect(row).toMatchObject({ status: 400, error_code: 'upstream_rejected' });
+  });
+
   test('may say no in words that nest too deep to be printed again: its caller hears of it all the same', async () => {
     const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
     const { status, text, row } = await ask(protocol, protocol, false, {

@@ -3,4 +3,5 @@ export * from './event-stream.ts';
 export type { EventStreamHeaders } from './event-stream-headers.ts';
 export * from './framing-error.ts';
 export * from './json-array.ts';
+export * from './pieces.ts';
 export * from './sse.ts';

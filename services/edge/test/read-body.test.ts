@@ -33,6 +33,25 @@ test('all bytes, in order, held against the budget until they are released once'
   expect(budget.held).toBe(0);
 });
 
+test('bytes that come one by one are put together while they come', async () => {
+  const joined: number[] = [];
+  const { concat } = Buffer;
+  Buffer.concat = (list, length) => {
+    joined.push(list.length);
+    return length === undefined ? concat(list) : concat(list, length);
+  };
+  try {
+    const request = incoming();
+    const reading = read(request, 10_000, new BodyBudget(10_000));
+    for (let sent = 0; sent < 5000; sent++) request.emit('data', Buffer.of(0x20));
+    request.end();
+    expect((await reading).bytes.length).toBe(5000);
+    expect(Math.max(...joined)).toBe(1024);
+  } finally {
+    Buffer.concat = concat;
+  }
+});
+
 test('a body above the cap is refused while it is read, and its share of the budget goes back', async () => {
   const budget = new BodyBudget(1000);
   const request = incoming();

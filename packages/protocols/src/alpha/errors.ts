@@ -133,11 +133,16 @@ function readWords(json: unknown, text: string, status: number | undefined): Wor
   };
 }
 
+/** What a place is written with. Anything else may not even have words: a value that nests too deep cannot be joined. */
+const isStep = (step: unknown): boolean => typeof step === 'string' || typeof step === 'number';
+
 /** `detail` of the Python servers: a sentence, or a list of `{loc, msg}`. */
 function readDetail(detail: unknown): string | undefined {
   const list = asArray(detail);
   if (!list) return asString(detail) ?? asString(own(detail, 'message'));
-  return list.map((entry) => [(asArray(own(entry, 'loc')) ?? []).join('.'), asString(own(entry, 'msg')) ?? ''].filter(Boolean).join(': ')).join('; ');
+  return list
+    .map((entry) => [(asArray(own(entry, 'loc')) ?? []).filter(isStep).join('.'), asString(own(entry, 'msg')) ?? ''].filter(Boolean).join(': '))
+    .join('; ');
 }
 
 /** Plain text as it is; a page of HTML says nothing that a caller could use. */

@@ -1,5 +1,6 @@
 /** Asks an upstream, with one of its own keys, which models it has. */
 import { sealedAs } from '@model-gateway/contracts';
+import { Pieces } from '@model-gateway/framing';
 import { createEgressReader, type Outbound, readCustomHeaders, signRequest } from '@model-gateway/outbound';
 import type { Target } from '@model-gateway/protocols';
 import { compileHeaders, noFacts, renderHeaders } from '@model-gateway/rewrite';
@@ -66,7 +67,7 @@ function countEntries(list: unknown): number {
 
 function send(outbound: Outbound, request: Parameters<Outbound['send']>[0]): Promise<{ status: number; bytes: Buffer }> {
   return new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
+    const pieces = new Pieces();
     let size = 0;
     let status = 0;
     const call = outbound.send(request, {
@@ -75,10 +76,10 @@ function send(outbound: Outbound, request: Parameters<Outbound['send']>[0]): Pro
       },
       data: (chunk) => {
         size += chunk.length;
-        if (size <= maxBytes) parts.push(chunk);
+        if (size <= maxBytes) pieces.add(chunk);
         else call.abort(new Problem('upstream_bad_reply', 'The list of models is larger than 8 MiB.'));
       },
-      end: () => resolve({ status, bytes: Buffer.concat(parts) }),
+      end: () => resolve({ status, bytes: pieces.take() }),
       error: (fault) => {
         if (size > maxBytes) return reject(new Problem('upstream_bad_reply', 'The list of models is larger than 8 MiB.'));
         reject(new Problem(fault.class === 'timeout' ? 'upstream_timeout' : 'upstream_unavailable', fault.message));

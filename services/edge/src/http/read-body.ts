@@ -1,6 +1,7 @@
 /** Collects a request body within its caps, counting what all bodies together hold. */
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '@model-gateway/errors';
+import { Pieces } from '@model-gateway/framing';
 import { Cohort } from '@model-gateway/roster';
 
 /** Bodies whose last byte came in this turn. */
@@ -53,7 +54,7 @@ export class HeldBody {
 export function readBody(request: IncomingMessage, maxBytes: number, budget: BodyBudget): Promise<HeldBody> {
   checkHeaders(request, maxBytes);
   return new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
+    const pieces = new Pieces();
     let size = 0;
     let over = false;
     const fail = (error: GatewayError): void => {
@@ -69,15 +70,13 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
       if (size + chunk.length > maxBytes) return fail(new GatewayError('payload_too_large'));
       if (!budget.take(chunk.length)) return fail(new GatewayError('overloaded', { message: 'The gateway holds too many request bodies.' }));
       size += chunk.length;
-      parts.push(chunk);
+      pieces.add(chunk);
     });
     request.on('end', () => {
       if (over) return;
       over = true;
-      const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts, size);
       // The listeners live as long as the request does: the pieces must not live with them.
-      parts.length = 0;
-      const held = new HeldBody(bytes, budget);
+      const held = new HeldBody(pieces.take(), budget);
       arrivals.add(() => resolve(held));
     });
     const gone = (error?: Error): void => {

@@ -1,5 +1,6 @@
 /** Sends one prepared attempt and carries its reply to the caller; resolves with how it went. */
 import { type GatewayError, isGatewayError, toGatewayError } from '@model-gateway/errors';
+import { Pieces } from '@model-gateway/framing';
 import type { OutboundCall } from '@model-gateway/outbound';
 import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
@@ -66,7 +67,7 @@ class Attempt {
   #mode: Mode = 'waiting';
   #status: number | null = null;
   #headers: Record<string, string> = {};
-  #parts: Buffer[] = [];
+  readonly #parts = new Pieces();
   #size = 0;
   #begun = false;
   #pump: Pump | undefined;
@@ -109,18 +110,25 @@ class Attempt {
       {
         head: (status, replyHeaders) => this.#head(status, replyHeaders),
         data: (chunk) => this.#data(chunk),
-        end: () => {
-          this.#end();
-          this.#release();
-        },
-        error: (fault) => {
-          // The status says what is wrong, whether its words came in full or not.
-          if (this.#mode === 'error' && !this.#settled) this.#finishError(false);
-          else this.#settle({ fault: outboundFault(fault, this.#status !== null), committed: this.#sink.committed, status: this.#status });
-          this.#release();
-        },
+        end: () => this.#conclude(() => this.#end()),
+        error: (fault) =>
+          this.#conclude(() => {
+            // The status says what is wrong, whether its words came in full or not.
+            if (this.#mode === 'error' && !this.#settled) this.#finishError(false);
+            else this.#settle({ fault: outboundFault(fault, this.#status !== null), committed: this.#sink.committed, status: this.#status });
+          }),
       },
     );
+  }
+
+  /** Nothing is heard of a call after its end: whatever reading the reply meets, the attempt is settled here, or its caller would wait for ever. */
+  #conclude(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      this.#unreadable(error);
+    }
+    this.#release();
   }
 
   #head(status: number, headers: Record<string, string>): void {
@@ -163,14 +171,13 @@ class Attempt {
     this.#begun = this.#lookAtFirst(chunk) || this.#size + chunk.length > maxBlankBytes;
     if (!this.#begun) {
       this.#size += chunk.length;
-      this.#parts.push(chunk);
+      this.#parts.add(chunk);
       return;
     }
-    if (this.#parts.length === 0) return this.#take(chunk);
-    const begun = Buffer.concat([...this.#parts, chunk]);
-    this.#parts = [];
+    if (this.#parts.isEmpty) return this.#take(chunk);
+    this.#parts.add(chunk);
     this.#size = 0;
-    this.#take(begun);
+    this.#take(this.#parts.take());
   }
 
   #take(chunk: Buffer): void {
@@ -191,7 +198,7 @@ class Attempt {
       return;
     }
     if (this.#folded) this.#feed(chunk);
-    else this.#parts.push(chunk);
+    else this.#parts.add(chunk);
   }
 
   #feed(chunk: Buffer): void {
@@ -221,7 +228,7 @@ class Attempt {
     if (status < 400)
       return this.#settle({ fault: { class: 'server', status, code: 'redirect', message: 'the upstream answered with a redirect' }, committed: false, status });
     // Before anything is cut out of it: half a credential would no longer be recognised.
-    const text = Buffer.concat(this.#parts).toString('utf8');
+    const text = this.#parts.take().toString('utf8');
     const body = whole || isJsonObject(text) ? this.#room.redactor.redact(text) : '';
     this.#settle({ fault: this.#prepared.upstream.readError(status, this.#headers, body), committed: false, status, body });
   }
@@ -258,7 +265,7 @@ class Attempt {
   }
 
   #finishWhole(): void {
-    const bytes = withoutMark(this.#parts.length === 1 && this.#parts[0] ? this.#parts[0] : Buffer.concat(this.#parts));
+    const bytes = withoutMark(this.#parts.take());
     const script = runResponseScript(this.#call, this.#prepared, bytes, this.#answer, this.#room);
     if (!script) return this.#readWhole(bytes);
     script.then(

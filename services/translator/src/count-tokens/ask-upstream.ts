@@ -1,4 +1,5 @@
 /** One call of an upstream's own token counter. */
+import { Pieces } from '@model-gateway/framing';
 import { callHeaders } from '../attempt/headers.ts';
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
@@ -11,7 +12,7 @@ const maxBytes = 64 * 1024;
 export async function sendCount(call: Call, prepared: Prepared, sink: ReplySink, room: Room): Promise<{ status: number | null; tokens: number | null }> {
   const headers = await callHeaders(call, prepared, room);
   return new Promise((resolve) => {
-    const parts: Buffer[] = [];
+    const pieces = new Pieces();
     let size = 0;
     let status: number | null = null;
     const sent = room.outbound.send(
@@ -30,9 +31,9 @@ export async function sendCount(call: Call, prepared: Prepared, sink: ReplySink,
         data: (chunk) => {
           size += chunk.length;
           if (size > maxBytes) sent.abort('count too large');
-          else parts.push(chunk);
+          else pieces.add(chunk);
         },
-        end: () => resolve({ status, tokens: status === 200 ? readCount(prepared, Buffer.concat(parts).toString('utf8')) : null }),
+        end: () => resolve({ status, tokens: status === 200 ? readCount(prepared, pieces.take().toString('utf8')) : null }),
         error: () => resolve({ status, tokens: null }),
       },
     );

@@ -1,4 +1,5 @@
 /** Fetches one address that a caller named, through the dialer that refuses private ranges: bounded in size and time, never redirected. */
+import { Pieces } from '@model-gateway/framing';
 import type { Outbound } from '@model-gateway/outbound';
 import { sniffType } from './sniff.ts';
 
@@ -21,7 +22,7 @@ export interface FetchLimits {
 export function fetchUrl(outbound: Outbound, url: string, { maxBytes, totalMs, signal }: FetchLimits): Promise<FetchedFile | null> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(null);
-    const parts: Buffer[] = [];
+    const pieces = new Pieces();
     let size = 0;
     let said: string | null = null;
     const call = outbound.send(
@@ -39,9 +40,9 @@ export function fetchUrl(outbound: Outbound, url: string, { maxBytes, totalMs, s
         data(chunk) {
           size += chunk.length;
           if (size > maxBytes) stop();
-          else parts.push(chunk);
+          else pieces.add(chunk);
         },
-        end: () => finish(said === null ? null : readFile(Buffer.concat(parts), said)),
+        end: () => finish(said === null ? null : readFile(pieces.take(), said)),
         error: () => finish(null),
       },
     );
