@@ -1,6 +1,7 @@
 import type { Usage } from '@model-gateway/contracts';
 import type { ChatEvent } from '../chat/event.ts';
 import { LeadingThinking } from '../kit/leading-thinking.ts';
+import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
@@ -37,6 +38,7 @@ export class AlphaReader implements ReplyReader {
   #refused = false;
   #finish: string | null = null;
   readonly #calls = new CallReader(() => this.#newBlock());
+  readonly #losses = new Losses();
 
   /** `upstreamModelId`: whose reply it is, where that is known. Vendors that run their own models alone leave no tags in a text. */
   constructor(upstreamModelId = '') {
@@ -76,6 +78,7 @@ export class AlphaReader implements ReplyReader {
     if (choices.length > 0 || asString(own(chunk, 'id'))) this.#start(chunk, events);
     const choice = choices.find((candidate) => (asNumber(own(candidate, 'index')) ?? 0) === 0);
     if (choice !== undefined) this.#readChoice(choice, events);
+    if (choices.length > (choice === undefined ? 0 : 1)) this.#losses.add('reply.choices', 'dropped', 'Further answers have no place.');
     const usage = readChunkUsage(chunk);
     if (!usage || this.#over) return;
     this.#start(chunk, events);
@@ -106,11 +109,11 @@ export class AlphaReader implements ReplyReader {
       this.#refused = true;
       this.#say('refusal', refusal, events);
     }
-    // While the text is open to which annotations belong.
+    // While the text is open to which annotations and probabilities belong.
     this.#readRaw('message', message, rawMessageFields, events);
+    this.#readRaw('choice', choice, rawChoiceFields, events);
     this.#readCalls(message, events);
     this.#readMessageProof(message, events);
-    this.#readRaw('choice', choice, rawChoiceFields, events);
     this.#readReason(choice, events);
   }
 
@@ -169,10 +172,18 @@ export class AlphaReader implements ReplyReader {
     for (const part of asArray(content) ?? []) {
       const thinking = own(part, 'thinking');
       const text = thinking === undefined ? (asString(part) ?? asString(own(part, 'text')) ?? '') : readThinkingText(thinking);
-      if (text === '') continue;
+      if (text === '') {
+        this.#losePart(part);
+        continue;
+      }
       this.#endLeading(events);
       this.#say(thinking === undefined ? 'text' : 'thinking', text, events);
     }
+  }
+
+  #losePart(part: unknown): void {
+    const type = asString(own(part, 'type')) ?? 'text';
+    if (type !== 'text' && type !== 'thinking') this.#losses.add('reply.content', 'dropped', 'A part that is no text has no place.');
   }
 
   #readText(text: string, events: ChatEvent[]): void {
@@ -276,7 +287,12 @@ export class AlphaReader implements ReplyReader {
     this.#calls.closeAll(events);
     const native = this.#finish ?? '';
     events.push(
-      { type: 'finish', reason: readFinish(native, { toolCall: this.#calls.any, refusal: this.#refused }), ...(native !== '' && { native }) },
+      {
+        type: 'finish',
+        reason: readFinish(native, { toolCall: this.#calls.any, refusal: this.#refused }),
+        ...(native !== '' && { native }),
+        ...(this.#losses.list.length > 0 && { lost: this.#losses.list }),
+      },
       { type: 'end' },
     );
   }

@@ -84,6 +84,7 @@ export class MessageSteps {
   #openBlock(index: number, block: BlockStart): Step | null {
     switch (block.type) {
       case 'text':
+        if (block.phase !== undefined) this.losses.add('reply.phase', 'dropped', 'What a text is for is not told here.');
         this.#blocks.set(index, { kind: 'text', from: this.#said, cited: [] });
         return null;
       case 'refusal':

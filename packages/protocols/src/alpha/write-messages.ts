@@ -103,6 +103,7 @@ function writeAssistant(turn: Turn, page: Page): WireRequestMessage[] {
   let refusal = '';
   for (const part of turn.parts) {
     if (part.type === 'text') {
+      if (part.phase !== undefined) page.losses.add('messages.phase', 'dropped', 'What a text was for is not told here.');
       if (calls.length > 0) page.losses.add('messages.order', 'downgraded', 'Text that followed a tool call went before it.');
       texts.push(part);
     } else if (part.type === 'thinking') thinking.push(part);

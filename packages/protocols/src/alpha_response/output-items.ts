@@ -34,6 +34,7 @@ export class MessageItem implements OutputItem {
   readonly #phase: string | undefined;
   readonly #annotations: unknown[] = [];
   readonly #cited: CitedPage[] = [];
+  readonly #probabilities: JsonObject[] = [];
   readonly #text = new GrowingText();
 
   constructor(place: Place, kind: 'text' | 'refusal', phase: string | undefined) {
@@ -62,6 +63,11 @@ export class MessageItem implements OutputItem {
     return print('response.output_text.annotation.added', { ...at(this), content_index: 0, annotation_index: this.#annotations.length - 1, annotation });
   }
 
+  /** How likely the tokens so far were; told when the text ends. */
+  probe(probabilities: readonly JsonObject[]): void {
+    for (const one of probabilities) this.#probabilities.push(one);
+  }
+
   /** Pages that another vendor cites; they are told when the text ends, since those without a place stand for all of it. */
   cite(pages: readonly CitedPage[]): void {
     this.#cited.push(...pages);
@@ -77,7 +83,7 @@ export class MessageItem implements OutputItem {
     const done =
       this.#kind === 'refusal'
         ? print('response.refusal.done', { ...at(this), content_index: 0, refusal: `${this.#text}` })
-        : print('response.output_text.done', { ...at(this), content_index: 0, text: `${this.#text}`, logprobs: [] });
+        : print('response.output_text.done', { ...at(this), content_index: 0, text: `${this.#text}`, logprobs: this.#probabilities });
     const text =
       cited.join('') +
       done +
@@ -88,7 +94,7 @@ export class MessageItem implements OutputItem {
 
   #part(): OutputTextPart | RefusalContentPart {
     if (this.#kind === 'refusal') return { type: 'refusal', refusal: `${this.#text}` };
-    return { type: 'output_text', annotations: [...this.#annotations], logprobs: [], text: `${this.#text}` };
+    return { type: 'output_text', annotations: [...this.#annotations], logprobs: this.#probabilities, text: `${this.#text}` };
   }
 
   #item(status: string, content: unknown[]): JsonObject {

@@ -22,9 +22,30 @@ function readPart(entry: unknown, path: string, losses: Losses): ContentPart[] {
   if (!part || type === undefined) throw invalid(`${path}.type`, 'must be a string');
   const read = readers.get(type);
   const parts = read?.(part, path) ?? null;
-  if (parts) return [parts];
+  if (parts) {
+    declareRest(part, type, losses);
+    return [parts];
+  }
   losses.add(path, 'dropped', 'This kind of content has no counterpart in other protocols.');
   return [];
+}
+
+/** What a part says beside its content. Token probabilities of an earlier reply are nothing that a model reads. */
+const partFields: ReadonlySet<string> = new Set(
+  'type text refusal image_url file_id detail filename file_data file_url input_audio data format prompt_cache_breakpoint cache_control annotations logprobs'.split(
+    ' ',
+  ),
+);
+
+function declareRest(part: JsonObject, type: string, losses: Losses): void {
+  if ((asArray(own(part, 'annotations'))?.length ?? 0) > 0) losses.add('content.annotations', 'dropped', 'Citations of earlier replies are not replayed.');
+  const detail = own(part, 'detail');
+  if (type === 'input_file' && detail !== undefined && detail !== 'auto')
+    losses.add('content.detail', 'dropped', 'How closely a file is read is asked for here alone.');
+  for (const key of Object.keys(part)) {
+    if (partFields.has(key) || own(part, key) === undefined) continue;
+    losses.add(/^[a-z][a-z0-9_]{0,40}$/i.test(key) ? `content.${key}` : 'content.(unnamed)', 'dropped', 'The field has no counterpart in other protocols.');
+  }
 }
 
 type PartReader = (part: JsonObject, path: string) => ContentPart;

@@ -1,6 +1,7 @@
 /** Output items into blocks. Keyed on `output_index` (and the part's index) alone: one vendor's proxy changes item ids between events of one item. */
 import type { BlockStart, ChatEvent } from '../chat/event.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { readProbabilities } from './token-probabilities.ts';
 import { joinNamespace } from './tools.ts';
 import { annotationKind } from './wire.ts';
 
@@ -104,6 +105,15 @@ export class ItemBlocks {
     this.#emit({ type: 'block-end', index });
   }
 
+  /** Those of a whole text: pieces of a stream tell them too, without the bytes of the tokens. */
+  #probe(logprobs: unknown): void {
+    const value = readProbabilities(logprobs);
+    if (!value) return;
+    const index = this.#next++;
+    this.#emit({ type: 'block-start', index, block: { type: 'raw', protocol: 'alpha', value } });
+    this.#emit({ type: 'block-end', index });
+  }
+
   endPart(event: JsonObject): void {
     const item = this.#items.get(indexOf(event));
     const part = asObject(own(event, 'part'));
@@ -165,6 +175,7 @@ export class ItemBlocks {
     if (block.ended) return;
     const text = asString(own(part, kind === 'refusal' ? 'refusal' : 'text'));
     if (text && !block.written) this.#text(block, text);
+    this.#probe(own(part, 'logprobs'));
     if (cite) for (const annotation of asArray(own(part, 'annotations')) ?? []) if (asObject(annotation)) this.#cite(annotation as JsonObject);
     this.#end(block);
   }

@@ -5,6 +5,7 @@ import { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
 import { cannotCompact, ItemReader } from './read-items.ts';
+import { included } from './token-probabilities.ts';
 import { declareToolLosses, noTools, readToolChoice, readTools } from './tools.ts';
 import { echoFields, type RequestEcho } from './wire.ts';
 
@@ -15,7 +16,6 @@ const unsupported: Readonly<Record<string, { detail: string; harmless?: unknown 
   context_management: { detail: 'Compaction is done by the vendor.' },
   prompt_cache_retention: { detail: 'How long a cache is kept is a matter of the vendor.' },
   prompt_cache_options: { detail: 'Caching is steered differently elsewhere.' },
-  top_logprobs: { detail: 'Token probabilities are not carried between protocols.', harmless: 0 },
   moderation: { detail: 'Moderation is done by the vendor.' },
 };
 
@@ -23,7 +23,7 @@ const unsupported: Readonly<Record<string, { detail: string; harmless?: unknown 
 const understood: ReadonlySet<string> = new Set(
   (
     'model input instructions tools tool_choice parallel_tool_calls text reasoning max_output_tokens temperature top_p user safety_identifier metadata ' +
-    'service_tier prompt_cache_key stream stream_options store background include previous_response_id client_metadata'
+    'service_tier prompt_cache_key stream stream_options store background include top_logprobs previous_response_id client_metadata'
   ).split(' '),
 );
 
@@ -85,7 +85,7 @@ function declareUnsupported(body: JsonObject, losses: Losses): void {
   if (own(body, 'previous_response_id') !== undefined)
     losses.add('previous_response_id', 'dropped', 'The turn is not stored here; only the input of this request was used.');
   (asArray(own(body, 'include')) ?? []).forEach((entry, index) => {
-    if (entry !== 'reasoning.encrypted_content') losses.add(`include.${index}`, 'dropped', 'It asks for data that only its vendor has.');
+    if (entry !== 'reasoning.encrypted_content' && entry !== included) losses.add(`include.${index}`, 'dropped', 'It asks for data that only its vendor has.');
   });
 }
 
@@ -100,7 +100,14 @@ function readInstructions(body: JsonObject, items: ItemReader): { text: string }
 }
 
 function readSampling(body: JsonObject): Sampling {
-  return defined({ maxTokens: number(body, 'max_output_tokens'), temperature: number(body, 'temperature'), topP: number(body, 'top_p') });
+  const top = number(body, 'top_logprobs') || undefined;
+  return defined({
+    maxTokens: number(body, 'max_output_tokens'),
+    temperature: number(body, 'temperature'),
+    topP: number(body, 'top_p'),
+    logprobs: top !== undefined || asArray(own(body, 'include'))?.includes(included) ? true : undefined,
+    topLogprobs: top,
+  });
 }
 
 const efforts: ReadonlySet<string> = new Set(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);

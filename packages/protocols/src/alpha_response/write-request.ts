@@ -1,15 +1,16 @@
 /** The canonical request into a Responses body. */
 import type { Thinking } from '@model-gateway/model-families';
-import type { Conversation, OutputFormat, Reasoning } from '../chat/conversation.ts';
+import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import { pairCallIds } from '../kit/call-ids.ts';
 import { familyOf } from '../kit/family.ts';
 import { Losses } from '../kit/losses.ts';
-import type { JsonObject } from '../kit/read.ts';
+import { type JsonObject, own } from '../kit/read.ts';
 import { fitServiceTier } from '../kit/service-tier.ts';
 import { shortId } from '../kit/short-id.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
 import { fitUser } from '../kit/user-label.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import { included } from './token-probabilities.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 import { ItemWriter } from './write-items.ts';
 
@@ -31,15 +32,17 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     reasoning: writeReasoning(conversation.reasoning, familyOf(context.target).thinking, losses),
     text: writeText(conversation, losses),
   };
-  if (context.operation === 'generate') Object.assign(body, writeCall(conversation, context, losses));
+  if (context.operation === 'generate') Object.assign(body, writeCall(conversation, context, own(body['reasoning'], 'effort'), losses));
   for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];
   return { body, losses: losses.list };
 }
 
 /** What only a real call has: limits, delivery and storage; counting refuses these fields. */
-function writeCall(conversation: Conversation, context: WriteRequestContext, losses: Losses): JsonObject {
+function writeCall(conversation: Conversation, context: WriteRequestContext, effort: unknown, losses: Losses): JsonObject {
   declareLosses(conversation, losses);
   const { sampling } = conversation;
+  const probable = asksProbabilities(sampling, context, effort, losses);
+  const include = [...(reasonless.test(context.target.upstreamModelId) ? [] : ['reasoning.encrypted_content']), ...(probable ? [included] : [])];
   if (sampling.maxTokens !== undefined && sampling.maxTokens < fewestTokens)
     losses.add('max_output_tokens', 'downgraded', `Raised to ${fewestTokens}, the least this endpoint takes.`);
   return {
@@ -52,9 +55,23 @@ function writeCall(conversation: Conversation, context: WriteRequestContext, los
     // The caller holds the conversation and no later request names this reply, so the upstream has nothing to keep; what it would have kept of
     // the reasoning comes back as proof instead, sealed for the caller, and any account or node can take the next turn.
     store: false,
-    include: reasonless.test(context.target.upstreamModelId) ? undefined : ['reasoning.encrypted_content'],
+    include: include.length > 0 ? include : undefined,
+    top_logprobs: probable ? sampling.topLogprobs : undefined,
     stream: context.stream || undefined,
   };
+}
+
+/** Models whose sampling is fixed answer 400 when asked how likely their tokens were, unless they do not reason. */
+function asksProbabilities({ logprobs, topLogprobs }: Sampling, { target }: WriteRequestContext, effort: unknown, losses: Losses): boolean {
+  if (!logprobs) {
+    if (topLogprobs) losses.add('top_logprobs', 'dropped', 'Token probabilities were not asked for.');
+    return false;
+  }
+  const family = familyOf(target);
+  if (!family.sampling.fixed || (family.thinking.optional && effort === 'none')) return true;
+  losses.add('logprobs', 'dropped', 'This model tells no token probabilities.');
+  if (topLogprobs) losses.add('top_logprobs', 'dropped', 'This model tells no token probabilities.');
+  return false;
 }
 
 function writeInput(conversation: Conversation, context: WriteRequestContext, losses: Losses): JsonObject {
@@ -82,8 +99,6 @@ function declareLosses(conversation: Conversation, losses: Losses): void {
     presence_penalty: sampling.presencePenalty || undefined,
     frequency_penalty: sampling.frequencyPenalty || undefined,
     n: sampling.choices === 1 ? undefined : sampling.choices,
-    logprobs: sampling.logprobs || undefined,
-    top_logprobs: sampling.topLogprobs || undefined,
     logit_bias: sampling.logitBias,
   };
   for (const [field, value] of Object.entries(missing)) if (value !== undefined) losses.add(field, 'dropped', 'This endpoint has no such field.');

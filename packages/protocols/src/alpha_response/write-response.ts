@@ -10,6 +10,7 @@ import type { ReplyContext, ReplyWriter } from '../protocol.ts';
 import { shellName } from './local-shell.ts';
 import { CallItem, CustomCallItem, MessageItem, type OutputItem, type Print, RawItem, ReasoningItem, ShellCallItem } from './output-items.ts';
 import { writeEnding } from './stop-reasons.ts';
+import { writeProbabilities } from './token-probabilities.ts';
 import { writeUsage } from './usage.ts';
 import { annotationKind, newResponse, printEvent, type RequestEcho } from './wire.ts';
 
@@ -59,6 +60,7 @@ export class ResponseWriter implements ReplyWriter {
       case 'start':
         return this.#start();
       case 'block-start':
+        if (event.block.type === 'raw' && this.#probe(event.block)) return this.#start();
         if (event.block.type === 'raw' && this.#isCitation(event.block)) return this.#start() + this.#citeRaw(event.block);
         return this.#start() + this.#settle(false) + this.#openBlock(event.index, event.block);
       case 'text-delta':
@@ -153,6 +155,13 @@ export class ResponseWriter implements ReplyWriter {
     const item = new RawItem({ id, outputIndex: this.#items++ }, this.#seal({ ...value, id }));
     this.#open.set(index, { item });
     return item.open(this.#print);
+  }
+
+  /** Whether it told how likely the tokens of the newest text were, which is then noted on it. */
+  #probe(block: RawBlock): boolean {
+    const probabilities = this.#text && writeProbabilities(block);
+    if (probabilities) this.#text?.probe(probabilities);
+    return probabilities !== undefined;
   }
 
   #isCitation({ protocol: spoken, value }: RawBlock): boolean {

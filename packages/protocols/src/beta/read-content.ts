@@ -45,7 +45,7 @@ const readers: ReadonlyMap<string, BlockReader> = new Map<string, BlockReader>([
   ['document', (block, path, losses) => [readDocument(block, path, losses)]],
   ['tool_reference', (block) => [{ type: 'text', text: tellReference(block) }]],
   ['search_result', (block, path, losses) => [readSearchResult(block, path, losses)]],
-  ['tool_use', (block, path) => [readToolUse(block, path)]],
+  ['tool_use', (block, path, losses) => [readToolUse(block, path, losses)]],
   ['tool_result', (block, path, losses) => [readToolResult(block, path, losses)]],
   ['thinking', (block, path) => [readThinking(block, path)]],
   ['redacted_thinking', (block, path) => [readRedacted(block, path)]],
@@ -131,7 +131,10 @@ function readSearchResult(block: JsonObject, path: string, losses: LossList): Te
   return { type: 'text', text: [...heading, plainText(own(block, 'content'))].join('\n'), ...readCache(block) };
 }
 
-function readToolUse(block: JsonObject, path: string): ToolCallPart {
+function readToolUse(block: JsonObject, path: string, losses: LossList): ToolCallPart {
+  const caller = asString(own(own(block, 'caller'), 'type'));
+  if (caller !== undefined && caller !== 'direct') losses.dropped('tool_use.caller', 'calls that code of the vendor made are told as the model’s own');
+  if (own(block, 'toolset_name') !== undefined) losses.dropped('tool_use.toolset_name', 'toolsets exist at their own vendor alone');
   const input = own(block, 'input');
   return {
     type: 'tool-call',

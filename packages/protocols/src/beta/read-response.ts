@@ -1,9 +1,10 @@
-import type { Usage } from '@model-gateway/contracts';
+import type { Loss, Usage } from '@model-gateway/contracts';
 /** An upstream's reply, streamed or whole, → canonical events. Never throws on content: what is missing or odd counts as absent. */
 import type { ChatEvent } from '../chat/event.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { faultOf } from './errors.ts';
+import { LossList } from './losses.ts';
 import { readStopReason } from './stop-reasons.ts';
 import { mergeUsage, readUsage } from './usage.ts';
 
@@ -29,6 +30,7 @@ class BetaReader implements ReplyReader {
   #over = false;
   #calledTool = false;
   #usage: JsonObject = {};
+  readonly #losses = new LossList();
 
   read(record: StreamRecord): ChatEvent[] {
     return this.readEvent(asString(own(record.json, 'type')) ?? record.event, record.json);
@@ -57,6 +59,7 @@ class BetaReader implements ReplyReader {
     const message = own(json, 'message');
     const id = asString(own(message, 'id'));
     const model = asString(own(message, 'model'));
+    this.#loseFacts(message);
     return [{ type: 'start', ...(id !== undefined && { id }), ...(model !== undefined && { model }) }, ...this.#report(own(message, 'usage'))];
   }
 
@@ -86,6 +89,8 @@ class BetaReader implements ReplyReader {
   messageDelta(json: unknown): ChatEvent[] {
     const delta = own(json, 'delta');
     const native = asString(own(delta, 'stop_reason'));
+    this.#loseFacts(delta);
+    this.#loseFacts(json);
     const finish = native === undefined ? [] : this.#finish(native, delta);
     return [...this.#begin(), ...finish, ...this.#report(own(json, 'usage'))];
   }
@@ -135,6 +140,7 @@ class BetaReader implements ReplyReader {
         return [{ type: 'block-start', index, block: { type: 'redacted-thinking', data: asString(own(content, 'data')) ?? '' } }];
       case 'tool': {
         this.#calledTool = true;
+        this.#loseCaller(content);
         const input = asObject(own(content, 'input'));
         block.wholeInput = input === undefined ? '' : JSON.stringify(input);
         const call = { id: asString(own(content, 'id')) ?? '', name: asString(own(content, 'name')) ?? '' };
@@ -164,10 +170,31 @@ class BetaReader implements ReplyReader {
     const events = [...this.#open.keys()].flatMap((place) => this.#closePlace(place));
     const explanation = asString(own(own(delta, 'stop_details'), 'explanation'));
     if (native === 'refusal' && this.#blocks === 0 && explanation !== undefined) events.push(...this.#explain(explanation));
+    else if (own(delta, 'stop_details') !== undefined) this.#losses.dropped('reply.stop_details', 'why it stopped is told in one word');
     const stopSequence = asString(own(delta, 'stop_sequence'));
     const reason = native === undefined ? (this.#calledTool ? 'tool-calls' : 'other') : readStopReason(native, this.#calledTool);
-    events.push({ type: 'finish', reason, ...(stopSequence !== undefined && { stopSequence }), ...(native !== undefined && { native }) });
+    events.push({
+      type: 'finish',
+      reason,
+      ...(stopSequence !== undefined && { stopSequence }),
+      ...(native !== undefined && { native }),
+      ...lostIn(this.#losses),
+    });
     return events;
+  }
+
+  #loseFacts(holder: unknown): void {
+    if (own(holder, 'container') !== undefined) this.#losses.dropped('reply.container', 'where its vendor ran code');
+    if (asArray(own(own(holder, 'context_management'), 'applied_edits'))?.length)
+      this.#losses.dropped('reply.context_management', 'what its vendor took out of the conversation');
+    const counts = Object.values(asObject(own(own(holder, 'usage'), 'server_tool_use')) ?? {});
+    if (counts.some((count) => typeof count === 'number' && count > 0)) this.#losses.dropped('reply.usage.server_tool_use', 'how often its vendor ran tools');
+  }
+
+  #loseCaller(call: JsonObject): void {
+    const caller = asString(own(own(call, 'caller'), 'type'));
+    if (caller !== undefined && caller !== 'direct') this.#losses.dropped('reply.tool_use.caller', 'which code of the vendor called');
+    if (own(call, 'toolset_name') !== undefined) this.#losses.dropped('reply.tool_use.toolset_name', 'toolsets exist at their own vendor alone');
   }
 
   /** A refusal may come without any block; its explanation is then all there is to show. */
@@ -180,6 +207,8 @@ class BetaReader implements ReplyReader {
     ];
   }
 }
+
+const lostIn = ({ list }: LossList): { lost?: readonly Loss[] } => (list.length === 0 ? {} : { lost: list });
 
 const handlers: ReadonlyMap<string, (reader: BetaReader, json: unknown) => ChatEvent[]> = new Map([
   ['message_start', (reader, json) => reader.messageStart(json)],

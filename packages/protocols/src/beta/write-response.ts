@@ -24,6 +24,7 @@ type Finish = Extract<ChatEvent, { type: 'finish' }>;
 /** Blocks that this wire has no place for are not shown; told once here for the stream and the whole reply. */
 function isShown(start: BlockStart, losses: LossList): boolean {
   if (start.type === 'raw' && start.protocol !== 'beta') losses.dropped('content', 'a block that only its own vendor understands');
+  if (start.type === 'text' && start.phase !== undefined) losses.dropped('content.phase', 'what a text is for is not told here');
   if (start.type === 'tool-call' && start.custom) losses.add('tool_use.input', 'emulated', 'free text is wrapped as `input`');
   return !(start.type === 'raw' && start.protocol !== 'beta') && !(start.type === 'redacted-thinking' && start.data === '');
 }

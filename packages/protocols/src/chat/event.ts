@@ -1,4 +1,4 @@
-import type { Usage } from '@model-gateway/contracts';
+import type { Loss, Usage } from '@model-gateway/contracts';
 
 /** Why a reply ended, in no vendor's words. `pause`: send the turn back to go on. */
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'refusal' | 'stop-sequence' | 'pause' | 'context-window' | 'other';
@@ -33,7 +33,13 @@ export type ChatEvent =
   | { type: 'raw-delta'; index: number; value: unknown }
   | { type: 'block-end'; index: number }
   | { type: 'usage'; usage: Usage /** Not counted by the upstream. */; estimated?: boolean }
-  | { type: 'finish'; reason: FinishReason /** Which stop sequence was hit. */; stopSequence?: string; native?: string }
+  | {
+      type: 'finish';
+      reason: FinishReason /** Which stop sequence was hit. */;
+      stopSequence?: string;
+      native?: string /** What the upstream said that no event can carry. */;
+      lost?: readonly Loss[];
+    }
   | { type: 'error'; error: UpstreamFault }
   | { type: 'end' };
 

@@ -2,6 +2,7 @@ import type { Conversation, MediaPart, Part, TextPart, ThinkingPart, ToolCallPar
 import { pairCallIds } from '../kit/call-ids.ts';
 import type { Losses } from '../kit/losses.ts';
 import { shortId } from '../kit/short-id.ts';
+import { tellsPhase } from '../kit/text-phase.ts';
 import type { WriteRequestContext } from '../protocol.ts';
 import { isMultimodal } from './endpoint.ts';
 import type { WireCall, WireMessage, WirePart } from './wire.ts';
@@ -34,6 +35,7 @@ const writeTexts = (text: string, page: Page): string | WirePart[] => (page.mult
 
 function writeTurn(turn: Turn, page: Page): WireMessage[] {
   if (turn.name !== undefined) page.losses.add('messages.name', 'dropped', 'Turns have no names here.');
+  if (tellsPhase(turn)) page.losses.add('messages.phase', 'dropped', 'What a text was for is not told here.');
   if (turn.role === 'assistant') return writeAssistant(turn, page);
   if (turn.role === 'system') {
     const text = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');

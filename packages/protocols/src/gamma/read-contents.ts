@@ -71,6 +71,7 @@ function appendModelPart(parts: Part[], part: Part): void {
 
 function readPart(part: unknown, path: string, pairing: Pairing, losses: LossList): Part[] {
   if (!asObject(part)) throw invalid(path, 'must be an object');
+  if (field(part, 'partMetadata') !== undefined) losses.add('contents.parts.partMetadata', 'dropped', 'What is noted on a part has no counterpart.');
   const signature = readSignature(part);
   const proof = signature === undefined ? {} : { signature };
   const call = objectField(part, 'functionCall');

@@ -3,7 +3,7 @@ import type { ChatEvent } from '../chat/event.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readErrorValue } from './errors.ts';
-import { field, listField, objectField, textField } from './fields.ts';
+import { field, LossList, listField, objectField, textField } from './fields.ts';
 import { PartialArguments } from './partial-arguments.ts';
 import { readFinishReason } from './stop-reasons.ts';
 import { readProbabilities } from './token-probabilities.ts';
@@ -26,6 +26,7 @@ export class GammaReplyReader implements ReplyReader {
   #blockReason: string | undefined;
   readonly #usage = new UsageReader();
   readonly #facts = new Map<string, unknown>();
+  readonly #losses = new LossList();
 
   read(record: StreamRecord): ChatEvent[] {
     if (record.json !== undefined) this.take(record.json);
@@ -68,7 +69,10 @@ export class GammaReplyReader implements ReplyReader {
     for (const candidate of listField(chunk, 'candidates')) {
       // Further candidates are for callers that speak this protocol, and pass verbatim.
       if ((asNumber(field(candidate, 'index')) ?? 0) === 0) this.#candidate(candidate);
+      else this.#losses.add('reply.candidates', 'dropped', 'Further answers have no place.');
     }
+    if (listField(field(chunk, 'promptFeedback'), 'safetyRatings').length > 0)
+      this.#losses.add('reply.promptFeedback', 'dropped', 'How a filter rated the prompt has no place.');
     const blocked = textField(field(chunk, 'promptFeedback'), 'blockReason');
     if (blocked !== undefined && blocked !== 'BLOCK_REASON_UNSPECIFIED') this.#blockReason = blocked;
     // On each chunk, so that a stream that breaks is metered as far as it came.
@@ -102,6 +106,8 @@ export class GammaReplyReader implements ReplyReader {
       const value = objectField(candidate, name);
       if (value && Object.keys(value).length > 0) this.#facts.set(name, value);
     }
+    if (listField(candidate, 'safetyRatings').length > 0) this.#losses.add('reply.safetyRatings', 'dropped', 'How a filter rated the answer has no place.');
+    if (textField(candidate, 'finishMessage')) this.#losses.add('reply.finishMessage', 'dropped', 'Why it ended is told in one word.');
     const word = textField(candidate, 'finishReason');
     if (word !== undefined && word !== '' && word !== 'FINISH_REASON_UNSPECIFIED') this.#finishWord = word;
   }
@@ -190,9 +196,10 @@ export class GammaReplyReader implements ReplyReader {
     this.#done = true;
     this.#closeBlock(this.#finishWord !== 'STOP');
     if (this.#facts.size > 0) this.#raw({ candidate: Object.fromEntries(this.#facts) });
+    const lost = this.#losses.list.length === 0 ? {} : { lost: this.#losses.list };
     if (this.#finishWord !== undefined) {
-      this.#emit({ type: 'finish', reason: readFinishReason(this.#finishWord, this.#hasCalls), native: this.#finishWord });
-    } else this.#emit({ type: 'finish', reason: 'content-filter', native: this.#blockReason! });
+      this.#emit({ type: 'finish', reason: readFinishReason(this.#finishWord, this.#hasCalls), native: this.#finishWord, ...lost });
+    } else this.#emit({ type: 'finish', reason: 'content-filter', native: this.#blockReason!, ...lost });
     if (this.#usage.any) this.#emit({ type: 'usage', usage: this.#usage.usage });
     this.#emit({ type: 'end' });
   }

@@ -1,6 +1,7 @@
 /** Prints turns as `contents`: roles alternate, results follow their calls in order, proofs go back where they came from. */
 import type { Conversation, MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
 import { asObject, type JsonObject } from '../kit/read.ts';
+import { tellsPhase } from '../kit/text-phase.ts';
 import type { WriteRequestContext } from '../protocol.ts';
 import { type Family, findFamily } from './families.ts';
 import type { LossList } from './fields.ts';
@@ -29,6 +30,7 @@ function groupTurns(conversation: Conversation, losses: LossList): Group[] {
   for (const turn of conversation.turns) {
     if (turn.role === 'system') losses.add('messages.role', 'downgraded', 'A system message between turns was sent as user text.');
     if (turn.name !== undefined) losses.add('messages.name', 'dropped', 'Names of speakers have no counterpart.');
+    if (tellsPhase(turn)) losses.add('messages.phase', 'dropped', 'What a text was for has no counterpart.');
     const role = turn.role === 'assistant' ? 'model' : 'user';
     const last = groups.at(-1);
     // One by one: a spread call has a limit, and a caller decides how many parts there are.

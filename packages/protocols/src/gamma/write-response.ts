@@ -34,6 +34,11 @@ class PartWriter {
     this.#context = context;
   }
 
+  begin(start: BlockStart): OpenBlock {
+    if (start.type === 'text' && start.phase !== undefined) this.losses.add('response.phase', 'dropped', 'What a text is for has no counterpart.');
+    return { start, text: '' };
+  }
+
   /** Notes readable reasoning; a proof of its own makes the note needless. */
   think(text: string, signed: boolean): void {
     this.#thought = signed ? '' : this.#thought + text;
@@ -147,7 +152,7 @@ export class GammaReplyWriter implements ReplyWriter {
   write(event: ChatEvent): string {
     switch (event.type) {
       case 'block-start':
-        this.#blocks.set(event.index, { start: event.block, text: '' });
+        this.#blocks.set(event.index, this.#parts.begin(event.block));
         return '';
       case 'text-delta':
       case 'thinking-delta':
@@ -214,7 +219,7 @@ export class GammaReplyWriter implements ReplyWriter {
 export function writeWhole(message: Message, context: ReplyContext): { body: unknown; losses: Loss[] } {
   const writer = new PartWriter(context);
   const parts = message.blocks.flatMap((block): unknown[] => {
-    const open: OpenBlock = { start: block.start, text: block.text };
+    const open: OpenBlock = { ...writer.begin(block.start), text: block.text };
     if (block.signature !== undefined) open.signature = writer.seal(block.signature);
     const kind = block.start.type;
     if (kind !== 'raw') for (const delta of block.deltas ?? []) writer.cite(delta);

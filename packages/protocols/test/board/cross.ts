@@ -125,7 +125,8 @@ export function unwrapped(
 ): { read: ChatEvent[]; losses: readonly Loss[] } {
   const unwrapper = emulation && new OutputUnwrapper(emulation);
   const read = unwrapper?.read(events) ?? [...events];
-  return { read: bridge?.restore(read) ?? read, losses: unwrapper?.losses ?? [] };
+  const lost = events.flatMap((event) => (event.type === 'finish' ? [...(event.lost ?? [])] : []));
+  return { read: bridge?.restore(read) ?? read, losses: [...(unwrapper?.losses ?? []), ...lost] };
 }
 
 /** Each record with its edits, as the pump sends it on. */

@@ -54,6 +54,28 @@ describe('an optional field of an SDK is carried, or a loss names it', () => {
   }
 });
 
+describe('an earlier reply of Responses that comes back', () => {
+  const said = (more: object, part: object = {}) =>
+    withField(bodies['alpha_response']!, ['input', 4], {
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'x', annotations: [], logprobs: [], ...part }],
+      ...more,
+    });
+  const filed = (more: object) =>
+    withField(bodies['alpha_response']!, ['input', 0, 'content', 2], { type: 'input_file', file_data: 'data:application/pdf;base64,AAAA', ...more });
+
+  test('names its phase, its citations and the detail of its files as lost, and nothing without them', () => {
+    for (const pair of pairsOf('alpha_response')) {
+      const fields = (body: Body) => ask(pair, body).losses.map(({ field }) => field);
+      expect(fields(said({ phase: 'commentary' })).filter((field) => /phase/.test(field))).toHaveLength(1);
+      expect(fields(said({}, { annotations: [{ type: 'file_path', file_id: 'f', index: 0 }] }))).toContain('content.annotations');
+      expect(fields(filed({ detail: 'high' }))).toContain('content.detail');
+      expect([...fields(said({})), ...fields(filed({ detail: 'auto' }))].filter((field) => /phase|^content\./.test(field))).toEqual([]);
+    }
+  });
+});
+
 describe('what a caller may send is not what every upstream takes', () => {
   const asks = (client: string, path: Path, value: unknown): Body => withField(bodies[client]!, path, value);
 

@@ -42,6 +42,7 @@ export class TranslatedPassage implements Passage {
   }
 
   whole(_bytes: Buffer, _json: unknown, events: readonly ChatEvent[]): string {
+    for (const event of events) if (event.type === 'finish' && event.lost) this.#call.lose(event.lost);
     const message = foldEvents(this.#bridge?.restore(events) ?? events);
     if (!this.#call.meter.usage) message.usage = this.#estimate();
     const { body, losses } = this.#call.client.writeWhole(message, this.#context);
@@ -53,6 +54,7 @@ export class TranslatedPassage implements Passage {
     this.#writer ??= this.#call.client.createWriter(this.#context);
     let out = '';
     for (const event of this.#bridge?.restore(events) ?? events) {
+      if (event.type === 'finish' && event.lost) this.#call.lose(event.lost);
       if (event.type === 'end') out += this.#writeEstimate(this.#writer);
       out += this.#writer.write(event);
     }
