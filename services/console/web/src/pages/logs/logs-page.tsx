@@ -11,10 +11,11 @@ import { formatNumber } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { isRange, ranges } from '../../components/range-select.tsx';
 import { tellFault } from '../../components/tell-fault.ts';
+import { join } from './join-rows.ts';
 import { filterNames, LogFilters } from './log-filters.tsx';
 import { LogTable } from './log-table.tsx';
 import { RequestDrawer } from './request-drawer.tsx';
-import { merge, useLive, usePast } from './use-rows.ts';
+import { useLive, usePast } from './use-rows.ts';
 
 export function LogsPage() {
   const { t } = useTranslation('logs');
@@ -30,7 +31,7 @@ export function LogsPage() {
   const [opened, setOpened] = useState<LogRow | null>(null);
   const past = usePast(filters, ranges[range]);
   const live = useLive(filters, following);
-  const rows = useMemo(() => merge(live.rows, past.data?.pages.flatMap(({ items }) => items) ?? []), [live.rows, past.data]);
+  const rows = useMemo(() => join(live.rows, past.data?.pages.flatMap(({ items }) => items) ?? []), [live.rows, past.data]);
   const { hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = past;
   useEffect(() => {
     if (live.connections > 1) void refetch();

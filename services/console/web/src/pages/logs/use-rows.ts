@@ -5,14 +5,13 @@ import { useEffect, useState } from 'react';
 import { call } from '../../api/client.ts';
 import type { LogRow, Query } from '../../api/stats.ts';
 import { streamCall } from '../../api/stream.ts';
+import { merge } from './join-rows.ts';
 
 interface LogPage {
   items: LogRow[];
   next_cursor: string | null;
 }
 
-/** So many stay of those that came live; older ones are read again by a reload. */
-const mostLive = 2_000;
 const retryMs = 2_000;
 const gatherMs = 150;
 
@@ -88,17 +87,4 @@ export function useLive(filters: Query, on: boolean): Live {
     };
   }, [search, on]);
   return live;
-}
-
-/** A row that replaces another takes its place. */
-export function merge(fresh: readonly LogRow[], rest: readonly LogRow[]): LogRow[] {
-  const seen = new Set<string>();
-  const rows: LogRow[] = [];
-  for (const row of [...fresh, ...rest]) {
-    if (seen.has(row.id)) continue;
-    seen.add(row.id);
-    rows.push(row);
-    if (rows.length >= mostLive + rest.length) break;
-  }
-  return rows;
 }

@@ -1,0 +1,25 @@
+/** Which row stands where in the log, live and after a break. */
+import { expect, test } from '@jest/globals';
+import type { LogRow } from '../../api/stats.ts';
+import { join, merge } from './join-rows.ts';
+
+const row = (id: string, more: Partial<LogRow> = {}) => ({ id, ...more }) as LogRow;
+const ids = (rows: readonly LogRow[]) => rows.map(({ id }) => id);
+
+test('live rows stand above those of the past', () => {
+  expect(ids(join([row('d'), row('c')], [row('b'), row('a')]))).toEqual(['d', 'c', 'b', 'a']);
+});
+
+test('after a break, what was missed stands between what came live before it and after it', () => {
+  // b came live, c was missed and is read with the past, d came live again.
+  expect(ids(join([row('d'), row('b')], [row('c'), row('b'), row('a')]))).toEqual(['d', 'c', 'b', 'a']);
+});
+
+test('a live row is newer than the same one of the past, and stands once', () => {
+  const joined = join([row('b', { status: 499 })], [row('c'), row('b', { status: 200 }), row('b', { status: 200 })]);
+  expect(joined).toEqual([row('c'), row('b', { status: 499 })]);
+});
+
+test('a row that comes live again replaces the earlier one', () => {
+  expect(merge([row('a', { status: 499 })], [row('b'), row('a', { status: 200 })])).toEqual([row('a', { status: 499 }), row('b')]);
+});

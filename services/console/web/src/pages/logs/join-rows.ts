@@ -1,0 +1,29 @@
+/** Rows of the log in one list: those that finished while one looks on, and those of the past. */
+import type { LogRow } from '../../api/stats.ts';
+
+/** So many stay of those that came live; older ones are read again by a reload. */
+const mostLive = 2_000;
+
+/** A row that replaces another takes its place. */
+export function merge(fresh: readonly LogRow[], rest: readonly LogRow[]): LogRow[] {
+  const seen = new Set<string>();
+  const rows: LogRow[] = [];
+  for (const row of [...fresh, ...rest]) {
+    if (seen.has(row.id)) continue;
+    seen.add(row.id);
+    rows.push(row);
+    if (rows.length >= mostLive + rest.length) break;
+  }
+  return rows;
+}
+
+/** Live rows above those of the past. What the past has too, read again after a break, stands where it has it: rows that were missed lie between. */
+export function join(live: readonly LogRow[], past: readonly LogRow[]): LogRow[] {
+  const latest = new Map(live.map((row) => [row.id, row]));
+  const known = past.map((row) => {
+    const newer = latest.get(row.id);
+    latest.delete(row.id);
+    return newer ?? row;
+  });
+  return merge([...latest.values()], known);
+}
