@@ -30,6 +30,21 @@ test('lines are written in order, and a flush writes what waits', async () => {
   }
 });
 
+test('what is said in the turn of a flush stands in order behind what was said before', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lines-'));
+  const file = join(folder, 'log');
+  const fd = openSync(file, 'w');
+  try {
+    const writer = createLineWriter({ fd, most: 1 << 20, lostLine });
+    for (const line of ['one\n', 'two\n', 'last\n']) writer.write(line);
+    writer.flush();
+    expect(readFileSync(file, 'utf8')).toBe('one\ntwo\nlast\n');
+  } finally {
+    closeSync(fd);
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('a reader who is behind costs neither time nor memory: what is too much is lost, and told once it reads', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lines-'));
   const pipe = join(folder, 'pipe');

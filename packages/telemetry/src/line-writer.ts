@@ -33,8 +33,15 @@ export function createLineWriter({ fd, most, lostLine }: LineWriterOptions): Lin
   let chunk: Buffer = nothing;
   let writing = false;
   let retry: NodeJS.Timeout | undefined;
+  let due = false;
   let isGone = false;
   let lost = 0;
+
+  /** What is said in one turn goes together, and a flush in it, before the process ends, finds nothing that was begun and could be overtaken. */
+  function endOfTurn(): void {
+    due = false;
+    next();
+  }
 
   function next(): void {
     if (writing || retry !== undefined) return;
@@ -79,7 +86,9 @@ export function createLineWriter({ fd, most, lostLine }: LineWriterOptions): Lin
       if (isGone) return;
       if (waiting.length + chunk.length + line.length > most) lost++;
       else waiting += line;
-      next();
+      if (due || writing || retry !== undefined) return;
+      due = true;
+      setImmediate(endOfTurn);
     },
     flush() {
       // What the system is writing already is its own to end.
@@ -87,11 +96,11 @@ export function createLineWriter({ fd, most, lostLine }: LineWriterOptions): Lin
       if (!writing) chunk = nothing;
       waiting = '';
       const until = performance.now() + longestFlushMs;
-      while (left.length > 0) {
+      while (left.length > 0 && performance.now() < until) {
         try {
           left = left.subarray(writeSync(fd, left));
         } catch (error) {
-          if (!busy.has(codeOf(error)) || performance.now() > until) return;
+          if (!busy.has(codeOf(error))) return;
           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
         }
       }
