@@ -2,6 +2,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -145,6 +147,37 @@ test('--watch applies whatever takes the place of the file, time after time', as
     const ended = new Promise((resolve) => watcher.once('exit', resolve));
     watcher.kill('SIGKILL');
     await ended;
+  }
+});
+
+test('--watch misses nothing that changes while it applies', async () => {
+  const file = write('busy.yaml', 'one');
+  const heard: string[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (text) => {
+      body += text;
+    });
+    request.on('end', () => {
+      if (heard.push(body) === 1) write('busy.yaml', 'two');
+      response.end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const target = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const watcher = spawn(process.execPath, ['--no-warnings', main, 'apply', '--watch', '--json', '-f', file, '--url', target], {
+    env: environment,
+    stdio: 'ignore',
+  });
+  const ended = new Promise((resolve) => watcher.once('exit', resolve));
+  try {
+    await until(async () => heard.includes('two'), 'the second version');
+    expect(heard).toEqual(['one', 'two']);
+  } finally {
+    watcher.kill('SIGKILL');
+    await ended;
+    server.closeAllConnections();
+    server.close();
   }
 });
 

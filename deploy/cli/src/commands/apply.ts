@@ -1,5 +1,6 @@
 /** `model-gateway apply -f gateway.yaml`: the same configuration as a file, all or nothing. */
-import { readFileSync, watchFile } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ConfigError } from '@model-gateway/config';
 import { type ApiClient, createApiClient } from './api-client.ts';
@@ -24,8 +25,8 @@ export async function apply(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   if (values.watch && file === '-') throw new ConfigError('--watch is for a file, and -f is "-"; accepted: the path of a file');
   const client = createApiClient(values.url, env);
   const once = (): Promise<void> => applyFile(client, file, { dryRun: values['dry-run'], json: values.json, env });
-  await once();
-  if (values.watch) applyChanges(file, once);
+  if (values.watch) await applyChanges(file, once);
+  else await once();
 }
 
 async function applyFile(client: ApiClient, file: string, { dryRun, json, env }: { dryRun: boolean; json: boolean; env: NodeJS.ProcessEnv }): Promise<void> {
@@ -50,11 +51,28 @@ export function resolveReferences(text: string, env: NodeJS.ProcessEnv): string 
   });
 }
 
-/** Looks at the file's name, not at what it names now: editors and mounted configurations put another file in its place. */
-function applyChanges(file: string, apply: () => Promise<void>): void {
-  let last = Promise.resolve();
-  watchFile(file, { interval: lookMs }, (now, before) => {
-    if (now.mtimeMs === before.mtimeMs && now.ino === before.ino && now.size === before.size) return;
-    last = last.then(apply).catch((error: unknown) => void process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`));
-  });
+/** Which file has the name now, and as of when; empty while there is none that may be looked at: whoever reads it says so. */
+function versionOf(file: string): string {
+  try {
+    const { ino, size, mtimeMs } = statSync(file);
+    return `${ino} ${size} ${mtimeMs}`;
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Looks at the file's name, not at what it names now: editors and mounted configurations put another file in its place. What changes while a
+ * version is applied is seen at the next look. Never resolves; rejects when the first application fails.
+ */
+async function applyChanges(file: string, apply: () => Promise<void>): Promise<never> {
+  let seen = versionOf(file);
+  await apply();
+  for (;;) {
+    await sleep(lookMs);
+    const version = versionOf(file);
+    if (version === seen) continue;
+    seen = version;
+    await apply().catch((error: unknown) => void process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`));
+  }
 }
