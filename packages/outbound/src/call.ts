@@ -79,7 +79,7 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
   }
 
   resume(): void {
-    if (this.#ended || !this.#paused) return;
+    if (this.#ended || this.#complete || !this.#paused) return;
     this.#paused = false;
     this.#since = this.#options.now();
     this.#inflater?.resume();
