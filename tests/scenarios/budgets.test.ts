@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { type Arrangement, splitAvailable, startGateway, type TestGateway, until } from '../support/gateway.ts';
-import { findRedisServer, type RedisServer, redisAvailable, startRedisServer } from '../support/redis-server.ts';
+import { type RedisServer, redisAvailable, redisWay, startRedisServer } from '../support/redis-server.ts';
 
-const sharing = splitAvailable('budgets of several processes') && redisAvailable('budgets of several processes') && findRedisServer() !== null;
+const sharing = splitAvailable('budgets of several processes') && redisAvailable('budgets of several processes') && redisWay('') !== null;
 
 /** What the fake's replies cost: a family's reference price is 2.5 and 10 dollars for a million tokens, and it writes at most 16,384 at once. */
 const priced = 'gpt-4o';

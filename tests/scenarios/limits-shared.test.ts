@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { splitAvailable, startGateway, type TestGateway, until } from '../support/gateway.ts';
-import { findRedisServer, type RedisServer, redisAvailable, startRedisServer } from '../support/redis-server.ts';
+import { type RedisServer, redisAvailable, redisWay, startRedisServer } from '../support/redis-server.ts';
 
-const possible = splitAvailable('limits shared by processes') && redisAvailable('limits shared by processes') && findRedisServer() !== null;
+const possible = splitAvailable('limits shared by processes') && redisAvailable('limits shared by processes') && redisWay('') !== null;
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 (possible ? describe : describe.skip)('two edges, two translators, one Redis', () => {

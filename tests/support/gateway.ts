@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { AccessKeyInput, BalancerPin, KeyGroupInput, LoadBalancerInput, ModelInput, RequestRow, UpstreamInput } from '@model-gateway/contracts';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { GatewayProcess, type ManagedProcess } from './managed-process.ts';
-import { findNatsServer, type NatsServer, startNatsServer } from './nats-server.ts';
+import { type NatsServer, natsWay, startNatsServer } from './nats-server.ts';
 import { writeNatsUsers } from './nats-users.ts';
 import { openTestPostgres, postgresAvailable, type TestPostgres } from './postgres.ts';
 
@@ -77,7 +77,7 @@ export interface TestGateway {
 
 /** Whether the split arrangement can run here. Says so loudly when not, and fails under `CI=true`: a suite that silently does not run proves nothing. */
 export function splitAvailable(suite: string): boolean {
-  const missing = [...(findNatsServer() ? [] : ['nats-server']), ...(postgresAvailable() ? [] : ['PostgreSQL'])];
+  const missing = [...(natsWay() ? [] : ['nats-server']), ...(postgresAvailable() ? [] : ['PostgreSQL'])];
   if (missing.length === 0) return true;
   const message = `${suite} DID NOT RUN in the split arrangement: no ${missing.join(' and no ')} on this machine`;
   if (process.env['CI'] === 'true') throw new Error(message);

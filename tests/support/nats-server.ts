@@ -1,9 +1,10 @@
 /** A real nats-server for suites: its own port and store directory, with the means to stop, kill and restart it. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { chooseWay, noWay, type ServerContainer, startContainer, type Way } from './containers.ts';
 import { freePort } from './free-port.ts';
 
 export interface NatsServer {
@@ -12,7 +13,10 @@ export interface NatsServer {
   readonly monitorUrl: string | null;
   /** false: `NATS_URL` named it, so it cannot be stopped, killed or restarted from here. */
   readonly managed: boolean;
+  /** null: it runs in a container, or is not ours. */
   readonly pid: number | null;
+  /** SIGSTOP and the like. */
+  signal(name: NodeJS.Signals): Promise<void>;
   /** Starts it again after `stop` or `kill`, on the same port and store. */
   start(): Promise<void>;
   /** SIGTERM, and SIGKILL after five seconds, since a server with a full store ignores the first. */
@@ -45,20 +49,23 @@ export function findNatsServer(): string | null {
  * a suite that silently does not run proves nothing.
  */
 export function natsAvailable(suite: string): boolean {
-  if (process.env['NATS_URL'] || findNatsServer()) return true;
-  const message = `${suite} DID NOT RUN: no nats-server on PATH or in /usr/sbin, and NATS_URL is not set`;
+  if (natsWay()) return true;
+  const message = `${suite} DID NOT RUN: ${nowhere}`;
   if (process.env['CI'] === 'true') throw new Error(message);
   process.stderr.write(`${message}\n`);
   return false;
 }
 
-/** Starts a server, or names the one of `NATS_URL`. Throws when there is neither. */
+const nowhere = noWay('nats-server', 'NATS_URL', 'nats-server');
+export const natsWay = (): Way | null => chooseWay({ given: process.env['NATS_URL'], binary: findNatsServer() !== null });
+
+/** Starts a server, or names the one of `NATS_URL`. Throws when there is no way to one. */
 export async function startNatsServer(options: ServerOptions = {}): Promise<NatsServer> {
-  const given = process.env['NATS_URL'];
-  if (given) return externalServer(given);
-  const binary = findNatsServer();
-  if (!binary) throw new Error('no nats-server found: install it (Debian: apt-get install nats-server) or set NATS_URL');
-  const server = new LocalServer(binary, await freePort(), await freePort(), options);
+  const way = natsWay();
+  if (way === null) throw new Error(nowhere);
+  if (way === 'given') return externalServer(process.env['NATS_URL']!);
+  if (way === 'container') return containedServer(options);
+  const server = new LocalServer(findNatsServer()!, await freePort(), await freePort(), options);
   await server.start();
   return server;
 }
@@ -101,10 +108,14 @@ class LocalServer implements NatsServer {
     process.once('exit', () => child.kill('SIGKILL'));
     for (const deadline = Date.now() + startMs; Date.now() < deadline; ) {
       if (child.exitCode !== null || child.signalCode !== null) break;
-      if (await answers(this.port)) return;
+      if (await answers('127.0.0.1', this.port)) return;
       await sleep(25);
     }
     throw new Error(`nats-server did not start: ${log}`);
+  }
+
+  async signal(name: NodeJS.Signals): Promise<void> {
+    this.child?.kill(name);
   }
 
   async stop(): Promise<void> {
@@ -138,16 +149,60 @@ class LocalServer implements NatsServer {
   }
 }
 
+/** A store directory of the suite's own stays outside: in a container the store lives as long as the container. */
+async function containedServer({ extraArguments = [], env = {} }: ServerOptions): Promise<NatsServer> {
+  const begin = (ports: readonly number[] = []): Promise<ServerContainer> =>
+    startContainer({
+      service: 'nats',
+      ports: [4222, 8222],
+      outside: ports,
+      command: ['-p', '4222', '-m', '8222', '-js', '-sd', '/data', ...extraArguments],
+      env,
+      files: extraArguments.filter((argument) => argument.startsWith('/') && existsSync(argument)),
+    });
+  let container = await begin();
+  const { host, ports } = container;
+  const ready = async (): Promise<void> => {
+    for (const deadline = Date.now() + startMs; Date.now() < deadline; await sleep(25)) if (await answers(host, ports[0]!)) return;
+    throw new Error('nats-server did not start in its container');
+  };
+  await ready();
+  const start = async (): Promise<void> => {
+    await container.start();
+    await ready();
+  };
+  return {
+    url: `nats://${host}:${ports[0]}`,
+    monitorUrl: `http://${host}:${ports[1]}`,
+    managed: true,
+    pid: null,
+    signal: (name) => container.signal(name),
+    start,
+    stop: () => container.stop(),
+    kill: () => container.kill(),
+    async restart({ loseStore = false } = {}) {
+      if (!loseStore) {
+        await container.kill();
+        return start();
+      }
+      await container.remove();
+      container = await begin(ports);
+      await ready();
+    },
+    dispose: () => container.remove(),
+  };
+}
+
 function externalServer(url: string): NatsServer {
   const refuse = () => Promise.reject(new Error('the server of NATS_URL is not ours to stop; unset NATS_URL for this suite'));
   const nothing = () => Promise.resolve();
-  return { url, monitorUrl: null, managed: false, pid: null, start: nothing, stop: refuse, kill: refuse, restart: refuse, dispose: nothing };
+  return { url, monitorUrl: null, managed: false, pid: null, signal: refuse, start: nothing, stop: refuse, kill: refuse, restart: refuse, dispose: nothing };
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Whether the server greets on its port. */
-function answers(port: number): Promise<boolean> {
+function answers(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = new Socket();
     const done = (up: boolean) => {
@@ -157,6 +212,6 @@ function answers(port: number): Promise<boolean> {
     socket.once('data', () => done(true));
     socket.once('error', () => done(false));
     socket.setTimeout(500, () => done(false));
-    socket.connect(port, '127.0.0.1');
+    socket.connect(port, host);
   });
 }

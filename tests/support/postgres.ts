@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL for tests: a fresh database on the server of DATABASE_URL, else on a server of our own from the machine's binaries.
- * Without either, `openTestPostgres` rejects; `postgresAvailable` tells beforehand, and is never false in CI: there a missing server must fail loudly.
+ * A real PostgreSQL for tests: a fresh database on the server of DATABASE_URL, else on a server of our own from the machine's binaries, else in a
+ * container. Without any of them `openTestPostgres` rejects; `postgresAvailable` tells beforehand, and is never false in CI: there a missing server must fail loudly.
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { chooseWay, noWay, startContainer, type Way } from './containers.ts';
 import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
@@ -30,15 +31,43 @@ const binaries = (): string | undefined => {
   return versions.map((version) => join(installations, version, 'bin')).find((folder) => existsSync(join(folder, 'initdb')));
 };
 
-export const postgresAvailable = (): boolean => Boolean(process.env['DATABASE_URL'] ?? binaries()) || process.env['CI'] === 'true';
+const postgresWay = (): Way | null => chooseWay({ given: process.env['DATABASE_URL'], binary: binaries() !== undefined });
+
+export const postgresAvailable = (): boolean => process.env['CI'] === 'true' || postgresWay() !== null;
 
 /** `sharedBuffers`: of a server of our own; tests keep little, a bench wants what a server has by default. */
 export async function openTestPostgres({ sharedBuffers = '16MB' }: { sharedBuffers?: string } = {}): Promise<TestPostgres> {
-  const given = process.env['DATABASE_URL'];
-  if (given) return onServer(given, []);
-  const folder = binaries();
-  if (!folder) throw new Error(`PostgreSQL tests need DATABASE_URL or the server's binaries under ${installations}`);
-  return startServer(folder, sharedBuffers);
+  const way = postgresWay();
+  if (way === null) throw new Error(noWay('PostgreSQL', 'DATABASE_URL', 'postgresql'));
+  if (way === 'given') return onServer(process.env['DATABASE_URL']!, []);
+  return way === 'container' ? startContained(sharedBuffers) : startServer(binaries()!, sharedBuffers);
+}
+
+async function startContained(sharedBuffers: string): Promise<TestPostgres> {
+  const container = await startContainer({
+    service: 'postgres',
+    ports: [5432],
+    command: ['-c', 'fsync=off', '-c', `shared_buffers=${sharedBuffers}`],
+    env: { POSTGRES_USER: 'gateway', POSTGRES_HOST_AUTH_METHOD: 'trust' },
+  });
+  const adminUrl = `postgresql://gateway@${container.host}:${container.ports[0]}/postgres`;
+  let runs = true;
+  const kill = async () => {
+    runs = false;
+    await container.kill();
+  };
+  await answering(adminUrl, () => false);
+  return {
+    createDatabase: onServer(adminUrl, []).createDatabase,
+    kill,
+    async restart() {
+      if (runs) await kill();
+      await container.start();
+      runs = true;
+      await answering(adminUrl, () => false);
+    },
+    stop: () => container.remove(),
+  };
 }
 
 function onServer(adminUrl: string, created: string[]): TestPostgres {
@@ -109,15 +138,19 @@ async function unprivileged(home: string): Promise<(command: string, argumentLis
 
 async function launch(command: string, argumentList: string[], adminUrl: string) {
   const server = spawn(command, argumentList, { stdio: 'ignore', cwd: '/' });
+  await answering(adminUrl, () => server.exitCode !== null);
+  return server;
+}
+
+async function answering(adminUrl: string, ended: () => boolean): Promise<void> {
   const deadline = Date.now() + 60_000;
   for (;;) {
     const client = new pg.Client({ connectionString: adminUrl });
     try {
       await client.connect();
-      await client.end();
-      return server;
+      return await client.end();
     } catch (error) {
-      if (server.exitCode !== null || Date.now() > deadline) throw new Error('the PostgreSQL server for tests did not start', { cause: error });
+      if (ended() || Date.now() > deadline) throw new Error('the PostgreSQL server for tests did not start', { cause: error });
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }

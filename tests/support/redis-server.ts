@@ -1,6 +1,7 @@
 /** A real redis-server for suites: its own port, nothing on disk, with the means to kill, flush and restart it. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { Socket } from 'node:net';
+import { chooseWay, noWay, type ServerContainer, startContainer, type Way } from './containers.ts';
 import { freePort } from './free-port.ts';
 
 export interface RedisServer {
@@ -25,20 +26,24 @@ export const findRedisServer = (): string | null => places.find((place) => spawn
 
 /** Whether suites that need Redis can run here. When they cannot it says so loudly, and fails under `CI=true`. */
 export function redisAvailable(suite: string): boolean {
-  if (process.env['REDIS_URL'] || findRedisServer()) return true;
-  const message = `${suite} DID NOT RUN: no redis-server on PATH, and REDIS_URL is not set`;
+  if (redisWay()) return true;
+  const message = `${suite} DID NOT RUN: ${nowhere}`;
   if (process.env['CI'] === 'true') throw new Error(message);
   process.stderr.write(`${message}\n`);
   return false;
 }
 
+const nowhere = noWay('redis-server', 'REDIS_URL', 'redis-server');
+export const redisWay = (given = process.env['REDIS_URL']): Way | null => chooseWay({ given, binary: findRedisServer() !== null });
+
 /** Starts a server, or names the one of `REDIS_URL`. `own`: a suite that kills it needs its own. */
 export async function startRedisServer({ own = false }: { own?: boolean } = {}): Promise<RedisServer> {
   const given = process.env['REDIS_URL'];
-  const binary = findRedisServer();
-  if (given && !(own && binary)) return new Server(null, given);
-  if (!binary) throw new Error('no redis-server found: install it (Debian: apt-get install redis-server) or set REDIS_URL');
-  const server = new Server(binary, `redis://127.0.0.1:${await freePort()}`);
+  const way = (own && redisWay('')) || redisWay();
+  if (way === null) throw new Error(nowhere);
+  if (way === 'given') return new Server(null, given!);
+  if (way === 'container') return startContained();
+  const server = new Server(findRedisServer(), `redis://127.0.0.1:${await freePort()}`);
   await server.start();
   return server;
 }
@@ -66,8 +71,11 @@ class Server implements RedisServer {
     const child = spawn(this.#binary, ['--port', new URL(this.url).port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: 'ignore' });
     this.#child = child;
     process.once('exit', () => child.kill('SIGKILL'));
-    for (const deadline = Date.now() + startMs; Date.now() < deadline; ) {
-      if (child.exitCode !== null || child.signalCode !== null) break;
+    await this.answering(() => child.exitCode !== null || child.signalCode !== null);
+  }
+
+  protected async answering(ended: () => boolean): Promise<void> {
+    for (const deadline = Date.now() + startMs; Date.now() < deadline && !ended(); ) {
       if (
         await this.command('PING').then(
           (line) => line === '+PONG',
@@ -106,4 +114,39 @@ class Server implements RedisServer {
   dispose(): Promise<void> {
     return this.kill();
   }
+}
+
+class ContainedServer extends Server {
+  readonly #container: ServerContainer;
+  #runs = true;
+
+  constructor(container: ServerContainer) {
+    super(null, `redis://${container.host}:${container.ports[0]}`);
+    this.#container = container;
+  }
+
+  override get managed(): boolean {
+    return true;
+  }
+
+  override async start(): Promise<void> {
+    if (!this.#runs) await this.#container.start();
+    this.#runs = true;
+    await this.answering(() => false);
+  }
+
+  override async kill(): Promise<void> {
+    if (this.#runs) await this.#container.kill();
+    this.#runs = false;
+  }
+
+  override dispose(): Promise<void> {
+    return this.#container.remove();
+  }
+}
+
+async function startContained(): Promise<RedisServer> {
+  const server = new ContainedServer(await startContainer({ service: 'redis', ports: [6379], command: ['redis-server', '--save', '', '--appendonly', 'no'] }));
+  await server.start();
+  return server;
 }

@@ -104,10 +104,10 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     const heard = openRecorded(near, 'catalog.load', {});
     await until(() => heard.head !== null, 'the head');
     await sleep(1200);
-    process.kill(server.pid!, 'SIGSTOP');
+    await server.signal('SIGSTOP');
     const start = performance.now();
     await heard.ended;
-    process.kill(server.pid!, 'SIGCONT');
+    await server.signal('SIGCONT');
     expect(heard.error).toMatchObject({ code: 'service_lost' });
     expect(performance.now() - start).toBeLessThan(3400 + busyMs);
   });

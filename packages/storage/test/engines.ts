@@ -49,6 +49,6 @@ async function migrated(storage: Storage): Promise<Storage> {
 /** PostgreSQL is left out, with one line that says so, only where there is none and no CI asks for it. */
 export function engines(): Engine[] {
   if (postgresAvailable()) return [sqliteEngine(), postgresEngine()];
-  console.warn('PostgreSQL suites did not run: no DATABASE_URL and no server binaries');
+  console.warn('PostgreSQL suites did not run: no DATABASE_URL, no server binaries and no container engine');
   return [sqliteEngine()];
 }
