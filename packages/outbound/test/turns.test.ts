@@ -114,6 +114,15 @@ describe('one turn', () => {
     expect([left.seen, left.controls, left.released()]).toEqual([['head 200', 'aborted'], [], 1]);
   });
 
+  test('nor does it set one going again that it held back', async () => {
+    const { call, controls, seen } = begin();
+    call.pause();
+    call.onResponseEnd();
+    call.resume();
+    await turn();
+    expect([seen, controls]).toEqual([['head 200', 'end'], ['pause']]);
+  });
+
   test('a handler that throws ends its own call alone', async () => {
     const failing = begin({
       data() {
