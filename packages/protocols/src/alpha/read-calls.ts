@@ -108,11 +108,12 @@ export class CallReader {
 
   #append(call: Call, text: string, proof: string | undefined, events: ChatEvent[]): void {
     if (call.closed || call.block === null) return;
+    // First: some clients are shown a proof in front of its call.
+    if (proof !== undefined) events.push({ type: 'signature', index: call.block, signature: proof });
     if (text !== '') {
       call.progress.add(text);
       events.push({ type: 'arguments-delta', index: call.block, text });
     }
-    if (proof !== undefined) events.push({ type: 'signature', index: call.block, signature: proof });
   }
 
   #close(call: Call, events: ChatEvent[]): void {

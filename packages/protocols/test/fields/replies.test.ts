@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Loss } from '@model-gateway/contracts';
 import { type ChatEvent, foldEvents, type Target } from '../../src/index.ts';
 import { ask, contextOf, unwrapped } from '../board/cross.ts';
-import { type Speaker, speakers, target, upstreams, validate } from '../laws/harness.ts';
+import { replyContext, type Speaker, speakers, target, upstreams, validate } from '../laws/harness.ts';
 import { bodies, type Path } from './bodies.ts';
 import { loudReplies, replies } from './replies.ts';
 
@@ -104,5 +104,31 @@ describe('token probabilities', () => {
     expect(body.output[0].content[0].logprobs).toEqual([{ ...probable, bytes: [] }]);
     expect(stream).toContain(`"text":"Hello","logprobs":${JSON.stringify([{ ...probable, bytes: [] }])}`);
     expect(losses).toEqual([]);
+  });
+});
+
+describe('a proof that comes with a whole call', () => {
+  test('stands in front of it for a caller of messages, streamed as whole', () => {
+    const call = {
+      index: 0,
+      id: 'c1',
+      type: 'function',
+      function: { name: 'f', arguments: '{"a":1}' },
+      extra_content: { google: { thought_signature: 'proof' } },
+    };
+    const reader = speaker('alpha').upstream.createReader(target);
+    const chunks = [
+      { id: 'c', choices: [{ index: 0, delta: { role: 'assistant', tool_calls: [call] }, finish_reason: null }] },
+      { id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
+    ];
+    const events = [...chunks.flatMap((json) => reader.read({ data: '', json })), ...reader.finish()];
+    const { client } = speaker('beta');
+    const writer = client.createWriter(replyContext());
+    const stream = events.map((event) => writer.write(event)).join('');
+    expect(validate(speaker('beta'), stream)).toEqual([]);
+    const streamed = [...stream.matchAll(/^data: (\{"type":"content_block_start".*)$/gm)].map(([, json]) => JSON.parse(json!).content_block.type);
+    const whole = client.writeWhole(foldEvents(events), replyContext()).body as { content: { type: string }[] };
+    expect(streamed).toEqual(['thinking', 'tool_use']);
+    expect(whole.content.map(({ type }) => type)).toEqual(streamed);
   });
 });
