@@ -25,10 +25,15 @@ export class Pieces {
   /** All that was added, without a copy when it came in one piece; from now on there is nothing here. */
   take(): Buffer {
     const list = this.#list;
+    this.drop();
+    return list.length === 1 ? list[0]! : Buffer.concat(list);
+  }
+
+  /** Lets go of all that was added. */
+  drop(): void {
     this.#list = [];
     this.#settled = 0;
     this.#looseBytes = 0;
-    return list.length === 1 ? list[0]! : Buffer.concat(list);
   }
 
   /** Each byte is copied once at most, so that this stays linear. */

@@ -1,5 +1,7 @@
 /** A request body within its caps, and the budget of all bodies together. */
 import { PassThrough } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import { BodyBudget, readBody } from '../src/http/read-body.ts';
 
@@ -135,4 +137,25 @@ test('a long content type is judged in time that grows with its length alone', (
   for (const type of ['a'.repeat(300_000), `${'a'.repeat(150_000)}/${'a.'.repeat(75_000)}`, `json${' '.repeat(300_000)}x`])
     expect(() => read(incoming({ 'content-type': type }))).toThrow(expect.objectContaining({ status: 415 }));
   expect(process.cpuUsage(started).user / 1000).toBeLessThan(5_000);
+});
+
+test('what was read of a refused body is let go of, though its caller lingers', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const request = incoming();
+  const refused = read(request, 1000).catch((error: unknown) => error);
+  const first = (() => {
+    const bytes = Buffer.alloc(900);
+    request.emit('data', bytes);
+    return new WeakRef(bytes);
+  })();
+  request.emit('data', Buffer.alloc(200));
+  expect(await refused).toMatchObject({ code: 'payload_too_large' });
+  for (let i = 0; i < 100 && first.deref(); i++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+  }
+  expect(first.deref()).toBeUndefined();
+  // Still there, as a caller who goes on writing is.
+  expect(request.listenerCount('end')).toBeGreaterThan(0);
 });

@@ -61,6 +61,8 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
       // Once: a late end must not give back what `release` gives back.
       if (over) return;
       over = true;
+      // The caller may linger long after its refusal: what is given back must not stay held meanwhile.
+      pieces.drop();
       budget.give(size);
       request.removeAllListeners('data');
       request.pause();
