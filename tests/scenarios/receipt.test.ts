@@ -99,6 +99,22 @@ describe('receipt', () => {
     expect(answer.text).toContain('fine');
   });
 
+  test('what the reply said beyond what the caller’s protocol can tell is in the row, of a stream too', async () => {
+    const kept = { container: { id: 'container_1', expires_at: '2026-01-01T00:00:00Z' } };
+    const changed = (script: Script, from: string): Script => {
+      const text = script.chunks.map(String).join('');
+      expect(text).toContain(from);
+      return { ...script, chunks: [Buffer.from(text.replace(from, `${from},${JSON.stringify(kept).slice(1, -1)}`))] };
+    };
+    for (const asked of [{}, { stream: true }]) {
+      outbound.script = changed('stream' in asked ? stream : whole, '"stop_reason":"end_turn"');
+      const answer = await chat(plain, asked);
+      expect(answer.text).toContain('fine');
+      const row = await plain.row(answer.headers['x-request-id'] as string);
+      expect(row.losses.map(({ field, action }) => `${action} ${field}`)).toEqual(['dropped reply.container']);
+    }
+  });
+
   test('a lossless translation names the pair alone', async () => {
     expect((await chat(plain, {})).headers['x-gateway-translation']).toBe('alpha>beta');
   });
