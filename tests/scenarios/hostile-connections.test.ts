@@ -110,3 +110,11 @@ test('one address has its share of the connections, another address is served be
   const later = await from('127.0.0.1', call);
   await until(async () => later.heard.startsWith('HTTP/1.1 200'), 'the first address to be served again');
 });
+
+test('a body that the console does not read holds up no later request of its connection', async () => {
+  const body = 'x'.repeat(8 * 1024 * 1024);
+  const one = await caller(`${head('/console/api/nothing', body.length)}${body}GET /console/api/me HTTP/1.1\r\nHost: gateway\r\n\r\n`);
+  const answers = () => [...one.heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+  await until(async () => answers().length === 2, 'both answers');
+  expect(answers()[1]).toBe('401');
+});

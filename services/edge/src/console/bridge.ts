@@ -32,7 +32,11 @@ export function bridgeToConsole(room: Room): (request: IncomingMessage & { origi
       answer.on('error', () => response.destroy());
     });
     inner.on('error', (error) => refuse(response, socket.failure ?? error, room));
-    response.on('close', () => inner.destroy());
+    response.on('close', () => {
+      inner.destroy();
+      // The console may answer before it has read the whole body: the rest must not stand before the connection's next request.
+      request.resume();
+    });
     request.on('error', (error) => inner.destroy(error));
     request.pipe(inner);
   };
