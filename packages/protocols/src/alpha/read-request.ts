@@ -1,6 +1,6 @@
 import type { Conversation, Reasoning, Sampling } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
-import { Losses } from '../kit/losses.ts';
+import { fieldName, Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
 import { readOutputFormat } from './output-format.ts';
@@ -117,6 +117,6 @@ const harmless: Readonly<Record<string, (value: unknown) => boolean>> = {
 function declareUnknownFields(source: JsonObject, losses: Losses): void {
   for (const key of Object.keys(source)) {
     if (understood.has(key) || source[key] === null || harmless[key]?.(source[key])) continue;
-    losses.add(/^[a-z][a-z0-9_]{0,40}$/i.test(key) ? key : '(unnamed)', 'dropped', 'No other protocol has a place for this field.');
+    losses.add(fieldName(key), 'dropped', 'No other protocol has a place for this field.');
   }
 }

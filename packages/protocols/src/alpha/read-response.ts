@@ -1,7 +1,7 @@
 import type { Usage } from '@model-gateway/contracts';
 import type { ChatEvent } from '../chat/event.ts';
 import { LeadingThinking } from '../kit/leading-thinking.ts';
-import { Losses } from '../kit/losses.ts';
+import { Losses, lostIn } from '../kit/losses.ts';
 import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
@@ -291,7 +291,7 @@ export class AlphaReader implements ReplyReader {
         type: 'finish',
         reason: readFinish(native, { toolCall: this.#calls.any, refusal: this.#refused }),
         ...(native !== '' && { native }),
-        ...(this.#losses.list.length > 0 && { lost: this.#losses.list }),
+        ...lostIn(this.#losses),
       },
       { type: 'end' },
     );

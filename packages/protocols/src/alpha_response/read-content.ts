@@ -3,7 +3,7 @@ import { readBreakpoint } from '../alpha/cache-mark.ts';
 import type { CacheMark, MediaPart, RefusalPart, TextPart } from '../chat/conversation.ts';
 import { readDataUrl } from '../kit/data-url.ts';
 import { invalid } from '../kit/fail.ts';
-import type { Losses } from '../kit/losses.ts';
+import { fieldName, type Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 
 export type ContentPart = TextPart | MediaPart | RefusalPart;
@@ -44,7 +44,7 @@ function declareRest(part: JsonObject, type: string, losses: Losses): void {
     losses.add('content.detail', 'dropped', 'How closely a file is read is asked for here alone.');
   for (const key of Object.keys(part)) {
     if (partFields.has(key) || own(part, key) === undefined) continue;
-    losses.add(/^[a-z][a-z0-9_]{0,40}$/i.test(key) ? `content.${key}` : 'content.(unnamed)', 'dropped', 'The field has no counterpart in other protocols.');
+    losses.add(`content.${fieldName(key)}`, 'dropped', 'The field has no counterpart in other protocols.');
   }
 }
 

@@ -1,7 +1,7 @@
 /** A caller's Responses body into the canonical request. */
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
-import { Losses } from '../kit/losses.ts';
+import { fieldName, Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
 import { cannotCompact, ItemReader } from './read-items.ts';
@@ -80,7 +80,7 @@ function declareUnsupported(body: JsonObject, losses: Losses): void {
   }
   for (const key of Object.keys(body)) {
     if (understood.has(key) || Object.hasOwn(unsupported, key) || Object.hasOwn(stateful, key) || body[key] === null) continue;
-    losses.add(/^[a-z][a-z0-9_]{0,40}$/i.test(key) ? key : '(unnamed)', 'dropped', 'No other protocol has a place for this field.');
+    losses.add(fieldName(key), 'dropped', 'No other protocol has a place for this field.');
   }
   if (own(body, 'previous_response_id') !== undefined)
     losses.add('previous_response_id', 'dropped', 'The turn is not stored here; only the input of this request was used.');

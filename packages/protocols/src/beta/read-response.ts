@@ -1,6 +1,7 @@
-import type { Loss, Usage } from '@model-gateway/contracts';
+import type { Usage } from '@model-gateway/contracts';
 /** An upstream's reply, streamed or whole, → canonical events. Never throws on content: what is missing or odd counts as absent. */
 import type { ChatEvent } from '../chat/event.ts';
+import { lostIn } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { faultOf } from './errors.ts';
@@ -207,8 +208,6 @@ class BetaReader implements ReplyReader {
     ];
   }
 }
-
-const lostIn = ({ list }: LossList): { lost?: readonly Loss[] } => (list.length === 0 ? {} : { lost: list });
 
 const handlers: ReadonlyMap<string, (reader: BetaReader, json: unknown) => ChatEvent[]> = new Map([
   ['message_start', (reader, json) => reader.messageStart(json)],

@@ -35,9 +35,11 @@ export type ChatEvent =
   | { type: 'usage'; usage: Usage /** Not counted by the upstream. */; estimated?: boolean }
   | {
       type: 'finish';
-      reason: FinishReason /** Which stop sequence was hit. */;
+      reason: FinishReason;
+      /** Which stop sequence was hit. */
       stopSequence?: string;
-      native?: string /** What the upstream said that no event can carry. */;
+      native?: string;
+      /** What the upstream said that no event can carry. */
       lost?: readonly Loss[];
     }
   | { type: 'error'; error: UpstreamFault }

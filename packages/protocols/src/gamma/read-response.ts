@@ -1,5 +1,6 @@
 /** Reads gamma replies, streamed and whole, as canonical events. */
 import type { ChatEvent } from '../chat/event.ts';
+import { lostIn } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readErrorValue } from './errors.ts';
@@ -196,7 +197,7 @@ export class GammaReplyReader implements ReplyReader {
     this.#done = true;
     this.#closeBlock(this.#finishWord !== 'STOP');
     if (this.#facts.size > 0) this.#raw({ candidate: Object.fromEntries(this.#facts) });
-    const lost = this.#losses.list.length === 0 ? {} : { lost: this.#losses.list };
+    const lost = lostIn(this.#losses);
     if (this.#finishWord !== undefined) {
       this.#emit({ type: 'finish', reason: readFinishReason(this.#finishWord, this.#hasCalls), native: this.#finishWord, ...lost });
     } else this.#emit({ type: 'finish', reason: 'content-filter', native: this.#blockReason!, ...lost });

@@ -3,6 +3,12 @@ import type { Loss } from '@model-gateway/contracts';
 /** Enough to explain any request; a hostile one cannot grow the row. */
 const most = 64;
 
+/** A caller's key as a loss may name it. One that does not look like a field is not repeated: it may be content. */
+export const fieldName = (key: string): string => (/^[a-z][a-z0-9_]{0,40}$/i.test(key) ? key : '(unnamed)');
+
+/** For the event that finishes a reply: nothing at all where nothing was lost. */
+export const lostIn = ({ list }: { list: readonly Loss[] }): { lost?: readonly Loss[] } => (list.length === 0 ? {} : { lost: list });
+
 /** Collects declared losses: each field and action once, and at most 64. `detail` is ours and never holds the caller's content. */
 export class Losses {
   readonly list: Loss[] = [];

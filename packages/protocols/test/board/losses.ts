@@ -110,7 +110,8 @@ same protocol passes as it is; the rest is translated, and what the other side h
   (\`alpha>beta; lost=2; emulated=1; renamed=1\`), and a key group with \`strict_translation: true\` refuses them with a 400 that names them.
 - **emulated**: reached by other means. **renamed**: the same under another name or in another place. Both still mean what was asked.
 
-The row of the request (\`losses\` in \`GET /console/api/logs\`) lists each with its field. \`…\` stands for what is only known of a request.
+The row of the request (\`losses\` in \`GET /console/api/logs\`) lists each with its field. \`…\` stands for what is only known of a request;
+a key that does not look like a field's name is not repeated there and stands as \`(unnamed)\`, \`?\` or \`*\`.
 
 ${folders.map(describeProtocol).filter(Boolean).join('\n')}
 ## every protocol
