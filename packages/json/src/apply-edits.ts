@@ -1,18 +1,11 @@
 /** Changes a few values inside JSON text in one pass; every byte that is not changed stays as it was. */
+import { fromByteText, toByteText } from './byte-text.ts';
 import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote } from './bytes.ts';
 import type { Edit } from './edit.ts';
 import { buildEditTree, type EditNode } from './edit-tree.ts';
 import { skipBlankText, skipStringText, skipValueText } from './text.ts';
 import { type KnownPlaces, spliceTopLevel } from './top-level.ts';
 
-const nonAscii = /[^\x00-\x7f]/;
-
-/**
- * The text whose characters are the UTF-8 bytes of `text`. Bytes are walked as such text: one native copy turns them into it and back,
- * and one walker serves both forms.
- */
-const toByteText = (text: string): string => (nonAscii.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text);
-const fromByteText = (text: string): string => (nonAscii.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text);
 const same = (text: string): string => text;
 
 interface Spelling {

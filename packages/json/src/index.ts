@@ -1,5 +1,6 @@
 /** Scan and splice JSON bytes without re-printing them. */
 export * from './apply-edits.ts';
+export { toByteText } from './byte-text.ts';
 export { asBuffer } from './bytes.ts';
 export * from './document.ts';
 export * from './edit.ts';

@@ -1,6 +1,6 @@
 /** The one place that waits for an upstream's stream: bytes to records to events, held until content, sent once per read. */
 import { createEventStreamParser, createJsonArrayParser, createSseParser } from '@model-gateway/framing';
-import { asBuffer, type GrowingRecords } from '@model-gateway/json';
+import { asBuffer, type GrowingRecords, toByteText } from '@model-gateway/json';
 import { type ChatEvent, type FramedRecord, isContent, type ReplyReader, type UpstreamDoor, type UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from './call.ts';
 import { unwrapReader } from './passage/emulated.ts';
@@ -200,10 +200,6 @@ function parseRecord(data: string): unknown {
     return undefined;
   }
 }
-
-const nonAscii = /[^\x00-\x7f]/;
-/** The text whose characters are the bytes of `text`. */
-const toByteText = (text: string): string => (nonAscii.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text);
 
 const isDone = (data: string): boolean => data.trim() === '[DONE]';
 
