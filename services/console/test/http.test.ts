@@ -211,6 +211,27 @@ test('logs: the last day by default, by filter, by cursor', async () => {
   }
 });
 
+test('a query parameter that the route does not know is refused by name, whatever the route', async () => {
+  const { paths } = (await harness.call('GET', `${api}/openapi.json`)).body as { paths: Record<string, Record<string, { security?: unknown }>> };
+  const closed = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { security }]) => (security === undefined ? [{ method: method.toUpperCase(), path }] : [])),
+  );
+  expect(closed.length).toBeGreaterThan(60);
+  for (const { method, path } of closed) {
+    const answer = await harness.call(method, `${path.replaceAll(/\{\w+\}/g, 'x')}?misspelt=1&__proto__=2`);
+    expect([method, path, answer.status, answer.body.error.details.map(({ field }: { field: string }) => field)]).toEqual([
+      method,
+      path,
+      422,
+      ['misspelt', '__proto__'],
+    ]);
+  }
+  for (const path of ['logs', 'audit-logs', 'history']) {
+    expect((await harness.call('GET', `${api}/${path}?page=1`)).status).toBe(200);
+    expect((await harness.call('GET', `${api}/${path}?page=2`)).body.error.details[0].field).toBe('page');
+  }
+});
+
 describe('fetch-models', () => {
   test('a real call with the stored key, whose refusal does not leak', async () => {
     let status = 200;

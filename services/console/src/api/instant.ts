@@ -29,10 +29,16 @@ export const instant = z
   })
   .optional();
 
+/** Numbers of other lists lead nowhere here, but the first page is the first page. */
+const firstPage = z.coerce
+  .number()
+  .refine((page) => page === 1, { message: 'is 1 alone: the next page is asked for by `cursor`, which is the `next_cursor` of the one before' })
+  .optional();
+
 /** Size of a page where a cursor leads to the next: `limit`, which other lists call `page_size`. */
 export const cursorPage = (most: number) => {
   const size = z.coerce.number().int().min(1).max(most).optional();
-  return { limit: size, page_size: size, cursor: z.string().min(1).max(4096).optional() };
+  return { limit: size, page_size: size, page: firstPage, cursor: z.string().min(1).max(4096).optional() };
 };
 
 /** How many rows a cursored list was asked for. */

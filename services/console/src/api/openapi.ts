@@ -105,7 +105,7 @@ export function openApiDocument(routes: readonly Route[]): JsonSchema {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Model gateway console', version: '1' },
+    info: { title: 'Model gateway console', version: '1', description: 'Unknown query parameters and unknown fields are refused with a 422 that names them.' },
     security: [{ token: [] }],
     paths,
     components: {

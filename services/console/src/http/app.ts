@@ -28,8 +28,8 @@ export function createApp(
     app[route.method](toExpressPath(route.path), ...before, (request: Request, response: Response) => route.handle(request, response));
   for (const route of routes) if (isPublic(route)) mount(route, ...readBody({ small: true }));
   // Everything else needs a credential, also what does not exist.
-  app.use(authenticate(credentials), checkQuery);
-  for (const route of routes) if (!isPublic(route)) mount(route, authorize(route), ...readBody({ yaml: route.yaml ?? false }));
+  app.use(authenticate(credentials));
+  for (const route of routes) if (!isPublic(route)) mount(route, authorize(route), checkQuery(route), ...readBody({ yaml: route.yaml ?? false }));
   refuseOtherMethods(app, routes);
   app.use(() => {
     throw new Problem('not_found');
