@@ -1,5 +1,4 @@
-/** Small parts of the command line: references in files, key files. */
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configuration files look like this
+/** Small parts of the command line: key files. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,29 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Config, ConfigError, loadConfig } from '@model-gateway/config';
 import { createKeyring } from '@model-gateway/secrets';
-import { resolveReferences } from '../src/commands/apply.ts';
 import { masterKeyOf, prepareKeyFiles } from '../src/key-files.ts';
-
-describe('references to the environment', () => {
-  test('stand for their values, also twice and side by side', () => {
-    expect(resolveReferences('key: "${A}${B_2}" # ${A}', { A: 'sk-1', B_2: '$x' })).toBe('key: "sk-1$x" # sk-1');
-  });
-
-  test('what is no reference stays as it is', () => {
-    const text = '{{header:x}} $A ${a} ${} ${A.B} $${';
-    expect(resolveReferences(text, {})).toBe(text);
-  });
-
-  test('an unset name stops with one line that names it', () => {
-    expect(() => resolveReferences('${MISSING_ONE}', {})).toThrow(new ConfigError('${MISSING_ONE} stands in the file, but MISSING_ONE is not set'));
-  });
-
-  test.each(['a"b', 'a\\b', 'a\nb: c', 'a\rb'])('%j cannot be put into a file without changing its meaning', (value) => {
-    expect(() => resolveReferences('${A}', { A: value })).toThrow(/^A holds a quote, a backslash or a line break/);
-    // The value itself is a secret: it is not repeated.
-    expect(() => resolveReferences('${A}', { A: value })).not.toThrow(value);
-  });
-});
 
 describe('key files', () => {
   let folder: string;

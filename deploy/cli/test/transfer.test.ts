@@ -1,4 +1,5 @@
 /** `apply` and `export` against a running gateway: the round trip, the dry run, all or nothing. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configuration files look like this
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -7,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { until } from '../../../tests/support/gateway.ts';
 
 const main = join(import.meta.dirname, '../src/main.ts');
@@ -105,6 +106,19 @@ test('apply, export, apply: the same configuration, secrets sealed, the file for
   expect([again.code, again.err]).toEqual([0, '']);
   const printed = await run('export', '--format', 'json');
   expect((JSON.parse(printed.out) as { models: unknown[] }).models).toHaveLength(1);
+});
+
+test('a script with a template of JavaScript comes back from an export as it was', async () => {
+  const script = 'function transform(body) {\n  const UPSTREAM_KEY = 1;\n  return { ...body, user: `${UPSTREAM_KEY}${NOWHERE}` };\n}\n';
+  const rules = [{ mode: 'inject-system-prompt', value: 'Say ${NOWHERE}.' }];
+  const scripted = { ...parse(configuration('first')), upstreams: [{ name: 'up', protocol: 'alpha', base_url: 'https://up.example' }] };
+  Object.assign(scripted.models[0], { request_transform_after: script, request_body_rules: rules });
+  expect((await run('apply', '-f', write('scripted.yaml', stringify(scripted)))).err).toBe('');
+  const file = join(folder, 'scripted-export.yaml');
+  await run('export', '-o', file);
+  expect(parse(readFileSync(file, 'utf8')).models[0]).toMatchObject({ request_transform_after: script, request_body_rules: rules });
+  const again = await run('apply', '--json', '-f', file);
+  expect([again.err, JSON.parse(again.out).total_changes]).toEqual(['', 0]);
 });
 
 test('all or nothing: one wrong entry, and no other is applied', async () => {

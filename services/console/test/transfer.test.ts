@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configuration files look like this
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sealedAs } from '@model-gateway/contracts';
 import type { Storage } from '@model-gateway/storage';
@@ -119,6 +120,19 @@ pricing: [{model: 'vendor-*', input: 1, output: 2}]
     await importText(`${file}, custom_headers: {x-other: '1'}}]`);
     const { custom_headers, sealed_headers } = (await storage.catalog.upstreams.find('main'))!.document;
     expect([custom_headers, sealed_headers]).toEqual([{ 'x-other': '1' }, undefined]);
+  });
+
+  test('a reference to the environment is not kept for the secret that it stands for', async () => {
+    await seed(harness);
+    const upstream = (fields: string) => `upstreams: [{name: spare, protocol: beta, base_url: https://h, ${fields}}]`;
+    for (const [file, field] of [
+      [upstream("api_keys: [{key: '${A_KEY}'}]"), 'upstreams.0.api_keys.0.key'],
+      [upstream("custom_headers: {x-api-token: '${A_KEY}'}"), 'upstreams.0.custom_headers.x-api-token'],
+      ["access_keys: [{name: k, group: team, key: '${A_KEY}'}]", 'access_keys.0.key'],
+    ] as const) {
+      const answer = await importText(file);
+      expect([answer.status, answer.body.error.details[0]]).toEqual([422, { field, message: expect.stringContaining('model-gateway apply') }]);
+    }
   });
 
   test('all or nothing: one bad entry, and none is taken', async () => {

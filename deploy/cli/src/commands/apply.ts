@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { ConfigError } from '@model-gateway/config';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { type ImportAnswer, printDiff } from './print-diff.ts';
+import { resolveReferences } from './references.ts';
 
 /** How often a watched file is looked at, in ms. */
 const lookMs = 500;
@@ -39,16 +40,6 @@ async function applyFile(client: ApiClient, file: string, { dryRun, json, env }:
   const { status, text: answer } = await client.call('POST', `/import${dryRun ? '?dry_run=true' : ''}`, resolveReferences(text, env), 'application/yaml');
   if (status >= 300) throw new ConfigError(`${file} was refused (${status}): ${answer}`);
   process.stdout.write(json ? `${answer}\n` : printDiff(JSON.parse(answer) as ImportAnswer));
-}
-
-/** `${NAME}` stands for the environment variable NAME, so that secrets need not stand in the file. */
-export function resolveReferences(text: string, env: NodeJS.ProcessEnv): string {
-  return text.replace(/\$\{([A-Z_][A-Z0-9_]*)\}/g, (_whole, name: string) => {
-    const value = env[name];
-    if (value === undefined) throw new ConfigError(`\${${name}} stands in the file, but ${name} is not set`);
-    if (/["\\\r\n]/.test(value)) throw new ConfigError(`${name} holds a quote, a backslash or a line break and cannot stand in the file`);
-    return value;
-  });
 }
 
 /** Which file has the name now, and as of when; empty while there is none that may be looked at: whoever reads it says so. */

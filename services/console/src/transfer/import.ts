@@ -2,7 +2,7 @@
 import { modelName, resourceName } from '@model-gateway/contracts';
 import type { CatalogWriter, ResourceRepository } from '@model-gateway/storage';
 import { z } from 'zod';
-import { type Detail, invalid } from '../problem.ts';
+import { type Detail, invalid, invalidField } from '../problem.ts';
 import { isSealedForExport, openExported } from '../resources/export-seal.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import { type Outcome, putPin } from '../resources/pins.ts';
@@ -117,9 +117,16 @@ function namedRows(section: Section, writer: CatalogWriter): ResourceRepository<
   return section === 'load_balancers' ? writer.loadBalancers : null;
 }
 
-/** Secrets that `export` sealed, opened again; plain ones stay as they are. */
+/** What `model-gateway apply` reads from the environment of whoever applies. The gateway's own is nobody's to read. */
+const reference = /^\$\{[A-Z_][A-Z0-9_]*\}$/;
+
+/** Secrets that `export` sealed, opened again; plain ones stay as they are. Throws 422 for a reference: its name would be kept for the secret. */
 function openSecrets(section: Section, list: readonly Entry[], { keyring }: Room): Entry[] {
-  const open = (key: unknown, field: string) => (isSealedForExport(key) ? openExported(key, keyring, field) : key);
+  const open = (key: unknown, field: string) => {
+    if (typeof key === 'string' && reference.test(key))
+      throw invalidField(field, 'is a reference to the environment: `model-gateway apply` puts the value there');
+    return isSealedForExport(key) ? openExported(key, keyring, field) : key;
+  };
   return list.map((entry, index) => {
     const at = `${section}.${index}`;
     if (section === 'access_keys' && 'key' in entry) return { ...entry, key: open(entry['key'], `${at}.key`) };
