@@ -12,6 +12,7 @@ export interface AskOptions {
 
 /**
  * What the opener of a stream hears, never before `open` has returned. Calls come in order: head?, data*, then exactly one of tail or broken.
+ * A handler that throws has failed the stream: the callee is told that the opener left, and `broken` follows, after a tail or whole that threw, too.
  * The callee's `data` bytes belong to the receiver; it must report them with `consumed` once they are written on, or the sender stops.
  */
 export interface StreamHandlers<S extends OpenSubject> {

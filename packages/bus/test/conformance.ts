@@ -138,6 +138,55 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>): void 
         await until(() => rig.far.stats().openServed === 0, 'no stream is left');
       });
 
+      test.each(['head', 'data', 'tail', 'whole', 'sendable'] as const)(
+        'an opener that throws in %s hears `broken` once and nothing after it; the callee hears that it left',
+        async (where) => {
+          const ends: string[] = [];
+          await serveOpen('console.http', (_request, _body, stream) => {
+            stream.onCancel(() => ends.push('cancelled'));
+            stream.onSettled((how) => ends.push(how));
+            stream.onData((bytes) => stream.consumed(bytes.length));
+            if (where === 'whole') return stream.whole({}, pattern(5), {});
+            stream.head({});
+            if (where === 'sendable') return;
+            stream.data(pattern(5));
+            if (where === 'tail') setTimeout(() => stream.tail({}), 20);
+          });
+          const order: string[] = [];
+          const told: GatewayError[] = [];
+          const hear = (what: string): void => {
+            order.push(what);
+            if (what === where) throw new TypeError('a defect of the opener');
+          };
+          const call = rig.near.open(
+            'console.http',
+            { remoteAddress: '' },
+            {
+              head: () => hear('head'),
+              data: () => hear('data'),
+              tail: () => hear('tail'),
+              whole: () => hear('whole'),
+              broken: (error) => {
+                told.push(error);
+                // Nobody is left to be told of this one.
+                throw new TypeError('another');
+              },
+            },
+          );
+          if (where === 'sendable') {
+            call.onSendable(() => hear('sendable'));
+            while (call.send(pattern(64 * 1024), 1));
+          }
+          await until(() => told.length > 0 && ends.length > 0, 'both ends');
+          await until(() => rig.far.stats().openServed === 0 && rig.near.stats().openCalls === 0, 'both ends forget the stream');
+          await sleep(30);
+          expect(told).toHaveLength(1);
+          expect(told[0]).toMatchObject({ code: 'internal', cause: { message: 'a defect of the opener' } });
+          expect(ends).toEqual([where === 'tail' || where === 'whole' ? 'lost' : 'cancelled']);
+          expect(order.at(-1)).toBe(where);
+        },
+      );
+
       test('cancel runs onCancel once and silences the handlers', async () => {
         const reasons: string[] = [];
         let stream: ServerStream<'catalog.load'> | null = null;

@@ -87,6 +87,7 @@ const endings: ReadonlyMap<string | null, ErrorCode> = new Map([
   ['client gone', 'client_gone'],
   ['drain', 'draining'],
   ['deadline', 'timeout'],
+  ['the opener failed', 'internal'],
 ]);
 
 /** Nobody takes a tail any more, so the row goes from here. `complete`: the upstream was read to its end all the same. */

@@ -1,12 +1,13 @@
 /** The two ends of a stream inside one process: they call each other directly, under the same credit as over a real bus. */
 import { frameFlag, type OpenSubjects } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../bus.ts';
 import { bytesOf } from '../kit/bytes-of.ts';
 import { CreditedQueue } from '../kit/credited-queue.ts';
 import type { Deadline } from '../kit/deadlines.ts';
 import { replyWindow, requestWindow } from '../kit/limits.ts';
 import type { BusLogger } from '../kit/logger.ts';
+import { tellBroken } from '../kit/tell-broken.ts';
 import { strictBytes, strictCopy } from './strict.ts';
 
 /** What a stream needs of its bus. */
@@ -101,7 +102,7 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall, Deadline {
 
   hearTail(tail: OpenSubjects[S]['tail']): void {
     const handlers = this.end();
-    if (handlers) this.run(() => handlers.tail(tail));
+    if (handlers) this.run(() => handlers.tail(tail), handlers);
   }
 
   hearWhole(head: OpenSubjects[S]['head'], bytes: Uint8Array, tail: OpenSubjects[S]['tail']): void {
@@ -114,13 +115,13 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall, Deadline {
     try {
       handlers?.whole?.(head, bytes, tail);
     } catch (error) {
-      this.defect(error);
+      this.defect(error, handlers);
     }
   }
 
   hearBroken(error: GatewayError): void {
     const handlers = this.end();
-    if (handlers) this.run(() => handlers.broken(error));
+    if (handlers) tellBroken(handlers, error, this.host.logger);
   }
 
   private end(): StreamHandlers<S> | null {
@@ -131,18 +132,22 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall, Deadline {
     return handlers;
   }
 
-  private run(callback: () => void): void {
+  /** `handlers`: those of a stream that has ended with this very call. */
+  private run(callback: () => void, handlers?: StreamHandlers<S>): void {
     try {
       callback();
     } catch (error) {
-      this.defect(error);
+      this.defect(error, handlers ?? this.handlers);
     }
   }
 
-  /** A handler that throws is a defect of the opener: its stream ends, the callee is not harmed. */
-  private defect(error: unknown): void {
+  /** A handler that throws is a defect of the opener: its stream ends, the callee is not harmed, and who waits for the opener hears of it. */
+  private defect(error: unknown, handlers = this.handlers): void {
     this.host.logger.error({ error }, 'a stream handler threw');
-    this.cancel('the opener failed');
+    if (!handlers) return;
+    this.end();
+    this.served?.cancelled('the opener failed');
+    tellBroken(handlers, toGatewayError(error), this.host.logger);
   }
 }
 

@@ -1,9 +1,10 @@
 /** The opener's end of a stream: counts what comes, sends body parcels and bytes under credit, and knows when the other side is gone. */
 import { frameFlag, frameKind, type OpenSubjects } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import type { OpenSubject, StreamCall, StreamHandlers } from '../bus.ts';
 import { CreditedQueue } from '../kit/credited-queue.ts';
 import { replyWindow, requestWindow } from '../kit/limits.ts';
+import { tellBroken } from '../kit/tell-broken.ts';
 import { asBuffer, type Frame, frameMark, readJson, u32, writeFrame } from './frame.ts';
 import type { Peer, SharedStream } from './peers.ts';
 import type { StreamBooks, StreamHost } from './stream-host.ts';
@@ -12,6 +13,7 @@ import { streamKey } from './stream-id.ts';
 import { totalsBytes, totalsMatch, UnitReader, writeTotals } from './units.ts';
 
 const noBytes = new Uint8Array(0);
+const openerFailed = 'the opener failed';
 
 export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
   readonly number: number;
@@ -153,7 +155,7 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
 
   hearBroken(error: GatewayError): void {
     const handlers = this.end();
-    if (handlers) this.guard(() => handlers.broken(error));
+    if (handlers) tellBroken(handlers, error, this.host.logger);
   }
 
   takeHead(frame: Frame): void {
@@ -247,13 +249,13 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     this.receivedBytes += bytes.length;
     const handlers = this.end();
     this.complete = handlers !== null;
-    if (handlers) this.guard(() => handlers.whole?.(head, bytes, tail));
+    if (handlers) this.guard(() => handlers.whole?.(head, bytes, tail), handlers);
   }
 
   private emitTail(tail: OpenSubjects[S]['tail']): void {
     const handlers = this.end();
     this.complete = handlers !== null;
-    if (handlers) this.guard(() => handlers.tail(tail));
+    if (handlers) this.guard(() => handlers.tail(tail), handlers);
   }
 
   private sendBytes(bytes: Uint8Array, flags: number): void {
@@ -292,18 +294,24 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     this.books.forget(this);
   }
 
-  private guard(callback: () => void): void {
+  /** `handlers`: those of a stream that has ended with this very call. */
+  private guard(callback: () => void, handlers?: StreamHandlers<S>): void {
     try {
       callback();
     } catch (error) {
-      this.defect(error);
+      this.defect(error, handlers ?? this.handlers);
     }
   }
 
-  /** A handler that throws is a defect of the opener: its stream ends, the callee is told. */
-  private defect(error: unknown): void {
+  /** A handler that throws is a defect of the opener: its stream ends, the callee is told, and who waits for the opener hears of it. */
+  private defect(error: unknown, handlers = this.handlers): void {
     this.host.logger.error({ error }, 'a stream handler threw');
-    this.cancel('the opener failed');
+    if (!handlers) return;
+    this.cancel(openerFailed);
+    // After the tail this only means that nobody will acknowledge it.
+    if (this.complete && !this.acknowledged) this.tell(frameKind.cancel, Buffer.from(openerFailed));
+    this.acknowledged = true;
+    tellBroken(handlers, toGatewayError(error), this.host.logger);
   }
 }
 

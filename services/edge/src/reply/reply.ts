@@ -120,8 +120,11 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   }
 
   broken(error: GatewayError): void {
-    this.#end(error);
-    this.#finish();
+    // Finished: it was the telling of its row that failed.
+    if (!this.#finished) {
+      this.#end(error);
+      this.#finish();
+    }
     this.#exchange.tellRow(this.#exchange.row(this.#exchange.response.statusCode, error.code));
   }
 
