@@ -115,9 +115,20 @@ describe('loadConfig', () => {
     ['[server]\nmax_global_concurrency = "many"', 'server.max_global_concurrency "many" is not a number of this kind'],
     ['[server]\nmax_global_concurrency = 1.5', 'server.max_global_concurrency 1.5 is not such a number'],
     ['[__proto__]\nx = 1', '"__proto__.x" in '],
+    [
+      '[upstream.timeouts]\nconect_ms = 5',
+      'accepted: upstream.timeouts.connect_ms, upstream.timeouts.first_byte_ms, upstream.timeouts.idle_ms, upstream.timeouts.total_ms',
+    ],
+    ['[server.max_body_bytes]', 'server.max_body_bytes {} is not a number of this kind'],
+    ['[servers]', '"servers" in '],
+    ['PORT = 80', 'accepted: PORT in the environment; here [server] '],
     ['[server', 'is not valid TOML at line 1'],
   ])('the file %j stops the start', (toml, line) => {
     expect(faultOf({ CONFIG_FILE: file(toml) })).toContain(line);
+  });
+
+  test('a section may be empty', () => {
+    expect(load({ CONFIG_FILE: file('[server]\n[upstream.timeouts]\n') }).edge.port).toBe(7890);
   });
 
   test('no secret stands in an error', () => {

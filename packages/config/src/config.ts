@@ -92,23 +92,34 @@ function readToml(file: string, mayBeMissing: boolean): Toml {
 
 const isTable = (value: unknown): value is Toml => typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
-/** Dotted path → value of every leaf. */
+const settings = listVariables().flatMap(({ variable }) => variable.toml ?? []);
+const sectionOf = (path: string): string => path.slice(0, path.lastIndexOf('.') + 1);
+const sections = new Set(settings.map(sectionOf));
+
+/** Dotted path → value of every leaf; an empty table is one where no section of that name is known. */
 function flatten(table: Toml, prefix = ''): Map<string, unknown> {
   const out = new Map<string, unknown>();
   for (const key of Object.keys(table)) {
     const value = table[key];
-    if (isTable(value)) for (const [path, leaf] of flatten(value, `${prefix}${key}.`)) out.set(path, leaf);
-    else out.set(`${prefix}${key}`, value);
+    const path = `${prefix}${key}`;
+    if (!isTable(value) || (Object.keys(value).length === 0 && !sections.has(`${path}.`))) out.set(path, value);
+    else for (const [inner, leaf] of flatten(value, `${path}.`)) out.set(inner, leaf);
   }
   return out;
 }
 
 function refuseUnknownKeys(leaves: Map<string, unknown>, file: string): void {
-  const known = new Set(listVariables().map(({ variable }) => variable.toml));
-  for (const path of leaves.keys()) {
-    if (!known.has(path))
-      throw new ConfigError(`${show(path)} in ${show(file)} is not a setting; accepted: ${[...known].filter((name) => name !== null).join(', ')}`);
-  }
+  const known = new Set(settings);
+  for (const path of leaves.keys())
+    if (!known.has(path)) throw new ConfigError(`${show(path)} in ${show(file)} is not a setting; accepted: ${acceptedFor(path)}`);
+}
+
+/** What its section holds; else the sections that there are, or where its name belongs. */
+function acceptedFor(path: string): string {
+  const section = sectionOf(path);
+  if (section !== '' && sections.has(section)) return settings.filter((name) => sectionOf(name) === section).join(', ');
+  const everywhere = [...sections].map((name) => `[${name.slice(0, -1)}]`).join(' ');
+  return listVariables().some(({ variable }) => variable.env === path) ? `${path} in the environment; here ${everywhere}` : everywhere;
 }
 
 /** A variable from its sources: command line, environment, file, default. */

@@ -104,7 +104,11 @@ export const variables = {
   },
   edge: {
     port: variable(wholeNumber(0, 65535), { env: 'PORT', fallback: 7890, says: 'Public port of the gateway; 0 asks for any free one.' }),
-    host: variable(hostAddress, { env: 'HOST', fallback: '0.0.0.0', says: 'Address to listen on, for the public port and for the probes.' }),
+    host: variable(hostAddress, {
+      env: 'HOST',
+      fallback: '0.0.0.0',
+      says: 'Address to listen on, for the public port and for the probes; `::` is every one of IPv6 and, where the machine has it, of IPv4.',
+    }),
     trustedProxies: variable(cidrs, {
       env: 'TRUSTED_PROXIES',
       fallback: [] as readonly string[],

@@ -1,10 +1,13 @@
 /** Listening on a port, with one clear line when it cannot be had. */
-import type { Server } from 'node:net';
+import { isIPv6, type Server } from 'node:net';
 
 /** What is wrong, and the setting when it is not the port's. */
 const faults: Record<string, readonly [fault: string, setting?: string]> = {
   EADDRINUSE: ['is already in use'],
   EACCES: ['needs more rights than this process has'],
+  EAFNOSUPPORT: ['is of a family of addresses that this machine does not have', 'HOST'],
+  EAI_AGAIN: ['cannot be looked up now', 'HOST'],
+  EINVAL: ['is not an address to listen on', 'HOST'],
   EADDRNOTAVAIL: ['is not an address of this machine', 'HOST'],
   ENOTFOUND: ['is not an address of this machine', 'HOST'],
 };
@@ -25,7 +28,7 @@ export function listen(server: Server, { port, host, setting }: { port: number; 
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => {
       const [fault, other] = faults[error.code ?? ''] ?? [`cannot be listened on (${error.code ?? 'unknown'})`];
-      reject(new ListenError(`${host}:${port} ${fault}; change ${other ?? setting}`, { cause: error }));
+      reject(new ListenError(`${isIPv6(host) ? `[${host}]` : host}:${port} ${fault}; change ${other ?? setting}`, { cause: error }));
     };
     server.once('error', fail);
     server.listen(port, host, () => {

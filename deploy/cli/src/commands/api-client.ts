@@ -1,5 +1,6 @@
 /** Calls of the console API from the command line. */
 import { ConfigError, loadConfig } from '@model-gateway/config';
+import { ownAddress } from '../own-address.ts';
 
 export interface ApiClient {
   call(method: string, path: string, body?: string, contentType?: string): Promise<Reply>;
@@ -13,7 +14,7 @@ export function createApiClient(url: string | undefined, env: NodeJS.ProcessEnv)
   const { secretKey, password } = config.console;
   if (secretKey === null && password === null)
     throw new ConfigError('CONSOLE_SECRET_KEY is not set, and neither is CONSOLE_PASSWORD; accepted: a credential of the running gateway');
-  const base = (url ?? `http://127.0.0.1:${config.edge.port}`).replace(/\/+$/, '');
+  const base = (url ?? ownAddress(config.edge)).replace(/\/+$/, '');
   let token = secretKey;
 
   const send = async (method: string, path: string, body?: string, contentType?: string): Promise<Reply> => {

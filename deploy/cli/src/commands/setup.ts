@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { clients, findClient, printStep, type SetupFacts, type SetupStep } from '@model-gateway/client-setup';
 import { ConfigError, loadConfig } from '@model-gateway/config';
+import { ownAddress } from '../own-address.ts';
 import { checkCall, listModels } from '../setup/check-call.ts';
 import { writeClientFile } from '../setup/merge-file.ts';
 
@@ -25,7 +26,7 @@ export async function setup(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   if (!client) throw new ConfigError(`"${id}" is not a client known here; accepted:\n${listClients()}`);
   const key = values.key ?? env[keyVariable];
   if (!key) throw new ConfigError(`--key is missing; accepted: an access key of the gateway, also as ${keyVariable}`);
-  const baseUrl = readBaseUrl(values['base-url'] ?? `http://127.0.0.1:${loadConfig({ env }).edge.port}`);
+  const baseUrl = readBaseUrl(values['base-url'] ?? ownAddress(loadConfig({ env }).edge));
   const facts: SetupFacts = { baseUrl, key, model: values.model ?? (values['no-check'] ? missingModel() : await firstModel(baseUrl, key)) };
   // Checked before anything is written: a client that works is not pointed at something that does not.
   const checked = values['no-check'] ? null : await checkCall(client.dialect, facts);

@@ -6,6 +6,7 @@ import { ConfigError, loadConfig } from '@model-gateway/config';
 import { compose } from '@model-gateway/service';
 import { demoEnvironment, startDemo } from '../demo/demo.ts';
 import { prepareKeyFiles } from '../key-files.ts';
+import { ownAddress } from '../own-address.ts';
 import { createParts } from '../parts.ts';
 import { serviceFactories } from '../services.ts';
 import { runService } from './run.ts';
@@ -38,7 +39,7 @@ export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   );
   await runService(service, parts);
   if (!service.health().ready && edge.port === 0) return;
-  const base = `http://127.0.0.1:${edge.port}`;
+  const base = ownAddress({ host: config.edge.host, port: edge.port });
   if (demo) return startDemo(base, config.console);
   process.stdout.write(`The gateway listens on ${base}. Its console is at ${base}/console.\n`);
   listening = true;

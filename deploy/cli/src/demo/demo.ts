@@ -17,7 +17,7 @@ export const demoEnvironment = (env: NodeJS.ProcessEnv, folder: string): NodeJS.
 });
 
 export async function startDemo(base: string, { secretKey, password }: Pick<ConsoleConfig, 'secretKey' | 'password'>): Promise<void> {
-  const upstream = await startDemoUpstream();
+  const upstream = await startDemoUpstream(new URL(base).hostname === '[::1]' ? '::1' : '127.0.0.1');
   const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const response = await fetch(`${base}/console/api/${path}`, {
       method: 'POST',

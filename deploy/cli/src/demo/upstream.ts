@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type ChatEvent, type ClientDoor, type Conversation, clientProtocols, foldEvents, type ReplyContext } from '@model-gateway/protocols';
 import { createMinter } from '@model-gateway/service';
+import { ownAddress } from '../own-address.ts';
 
 const wordMs = 25;
 const maxBodyBytes = 64 * 1024 * 1024;
@@ -14,7 +15,8 @@ export interface DemoUpstream {
   close(): Promise<void>;
 }
 
-export async function startDemoUpstream(): Promise<DemoUpstream> {
+/** `host`: the loopback address that this machine has. */
+export async function startDemoUpstream(host: '127.0.0.1' | '::1'): Promise<DemoUpstream> {
   const mintId = createMinter();
   const server: Server = createServer((request, response) => {
     answer(request, response, demoProtocol.client, mintId).catch((error: unknown) => {
@@ -26,12 +28,12 @@ export async function startDemoUpstream(): Promise<DemoUpstream> {
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(0, host, resolve);
   });
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: ownAddress({ host, port }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,0 +1,67 @@
+/** `--demo`: every request that it prints is run as it stands, by a shell, where the gateway listens on the IPv6 loopback too. */
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, expect, test } from '@jest/globals';
+import { freePort } from '../../../tests/support/free-port.ts';
+
+const run = promisify(execFile);
+const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'));
+if (!hasIpv6) process.stderr.write('the demo on ::1 DID NOT RUN: this machine has no IPv6\n');
+
+const canRun = spawnSync('curl', ['--version']).status === 0;
+if (!canRun) process.stderr.write('the demo DID NOT RUN: no curl on this machine\n');
+
+let demo: ChildProcess | undefined;
+afterEach(async () => {
+  if (demo === undefined || demo.exitCode !== null || demo.signalCode !== null) return;
+  demo.removeAllListeners('close');
+  demo.kill('SIGTERM');
+  // It takes its temporary folder with it.
+  expect(await once(demo, 'close')).toEqual([0, null]);
+});
+
+/** Everything it wrote once it says how to stop it. */
+async function startDemo(host: string): Promise<string> {
+  demo = spawn(process.execPath, ['--no-warnings', join(import.meta.dirname, '../src/main.ts'), 'up', '--demo'], {
+    env: { PATH: process.env['PATH'] ?? '', CONFIG_FILE: '/dev/null', HOST: host, PORT: `${await freePort()}`, PROMETHEUS_PORT: 'off' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  return new Promise((resolve, reject) => {
+    const hear = (text: Buffer): void => {
+      out += text;
+      if (out.includes('Stop with Ctrl-C')) resolve(out);
+    };
+    demo?.stdout?.on('data', hear);
+    demo?.stderr?.on('data', hear);
+    demo?.once('close', (code) => reject(new Error(`it ended with ${code}:\n${out}`)));
+  });
+}
+
+/** How each printed request's stream ends when all went well. */
+const endings: Record<string, RegExp> = {
+  '/v1/chat/completions': /data: \[DONE\]\s*$/,
+  '/v1/messages': /event: message_stop\s+data: .*\s*$/,
+  streamGenerateContent: /"finishReason":"STOP"/,
+  '/v1/responses': /event: response\.completed\s/,
+};
+
+(canRun ? test : test.skip).each(['0.0.0.0', ...(hasIpv6 ? ['::1'] : [])])('on %s the four requests answer as streams', async (host) => {
+  const text = await startDemo(host);
+  const requests = text.match(/^ {2}curl (?:.*\\\n)*.*$/gm) ?? [];
+  expect(requests).toHaveLength(Object.keys(endings).length);
+  for (const [path, ending] of Object.entries(endings)) {
+    const request = requests.find((one) => one.includes(path));
+    expect([path, request]).toEqual([path, expect.stringContaining('curl -N')]);
+    const { stdout } = await run('sh', ['-c', `exec ${request?.trim()}`]);
+    expect([path, stdout]).toEqual([path, expect.stringMatching(ending)]);
+    // Word by word.
+    expect(stdout.match(/^data: \{/gm)?.length).toBeGreaterThan(3);
+    expect(stdout).toContain('demo');
+  }
+  const base = /console: (\S+)\/console/.exec(text)?.[1];
+  expect((await fetch(`${base}/console/`)).status).toBeLessThan(500);
+});
