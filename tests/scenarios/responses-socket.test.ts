@@ -12,7 +12,7 @@ import { send } from '../support/send.ts';
 let fake: FakeUpstream;
 let gateway: InProcessGateway;
 const protocols = ['alpha', 'alpha_response', 'beta', 'gamma'] as const;
-const start = (edge: { drainMs?: number } = {}) =>
+const start = (edge: { drainMs?: number; bodyBudgetBytes?: number } = {}) =>
   startInProcess({
     edge,
     upstreams: protocols.map((protocol) => ({ name: protocol, protocol, base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] })),
@@ -278,4 +278,31 @@ test('a gateway that leaves lets the turn end, then says so', async () => {
   await other.stop();
   for (const close of closes) expect((await close)[0]).toBe(1001);
   expect(busy.frames.at(-1).type).toBe('response.completed');
+});
+
+const heldBytes = async (of: InProcessGateway): Promise<number> => Number(/^gateway_request_body_bytes\S* (\d+)$/m.exec(await of.metrics())?.[1] ?? -1);
+
+test('bytes of messages that are still arriving count among those of request bodies; who finds no room is told so, and others go on', async () => {
+  const other = await start({ bodyBudgetBytes: 300_000 });
+  const connect = () => open({ authorization: `Bearer ${other.key}` }, [], other);
+  const [slow, hostile, neighbour] = [await connect(), await connect(), await connect()];
+  try {
+    const words = JSON.stringify(create('to-alpha', `slow words ${'x'.repeat(200_000)}`));
+    slow.socket.send(words.slice(0, 120_000), { fin: false });
+    await until(async () => (await heldBytes(other)) > 120_000, 'the first half to be counted');
+    hostile.socket.ping('between two fragments');
+    hostile.socket.send('x'.repeat(200_000), { fin: false });
+    const [code, reason] = await once(hostile.socket, 'close');
+    expect([code, String(reason)]).toEqual([1013, 'The gateway holds too many request bodies.']);
+    await until(async () => (await heldBytes(other)) < 150_000, 'what the other sent to be let go of');
+    neighbour.send(create('to-alpha', 'Hi'));
+    expect((await neighbour.turn()).at(-1).type).toBe('response.completed');
+    slow.socket.ping('between two fragments');
+    slow.socket.send(words.slice(120_000), { fin: true });
+    expect(textOf(await slow.turn())).toContain('slow words');
+    await until(async () => (await heldBytes(other)) === 0, 'nothing to be held');
+  } finally {
+    for (const { socket } of [slow, hostile, neighbour]) socket.terminate();
+    await other.stop();
+  }
 });

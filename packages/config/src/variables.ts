@@ -144,7 +144,7 @@ export const variables = {
     ipRateLimitRpm: variable(wholeNumber(0, 10_000_000), {
       env: 'IP_RATE_LIMIT_RPM',
       fallback: null,
-      says: 'Requests a minute from one address; 0 or not set: no limit.',
+      says: 'Requests a minute from one address, or one /64 of IPv6; 0 or not set: no limit.',
     }),
     maxBodyBytes: variable(wholeNumber(1024, 2 * GiB), { toml: 'server.max_body_bytes', fallback: 64 * MiB, says: 'Largest request body; above it 413.' }),
     bodyBudgetBytes: variable(wholeNumber(1024, 64 * GiB), {

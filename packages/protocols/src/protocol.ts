@@ -75,6 +75,8 @@ export interface SocketContext {
   now(): number;
   /** What a connection may remember, in bytes. */
   maxBytes: number;
+  /** What all connections may remember together. `take`: false when there is no room. */
+  memory: { take(bytes: number): boolean; give(bytes: number): void };
 }
 
 /** One WebSocket connection that carries this protocol's streams, turn by turn. Pure: frames in, frames out. */
@@ -83,6 +85,8 @@ export interface SocketSession {
   read(text: string): SocketInput;
   /** The frame that goes before a connection is closed for its age. */
   limitReached(): string;
+  /** The connection is gone: forgets all it remembers. */
+  close(): void;
 }
 
 /** How long the replies to one request may become, by its own words; undefined: it does not say. */

@@ -9,6 +9,7 @@ import { credentialsOf, type Principal } from './admission/credentials.ts';
 import { sessionOf } from './admission/session.ts';
 import { BodyCapture } from './bodies/body-capture.ts';
 import type { Door, Headers } from './http/doors.ts';
+import { linger } from './http/linger.ts';
 import type { HeldBody } from './http/read-body.ts';
 import { completeError } from './reply/complete-error.ts';
 import type { Room } from './room.ts';
@@ -146,7 +147,7 @@ export class Exchange {
     const late = setTimeout(() => response.end(), lingerMs).unref();
     request.on('close', () => clearTimeout(late));
     request.on('end', () => response.end());
-    request.resume();
+    linger(request, this.#room.lingering);
   }
 
   /** Answers an error in the caller's own shape. */

@@ -68,6 +68,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     sessionModels: new SessionModels(),
     replies: new Roster(),
     sockets: new Roster(),
+    lingering: new Roster(),
     clientAddress: createClientAddress(config.trustedProxies),
     meters: createMeters(metrics, {
       requests: () => capacity.requests.used,
@@ -129,8 +130,14 @@ async function closeServer(server: GatewayServer, room: Room): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   room.sockets.forEach((socket) => socket.drain());
-  // A request that is on its way in still gets its answer.
-  const silence = setTimeout(() => server.closeSilentConnections(), Math.min(1000, room.config.drainMs));
+  // A request that is on its way in still gets its answer, and who was refused may read it.
+  const tidying = setInterval(
+    () => {
+      server.closeSilentConnections();
+      room.lingering.forEach((one) => one.leave());
+    },
+    Math.min(1000, room.config.drainMs),
+  );
   const reaper = setInterval(() => server.closeIdleConnections(), 100);
   const late = setTimeout(() => {
     room.replies.forEach((reply) => reply.interrupt(new GatewayError('draining')));
@@ -141,6 +148,6 @@ async function closeServer(server: GatewayServer, room: Room): Promise<void> {
   }, room.config.drainMs);
   await closed;
   clearInterval(reaper);
-  clearTimeout(silence);
+  clearInterval(tidying);
   clearTimeout(late);
 }

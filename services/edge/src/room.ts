@@ -11,6 +11,7 @@ import type { RateLimits } from './admission/rate-limits.ts';
 import type { SessionModels } from './admission/session-models.ts';
 import type { Violations } from './admission/violations.ts';
 import type { BodyDesk } from './bodies/body-desk.ts';
+import type { Lingering } from './http/linger.ts';
 import type { BodyBudget } from './http/read-body.ts';
 import type { EdgeMeters } from './meters.ts';
 import type { Plans } from './plans.ts';
@@ -42,6 +43,8 @@ export interface Room {
   replies: Roster<Reply>;
   /** Open WebSockets, for the same. */
   sockets: Roster<TurnSocket>;
+  /** Answered callers who write on, for the same. */
+  lingering: Roster<Lingering>;
   mintId(prefix: string): string;
   /** Set once SIGTERM came: replies say `Connection: close`. */
   draining: boolean;

@@ -4,6 +4,7 @@ import { noPressure, type PressureLevel, takenAnyway } from '@model-gateway/serv
 import { MemoryState } from '@model-gateway/shared-state';
 import { Capacity, type Slot } from '../src/admission/capacity.ts';
 import { createClientAddress } from '../src/admission/client-address.ts';
+import { RateLimits } from '../src/admission/rate-limits.ts';
 import { innerHeaders } from '../src/admission/request-headers.ts';
 import { fakeRequest } from './fake-request.ts';
 
@@ -142,4 +143,19 @@ describe('inner headers', () => {
   test('values too long to be meant are left out', () => {
     expect(inner(['x-long', 'a'.repeat(8193)], ['x-fits', 'a'.repeat(8192)])).toEqual({ 'x-fits': 'a'.repeat(8192) });
   });
+});
+
+test('limits of addresses count a /64 of IPv6 as one, as connections do, and IPv4 by its address however it is written', () => {
+  const limits = new RateLimits({ rateLimitRpm: null, rateLimitWindowSecs: null, ipRateLimitRpm: 1 }, new MemoryState());
+  const refused = (address: string): boolean => {
+    try {
+      void limits.admitAddress(address);
+      return false;
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'rate_limited', status: 429 });
+      return true;
+    }
+  };
+  expect(['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:DB8:0:1:0:0:0:3', '2001:db8:0:2::1'].map(refused)).toEqual([false, true, true, false]);
+  expect(['192.0.2.1', '::ffff:192.0.2.1', '192.0.2.2'].map(refused)).toEqual([false, true, false]);
 });

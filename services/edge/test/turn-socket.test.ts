@@ -1,6 +1,8 @@
 /** A WebSocket whose peer sends and does not read. */
 import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
+import { BodyBudget } from '../src/http/read-body.ts';
+import { ArrivingBytes } from '../src/socket/arriving-bytes.ts';
 import { TurnSocket } from '../src/socket/turn-socket.ts';
 
 /** As much of a WebSocket as answers need; nobody reads what it sends until `read`. */
@@ -30,9 +32,15 @@ class UnreadSocket extends EventEmitter {
 
 function open(): UnreadSocket {
   const socket = new UnreadSocket();
-  const room = { config: { keepAliveMs: 3_600_000 }, sockets: { add: () => undefined, remove: () => undefined }, draining: false };
-  const session = { read: () => ({ answer: ['no'.repeat(500)] }) };
-  new TurnSocket(socket as never, {} as never, {} as never, session as never, {} as never, room as never);
+  const room = {
+    config: { keepAliveMs: 3_600_000 },
+    sockets: { add: () => undefined, remove: () => undefined },
+    bodyBudget: new BodyBudget(1),
+    draining: false,
+  };
+  const session = { read: () => ({ answer: ['no'.repeat(500)] }), close: () => undefined };
+  const upgrade = { socket: new EventEmitter() };
+  new TurnSocket(socket as never, upgrade as never, {} as never, session as never, {} as never, room as never);
   return socket;
 }
 
@@ -53,4 +61,18 @@ test.each(['message', 'ping'])('is not heard while more than a mebibyte of answe
   say();
   expect(socket.isPaused).toBe(false);
   socket.emit('close');
+});
+
+test('bytes of a message count until it is complete, whatever pings come between; none stay counted', () => {
+  const budget = new BodyBudget(1000);
+  const arriving = new ArrivingBytes(budget);
+  expect([arriving.take(600), arriving.take(10), arriving.take(500)]).toEqual([true, true, false]);
+  arriving.releaseControl(4);
+  expect(budget.held).toBe(600);
+  arriving.release();
+  arriving.releaseControl(4);
+  expect(budget.held).toBe(0);
+  expect(arriving.take(1000)).toBe(true);
+  arriving.close();
+  expect([arriving.take(5000), budget.held]).toEqual([true, 0]);
 });

@@ -2,9 +2,10 @@
 import { expect, test } from '@jest/globals';
 import { createSocketSession } from './socket.ts';
 
+const endless = { take: () => true, give: () => undefined };
 const start = (maxBytes = 10_000) => {
   let ids = 0;
-  const session = createSocketSession({ mintId: (prefix) => `${prefix}${++ids}`, now: () => 0, maxBytes });
+  const session = createSocketSession({ mintId: (prefix) => `${prefix}${++ids}`, now: () => 0, maxBytes, memory: endless });
   /** Frames that come back at once; null: an upstream is asked. */
   return (frame: Record<string, unknown>) => {
     const input = session.read(JSON.stringify({ type: 'response.create', model: 'm', ...frame }));
@@ -51,7 +52,7 @@ test('names of lanes: bounded, plain, and in each frame of the answer', () => {
 });
 
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
-const newSession = () => createSocketSession({ mintId: (prefix) => prefix, now: () => 0, maxBytes: 1_000_000 });
+const newSession = () => createSocketSession({ mintId: (prefix) => prefix, now: () => 0, maxBytes: 1_000_000, memory: endless });
 
 test('frames are held to the bounds of bodies: what nests too deep, or says a name twice, is refused', () => {
   for (const [frame, code] of [
@@ -75,4 +76,37 @@ test('a reply that nests too deep is passed on, and not remembered', () => {
   const data = `{"type":"response.completed","response":{"id":"resp_1","output":[${nested(20_000)}]}}`;
   expect('turn' in first && first.turn.frame('response.completed', data)).toBe(data);
   expect(begin({ previous_response_id: 'resp_1' })).toEqual({ answer: [expect.stringContaining('previous_response_not_found')] });
+});
+
+test('connections share what they may remember: what finds no room is not known later, and what is forgotten makes room', () => {
+  let held = 0;
+  const memory = {
+    take: (bytes: number) => {
+      if (held + bytes > 2500) return false;
+      held += bytes;
+      return true;
+    },
+    give: (bytes: number) => {
+      held -= bytes;
+    },
+  };
+  const open = () => createSocketSession({ mintId: (prefix) => `${prefix}${++ids}`, now: () => 0, maxBytes: 10_000, memory });
+  let ids = 0;
+  const ask = (session: ReturnType<typeof open>, frame: Record<string, unknown>) => {
+    const input = session.read(JSON.stringify({ type: 'response.create', model: 'm', ...frame }));
+    const begun = 'answer' in input ? input : input.begin();
+    return 'answer' in begun ? begun.answer.map((text) => JSON.parse(text)) : null;
+  };
+  const [first, second, third] = [open(), open(), open()];
+  const warm = (session: ReturnType<typeof open>) => ask(session, warmUp)![1].response.id as string;
+  // In its own place: the one before goes first.
+  for (let turns = 0; turns < 5; turns++) warm(first);
+  warm(second);
+  const unknown = warm(third);
+  expect(ask(third, { previous_response_id: unknown, input: 'Hi' })).toEqual([expect.objectContaining({ type: 'error' })]);
+  second.close();
+  const known = warm(third);
+  expect(ask(third, { previous_response_id: known, input: 'Hi' })).toBeNull();
+  for (const session of [first, third]) session.close();
+  expect(held).toBe(0);
 });

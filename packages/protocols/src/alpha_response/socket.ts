@@ -47,6 +47,7 @@ class ResponsesSession implements SocketSession {
   readonly #lanes = new Set<string>();
   readonly #models = new Map<string, string>();
   #lastModel: string | undefined;
+  #closed = false;
 
   constructor(context: SocketContext) {
     this.#context = context;
@@ -131,23 +132,35 @@ class ResponsesSession implements SocketSession {
     const response = scanBody(Buffer.from(data, 'utf8'), noKeys).ok ? own(parse(data), 'response') : undefined;
     const id = asString(own(response, 'id'));
     const output = asArray(own(response, 'output'));
-    if (id === undefined || !output) this.#turns.delete(lane);
+    if (id === undefined || !output) this.#forget(lane);
     else this.#remember(lane, { id, items: [...asked.items, ...output], bytes: asked.bytes + data.length });
   }
 
-  /** In place of the lane's last one; what ended longest ago makes room. */
+  /** In place of the lane's last one; what ended longest ago makes room. What cannot be remembered the caller has to send again. */
   #remember(lane: string, turn: Turn): void {
-    const { maxBytes } = this.#context;
-    this.#turns.delete(lane);
-    if (turn.bytes > maxBytes) return;
+    const { maxBytes, memory } = this.#context;
+    this.#forget(lane);
+    if (this.#closed || turn.bytes > maxBytes) return;
     let all = turn.bytes;
     for (const { bytes } of this.#turns.values()) all += bytes;
     for (const [other, { bytes }] of this.#turns) {
       if (all <= maxBytes) break;
-      this.#turns.delete(other);
+      this.#forget(other);
       all -= bytes;
     }
-    this.#turns.set(lane, turn);
+    if (memory.take(turn.bytes)) this.#turns.set(lane, turn);
+  }
+
+  #forget(lane: string): void {
+    const turn = this.#turns.get(lane);
+    if (!turn) return;
+    this.#turns.delete(lane);
+    this.#context.memory.give(turn.bytes);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const lane of [...this.#turns.keys()]) this.#forget(lane);
   }
 
   limitReached(): string {

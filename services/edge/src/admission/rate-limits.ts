@@ -3,6 +3,7 @@ import type { EdgeConfig } from '@model-gateway/config';
 import type { CounterPart } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { Hit, WindowLimit } from '@model-gateway/limits';
+import { addressKey } from '@model-gateway/service';
 import type { SharedState } from '@model-gateway/shared-state';
 import type { Principal } from './credentials.ts';
 
@@ -33,7 +34,7 @@ export class RateLimits {
   /** Throws (or rejects with) the 429; nothing to wait for where no limit is set. */
   admitAddress(address: string | null): void | Promise<void> {
     if (!this.#addresses || address === null) return;
-    return this.#admit('ips', address, this.#addresses, refuseAddress);
+    return this.#admit('ips', addressKey(address), this.#addresses, refuseAddress);
   }
 
   /** The key's own limit, else its group's, else that of all keys. */

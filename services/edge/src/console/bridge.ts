@@ -4,6 +4,7 @@
  */
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { GatewayError } from '@model-gateway/errors';
+import { linger } from '../http/linger.ts';
 import type { Room } from '../room.ts';
 import { BusSocket } from './bus-socket.ts';
 
@@ -35,7 +36,7 @@ export function bridgeToConsole(room: Room): (request: IncomingMessage & { origi
     response.on('close', () => {
       inner.destroy();
       // The console may answer before it has read the whole body: the rest must not stand before the connection's next request.
-      request.resume();
+      linger(request, room.lingering);
     });
     request.on('error', (error) => inner.destroy(error));
     request.pipe(inner);

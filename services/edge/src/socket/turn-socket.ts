@@ -6,6 +6,7 @@ import type { RawData, WebSocket } from 'ws';
 import { call } from '../call.ts';
 import type { DoorMatch } from '../http/doors.ts';
 import type { Room } from '../room.ts';
+import { ArrivingBytes } from './arriving-bytes.ts';
 import { type TurnHeaders, turnRequest } from './turn-request.ts';
 import { TurnResponse } from './turn-response.ts';
 
@@ -20,7 +21,10 @@ const mostWaiting = 32;
 /** Bytes that may wait for a peer to read them when it sends what is answered at once. */
 const mostUnread = 1024 * 1024;
 
-const closeCodes = { normal: 1000, goingAway: 1001, unsupportedData: 1003 } as const;
+/** After being told that there is no room for what it sends a peer may take this long to read it. */
+const farewellMs = 1000;
+
+const closeCodes = { normal: 1000, goingAway: 1001, unsupportedData: 1003, tryAgainLater: 1013 } as const;
 
 export class TurnSocket implements Rostered {
   place = -1;
@@ -36,6 +40,7 @@ export class TurnSocket implements Rostered {
   readonly #turns = new Map<string, TurnResponse>();
   /** In the order they came; each holds its bytes of the budget of bodies. */
   #waiting: { request: SocketRequest; bytes: number }[] = [];
+  readonly #arriving: ArrivingBytes;
   #unanswered = 0;
   #tooOld = false;
 
@@ -46,26 +51,49 @@ export class TurnSocket implements Rostered {
     this.#session = session;
     this.#match = match;
     this.#room = room;
-    this.#pings = setInterval(() => this.#ping(), room.config.keepAliveMs).unref();
-    this.#life = setTimeout(() => this.#age(), longestLifeMs).unref();
+    this.#arriving = new ArrivingBytes(room.bodyBudget);
+    this.#pings = setInterval(() => this.#guard(() => this.#ping()), room.config.keepAliveMs).unref();
+    this.#life = setTimeout(() => this.#guard(() => this.#age()), longestLifeMs).unref();
     room.sockets.add(this);
-    socket.on('message', (data, isBinary) => {
-      try {
-        this.#hear(data, isBinary);
-      } catch (error) {
-        // A defect costs its caller the connection, and nobody else anything.
-        room.logger.error({ error }, 'defect in a socket');
-        socket.terminate();
-      }
+    // Before the library takes it, and perhaps finds a message complete.
+    upgrade.socket.prependListener('data', (chunk: Buffer) => {
+      if (!this.#arriving.take(chunk.length)) this.#turnAway();
     });
-    socket.on('pong', () => {
+    socket.on('message', (data, isBinary) => {
+      this.#arriving.release();
+      this.#guard(() => this.#hear(data, isBinary));
+    });
+    socket.on('pong', (data) => {
+      this.#arriving.releaseControl(data.length);
       this.#unanswered = 0;
     });
     // Answered by the library.
-    socket.on('ping', () => this.#awaitReader());
+    socket.on('ping', (data) => {
+      this.#arriving.releaseControl(data.length);
+      this.#awaitReader();
+    });
     // Told as `close` too; what broke a caller's connection is no news here.
     socket.on('error', () => socket.terminate());
     socket.on('close', () => this.#closed());
+  }
+
+  /** A defect costs its caller the connection, and nobody else anything. */
+  #guard(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#room.logger.error({ error }, 'defect in a socket');
+      this.#socket.terminate();
+    }
+  }
+
+  /** There is no room for what it sends: it is not read on. */
+  #turnAway(): void {
+    const socket = this.#socket;
+    if (socket.readyState !== socket.OPEN) return;
+    socket.close(closeCodes.tryAgainLater, 'The gateway holds too many request bodies.');
+    socket.pause();
+    setTimeout(() => socket.terminate(), farewellMs).unref();
   }
 
   /** This process leaves: at once, or when the turns under way have ended. */
@@ -102,7 +130,7 @@ export class TurnSocket implements Rostered {
     const turn = new TurnResponse(this.#socket, begun.turn);
     this.#turns.set(request.lane, turn);
     turn.on('error', () => this.#socket.terminate());
-    turn.on('close', () => this.#turnOver(request.lane, turn));
+    turn.on('close', () => this.#guard(() => this.#turnOver(request.lane, turn)));
     void call(
       turnRequest(this.#upgrade, this.#headers, begun.turn.body),
       turn.asServerResponse(),
@@ -167,6 +195,8 @@ export class TurnSocket implements Rostered {
     clearInterval(this.#pings);
     clearTimeout(this.#life);
     this.#room.sockets.remove(this);
+    this.#arriving.close();
+    this.#session.close();
     for (const { bytes } of this.#waiting) this.#room.bodyBudget.give(bytes);
     this.#waiting = [];
     // The caller left: the calls hear it as they would of a closed connection.

@@ -6,6 +6,7 @@ import { headersAllowed } from '@model-gateway/header-rules';
 import { WebSocketServer } from 'ws';
 import { authenticate } from '../admission/credentials.ts';
 import { type DoorMatch, findDoor, type Headers } from '../http/doors.ts';
+import { BodyBudget } from '../http/read-body.ts';
 import type { Room } from '../room.ts';
 import { turnHeaders } from './turn-request.ts';
 import { TurnSocket } from './turn-socket.ts';
@@ -14,6 +15,8 @@ import { TurnSocket } from './turn-socket.ts';
 const keyProtocol = 'openai-insecure-api-key.';
 /** What a connection may remember of its last turn. */
 const maxRemembered = 16 * 1024 * 1024;
+/** What all connections may remember, of what request bodies may hold: the bodies must not go short of it. */
+const rememberedShare = 1 / 4;
 
 const offered = (request: IncomingMessage): string[] => (request.headers['sec-websocket-protocol'] ?? '').split(',', 16).map((name) => name.trim());
 
@@ -29,6 +32,7 @@ export const opensSocket = (request: IncomingMessage): boolean =>
   request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket' && socketDoor(request) !== null;
 
 export function acceptSockets(server: Server, room: Room): void {
+  const memory = new BodyBudget(Math.floor(room.config.bodyBudgetBytes * rememberedShare));
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: room.config.maxBodyBytes,
@@ -48,7 +52,7 @@ export function acceptSockets(server: Server, room: Room): void {
     const key = offered(request).find((name) => name.startsWith(keyProtocol));
     const headers = turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length));
     sockets.handleUpgrade(request, socket, head, (accepted) => {
-      const session = match.door.client.createSocketSession?.({ mintId: room.mintId, now: Date.now, maxBytes: maxRemembered });
+      const session = match.door.client.createSocketSession?.({ mintId: room.mintId, now: Date.now, maxBytes: maxRemembered, memory });
       if (session) new TurnSocket(accepted, request, headers, session, match, room);
       else accepted.close();
     });
