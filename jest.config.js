@@ -4,7 +4,12 @@ export default {
   // The agents' suite installs programs from the registry: it runs when it is asked for.
   testPathIgnorePatterns: ['/node_modules/', ...(process.env.AGENTS === '1' ? [] : ['<rootDir>/tests/agents/'])],
   extensionsToTreatAsEsm: ['.ts'],
-  transform: { '^.+\\.ts$': ['@swc/jest', { module: { type: 'es6' }, jsc: { target: 'es2024', parser: { syntax: 'typescript' } } }] },
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { module: { type: 'es6' }, jsc: { target: 'es2024', parser: { syntax: 'typescript' }, experimental: { keepImportAttributes: true } } },
+    ],
+  },
   // Generated cases are the same in every run.
   moduleNameMapper: { '^fast-check$': '<rootDir>/tests/support/fixed-draws.mjs' },
   testEnvironment: 'node',

@@ -11,16 +11,29 @@ import { createKeyring, type Keyring } from '@model-gateway/secrets';
 import { type Pressure, watchPressure } from '@model-gateway/service';
 import { type Attempts, MemoryAttempts, MemoryState, RedisAttempts, RedisState, type SharedState } from '@model-gateway/shared-state';
 import { openStorage, type Storage } from '@model-gateway/storage';
-import { createLogger, createMetrics, createRedactor, type Logger, type LogLevel, type Metrics, measureProcess, type Redactor } from '@model-gateway/telemetry';
+import {
+  createLogger,
+  createMetrics,
+  createRedactor,
+  type Logger,
+  type LogLevel,
+  type Metrics,
+  measureProcess,
+  type Redactor,
+  type Tracer,
+} from '@model-gateway/telemetry';
 import { claimFolder } from './claim-folder.ts';
 import { masterKeyOf } from './key-files.ts';
 import { createPriceOf } from './price-of.ts';
+import { startSending } from './send-telemetry.ts';
 
 export interface Parts {
   config: Config;
   logger: Logger;
   redactor: Redactor;
   metrics: Metrics;
+  /** undefined: no request is traced. */
+  tracer: Tracer | undefined;
   bus: Bus;
   /** Each of the rest is made on first need, so that a service holds only what it uses. */
   catalog(): CatalogWatcher;
@@ -42,6 +55,9 @@ export interface Parts {
   close(): Promise<void>;
 }
 
+/** What waits for a collector when the process leaves may take this long. */
+const lastSendingMs = 2000;
+
 /** `name` is the process's in logs, metrics and on the bus; `announce` shows the operator a text once. */
 export async function createParts(config: Config, name: string, announce: (text: string) => void = print): Promise<Parts> {
   const redactor = createRedactor();
@@ -57,6 +73,7 @@ export async function createParts(config: Config, name: string, announce: (text:
   for (const warning of config.warnings) logger.warn(warning);
   const metrics = createMetrics({ service: name });
   const stopMeasuring = measureProcess(metrics);
+  const sending = await startSending(config, name, { logger, metrics });
   const plainBus = await connectBus(config, name, logger);
   const { bus, release } = keepJournal(plainBus, join(config.process.dataDir, 'outbox'), name, logger);
   const holder = `${name}-${randomBytes(6).toString('hex')}`;
@@ -84,6 +101,7 @@ export async function createParts(config: Config, name: string, announce: (text:
     logger,
     redactor,
     metrics,
+    tracer: sending.tracer,
     bus,
     catalog: catalog.get,
     keyring: keyring.get,
@@ -99,6 +117,7 @@ export async function createParts(config: Config, name: string, announce: (text:
       announce(firstPasswordText(username, password));
     },
     async close() {
+      const sent = sending.close(lastSendingMs);
       pressure.made?.stop();
       await gatherer.made?.dispose();
       await state.made?.close();
@@ -108,6 +127,7 @@ export async function createParts(config: Config, name: string, announce: (text:
       await outbound.made?.close();
       await clientUrls.made?.close();
       await storage.made?.close();
+      await sent;
       stopMeasuring();
     },
   };

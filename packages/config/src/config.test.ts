@@ -104,6 +104,16 @@ describe('loadConfig', () => {
     [{ NATS_URL: 'nats://a:100%sure@h:1' }, 'NATS_URL has a % in its password that begins no escape (write %25)'],
     [{ DATABASE_URL: 'postgres://a:%@h/d' }, 'DATABASE_URL has a % in its password that begins no escape (write %25)'],
     [{ REDIS_URL: 'http://x' }, 'REDIS_URL has another scheme; accepted: a URL that begins with redis:// or rediss://'],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, 'OTEL_EXPORTER_OTLP_ENDPOINT has another scheme; accepted: a URL that begins with http:// or https://'],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'https://c.example/?token=x' }, 'OTEL_EXPORTER_OTLP_ENDPOINT has a query or a fragment'],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL "grpc" is none of these; accepted: http/protobuf, http/json'],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'authorization' }, 'OTEL_EXPORTER_OTLP_HEADERS holds a part that is no name=value'],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'a b=c' }, 'OTEL_EXPORTER_OTLP_HEADERS holds a part that is no name=value'],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'x-a=b%0d%0ax-c:d' }, 'OTEL_EXPORTER_OTLP_HEADERS holds a value with other characters, or none'],
+    [{ OTEL_RESOURCE_ATTRIBUTES: 'share=100%' }, 'OTEL_RESOURCE_ATTRIBUTES "share=100%" has a % that begins no escape'],
+    [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, 'OTEL_TRACES_SAMPLER "jaeger_remote" is none of these'],
+    [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG "1.5" is out of range; accepted: a number from 0 to 1'],
+    [{ OTEL_TRACES_SAMPLER_ARG: '-0' }, 'OTEL_TRACES_SAMPLER_ARG "-0" is not a number of this kind'],
     [{ CONFIG_FILE: '/does/not/exist.toml' }, 'CONFIG_FILE "/does/not/exist.toml" cannot be read (ENOENT)'],
   ])('%j stops the start', (env, line) => {
     expect(faultOf(env as unknown as Record<string, string>)).toContain(line);
@@ -132,17 +142,44 @@ describe('loadConfig', () => {
   });
 
   test('no secret stands in an error', () => {
-    for (const name of ['CONSOLE_SECRET_KEY', 'GATEWAY_MASTER_KEY', 'DATABASE_URL', 'NATS_URL', 'REDIS_URL']) {
+    for (const name of [
+      'CONSOLE_SECRET_KEY',
+      'GATEWAY_MASTER_KEY',
+      'DATABASE_URL',
+      'NATS_URL',
+      'REDIS_URL',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+    ]) {
       expect(faultOf({ [name]: 'hunter2 hunter2 hunter2' })).not.toContain('hunter2');
     }
     expect(faultOf({}, ['--console-secret-key', 'hunter2hunter2hunter2'])).not.toContain('hunter2');
     expect(faultOf({}, ['--nope', 'x'])).toContain('"--nope" is no option');
   });
 
+  test('what goes to a collector, by the names that OpenTelemetry gave it', () => {
+    expect(load().telemetry).toMatchObject({ endpoint: null, sampler: 'parentbased_traceidratio', samplerArg: 0.01, headers: [] });
+    const { telemetry } = load({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp/',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc, x-tenant=a=b',
+      OTEL_RESOURCE_ATTRIBUTES: '__proto__=x,deployment.environment.name=test%2C1',
+      OTEL_TRACES_SAMPLER_ARG: '.25',
+    });
+    expect(telemetry.headers).toEqual([
+      ['authorization', 'Bearer abc'],
+      ['x-tenant', 'a=b'],
+    ]);
+    expect(telemetry.resource).toEqual([
+      ['__proto__', 'x'],
+      ['deployment.environment.name', 'test,1'],
+    ]);
+    expect(telemetry).toMatchObject({ endpoint: 'https://collector.example/otlp/', samplerArg: 0.25 });
+  });
+
   test('what is set and not used is said', () => {
-    expect(load({ REDIS_URL: 'redis://r:6379', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://o:4318', DATABASE_URL: 'postgres://u:p@h/d' }).warnings).toEqual([
+    expect(load({ REDIS_URL: 'redis://r:6379', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://o:4318', DATABASE_URL: 'postgres://u:p@h/d' }).warnings).toEqual([
       'DATABASE_URL is set, but STORAGE_MODE is sqlite: it is not used',
-      'OTEL_EXPORTER_OTLP_ENDPOINT is set, but its part is not built yet: it has no effect',
+      'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set, but the gateway does not read it: it has no effect',
     ]);
   });
 

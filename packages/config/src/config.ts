@@ -4,13 +4,14 @@ import { parse as parseToml, TomlError } from 'smol-toml';
 import { ConfigError } from './config-error.ts';
 import { Fault } from './parsers.ts';
 import type { Variable } from './variable.ts';
-import { notBuiltYet, variables } from './variables.ts';
+import { notRead, variables } from './variables.ts';
 
 type Values<T> = T extends Variable<infer V> ? V : { readonly [K in keyof T]: Values<T[K]> };
 
 /** One slice per service, and what operators should be told at the start. */
 export type Config = Values<typeof variables> & { readonly warnings: readonly string[] };
 export type ProcessConfig = Config['process'];
+export type TelemetryConfig = Config['telemetry'];
 export type StorageConfig = Config['storage'];
 export type StatsConfig = Config['stats'];
 export type EdgeConfig = Config['edge'];
@@ -143,7 +144,7 @@ function build(table: Table, env: LoadOptions['env'], leaves: Map<string, unknow
 function warningsOf(config: Values<typeof variables>, env: LoadOptions['env']): string[] {
   const warnings: string[] = [];
   if (config.storage.mode === 'sqlite' && config.storage.databaseUrl !== null) warnings.push('DATABASE_URL is set, but STORAGE_MODE is sqlite: it is not used');
-  for (const name of notBuiltYet) if ((env[name] ?? '') !== '') warnings.push(`${name} is set, but its part is not built yet: it has no effect`);
+  for (const name of notRead) if ((env[name] ?? '') !== '') warnings.push(`${name} is set, but the gateway does not read it: it has no effect`);
   return warnings;
 }
 

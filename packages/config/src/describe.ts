@@ -1,7 +1,7 @@
 /** The documentation of all settings, written from the table that reads them. */
 import { listVariables } from './config.ts';
 import type { Variable } from './variable.ts';
-import { notBuiltYet } from './variables.ts';
+import { notRead } from './variables.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
@@ -35,7 +35,7 @@ Every variable that holds no secret may also be given on the command line: \`--l
 
 ${table(environment)}
 
-Set, these give a line in the log, because their part is not built yet: ${notBuiltYet.map((name) => `\`${name}\``).join(', ')}.
+Set, these give a line in the log, because the gateway does not read them: ${notRead.map((name) => `\`${name}\``).join(', ')}.
 
 ## TOML file
 

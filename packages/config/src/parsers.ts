@@ -169,6 +169,38 @@ export const secureUrl: Parser<string> = parser('a URL that begins with https://
   return protocol === 'https:' || (protocol === 'http:' && local) ? value : new Fault('has another scheme');
 });
 
+/** An http(s) address under which others are built: no query, no fragment. */
+export const baseUrl: Parser<string> = parser('a URL that begins with http:// or https://, without a query', (value) => {
+  const url = urlOf('http', 'https').parse(value);
+  if (url instanceof Fault) return url;
+  const { search, hash } = new URL(url);
+  return search === '' && hash === '' ? url : new Fault('has a query or a fragment');
+});
+
+export const fraction: Parser<number> = parser('a number from 0 to 1', (value) =>
+  between(0, 1)(asNumber(value, /^(?:\d{1,3}(?:\.\d{0,12})?|\.\d{1,12}|\d(?:\.\d{1,12})?e-\d{1,2})$/)),
+);
+
+/** `name=value,name=value`, values percent-encoded where they hold a comma; as pairs, so that no name is special. */
+const pairsOf = (accepts: string, name: RegExp, value: RegExp): Parser<readonly (readonly [string, string])[]> =>
+  parser(`${accepts}: name=value, several separated by commas, values percent-encoded`, (given) => {
+    if (typeof given !== 'string') return new Fault('is not a text');
+    const pairs: (readonly [string, string])[] = [];
+    for (const part of given.split(',')) {
+      const cut = part.indexOf('=');
+      const key = part.slice(0, Math.max(0, cut)).trim();
+      if (!name.test(key)) return new Fault('holds a part that is no name=value');
+      if (!isEscaped(part.slice(cut + 1))) return new Fault('has a % that begins no escape (write %25)');
+      const text = decodeURIComponent(part.slice(cut + 1).trim());
+      if (!value.test(text)) return new Fault('holds a value with other characters, or none');
+      pairs.push([key, text]);
+    }
+    return pairs;
+  });
+
+export const headerPairs = pairsOf('HTTP headers', /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, /^[\x20-\x7e]{1,4096}$/);
+export const attributePairs = pairsOf('attributes', /^[A-Za-z0-9_.-]{1,128}$/, /^[\x20-\x7e\u00a0-\uffff]{1,256}$/);
+
 /** Non-empty texts, separated by commas. */
 export const words: Parser<readonly string[]> = parser('names separated by commas', (value) => {
   if (typeof value !== 'string') return new Fault('is not a text');

@@ -1,9 +1,13 @@
 /** The one table of settings: its shape is the shape of the configuration, a slice per service. */
 import {
+  attributePairs,
+  baseUrl,
   cidrs,
   consolePassword,
   consoleSecret,
   flag,
+  fraction,
+  headerPairs,
   headerText,
   hostAddress,
   masterKey,
@@ -69,6 +73,57 @@ export const variables = {
       toml: 'server.redis_timeout_ms',
       fallback: 100,
       says: 'Milliseconds that Redis may take for an answer before it counts as lost.',
+    }),
+  },
+  telemetry: {
+    endpoint: variable(baseUrl, {
+      env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+      fallback: null,
+      secret: true,
+      says: 'OpenTelemetry collector (OTLP over HTTP) that traces and metrics are sent to, at `/v1/traces` and `/v1/metrics` below it; not set, none are.',
+    }),
+    disabled: variable(flag, { env: 'OTEL_SDK_DISABLED', fallback: false, says: 'Whether nothing is sent all the same.' }),
+    protocol: variable(oneOf('http/protobuf', 'http/json'), {
+      env: 'OTEL_EXPORTER_OTLP_PROTOCOL',
+      fallback: 'http/protobuf' as const,
+      says: 'How they are written.',
+    }),
+    headers: variable(headerPairs, {
+      env: 'OTEL_EXPORTER_OTLP_HEADERS',
+      fallback: [] as readonly (readonly [string, string])[],
+      shown: '',
+      secret: true,
+      says: 'Sent along to the collector; a credential for it, above all.',
+    }),
+    compression: variable(oneOf('none', 'gzip'), { env: 'OTEL_EXPORTER_OTLP_COMPRESSION', fallback: 'none' as const, says: 'Of what is sent there.' }),
+    timeoutMs: variable(wholeNumber(100, 600_000), {
+      env: 'OTEL_EXPORTER_OTLP_TIMEOUT',
+      fallback: 10_000,
+      says: 'Milliseconds that the collector may take for a batch, with what is tried again.',
+    }),
+    traces: variable(oneOf('otlp', 'none'), { env: 'OTEL_TRACES_EXPORTER', fallback: 'otlp' as const, says: 'Whether traces are sent.' }),
+    metrics: variable(oneOf('otlp', 'none'), { env: 'OTEL_METRICS_EXPORTER', fallback: 'otlp' as const, says: 'Whether metrics are sent.' }),
+    metricIntervalMs: variable(wholeNumber(100, 3_600_000), {
+      env: 'OTEL_METRIC_EXPORT_INTERVAL',
+      fallback: 60_000,
+      says: 'Milliseconds between two readings of the metrics that are sent.',
+    }),
+    sampler: variable(oneOf('always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'), {
+      env: 'OTEL_TRACES_SAMPLER',
+      fallback: 'parentbased_traceidratio' as const,
+      says: "Which requests are traced. `parentbased_…`: those that a caller's `traceparent` marks as sampled, none that it marks as not, and of the others as the rest of the word says.",
+    }),
+    samplerArg: variable(fraction, { env: 'OTEL_TRACES_SAMPLER_ARG', fallback: 0.01, says: 'The share of requests that `traceidratio` traces.' }),
+    serviceName: variable(text(256), {
+      env: 'OTEL_SERVICE_NAME',
+      fallback: null,
+      says: '`service.name` of what is sent; not set, `model-gateway` for `up` and `model-gateway-edge` and the like for `serve`.',
+    }),
+    resource: variable(attributePairs, {
+      env: 'OTEL_RESOURCE_ATTRIBUTES',
+      fallback: [] as readonly (readonly [string, string])[],
+      shown: '',
+      says: 'More of what describes the process (`deployment.environment.name=production`).',
     }),
   },
   storage: {
@@ -355,5 +410,13 @@ export const variables = {
   },
 };
 
-/** Names of the specification whose part is not built: setting one is answered by a line in the log, so that nobody believes it works. */
-export const notBuiltYet: readonly string[] = ['OTEL_EXPORTER_OTLP_ENDPOINT'];
+/** Well-known names that this gateway does not read: setting one is answered by a line in the log, so that nobody believes it works. */
+export const notRead: readonly string[] = [
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+  'OTEL_EXPORTER_OTLP_METRICS_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
+  'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL',
+  'OTEL_EXPORTER_OTLP_CERTIFICATE',
+];

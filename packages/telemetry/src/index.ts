@@ -1,5 +1,8 @@
-/** Logs, metrics and redaction: what a running process tells about itself. */
+/** Logs, metrics, traces and redaction: what a running process tells about itself. */
 export * from './logger.ts';
 export * from './metrics.ts';
 export * from './process-metrics.ts';
 export * from './redactor.ts';
+export type { SamplerName } from './sampling.ts';
+export * from './send-telemetry.ts';
+export type { Span, SpanAttributes, SpanRole, SpanStart, SpanValue, Tracer } from './trace.ts';

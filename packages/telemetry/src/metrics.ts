@@ -1,4 +1,4 @@
-/** Counters, histograms and gauges that cost about 0.2 µs to record, collected through OpenTelemetry's SDK and its Prometheus text. */
+/** Counters, histograms and gauges that cost about 0.2 µs to record, collected through OpenTelemetry's SDK, for its Prometheus text and for collectors. */
 import { ValueType } from '@opentelemetry/api';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import {
@@ -40,6 +40,8 @@ export interface Metrics {
   gauge(name: string, help: string, read: () => number | readonly { labels: Labels; value: number }[]): void;
   /** Everything in Prometheus' text format, version 0.0.4. */
   text(): Promise<string>;
+  /** The same for readers that send it on. */
+  readonly producer: MetricProducer;
 }
 
 type Instrument = () => MetricData;
@@ -88,9 +90,11 @@ function createSeries<T>(constant: Attributes, create: () => T) {
 
 const descriptor = (name: string, description: string) => ({ name, description, unit: '', valueType: ValueType.DOUBLE });
 const cumulative = AggregationTemporality.CUMULATIVE;
-/** The text form carries no times; the SDK's types want some. */
-const noTime: [number, number] = [0, 0];
-const point = <T>(attributes: Attributes, value: T): DataPoint<T> => ({ startTime: noTime, endTime: noTime, attributes, value });
+/** Seconds and nanoseconds since the epoch. */
+const readTime = (): [number, number] => {
+  const ms = Date.now();
+  return [Math.floor(ms / 1000), (ms % 1000) * 1e6];
+};
 
 /** A reader that is asked, never listens: the probe server is the process's only extra door. */
 class PullReader extends MetricReader {
@@ -109,16 +113,22 @@ export function createMetrics({ service }: { service: string }): Metrics {
   const constant: Attributes = { service };
   const instruments = new Map<string, { kind: string; instrument: unknown; collect: Instrument }>();
   const scope = { name: 'model-gateway' };
+  const startTime = readTime();
+  let endTime = startTime;
+  const point = <T>(attributes: Attributes, value: T): DataPoint<T> => ({ startTime, endTime, attributes, value });
 
+  const collectErrors = createSeries<{ sum: number }>(constant, () => ({ sum: 0 }));
   const producer: MetricProducer = {
     async collect() {
       const metrics: MetricData[] = [];
       const errors: unknown[] = [];
+      endTime = readTime();
       for (const { collect } of instruments.values()) {
         try {
           metrics.push(collect());
         } catch (error) {
           errors.push(error);
+          collectErrors.find(none).sum += 1;
         }
       }
       // The SDK replaces the resource of extra producers by its own.
@@ -126,10 +136,9 @@ export function createMetrics({ service }: { service: string }): Metrics {
     },
   };
   const reader = new PullReader({ metricProducers: [producer] });
-  // Binds the reader, as the SDK requires; other readers (OTLP) would be added here.
+  // Binds the reader, as the SDK requires.
   new MeterProvider({ readers: [reader] });
   const serializer = new PrometheusSerializer('', false, undefined, true, true);
-  const collectErrors = createSeries<{ sum: number }>(constant, () => ({ sum: 0 }));
 
   function define<T>(kind: string, name: string, make: () => { instrument: T; collect: Instrument }): T {
     const known = instruments.get(name);
@@ -151,6 +160,7 @@ export function createMetrics({ service }: { service: string }): Metrics {
   });
 
   const metrics: Metrics = {
+    producer,
     counter: (name, help) =>
       define('counter', name, () => {
         const series = createSeries(constant, () => ({ sum: 0 }));
@@ -189,7 +199,7 @@ export function createMetrics({ service }: { service: string }): Metrics {
           dataPoints: series
             .entries()
             .map(({ attributes, value }) =>
-              point<HistogramValue>(attributes, { buckets: { boundaries, counts: value.counts }, sum: value.sum, count: value.count }),
+              point<HistogramValue>(attributes, { buckets: { boundaries, counts: [...value.counts] }, sum: value.sum, count: value.count }),
             ),
         });
         return { instrument, collect };
@@ -210,8 +220,7 @@ export function createMetrics({ service }: { service: string }): Metrics {
       });
     },
     async text() {
-      const { resourceMetrics, errors } = await reader.collect();
-      if (errors.length > 0) collectErrors.find(none).sum += errors.length;
+      const { resourceMetrics } = await reader.collect();
       return `${serializer.serialize(resourceMetrics).trimEnd()}\n`;
     },
   };

@@ -1,0 +1,41 @@
+/** What of this process goes to an OpenTelemetry collector, as the configuration says. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Config } from '@model-gateway/config';
+import { credentialOf, mayCarryCredential } from '@model-gateway/secrets';
+import { type Logger, type Metrics, type Sending, sendTelemetry } from '@model-gateway/telemetry';
+import manifest from '../package.json' with { type: 'json' };
+
+/** Headers of collectors have names of all kinds; what is this long is no word of ours. */
+const likelySecret = 20;
+
+const nothing: Sending = { tracer: undefined, close: () => Promise.resolve() };
+
+/** `name` is the process's: a service's, or `gateway` for all in one. */
+export async function startSending({ telemetry }: Config, name: string, { logger, metrics }: { logger: Logger; metrics: Metrics }): Promise<Sending> {
+  const { endpoint, disabled, protocol, headers, compression, timeoutMs } = telemetry;
+  if (endpoint === null || disabled) return nothing;
+  for (const [header, value] of headers) if (mayCarryCredential(header) || value.length >= likelySecret) logger.redactor.add(credentialOf(value));
+  logger.redactor.add(decodeURIComponent(new URL(endpoint).password));
+  return sendTelemetry(
+    {
+      endpoint,
+      protocol,
+      headers,
+      compression,
+      timeoutMs,
+      traces: telemetry.traces === 'otlp' ? { sampler: telemetry.sampler, share: telemetry.samplerArg } : null,
+      metrics: telemetry.metrics === 'otlp' ? { everyMs: telemetry.metricIntervalMs } : null,
+      resource: [
+        ['service.name', name === 'gateway' ? 'model-gateway' : `model-gateway-${name}`],
+        ['service.version', manifest.version],
+        ['service.instance.id', randomUUID()],
+        ['host.name', hostname()],
+        ['process.pid', String(process.pid)],
+        ...telemetry.resource,
+        ...(telemetry.serviceName === null ? [] : [['service.name', telemetry.serviceName] as const]),
+      ],
+    },
+    { logger, metrics },
+  );
+}

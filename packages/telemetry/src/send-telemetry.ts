@@ -1,0 +1,166 @@
+/** Sends traces and metrics to an OpenTelemetry collector (OTLP over HTTP). What that needs is loaded only where there is one. */
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Resource } from '@opentelemetry/resources';
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import type { SpanProcessor } from '@opentelemetry/sdk-trace';
+import { type HeardBy, heardExporter, type Signal } from './heard-exporter.ts';
+import type { Logger } from './logger.ts';
+import type { Metrics } from './metrics.ts';
+import { createSampler, type SamplerName } from './sampling.ts';
+import { createTracer, type Tracer } from './trace.ts';
+
+type Pairs = readonly (readonly [string, string])[];
+
+export interface SendingOptions {
+  /** http or https; `/v1/traces` and `/v1/metrics` are added. */
+  endpoint: string;
+  protocol: 'http/protobuf' | 'http/json';
+  headers: Pairs;
+  compression: 'none' | 'gzip';
+  /** For a batch, with what is tried again. */
+  timeoutMs: number;
+  /** null: no traces. `share`: for the samplers that take one. */
+  traces: { sampler: SamplerName; share: number } | null;
+  /** null: no metrics. */
+  metrics: { everyMs: number } | null;
+  /** Who speaks (`service.name` and the like); of a name that comes twice the last stands. */
+  resource: Pairs;
+}
+
+export interface Sending {
+  /** undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined;
+  /** Sends what waits, for no longer than this. Never rejects. */
+  close(withinMs: number): Promise<void>;
+}
+
+export interface SendingParts {
+  logger: Logger;
+  metrics: Metrics;
+}
+
+/** Spans that may wait for the collector; beyond it they are lost. */
+const mostWaiting = 2048;
+const batchSize = 512;
+const batchEveryMs = 2000;
+/** Batches on their way at once: all that may wait, and one more. */
+const mostUnderway = 1 + mostWaiting / batchSize;
+
+export async function sendTelemetry(options: SendingOptions, parts: SendingParts): Promise<Sending> {
+  const { resourceFromAttributes } = await import('@opentelemetry/resources');
+  const resource = resourceFromAttributes(Object.fromEntries(options.resource));
+  const way = createWay(options);
+  const lost = parts.metrics.counter('gateway_telemetry_lost_total', 'Batches of traces and metrics that the collector did not take.');
+  const heardBy = (signal: Signal): HeardBy => ({ signal, logger: parts.logger, lost });
+  const traces = options.traces && (await startTraces(options, options.traces, resource, way, heardBy('traces'), parts));
+  const metrics = options.metrics && (await startMetrics(options, options.metrics.everyMs, resource, way, heardBy('metrics'), parts));
+  return {
+    tracer: traces?.tracer,
+    async close(withinMs) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, withinMs);
+      });
+      // What does not get there was said by its exporter.
+      await Promise.race([Promise.allSettled([traces?.close(), metrics?.close()]), late]);
+      clearTimeout(timer);
+      way.close();
+    },
+  };
+}
+
+/** The connections to the collector, and what each call of it carries. */
+function createWay({ endpoint, protocol, headers, timeoutMs, compression }: SendingOptions) {
+  const base = new URL(endpoint);
+  const agent = base.protocol === 'https:' ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
+  const sent = { ...Object.fromEntries(headers), 'Content-Type': protocol === 'http/json' ? 'application/json' : 'application/x-protobuf' };
+  let closed = false;
+  return {
+    to(signal: Signal) {
+      const url = new URL(base);
+      url.pathname = `${base.pathname.replace(/\/$/, '')}/v1/${signal}`;
+      return {
+        url: url.href,
+        headers: async () => {
+          if (closed) throw new Error('closed');
+          return { ...sent };
+        },
+        agentFactory: () => agent,
+        timeoutMillis: timeoutMs,
+        concurrencyLimit: mostUnderway,
+        compression,
+      };
+    },
+    /** What is under way ends, and is not tried again. */
+    close() {
+      closed = true;
+      agent.destroy();
+    },
+  };
+}
+
+type Way = ReturnType<typeof createWay>;
+
+// The ready exporters are these two packages and a look at the environment, which nothing but the configuration reads here.
+const loadOtlp = () => Promise.all([import('@opentelemetry/otlp-exporter-base/node-http'), import('@opentelemetry/otlp-transformer')]);
+
+async function startTraces(
+  { protocol, timeoutMs }: SendingOptions,
+  { sampler, share }: NonNullable<SendingOptions['traces']>,
+  resource: Resource,
+  way: Way,
+  heardBy: HeardBy,
+  { logger, metrics }: SendingParts,
+): Promise<{ tracer: Tracer; close(): Promise<void> }> {
+  const [{ createOtlpHttpExportDelegate }, { JsonTraceSerializer, ProtobufTraceSerializer, TraceExporterMetricsHelper }] = await loadOtlp();
+  const { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } = await import('@opentelemetry/sdk-trace');
+  const serializer = protocol === 'http/json' ? JsonTraceSerializer : ProtobufTraceSerializer;
+  const plain = createOtlpHttpExportDelegate(way.to('traces'), serializer, 'otlp_http_span_exporter', TraceExporterMetricsHelper, undefined);
+  const dropped = metrics.counter('gateway_spans_dropped_total', 'Spans that found too many others waiting for the collector.');
+  let waiting = 0;
+  const exporter = heardExporter(plain, heardBy, (spans) => {
+    waiting -= spans.length;
+  });
+  const batches = new BatchSpanProcessor({
+    exporter,
+    maxQueueSize: mostWaiting,
+    maxExportBatchSize: batchSize,
+    scheduledDelayMillis: batchEveryMs,
+    exportTimeoutMillis: timeoutMs + 1000,
+  });
+  const counted: SpanProcessor = {
+    onStart: () => undefined,
+    onEnd(span) {
+      if (waiting >= mostWaiting) return dropped.add(1);
+      waiting += 1;
+      batches.onEnd(span);
+    },
+    forceFlush: () => batches.forceFlush(),
+    shutdown: () => batches.shutdown(),
+  };
+  const provider = new TracerProvider({ resource, sampler: new AlwaysOnSampler(), spanProcessors: [counted] });
+  const tracer = createTracer({ tracer: provider.getTracer('model-gateway'), decide: createSampler(sampler, share), redactor: logger.redactor });
+  return { tracer, close: () => provider.shutdown() };
+}
+
+async function startMetrics(
+  { protocol, timeoutMs }: SendingOptions,
+  everyMs: number,
+  resource: Resource,
+  way: Way,
+  heardBy: HeardBy,
+  { metrics }: SendingParts,
+): Promise<{ close(): Promise<void> }> {
+  const [{ createOtlpHttpExportDelegate }, { JsonMetricsSerializer, ProtobufMetricsSerializer, MetricsExporterMetricsHelper }] = await loadOtlp();
+  const serializer = protocol === 'http/json' ? JsonMetricsSerializer : ProtobufMetricsSerializer;
+  const plain = createOtlpHttpExportDelegate(way.to('metrics'), serializer, 'otlp_http_metric_exporter', MetricsExporterMetricsHelper, undefined);
+  const reader = new PeriodicExportingMetricReader({
+    exporter: heardExporter(plain, heardBy),
+    exportIntervalMillis: everyMs,
+    exportTimeoutMillis: Math.min(timeoutMs, everyMs),
+    metricProducers: [metrics.producer],
+  });
+  const provider = new MeterProvider({ resource, readers: [reader] });
+  return { close: () => provider.shutdown() };
+}

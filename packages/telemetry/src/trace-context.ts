@@ -1,0 +1,27 @@
+/** W3C trace context: by one short text a request belongs to a trace, wherever it goes (https://www.w3.org/TR/trace-context/#traceparent-header). */
+
+export interface TraceParent {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits: the span that the next one is a child of. */
+  readonly spanId: string;
+  readonly sampled: boolean;
+}
+
+/** Version 00 is exactly this long; a later version may say more behind a dash. */
+const length = 55;
+const longest = 512;
+const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+/** undefined: it is none, and a trace of its own begins. Callers write this, so nothing is read into what is not exactly right. */
+export function parseTraceparent(text: string): TraceParent | undefined {
+  if (text.length > longest) return undefined;
+  const found = form.exec(text.slice(0, length));
+  if (!found) return undefined;
+  const [, version = '', traceId = '', spanId = '', flags = ''] = found;
+  if (text.length > length && (version === '00' || text[length] !== '-')) return undefined;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+/** Of what is traced: what is not is told to nobody. */
+export const printTraceparent = (traceId: string, spanId: string): string => `00-${traceId}-${spanId}-01`;

@@ -1,0 +1,142 @@
+/** Spans as services see them: only of requests that are traced, with nothing in them that may not leave the process. */
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span as SdkSpan,
+  type Tracer as SdkTracer,
+  SpanKind,
+  type SpanOptions,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { cleanText } from './clean.ts';
+import type { Redactor } from './redactor.ts';
+import { parseTraceparent, printTraceparent, type TraceParent } from './trace-context.ts';
+
+/** null and undefined are left out. */
+export type SpanValue = string | number | boolean | readonly string[] | null | undefined;
+export type SpanAttributes = Readonly<Record<string, SpanValue>>;
+/** `server`: answers somebody · `client`: asks somebody · `internal`: neither. */
+export type SpanRole = 'server' | 'client' | 'internal';
+
+export interface SpanStart {
+  /** One of few: never a caller's text. */
+  name: string;
+  role: SpanRole;
+  attributes?: SpanAttributes;
+  /** By `performance.now()`; now when absent. */
+  at?: number;
+}
+
+/** Times are those of `performance.now()`. Texts are redacted and cut. */
+export interface Span {
+  readonly traceId: string;
+  /** For the messages to other services, which go on from this span. */
+  readonly traceparent: string;
+  set(attributes: SpanAttributes): void;
+  event(name: string, at: number): void;
+  /** A part of it. */
+  child(start: SpanStart): Span;
+  /** It did not go well: a word for why, one of few. */
+  fail(type: string): void;
+  /** Once. What is told of it afterwards is lost. */
+  end(): void;
+}
+
+export interface Tracer {
+  /** A request from outside; `traceparent` is its caller's, in whatever state. undefined: this one is not traced, and `start` was not asked. */
+  enter(traceparent: string | undefined, start: () => SpanStart): Span | undefined;
+  /** Part of a request that another service has; `traceparent` is that service's own. undefined: it is none. */
+  join(traceparent: string, start: SpanStart): Span | undefined;
+}
+
+export interface TracerParts {
+  /** Records every span that it is asked for. */
+  tracer: SdkTracer;
+  decide: (parent: TraceParent | undefined) => boolean;
+  redactor: Redactor;
+}
+
+const roles: Readonly<Record<SpanRole, SpanKind>> = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
+const sampledFlag = 1;
+
+const contextOf = ({ traceId, spanId }: TraceParent): Context =>
+  trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: sampledFlag, isRemote: true });
+
+/** Milliseconds since the epoch at `performance.now() === 0`: taken once for each trace, since the two clocks drift apart. */
+const readClock = (): number => Date.now() - performance.now();
+
+export function createTracer({ tracer, decide, redactor }: TracerParts): Tracer {
+  const open = (start: SpanStart, parent: Context): Span => new RecordedSpan(start, parent, { tracer, redactor, clock: readClock() });
+  return {
+    enter(traceparent, start) {
+      const parent = traceparent === undefined ? undefined : parseTraceparent(traceparent);
+      return decide(parent) ? open(start(), parent ? contextOf(parent) : ROOT_CONTEXT) : undefined;
+    },
+    join(traceparent, start) {
+      const parent = parseTraceparent(traceparent);
+      return parent && open(start, contextOf(parent));
+    },
+  };
+}
+
+interface Recording {
+  tracer: SdkTracer;
+  redactor: Redactor;
+  clock: number;
+}
+
+class RecordedSpan implements Span {
+  readonly #span: SdkSpan;
+  readonly #recording: Recording;
+  readonly traceId: string;
+  readonly traceparent: string;
+
+  constructor({ name, role, attributes = {}, at = performance.now() }: SpanStart, parent: Context, recording: Recording) {
+    this.#recording = recording;
+    const options: SpanOptions = { kind: roles[role], startTime: timeOf(at, recording.clock), attributes: cleaned(attributes, recording.redactor) };
+    this.#span = recording.tracer.startSpan(name, options, parent);
+    const { traceId, spanId } = this.#span.spanContext();
+    this.traceId = traceId;
+    this.traceparent = printTraceparent(traceId, spanId);
+  }
+
+  set(attributes: SpanAttributes): void {
+    this.#span.setAttributes(cleaned(attributes, this.#recording.redactor));
+  }
+
+  event(name: string, at: number): void {
+    this.#span.addEvent(name, timeOf(at, this.#recording.clock));
+  }
+
+  child(start: SpanStart): Span {
+    return new RecordedSpan(start, trace.setSpan(ROOT_CONTEXT, this.#span), this.#recording);
+  }
+
+  fail(type: string): void {
+    this.set({ 'error.type': type });
+    this.#span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+
+  end(): void {
+    this.#span.end(timeOf(performance.now(), this.#recording.clock));
+  }
+}
+
+function cleaned(attributes: SpanAttributes, redactor: Redactor): Attributes {
+  const out: Attributes = {};
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined) continue;
+    if (typeof value === 'string') out[name] = cleanText(value, redactor);
+    else out[name] = typeof value === 'object' ? value.map((one) => cleanText(one, redactor)) : value;
+  }
+  return out;
+}
+
+/** Seconds and nanoseconds since the epoch. */
+function timeOf(at: number, clock: number): [number, number] {
+  const ms = clock + at;
+  const seconds = Math.floor(ms / 1000);
+  return [seconds, Math.min(999_999_999, Math.round((ms - seconds * 1000) * 1e6))];
+}
