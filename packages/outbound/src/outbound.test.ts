@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Outbound } from './outbound.ts';
@@ -70,6 +70,29 @@ describe('a call', () => {
     const seen = send(use(open()), { url: server.url });
     expect(await seen.done).toBe('end');
     expect([seen.status, seen.headers['location'], requests]).toEqual([302, '/elsewhere', 1]);
+  });
+
+  test.each([
+    ['reads on', (socket: Socket) => void socket.resume()],
+    ['reads no more', (socket: Socket) => void socket.pause()],
+    ['closes', (socket: Socket) => void socket.destroySoon()],
+    ['goes', (socket: Socket) => void setTimeout(() => socket.destroy(), 5)],
+  ])('an answer to a body that is still on its way is heard in full when the upstream then %s', async (_name, then) => {
+    const refusal = '{"error":{"message":"too large"}}';
+    const server = await serve(
+      listenRaw((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => {
+          socket.write(`HTTP/1.1 413 Payload Too Large\r\nconnection: close\r\ncontent-length: ${refusal.length}\r\n\r\n${refusal}`);
+          then(socket);
+        });
+      }),
+    );
+    for (const size of [200_000, 20_000_000]) {
+      const seen = send(use(open()), { method: 'POST', url: server.url, body: Buffer.alloc(size, 'x') });
+      expect(await seen.done).toBe('end');
+      expect([seen.status, seen.text()]).toEqual([413, refusal]);
+    }
   });
 
   test('headers that cannot be sent are left out and named, never their value', async () => {

@@ -16,6 +16,8 @@ export class Failures {
   #worked = false;
   /** What does not fit is the caller's to shorten, whatever a node with a larger window answered. */
   #overflow: GatewayError | undefined;
+  /** No node failed otherwise than by not having what was asked for. */
+  #missing = true;
   /** A node was left out because our own limit of it is reached. */
   #passedOver = false;
   /** Seconds. */
@@ -30,6 +32,7 @@ export class Failures {
     this.#last = error;
     this.#worked = !wasUnreached(fault);
     this.#callers = nextStep(fault) === 'stop';
+    if (fault.class !== 'not-found') this.#missing = false;
     if (fault.class === 'context') this.#overflow = error;
     if (error.retryAfter !== undefined) this.#wait(error.retryAfter);
     if (fault.class === 'rate' && (this.#limited?.retryAfter ?? Number.POSITIVE_INFINITY) >= (error.retryAfter ?? Number.POSITIVE_INFINITY))
@@ -42,12 +45,14 @@ export class Failures {
     this.#last = error;
     this.#worked = route.#worked;
     this.#callers = false;
+    this.#missing = false;
     if (error.retryAfter !== undefined) this.#wait(error.retryAfter);
   }
 
   /** 0: nobody knows when. */
   passOver(retryAfterMs: number): void {
     this.#passedOver = true;
+    this.#missing = false;
     this.#wait(Math.max(1, Math.ceil(retryAfterMs / 1000)));
   }
 
@@ -69,6 +74,10 @@ export class Failures {
     if (this.#overflow) return this.#overflow;
     if (this.#callers) return last;
     if (!this.#plan.balanced) return this.#limited ?? last;
-    return new GatewayError('no_upstream', { cause: last.cause ?? last, ...(this.#soonest !== undefined && { retryAfter: this.#soonest }) });
+    return new GatewayError('no_upstream', {
+      cause: last.cause ?? last,
+      ...(this.#missing && { message: `Each upstream that was asked has nothing of that name. The last one said: ${last.message}` }),
+      ...(this.#soonest !== undefined && { retryAfter: this.#soonest }),
+    });
   }
 }

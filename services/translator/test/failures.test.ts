@@ -1,0 +1,35 @@
+/** What the caller of a load balancer hears when no node served it. */
+import { expect, test } from '@jest/globals';
+import type { Plan } from '@model-gateway/contracts';
+import type { UpstreamFault } from '@model-gateway/protocols';
+import { faultToError } from '../src/attempt/classify.ts';
+import { Failures } from '../src/attempt/failures.ts';
+
+const missing: UpstreamFault = { class: 'not-found', status: 404, code: 'model_not_found', message: 'no model m-1' };
+const broken: UpstreamFault = { class: 'server', status: 500, message: 'inner words' };
+
+function errorOf(faults: UpstreamFault[], balanced: boolean, passedOver = false) {
+  const failures = new Failures({ balanced, nodes: [] } as unknown as Plan);
+  for (const fault of faults) failures.add(fault, faultToError(fault, { clean: (text) => text }));
+  if (passedOver) failures.passOver(1000);
+  return failures.error();
+}
+
+test('where each node says that it does not have the model, the words say so; the status is that of a balancer whose nodes all failed', () => {
+  expect(errorOf([missing, missing], true)).toMatchObject({
+    code: 'no_upstream',
+    status: 503,
+    message: 'Each upstream that was asked has nothing of that name. The last one said: no model m-1',
+  });
+});
+
+test.each([
+  ['another failed otherwise', [broken, missing], false],
+  ['another is at its limit', [missing], true],
+])('not where %s', (_what, faults, passedOver) => {
+  expect(errorOf(faults, true, passedOver)).toMatchObject({ code: 'no_upstream', status: 503, message: 'No upstream can take this request.' });
+});
+
+test('a single upstream’s own 404 stays', () => {
+  expect(errorOf([missing], false)).toMatchObject({ status: 404, message: 'no model m-1' });
+});
