@@ -23,6 +23,7 @@ beforeAll(async () => {
       { name: 'mistral', upstream: 'alp', upstream_model_id: 'mistral-large-latest' },
       { name: 'deepseek', upstream: 'alp', upstream_model_id: 'deepseek-chat' },
       { name: 'alpha_response', upstream: 'res', upstream_model_id: 'gpt-5' },
+      { name: 'alpha_response_older', upstream: 'res', upstream_model_id: 'gpt-4.1' },
       { name: 'beta', upstream: 'bet', upstream_model_id: 'claude-sonnet-4-5' },
       { name: 'gamma', upstream: 'gam', upstream_model_id: 'gemini-3-pro-preview' },
     ],
@@ -121,6 +122,59 @@ describe('field note 26: an agent of the Responses family with tools that only i
     outbound.script = betaCall(sent()['tools'][2].name, ['{}']);
     const { text } = await post('/v1/responses', request);
     expect(events(text).at(-1).response.output).toMatchObject([{ type: 'function_call', namespace: 'mcp__files', name: 'read.text' }]);
+  });
+});
+
+describe('a chat caller with a free-text tool, and an upstream of Responses whose models know such tools', () => {
+  const grammar = { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: begin' } };
+  const tools = [{ type: 'custom', custom: { name: 'apply_patch', description: 'Edits.', format: grammar } }];
+  const ask = (model: string) =>
+    post('/v1/chat/completions', {
+      model,
+      stream: true,
+      tools,
+      messages: [
+        { role: 'user', content: 'fix it' },
+        { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'apply_patch', input: '*** "x"' } }] },
+        { role: 'tool', tool_call_id: 'call_1', content: 'done' },
+      ],
+    });
+  const item = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_2', name: 'apply_patch' };
+  const event = (type: string, fields: object) => [type, { type, ...fields }] as const;
+  const stream = sse([
+    event('response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', input: '' } }),
+    event('response.custom_tool_call_input.delta', { output_index: 0, item_id: 'ctc_1', delta: '*** Begin' }),
+    event('response.custom_tool_call_input.delta', { output_index: 0, item_id: 'ctc_1', delta: ' Patch' }),
+    event('response.custom_tool_call_input.done', { output_index: 0, item_id: 'ctc_1', input: '*** Begin Patch' }),
+    event('response.output_item.done', { output_index: 0, item: { ...item, status: 'completed', input: '*** Begin Patch' } }),
+    event('response.completed', { response: { id: 'resp_1', status: 'completed', output: [], usage: { input_tokens: 3, output_tokens: 2 } } }),
+  ]);
+
+  test('it stays one, in tools, history and stream', async () => {
+    outbound.script = stream;
+    const { text, id } = await ask('alpha_response');
+    expect(sent()['tools']).toEqual([
+      { type: 'custom', name: 'apply_patch', description: 'Edits.', format: { type: 'grammar', syntax: 'lark', definition: 'start: begin' } },
+    ]);
+    expect(sent()['input'].slice(1)).toEqual([
+      { type: 'custom_tool_call', call_id: 'call_1', name: 'apply_patch', input: '*** "x"' },
+      { type: 'custom_tool_call_output', call_id: 'call_1', output: 'done' },
+    ]);
+    const calls = events(text).flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? []);
+    expect(calls).toEqual([
+      { index: 0, id: 'call_2', type: 'custom', custom: { name: 'apply_patch', input: '' } },
+      { index: 0, custom: { input: '*** Begin' } },
+      { index: 0, custom: { input: ' Patch' } },
+    ]);
+    expect((await gateway.row(id)).losses).toEqual([]);
+  });
+
+  test('it is a function for models that only know functions', async () => {
+    outbound.script = stream;
+    const { id } = await ask('alpha_response_older');
+    expect(sent()['tools']).toMatchObject([{ type: 'function', name: 'apply_patch' }]);
+    expect(sent()['input'].slice(1)).toMatchObject([{ type: 'function_call', arguments: '{"input":"*** \\"x\\""}' }, { type: 'function_call_output' }]);
+    expect((await gateway.row(id)).losses).toMatchObject([{ field: 'tools.custom', action: 'emulated' }]);
   });
 });
 

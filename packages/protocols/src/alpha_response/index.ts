@@ -1,8 +1,9 @@
 /** OpenAI-compatible Responses, both doors. */
 
+import { findFamily } from '../alpha/families.ts';
 import { writeModel, writeModels } from '../alpha/models.ts';
 import { asCount, asNumber, own } from '../kit/read.ts';
-import { plainToolRules } from '../kit/tool-bridge.ts';
+import { plainToolName } from '../kit/tool-names.ts';
 import type { ClientDoor, Protocol, UpstreamDoor } from '../protocol.ts';
 import { bodyWords, verbatim } from './anatomy.ts';
 import { bodyAnatomy } from './body-anatomy.ts';
@@ -52,7 +53,7 @@ const upstream: UpstreamDoor = {
   request,
   credential,
   countsTokens: true,
-  toolRules: () => ({ ...plainToolRules, vendorTools: 'alpha_response' }),
+  toolRules: (target) => ({ name: plainToolName, freeText: findFamily(target.upstreamModelId).freeTextTools, vendorTools: 'alpha_response' }),
   writeRequest,
   createReader: () => new ResponseReader(),
   readWhole,

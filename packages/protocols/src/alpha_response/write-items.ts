@@ -12,6 +12,8 @@ export class ItemWriter {
   readonly #context: WriteRequestContext;
   readonly #losses: Losses;
   readonly #ids: ReadonlyMap<ToolCallPart | ToolResultPart, string>;
+  /** Calls of free-text tools by their id: what answers one is an item of its own kind, and not every caller's result says which it answers. */
+  readonly #freeText = new Map<string, boolean>();
   /** Reasoning waits for the item it led to: alone it is a 400. */
   #reasoning: JsonObject[] = [];
   /** The message under construction: neighbouring parts of one role and phase share it. */
@@ -94,7 +96,9 @@ export class ItemWriter {
   #call(part: ToolCallPart, path: string): void {
     if (part.signature !== undefined) this.#dropProof(path);
     this.#closeMessage();
-    const call = { call_id: this.#ids.get(part), name: part.name };
+    const id = this.#ids.get(part) ?? part.id;
+    this.#freeText.set(id, part.custom === true);
+    const call = { call_id: id, name: part.name };
     this.#push(
       part.custom ? { type: 'custom_tool_call', ...call, input: part.arguments } : { type: 'function_call', ...call, arguments: part.arguments || '{}' },
       true,
@@ -104,10 +108,9 @@ export class ItemWriter {
   #answer(part: ToolResultPart, path: string): void {
     this.#closeMessage();
     if (part.isError) this.#losses.add('tool_result.is_error', 'emulated', 'A failed tool result is told by its text.');
-    this.#push(
-      { type: part.custom ? 'custom_tool_call_output' : 'function_call_output', call_id: this.#ids.get(part), output: this.#output(part, path) },
-      false,
-    );
+    const id = this.#ids.get(part) ?? part.callId;
+    const custom = this.#freeText.get(id) ?? part.custom === true;
+    this.#push({ type: custom ? 'custom_tool_call_output' : 'function_call_output', call_id: id, output: this.#output(part, path) }, false);
   }
 
   #output(part: ToolResultPart, path: string): unknown {
