@@ -1,6 +1,6 @@
 import type { Conversation, Reasoning, Sampling } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
-import { fieldName, Losses } from '../kit/losses.ts';
+import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
 import { readOutputFormat } from './output-format.ts';
@@ -10,13 +10,13 @@ import { readReasoning } from './reasoning.ts';
 import { readToolChoice, readTools } from './tools.ts';
 import type { Echo } from './wire.ts';
 
-/** Fields that are read somewhere below, or that say nothing a conversation would need. Everything else is a declared loss. */
+/** Fields that are read somewhere below, that say nothing a conversation would need, or that are told of by name. Everything else is a declared loss. */
 const understood: ReadonlySet<string> = new Set(
   (
     'model messages input instructions stream stream_options tools functions tool_choice function_call parallel_tool_calls response_format text ' +
     'max_tokens max_completion_tokens max_output_tokens temperature top_p top_k stop seed random_seed presence_penalty frequency_penalty n logprobs ' +
     'top_logprobs logit_bias user safety_identifier metadata verbosity service_tier prompt_cache_key reasoning_effort reasoning thinking ' +
-    'enable_thinking thinking_budget'
+    'enable_thinking thinking_budget store modalities'
   ).split(' '),
 );
 
@@ -50,7 +50,7 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
     promptCacheKey: optionalString(source, 'prompt_cache_key'),
   } as Partial<Conversation>;
   assignPresent(conversation, optional);
-  declareUnknownFields(source, losses);
+  declareUnread(source, losses);
   const echo: Echo = { includeUsage: own(own(source, 'stream_options'), 'include_usage') === true, legacyFunctions };
   return { conversation, losses: losses.list, echo };
 }
@@ -108,15 +108,12 @@ function assignPresent<T extends object>(target: T, values: Partial<T>): void {
   for (const [key, value] of Object.entries(values)) if (value !== undefined) (target as Record<string, unknown>)[key] = value;
 }
 
-/** Values that ask for what happens anyway. */
-const harmless: Readonly<Record<string, (value: unknown) => boolean>> = {
-  store: (value) => value === false,
-  modalities: (value) => asArray(value)?.every((entry) => entry === 'text') ?? false,
-};
-
-function declareUnknownFields(source: JsonObject, losses: Losses): void {
-  for (const key of Object.keys(source)) {
-    if (understood.has(key) || source[key] === null || harmless[key]?.(source[key])) continue;
-    losses.add(fieldName(key), 'dropped', 'No other protocol has a place for this field.');
-  }
+/** What nothing reads; of two fields, one value asks for what happens anyway. */
+function declareUnread(source: JsonObject, losses: Losses): void {
+  losses.unread('', source, understood);
+  const store = own(source, 'store');
+  if (store !== undefined && store !== false) losses.dropped('store', 'The upstream keeps nothing of a translated request.');
+  const modalities = own(source, 'modalities');
+  if (modalities !== undefined && !asArray(modalities)?.every((entry) => entry === 'text'))
+    losses.dropped('modalities', 'Only text can be generated in a translation.');
 }

@@ -3,7 +3,7 @@ import { readBreakpoint } from '../alpha/cache-mark.ts';
 import type { CacheMark, MediaPart, RefusalPart, TextPart } from '../chat/conversation.ts';
 import { readDataUrl } from '../kit/data-url.ts';
 import { invalid } from '../kit/fail.ts';
-import { fieldName, type Losses } from '../kit/losses.ts';
+import type { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 
 export type ContentPart = TextPart | MediaPart | RefusalPart;
@@ -42,10 +42,7 @@ function declareRest(part: JsonObject, type: string, losses: Losses): void {
   const detail = own(part, 'detail');
   if (type === 'input_file' && detail !== undefined && detail !== 'auto')
     losses.add('content.detail', 'dropped', 'How closely a file is read is asked for here alone.');
-  for (const key of Object.keys(part)) {
-    if (partFields.has(key) || own(part, key) === undefined) continue;
-    losses.add(`content.${fieldName(key)}`, 'dropped', 'The field has no counterpart in other protocols.');
-  }
+  losses.unread('content', part, partFields);
 }
 
 type PartReader = (part: JsonObject, path: string) => ContentPart;

@@ -1,7 +1,7 @@
 /** A caller's Responses body into the canonical request. */
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
-import { fieldName, Losses } from '../kit/losses.ts';
+import { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
 import { cannotCompact, ItemReader } from './read-items.ts';
@@ -19,19 +19,21 @@ const unsupported: Readonly<Record<string, { detail: string; harmless?: unknown 
   moderation: { detail: 'Moderation is done by the vendor.' },
 };
 
-/** Fields that are read, or that say nothing of what is asked. Everything else is a declared loss. */
-const understood: ReadonlySet<string> = new Set(
-  (
-    'model input instructions tools tool_choice parallel_tool_calls text reasoning max_output_tokens temperature top_p user safety_identifier metadata ' +
-    'service_tier prompt_cache_key stream stream_options store background include top_logprobs previous_response_id client_metadata'
-  ).split(' '),
-);
-
 /** Fields that name state at a vendor; leaving them out would answer another question than was asked. */
 const stateful: Readonly<Record<string, string>> = {
   conversation: 'Conversations are not stored here; send the items in input.',
   prompt: 'Prompt templates are not stored here; send instructions and input.',
 };
+
+/** Fields that are read, that say nothing of what is asked, or that are told of by name. Everything else is a declared loss. */
+const understood: ReadonlySet<string> = new Set([
+  ...(
+    'model input instructions tools tool_choice parallel_tool_calls text reasoning max_output_tokens temperature top_p user safety_identifier metadata ' +
+    'service_tier prompt_cache_key stream stream_options store background include top_logprobs previous_response_id client_metadata'
+  ).split(' '),
+  ...Object.keys(unsupported),
+  ...Object.keys(stateful),
+]);
 
 export function readRequest(value: unknown, context: ReadRequestContext): ReadRequest {
   if (context.operation === 'compact') throw cannotCompact('model');
@@ -78,10 +80,7 @@ function declareUnsupported(body: JsonObject, losses: Losses): void {
     const value = own(body, field);
     if (value !== undefined && value !== harmless) losses.add(field, 'dropped', detail);
   }
-  for (const key of Object.keys(body)) {
-    if (understood.has(key) || Object.hasOwn(unsupported, key) || Object.hasOwn(stateful, key) || body[key] === null) continue;
-    losses.add(fieldName(key), 'dropped', 'No other protocol has a place for this field.');
-  }
+  losses.unread('', body, understood);
   if (own(body, 'previous_response_id') !== undefined)
     losses.add('previous_response_id', 'dropped', 'The turn is not stored here; only the input of this request was used.');
   (asArray(own(body, 'include')) ?? []).forEach((entry, index) => {

@@ -1,12 +1,12 @@
 /** What must change in bytes that pass between a caller and an upstream of this same protocol; every other byte stays (contract §7). */
 import type { Edit } from '@model-gateway/json';
 import { envelopePrefix } from '../kit/envelope-prefix.ts';
+import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { billingEdits, billingMark, isFirstParty } from './billing-line.ts';
 import { deferredMarks, offerAllTools, searchesTools } from './deferred-tools.ts';
 import { flagsFor, flagsOfCaller } from './feature-flags.ts';
-import { LossList } from './losses.ts';
 import { requireUniqueToolUse } from './read-request.ts';
 import { mayThinkOn } from './write-reasoning.ts';
 
@@ -17,7 +17,7 @@ export const bodyWords: readonly string[] = ['signature', 'redacted_thinking', '
 
 /** Model name, proofs opened or stripped, and the one check that is ours. A large body is parsed only when it holds something to find. */
 function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules['requestEdits']> {
-  const losses = new LossList();
+  const losses = new Losses();
   const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId }];
   const mayHoldProofs =
     context.proofsRefused === true || context.contains('"signature"') || context.contains('"redacted_thinking"') || context.contains(envelopePrefix);
@@ -40,7 +40,7 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
   return { edits, losses: losses.list };
 }
 
-function proofEdits(body: unknown, messages: readonly unknown[], context: VerbatimRequestContext, losses: LossList): Edit[] {
+function proofEdits(body: unknown, messages: readonly unknown[], context: VerbatimRequestContext, losses: Losses): Edit[] {
   const edits: Edit[] = [];
   const sent = messages.map((message, turn) => openMessage(asObject(message) ?? {}, turn, context, edits));
   const stripped = edits.some((edit) => asString(edit.value) === undefined);
@@ -82,7 +82,7 @@ function openBlock(block: unknown, path: Path, context: VerbatimRequestContext):
  * When the calls being answered lost their thinking, a thinking budget would be refused: this call then goes without one (and without the
  * clean-up of thinking, which asks for it). Adaptive thinking has no such rule.
  */
-function thinkingEdits(body: unknown, sent: readonly { role: unknown; content: unknown[] }[], losses: LossList): Edit[] {
+function thinkingEdits(body: unknown, sent: readonly { role: unknown; content: unknown[] }[], losses: Losses): Edit[] {
   if (own(own(body, 'thinking'), 'type') !== 'enabled' || mayThinkOn(sent)) return [];
   losses.dropped('thinking', 'the calls being answered came without thinking that can be replayed');
   const edits: Edit[] = [{ path: ['thinking'], value: undefined }];

@@ -1,7 +1,7 @@
 /** Prompt-cache breakpoints (`cache_control`), both ways, and the most of them a request may hold. */
 import type { CacheMark } from '../chat/conversation.ts';
+import type { Losses } from '../kit/losses.ts';
 import { asObject, own } from '../kit/read.ts';
-import type { LossList } from './losses.ts';
 import type { WireCacheControl } from './wire.ts';
 
 /** `{cache}` of a block or tool that carries a mark; `{}` of one that does not. An unknown lifetime is the default one. */
@@ -21,7 +21,7 @@ const mostMarks = 4;
  * Takes marks off until four are left; more are a 400. `marked` is every object just built that may hold one, in prompt order. The last ones stay:
  * a later breakpoint covers all that stands before it, and agents move theirs along with the conversation.
  */
-export function limitMarks(marked: Iterable<object>, losses: LossList): void {
+export function limitMarks(marked: Iterable<object>, losses: Losses): void {
   const holders = [...marked].filter((holder): holder is { cache_control?: unknown } => 'cache_control' in holder);
   if (holders.length <= mostMarks) return;
   for (const holder of holders.slice(0, -mostMarks)) delete holder.cache_control;

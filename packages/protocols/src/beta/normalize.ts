@@ -6,10 +6,10 @@ import type { Edit } from '@model-gateway/json';
 import type { ModelFamily } from '@model-gateway/model-families';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
+import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { UpstreamDoor } from '../protocol.ts';
 import { leastBudget, nearestEffort } from './effort.ts';
-import { LossList } from './losses.ts';
 import { isOwnModel } from './model-family.ts';
 import { mayThinkOn } from './write-reasoning.ts';
 
@@ -19,7 +19,7 @@ export const normalizedKeys = ['max_tokens', 'temperature', 'top_p', 'top_k', 't
 type Field = (key: string) => unknown;
 
 export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context) => {
-  const losses = new LossList();
+  const losses = new Losses();
   const family = familyOf(context.target);
   // A counter takes no limits and no sampling, and counts whatever it is given of the rest.
   if (context.operation !== 'generate') return { edits: [], losses: losses.list };
@@ -38,7 +38,7 @@ export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context
 const isThinking = (value: unknown): boolean => own(value, 'type') === 'enabled' || own(value, 'type') === 'adaptive';
 
 /** The form of thinking that the generation takes, within its bounds. */
-function thinkingEdit(field: Field, family: ModelFamily, maxTokens: number, losses: LossList): Edit | null {
+function thinkingEdit(field: Field, family: ModelFamily, maxTokens: number, losses: Losses): Edit | null {
   const thinking = asObject(field('thinking'));
   if (!thinking || !isThinking(thinking)) return null;
   const { style } = family.thinking;
@@ -66,7 +66,7 @@ function thinkingEdit(field: Field, family: ModelFamily, maxTokens: number, loss
 const displayOf = (thinking: JsonObject): JsonObject => (own(thinking, 'display') === undefined ? {} : { display: own(thinking, 'display') });
 
 /** `1024 <= budget_tokens < max_tokens`, or no thinking at all. */
-function budgetEdit(thinking: JsonObject, maxTokens: number, family: ModelFamily, losses: LossList): Edit | null {
+function budgetEdit(thinking: JsonObject, maxTokens: number, family: ModelFamily, losses: Losses): Edit | null {
   const budget = asNumber(own(thinking, 'budget_tokens'));
   if (budget === undefined) return null;
   if (maxTokens <= leastBudget) {
@@ -79,7 +79,7 @@ function budgetEdit(thinking: JsonObject, maxTokens: number, family: ModelFamily
   return { path: ['thinking'], value: { ...thinking, budget_tokens: limited } };
 }
 
-function effortEdits(config: unknown, family: ModelFamily, losses: LossList): Edit[] {
+function effortEdits(config: unknown, family: ModelFamily, losses: Losses): Edit[] {
   const effort = asString(own(config, 'effort'));
   const { efforts } = family.thinking;
   if (effort === undefined || (efforts as readonly string[]).includes(effort)) return [];
@@ -94,7 +94,7 @@ function effortEdits(config: unknown, family: ModelFamily, losses: LossList): Ed
   return [{ path: ['output_config'], value: Object.keys(value).length === 0 ? undefined : value }];
 }
 
-function samplingEdits(field: Field, family: ModelFamily, thinks: boolean, losses: LossList): Edit[] {
+function samplingEdits(field: Field, family: ModelFamily, thinks: boolean, losses: Losses): Edit[] {
   const edits: Edit[] = [];
   const drop = (key: string, why: string): void => {
     losses.dropped(key, why);

@@ -1,15 +1,15 @@
 /** Content blocks of a caller's request → canonical parts. Known shapes are checked by name; unknown kinds are declared and left out. */
 import type { MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
+import type { Losses } from '../kit/losses.ts';
 import { readProof } from '../kit/proof-mark.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { readCache } from './cache-mark.ts';
 import { tellReference } from './deferred-tools.ts';
-import type { LossList } from './losses.ts';
 import { tellServerTool } from './server-tools.ts';
 
 /** A message's `content`: a string, or a list of blocks. */
-export function readContent(value: unknown, path: string, role: string, losses: LossList): Part[] {
+export function readContent(value: unknown, path: string, role: string, losses: Losses): Part[] {
   const text = asString(value);
   if (text !== undefined) return [{ type: 'text', text }];
   const proofs = new Map<string, string>();
@@ -37,7 +37,7 @@ function readBlocks(value: unknown, path: string): JsonObject[] {
   });
 }
 
-type BlockReader = (block: JsonObject, path: string, losses: LossList) => Part[];
+type BlockReader = (block: JsonObject, path: string, losses: Losses) => Part[];
 
 const readers: ReadonlyMap<string, BlockReader> = new Map<string, BlockReader>([
   ['text', (block, path, losses) => [readText(block, path, losses)]],
@@ -59,7 +59,7 @@ const roleOf: ReadonlyMap<string, string> = new Map([
   ['tool_result', 'user'],
 ]);
 
-function readBlock(block: JsonObject, path: string, role: string, losses: LossList): Part[] {
+function readBlock(block: JsonObject, path: string, role: string, losses: Losses): Part[] {
   const type = asString(own(block, 'type'));
   if (type === undefined) throw invalid(`${path}.type`, `${path}.type: Field required`);
   const owner = roleOf.get(type);
@@ -81,7 +81,7 @@ function requireString(block: JsonObject, key: string, path: string): string {
   return value;
 }
 
-function readText(block: JsonObject, path: string, losses: LossList): TextPart {
+function readText(block: JsonObject, path: string, losses: Losses): TextPart {
   if ((asArray(own(block, 'citations'))?.length ?? 0) > 0) losses.dropped('citations', 'citations of earlier replies are not replayed');
   return { type: 'text', text: requireString(block, 'text', path), ...readCache(block) };
 }
@@ -102,7 +102,7 @@ function readSource(block: JsonObject, path: string): Pick<MediaPart, 'mimeType'
 
 const readImage = (block: JsonObject, path: string): MediaPart => ({ type: 'media', kind: 'image', ...readSource(block, path), ...readCache(block) });
 
-function readDocument(block: JsonObject, path: string, losses: LossList): MediaPart {
+function readDocument(block: JsonObject, path: string, losses: Losses): MediaPart {
   if (own(own(block, 'citations'), 'enabled') === true) losses.dropped('citations', 'other protocols do not cite documents');
   const title = asString(own(block, 'title'));
   const context = asString(own(block, 'context'));
@@ -125,13 +125,13 @@ function plainText(content: unknown): string {
 }
 
 /** A citable passage, as text that still names its source. */
-function readSearchResult(block: JsonObject, path: string, losses: LossList): TextPart {
+function readSearchResult(block: JsonObject, path: string, losses: Losses): TextPart {
   losses.add(path, 'downgraded', 'a search result was turned into text');
   const heading = [own(block, 'title'), own(block, 'source')].map(asString).filter((line) => line !== undefined && line !== '');
   return { type: 'text', text: [...heading, plainText(own(block, 'content'))].join('\n'), ...readCache(block) };
 }
 
-function readToolUse(block: JsonObject, path: string, losses: LossList): ToolCallPart {
+function readToolUse(block: JsonObject, path: string, losses: Losses): ToolCallPart {
   const caller = asString(own(own(block, 'caller'), 'type'));
   if (caller !== undefined && caller !== 'direct') losses.dropped('tool_use.caller', 'calls that code of the vendor made are told as the model’s own');
   if (own(block, 'toolset_name') !== undefined) losses.dropped('tool_use.toolset_name', 'toolsets exist at their own vendor alone');
@@ -145,7 +145,7 @@ function readToolUse(block: JsonObject, path: string, losses: LossList): ToolCal
   };
 }
 
-function readToolResult(block: JsonObject, path: string, losses: LossList): ToolResultPart {
+function readToolResult(block: JsonObject, path: string, losses: Losses): ToolResultPart {
   const content = own(block, 'content');
   const parts = content === undefined ? [] : readContent(content, `${path}.content`, 'tool', losses);
   return {

@@ -2,12 +2,12 @@
 import { GatewayError } from '@model-gateway/errors';
 import type { Conversation, OutputFormat, Reasoning, Sampling, SystemPart, Turn } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
+import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
 import { withoutBillingLine } from './billing-line.ts';
 import { readCache } from './cache-mark.ts';
 import { type Compacted, findCompaction } from './compaction.ts';
-import { LossList } from './losses.ts';
 import { readContent } from './read-content.ts';
 import { readToolChoice, readTools } from './tools.ts';
 
@@ -34,8 +34,8 @@ const knownFields: ReadonlySet<string> = new Set([
 export function readRequest(body: unknown, context: ReadRequestContext): ReadRequest {
   const request = asObject(body);
   if (!request) throw invalid('', 'The request body must be a JSON object.');
-  const losses = new LossList();
-  losses.addUnknown('', request, knownFields);
+  const losses = new Losses();
+  losses.unread('', request, knownFields);
   const messages = readMessages(request);
   requireUniqueToolUse(messages);
   const { system, turns } = readTurns(messages, losses);
@@ -84,7 +84,7 @@ export function requireUniqueToolUse(messages: readonly unknown[]): void {
   });
 }
 
-function readTurns(messages: readonly JsonObject[], losses: LossList): { system: SystemPart[]; turns: Turn[] } {
+function readTurns(messages: readonly JsonObject[], losses: Losses): { system: SystemPart[]; turns: Turn[] } {
   const system: SystemPart[] = [];
   const turns: Turn[] = [];
   const compacted = findCompaction(messages);
@@ -97,7 +97,7 @@ function readTurns(messages: readonly JsonObject[], losses: LossList): { system:
     const path = `messages.${place}`;
     if (role !== 'user' && role !== 'assistant' && role !== 'system') throw invalid(`${path}.role`, `${path}.role: must be one of user, assistant, system`);
     if (compacted && place < compacted.turn) return;
-    if (role === 'system') losses.addUnknown('messages', message, systemFields);
+    if (role === 'system') losses.unread('messages', message, systemFields);
     const content = contentOf(message, place, compacted);
     // A system turn may hold nothing but settings.
     if (role === 'system' && content === undefined) return;
@@ -128,7 +128,7 @@ function readSystem(value: unknown, path: string): SystemPart[] {
   });
 }
 
-function dropBilling(system: SystemPart[], losses: LossList): SystemPart[] {
+function dropBilling(system: SystemPart[], losses: Losses): SystemPart[] {
   const kept = system.map((part) => ({ ...part, text: withoutBillingLine(part.text) }));
   if (kept.some((part, place) => part.text !== system[place]?.text)) losses.dropped('system.billing', 'a line that changes with every call');
   return kept.filter((part, place) => part.text !== '' || system[place]?.text === '');
@@ -179,18 +179,18 @@ function readOutput(request: JsonObject): { output?: OutputFormat } {
 const efforts: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
 const configFields: ReadonlySet<string> = new Set(['effort', 'format']);
 
-function readReasoning(request: JsonObject, losses: LossList): { reasoning?: Reasoning } {
+function readReasoning(request: JsonObject, losses: Losses): { reasoning?: Reasoning } {
   const thinking = own(request, 'thinking');
   const reasoning: Reasoning = thinking === undefined ? {} : readThinking(thinking, losses);
   const config = asObject(own(request, 'output_config')) ?? {};
-  losses.addUnknown('output_config', config, configFields);
+  losses.unread('output_config', config, configFields);
   const effort = asString(own(config, 'effort'));
   if (effort !== undefined && efforts.has(effort)) reasoning.effort = effort as NonNullable<Reasoning['effort']>;
   else if (effort !== undefined) losses.dropped('output_config.effort', 'not a known effort');
   return Object.keys(reasoning).length === 0 ? {} : { reasoning };
 }
 
-function readThinking(thinking: unknown, losses: LossList): Reasoning {
+function readThinking(thinking: unknown, losses: Losses): Reasoning {
   const type = own(thinking, 'type');
   const display = own(thinking, 'display');
   const summary: Reasoning = display === 'summarized' ? { summary: 'auto' } : display === 'omitted' ? { summary: 'none' } : {};

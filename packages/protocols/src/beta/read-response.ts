@@ -1,11 +1,10 @@
 import type { Usage } from '@model-gateway/contracts';
 /** An upstream's reply, streamed or whole, → canonical events. Never throws on content: what is missing or odd counts as absent. */
 import type { ChatEvent } from '../chat/event.ts';
-import { lostIn } from '../kit/losses.ts';
+import { Losses, lostIn } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { faultOf } from './errors.ts';
-import { LossList } from './losses.ts';
 import { readStopReason } from './stop-reasons.ts';
 import { mergeUsage, readUsage } from './usage.ts';
 
@@ -31,7 +30,7 @@ class BetaReader implements ReplyReader {
   #over = false;
   #calledTool = false;
   #usage: JsonObject = {};
-  readonly #losses = new LossList();
+  readonly #losses = new Losses();
 
   read(record: StreamRecord): ChatEvent[] {
     return this.readEvent(asString(own(record.json, 'type')) ?? record.event, record.json);

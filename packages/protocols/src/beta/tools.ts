@@ -1,22 +1,22 @@
 /** Tool definitions and tool choice, both ways. */
 import type { Conversation, Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
+import type { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { readCache, writeCache } from './cache-mark.ts';
 import { tellClientTool } from './client-tools.ts';
-import type { LossList } from './losses.ts';
 import { closeSchema } from './schema.ts';
 
 const functionFields: ReadonlySet<string> = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'defer_loading']);
 
-export function readTools(value: unknown, losses: LossList): Tool[] {
+export function readTools(value: unknown, losses: Losses): Tool[] {
   if (value === undefined || value === null) return [];
   const list = asArray(value);
   if (!list) throw invalid('tools', 'tools: must be a list');
   return list.map((entry, place) => readTool(entry, `tools.${place}`, losses));
 }
 
-function readTool(value: unknown, path: string, losses: LossList): Tool {
+function readTool(value: unknown, path: string, losses: Losses): Tool {
   const tool = asObject(value);
   if (!tool) throw invalid(path, `${path}: must be an object`);
   const type = asString(own(tool, 'type'));
@@ -28,7 +28,7 @@ function readTool(value: unknown, path: string, losses: LossList): Tool {
     return { type: 'server', name: name || type, raw: tool, rawProtocol: 'beta', ...(asFunction && { asFunction }), ...cache };
   }
   if (name === '') throw invalid(`${path}.name`, `${path}.name: Field required`);
-  losses.addUnknown(path, tool, functionFields);
+  losses.unread('tools', tool, functionFields);
   if (own(tool, 'defer_loading') === true) losses.add('tools.defer_loading', 'emulated', 'all tools are offered at once');
   const description = asString(own(tool, 'description'));
   const parameters = own(tool, 'input_schema');
@@ -59,7 +59,7 @@ function readChoice(value: unknown): ToolChoice {
 }
 
 /** What is left of the tools after `allowed` has narrowed them: this wire has no such list, so the others are not sent. */
-export function writeTools(conversation: Conversation, strictTools: boolean, losses: LossList): unknown[] {
+export function writeTools(conversation: Conversation, strictTools: boolean, losses: Losses): unknown[] {
   const { toolChoice } = conversation;
   const allowed = toolChoice !== undefined && 'allowed' in toolChoice ? toolChoice.allowed : undefined;
   if (allowed) losses.add('tool_choice.allowed', 'emulated', 'the tools that are not allowed were left out');
@@ -68,7 +68,7 @@ export function writeTools(conversation: Conversation, strictTools: boolean, los
   );
 }
 
-function writeTool(tool: Tool, path: string, strictTools: boolean, losses: LossList): unknown {
+function writeTool(tool: Tool, path: string, strictTools: boolean, losses: Losses): unknown {
   if (tool.type === 'server') {
     // A copy: cache marks over the limit are taken off what is sent, never off the caller's own body.
     if (tool.rawProtocol === 'beta') return { ...asObject(tool.raw) };
@@ -93,7 +93,7 @@ function objectSchema(parameters: unknown): JsonObject {
 }
 
 /** `strict` is kept only where the model has it and the schema is already in its narrower dialect; a loose tool works, a refused one does not. */
-function isStrict(tool: Tool, schema: JsonObject, path: string, strictTools: boolean, losses: LossList): boolean {
+function isStrict(tool: Tool, schema: JsonObject, path: string, strictTools: boolean, losses: Losses): boolean {
   if (tool.strict !== true) return false;
   if (strictTools && !closeSchema(schema).changed) return true;
   losses.dropped(`${path}.strict`, strictTools ? 'the schema uses words that strict tools do not take' : 'not known to this model');

@@ -1,22 +1,22 @@
 /** Canonical parts → content blocks of an upstream request. Each gives one block, or null when nothing of it can be sent. */
 import type { MediaPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
+import type { Losses } from '../kit/losses.ts';
 import { noteOmitted } from '../kit/media-note.ts';
 import { asObject, type JsonObject } from '../kit/read.ts';
 import { writeCache } from './cache-mark.ts';
-import type { LossList } from './losses.ts';
 import type { WireBlock, WireMediaBlock, WireSource, WireTextBlock, WireToolResultBlock } from './wire.ts';
 
 /** Text of nothing but blanks is a 400, so it is left out. */
 const isBlank = (text: string): boolean => text.trim() === '';
 
-export function writeText(part: TextPart, losses: LossList): WireTextBlock | null {
+export function writeText(part: TextPart, losses: Losses): WireTextBlock | null {
   if (part.signature !== undefined) losses.dropped('signature', "another vendor's proof on text has no place here");
   if (part.phase !== undefined) losses.dropped('phase', 'has no counterpart');
   return isBlank(part.text) ? null : { type: 'text', text: part.text, ...writeCache(part.cache) };
 }
 
 /** An image or document block; a kind or address that cannot be sent becomes a text that says what is missing, so that the model knows. */
-export function writeMedia(part: MediaPart, losses: LossList): WireMediaBlock | WireTextBlock {
+export function writeMedia(part: MediaPart, losses: Losses): WireMediaBlock | WireTextBlock {
   const source = part.kind === 'image' || part.kind === 'document' ? writeSource(part) : null;
   if (!source) {
     losses.add('media', 'downgraded', `${part.kind} that cannot be sent in this form was replaced by a note`);
@@ -51,7 +51,7 @@ function writeSource(part: MediaPart): WireSource | null {
 }
 
 /** `input` is an object on this wire; arguments of the history that are none are wrapped so that the model still sees them. */
-export function writeToolCall(part: ToolCallPart, id: string, losses: LossList): WireBlock {
+export function writeToolCall(part: ToolCallPart, id: string, losses: Losses): WireBlock {
   if (part.signature !== undefined) losses.dropped('signature', "another vendor's proof on a tool call has no place here");
   const input = readInput(part.arguments);
   if (!input) losses.add('tool_use.input', 'downgraded', 'arguments that are no JSON object were wrapped as `input`');
@@ -69,13 +69,13 @@ function readInput(text: string): JsonObject | undefined {
 }
 
 /** For a caller: arguments that are no object (a reply that was cut within them) become `{}`, never something to be run by mistake. */
-export function parseInput(text: string, losses: LossList): JsonObject {
+export function parseInput(text: string, losses: Losses): JsonObject {
   const input = readInput(text);
   if (!input) losses.dropped('tool_use.input', 'arguments that are no JSON object');
   return input ?? {};
 }
 
-export function writeToolResult(part: ToolResultPart, id: string, losses: LossList): WireToolResultBlock {
+export function writeToolResult(part: ToolResultPart, id: string, losses: Losses): WireToolResultBlock {
   const content = part.content.flatMap((inner) => (inner.type === 'text' ? (writeText(inner, losses) ?? []) : writeMedia(inner, losses)));
   return {
     type: 'tool_result',
@@ -87,7 +87,7 @@ export function writeToolResult(part: ToolResultPart, id: string, losses: LossLi
 }
 
 /** A result that answers no call would be refused; its text still tells the model what happened. */
-export function writeOrphanResult(part: ToolResultPart, losses: LossList): WireBlock[] {
+export function writeOrphanResult(part: ToolResultPart, losses: Losses): WireBlock[] {
   losses.add('tool_result', 'downgraded', 'a result without its call was turned into text');
   const heading: WireBlock = { type: 'text', text: part.name === undefined ? '[tool result]' : `[tool result: ${part.name}]` };
   return [heading, ...part.content.flatMap((inner) => (inner.type === 'text' ? (writeText(inner, losses) ?? []) : writeMedia(inner, losses)))];
@@ -97,7 +97,7 @@ export function writeOrphanResult(part: ToolResultPart, losses: LossList): WireB
  * Thinking goes back only with a proof that this upstream and account issued: without one it would be a 400, so the readable text goes as text
  * and what is opaque goes nowhere (contract §7).
  */
-export function writeThinking(part: ThinkingPart, openSignature: (sealed: string) => string | null, losses: LossList): WireBlock | null {
+export function writeThinking(part: ThinkingPart, openSignature: (sealed: string) => string | null, losses: Losses): WireBlock | null {
   const proof = part.signature === undefined ? null : openSignature(part.signature);
   if (proof !== null) return part.redacted ? { type: 'redacted_thinking', data: proof } : { type: 'thinking', thinking: part.text, signature: proof };
   if (part.signature !== undefined) losses.dropped('thinking.signature', 'issued by another model, upstream or account');

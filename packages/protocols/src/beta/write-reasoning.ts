@@ -1,8 +1,8 @@
 /** Reasoning, sampling and tool choice together: on this wire they exclude one another, and each conflict is settled here and declared. */
 import type { Conversation, Reasoning, Sampling } from '../chat/conversation.ts';
+import type { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import { budgetOfEffort, effortOfBudget, leastBudget, nearestEffort } from './effort.ts';
-import type { LossList } from './losses.ts';
 import type { ModelFamily } from './model-family.ts';
 
 /** A message, as far as the rules about thinking look into it. */
@@ -23,7 +23,7 @@ export interface ThinkingPlan {
 export const asksForThinking = (reasoning: Reasoning): boolean =>
   reasoning.enabled !== false && reasoning.effort !== 'none' && (reasoning.enabled === true || (reasoning.effort ?? reasoning.budget ?? 0) !== 0);
 
-export function planThinking(conversation: Conversation, family: ModelFamily, maxTokens: number, messages: readonly Said[], losses: LossList): ThinkingPlan {
+export function planThinking(conversation: Conversation, family: ModelFamily, maxTokens: number, messages: readonly Said[], losses: Losses): ThinkingPlan {
   const { reasoning } = conversation;
   if (!reasoning) return { active: false };
   const off: ThinkingPlan = { active: false };
@@ -34,12 +34,12 @@ export function planThinking(conversation: Conversation, family: ModelFamily, ma
   return family.thinking === 'adaptive' ? planAdaptive(reasoning, family, losses) : planBudget(reasoning, family, maxTokens, messages, losses);
 }
 
-function leaveOut(why: string, losses: LossList): ThinkingPlan {
+function leaveOut(why: string, losses: Losses): ThinkingPlan {
   losses.dropped('reasoning', why);
   return { active: false };
 }
 
-function planAdaptive(reasoning: Reasoning, family: ModelFamily, losses: LossList): ThinkingPlan {
+function planAdaptive(reasoning: Reasoning, family: ModelFamily, losses: Losses): ThinkingPlan {
   const wanted = reasoning.effort ?? (reasoning.budget === undefined ? undefined : effortOfBudget(reasoning.budget));
   const effort = wanted === undefined ? undefined : nearestEffort(wanted, family.efforts);
   if (reasoning.budget !== undefined) losses.add('reasoning.budget', 'downgraded', 'this model takes an effort in words');
@@ -49,7 +49,7 @@ function planAdaptive(reasoning: Reasoning, family: ModelFamily, losses: LossLis
 }
 
 /** A budget is at least 1024 and leaves room for the answer below `max_tokens`. */
-function planBudget(reasoning: Reasoning, family: ModelFamily, maxTokens: number, messages: readonly Said[], losses: LossList): ThinkingPlan {
+function planBudget(reasoning: Reasoning, family: ModelFamily, maxTokens: number, messages: readonly Said[], losses: Losses): ThinkingPlan {
   if (maxTokens <= leastBudget) return leaveOut('max_tokens leaves no room for a thinking budget', losses);
   if (!mayThinkOn(messages)) return leaveOut('the calls being answered came without thinking that can be replayed', losses);
   const named = reasoning.budget !== undefined && reasoning.budget > 0 ? reasoning.budget : undefined;
@@ -71,7 +71,7 @@ export function mayThinkOn(messages: readonly Said[]): boolean {
 }
 
 /** `temperature`, `top_p`, `top_k` and `stop_sequences`, as far as the model and its thinking allow. */
-export function writeSampling(sampling: Sampling, family: ModelFamily, thinks: boolean, losses: LossList): JsonObject {
+export function writeSampling(sampling: Sampling, family: ModelFamily, thinks: boolean, losses: Losses): JsonObject {
   const { temperature, topP, topK, stop } = sampling;
   const written: JsonObject = {};
   const limited = family.fixedSampling ? 'this model takes no sampling parameters' : 'thinking excludes it';
@@ -99,7 +99,7 @@ export function writeSampling(sampling: Sampling, family: ModelFamily, thinks: b
 
 const withoutCounterpart = ['seed', 'presencePenalty', 'frequencyPenalty', 'choices', 'logprobs', 'topLogprobs', 'logitBias'] as const;
 
-function dropUnknownSampling(sampling: Sampling, losses: LossList): void {
+function dropUnknownSampling(sampling: Sampling, losses: Losses): void {
   for (const name of withoutCounterpart) {
     const value = sampling[name];
     // One choice, and no probabilities, is what this wire gives anyway.

@@ -1,9 +1,9 @@
 /** The canonical conversation → a messages request, in the form that the model behind the upstream's id accepts. */
 import type { Conversation } from '../chat/conversation.ts';
+import { Losses } from '../kit/losses.ts';
 import { asNumber, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { limitMarks, writeCache } from './cache-mark.ts';
-import { LossList } from './losses.ts';
 import { type ModelFamily, modelFamily } from './model-family.ts';
 import { closeSchema } from './schema.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
@@ -12,7 +12,7 @@ import { asksForThinking, planThinking, writeSampling } from './write-reasoning.
 import { writeTurns } from './write-turns.ts';
 
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
-  const losses = new LossList();
+  const losses = new Losses();
   const family = modelFamily(context.target);
   // A compatible server's own limit is known to whoever set it up: `extra_config.default_max_tokens`.
   const maxTokens = conversation.sampling.maxTokens ?? asNumber(own(context.target.extraConfig, 'default_max_tokens')) ?? family.defaultMaxTokens;
@@ -51,7 +51,7 @@ function writePrompt(
   instruction: string | undefined,
   family: ModelFamily,
   context: WriteRequestContext,
-  losses: LossList,
+  losses: Losses,
 ): { system: WireTextBlock[]; messages: WireMessage[] } {
   const written = conversation.system.map((part): WireTextBlock => ({ type: 'text', text: part.text, ...writeCache(part.cache) }));
   const system = written.filter((block) => block.text.trim() !== '');
@@ -73,7 +73,7 @@ interface WrittenOutput {
 }
 
 /** The format: natively, as the arguments of a forced tool where nothing stands against one, else in words. */
-function writeOutput(conversation: Conversation, family: ModelFamily, losses: LossList): WrittenOutput {
+function writeOutput(conversation: Conversation, family: ModelFamily, losses: Losses): WrittenOutput {
   const { output } = conversation;
   if (!output || output.type === 'text') return {};
   if (output.type === 'json') {
@@ -94,7 +94,7 @@ function writeOutput(conversation: Conversation, family: ModelFamily, losses: Lo
 }
 
 /** Thinking excludes a forced tool, and the caller's own tools could no longer be called. */
-function emulateOutput({ tools, reasoning }: Conversation, schema: unknown, family: ModelFamily, losses: LossList): WrittenOutput {
+function emulateOutput({ tools, reasoning }: Conversation, schema: unknown, family: ModelFamily, losses: Losses): WrittenOutput {
   const thinks = family.thinking !== 'none' && reasoning !== undefined && asksForThinking(reasoning);
   if (tools.length === 0 && !thinks && own(schema, 'type') === 'object') {
     losses.add('response_format', 'emulated', 'the answer is asked for as the arguments of a forced tool');
@@ -115,7 +115,7 @@ const serviceTiers: ReadonlyMap<string, string> = new Map([
   ['default', 'standard_only'],
 ]);
 
-function writeIdentity(conversation: Conversation, losses: LossList): JsonObject {
+function writeIdentity(conversation: Conversation, losses: Losses): JsonObject {
   const { user, metadata, serviceTier, verbosity } = conversation;
   if (metadata && Object.keys(metadata).length > 0) losses.dropped('metadata', 'only the user id is taken');
   if (verbosity !== undefined) losses.dropped('verbosity', 'has no counterpart');

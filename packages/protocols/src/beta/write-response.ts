@@ -1,12 +1,12 @@
 /** Canonical events → the caller's stream, and a whole reply as its JSON. */
-import type { Usage } from '@model-gateway/contracts';
+import type { Loss, Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent } from '../chat/event.ts';
 import type { Block, Message } from '../chat/fold.ts';
+import { Losses } from '../kit/losses.ts';
 import { markProof } from '../kit/proof-mark.ts';
 import { asObject, asString, own } from '../kit/read.ts';
 import { type BlockEvent, SequentialBlocks } from '../kit/sequential-blocks.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
-import { LossList } from './losses.ts';
 import { writeStopReason } from './stop-reasons.ts';
 import { writeUsage } from './usage.ts';
 import { printEvent } from './wire.ts';
@@ -22,7 +22,7 @@ type CallStart = Extract<BlockStart, { type: 'tool-call' }>;
 type Finish = Extract<ChatEvent, { type: 'finish' }>;
 
 /** Blocks that this wire has no place for are not shown; told once here for the stream and the whole reply. */
-function isShown(start: BlockStart, losses: LossList): boolean {
+function isShown(start: BlockStart, losses: Losses): boolean {
   if (start.type === 'raw' && start.protocol !== 'beta') losses.dropped('content', 'a block that only its own vendor understands');
   if (start.type === 'text' && start.phase !== undefined) losses.dropped('content.phase', 'what a text is for is not told here');
   if (start.type === 'tool-call' && start.custom) losses.add('tool_use.input', 'emulated', 'free text is wrapped as `input`');
@@ -31,7 +31,7 @@ function isShown(start: BlockStart, losses: LossList): boolean {
 
 class BetaWriter implements ReplyWriter {
   readonly #context: ReplyContext;
-  readonly #losses = new LossList();
+  readonly #losses = new Losses();
   readonly #blocks = new SequentialBlocks();
   readonly #hidden = new Set<number>();
   #started = false;
@@ -258,8 +258,8 @@ function emptyBlock(start: BlockStart, context: ReplyContext): unknown {
 
 export const createWriter = (context: ReplyContext): ReplyWriter => new BetaWriter(context);
 
-export function writeWhole(message: Message, context: ReplyContext): { body: unknown; losses: LossList['list'] } {
-  const losses = new LossList();
+export function writeWhole(message: Message, context: ReplyContext): { body: unknown; losses: Loss[] } {
+  const losses = new Losses();
   const shown = message.blocks.filter((block) => isShown(block.start, losses));
   const body = {
     id: context.mintId('msg_'),
@@ -276,7 +276,7 @@ export function writeWhole(message: Message, context: ReplyContext): { body: unk
   return { body, losses: losses.list };
 }
 
-function wholeBlock(block: Block, context: ReplyContext, losses: LossList): unknown {
+function wholeBlock(block: Block, context: ReplyContext, losses: Losses): unknown {
   const { start, text, signature } = block;
   if (signature !== undefined && start.type !== 'thinking' && start.type !== 'tool-call')
     losses.dropped('signature', 'only thinking and calls carry a proof here');
@@ -299,7 +299,7 @@ function wholeBlock(block: Block, context: ReplyContext, losses: LossList): unkn
   }
 }
 
-function citationsOf(block: Block, losses: LossList): { citations?: unknown[] } {
+function citationsOf(block: Block, losses: Losses): { citations?: unknown[] } {
   const citations = (block.deltas ?? []).filter((delta) => own(delta, 'type') === 'citations_delta').map((delta) => own(delta, 'citation'));
   if (citations.length < (block.deltas?.length ?? 0)) losses.dropped('content.annotations', 'has no counterpart');
   return citations.length === 0 ? {} : { citations };
@@ -310,5 +310,5 @@ function withRawDeltas(block: Block): unknown {
   const value = block.start.type === 'raw' ? block.start.value : undefined;
   const json = (block.deltas ?? []).map((delta) => asString(own(delta, 'partial_json')) ?? '').join('');
   if (json === '') return value;
-  return { ...asObject(value), input: parseInput(json, new LossList()) };
+  return { ...asObject(value), input: parseInput(json, new Losses()) };
 }

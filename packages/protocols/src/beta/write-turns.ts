@@ -3,14 +3,14 @@
  * their calls and answer all of them, the first message is the user's.
  */
 import type { Conversation, Part, ToolResultPart, Turn } from '../chat/conversation.ts';
+import type { Losses } from '../kit/losses.ts';
 import type { WriteRequestContext } from '../protocol.ts';
-import type { LossList } from './losses.ts';
 import type { ModelFamily } from './model-family.ts';
 import { ToolIds } from './tool-ids.ts';
 import type { WireBlock, WireMessage } from './wire.ts';
 import { writeMedia, writeOrphanResult, writeText, writeThinking, writeToolCall, writeToolResult } from './write-content.ts';
 
-export function writeTurns(conversation: Conversation, family: ModelFamily, context: WriteRequestContext, losses: LossList): WireMessage[] {
+export function writeTurns(conversation: Conversation, family: ModelFamily, context: WriteRequestContext, losses: Losses): WireMessage[] {
   const writer = new TurnWriter(family, context, losses);
   for (const turn of conversation.turns) writer.add(turn);
   return writer.finish();
@@ -21,12 +21,12 @@ class TurnWriter {
   readonly #ids = new ToolIds();
   readonly #family: ModelFamily;
   readonly #context: WriteRequestContext;
-  readonly #losses: LossList;
+  readonly #losses: Losses;
   /** Results and other blocks of the user message that is being gathered; results are printed first. */
   #results: WireBlock[] = [];
   #others: WireBlock[] = [];
 
-  constructor(family: ModelFamily, context: WriteRequestContext, losses: LossList) {
+  constructor(family: ModelFamily, context: WriteRequestContext, losses: Losses) {
     this.#family = family;
     this.#context = context;
     this.#losses = losses;

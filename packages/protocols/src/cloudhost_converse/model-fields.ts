@@ -1,10 +1,10 @@
 /** What only some models behind the one interface know: reasoning and `top_k` go into `additionalModelRequestFields`, each in its vendor's words. */
 import { nearestEffort } from '../beta/effort.ts';
-import type { LossList } from '../beta/losses.ts';
 import { modelFamily } from '../beta/model-family.ts';
 import { planThinking, writeSampling } from '../beta/write-reasoning.ts';
 import type { Conversation, Reasoning } from '../chat/conversation.ts';
 import { fitTokens } from '../kit/limit-tokens.ts';
+import type { Losses } from '../kit/losses.ts';
 import { asNumber, asObject, type JsonObject, own } from '../kit/read.ts';
 import type { Target } from '../protocol.ts';
 import type { CloudFamily } from './model-family.ts';
@@ -21,7 +21,7 @@ export function writeModelFields(
   target: Target,
   family: CloudFamily,
   messages: readonly WireMessage[],
-  losses: LossList,
+  losses: Losses,
 ): ModelFields {
   const generation = modelFamily(target);
   const asked = fitTokens('max_tokens', conversation.sampling.maxTokens, target, losses) ?? asNumber(own(target.extraConfig, 'default_max_tokens'));
@@ -60,7 +60,7 @@ const kindOf = (block: WireBlock): string => ('toolUse' in block ? 'tool_use' : 
 
 const threeEfforts = ['low', 'medium', 'high'] as const;
 
-function writeReasoning(reasoning: Reasoning | undefined, family: CloudFamily, losses: LossList): JsonObject {
+function writeReasoning(reasoning: Reasoning | undefined, family: CloudFamily, losses: Losses): JsonObject {
   if (!reasoning) return {};
   const off =
     reasoning.enabled === false || reasoning.effort === 'none' || (reasoning.enabled === undefined && reasoning.effort === undefined && !reasoning.budget);
@@ -78,7 +78,7 @@ function writeReasoning(reasoning: Reasoning | undefined, family: CloudFamily, l
 /** Budgets in three words. */
 const effortOf = (budget = 8192): string => (budget < 0 || (budget > 4096 && budget <= 12_288) ? 'medium' : budget <= 4096 ? 'low' : 'high');
 
-function writeTopK(topK: unknown, family: CloudFamily, losses: LossList): JsonObject {
+function writeTopK(topK: unknown, family: CloudFamily, losses: Losses): JsonObject {
   if (topK === undefined) return {};
   if (family.topK === 'top_k') return { top_k: topK };
   if (family.topK === 'nova') return { inferenceConfig: { topK } };

@@ -1,7 +1,8 @@
 /** The canonical conversation → a Converse request, in the form that the model behind the id accepts. */
-import { LossList } from '../beta/losses.ts';
+
 import { closeSchema } from '../beta/schema.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
+import { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { limitCachePoints, writeCachePoint } from './cache-points.ts';
@@ -12,7 +13,7 @@ import type { WireMessage, WireSystemBlock } from './wire.ts';
 import { writeTurns } from './write-turns.ts';
 
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
-  const losses = new LossList();
+  const losses = new Losses();
   const { target } = context;
   const family = cloudFamily(target);
   const output = writeOutput(conversation.output, family, losses);
@@ -41,7 +42,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   return { body, losses: losses.list, ...(output.emulation && { emulation: output.emulation }) };
 }
 
-function writeSystem(conversation: Conversation, instruction: string | undefined, family: CloudFamily, losses: LossList): WireSystemBlock[] {
+function writeSystem(conversation: Conversation, instruction: string | undefined, family: CloudFamily, losses: Losses): WireSystemBlock[] {
   const system = conversation.system.flatMap((part): WireSystemBlock[] =>
     part.text.trim() === '' ? [] : [{ text: part.text }, ...writeCachePoint(part.cache, 'system', family, losses)],
   );
@@ -49,7 +50,7 @@ function writeSystem(conversation: Conversation, instruction: string | undefined
 }
 
 /** `system` as it will be sent. Where the model takes none, or nothing else is said, its text opens the first user turn instead. */
-function placeSystem(system: WireSystemBlock[], messages: WireMessage[], family: CloudFamily, losses: LossList): WireSystemBlock[] {
+function placeSystem(system: WireSystemBlock[], messages: WireMessage[], family: CloudFamily, losses: Losses): WireSystemBlock[] {
   if (system.length === 0 || (family.system && messages.length > 0)) return system;
   losses.add('system', 'renamed', 'sent in front of the user turn');
   const first = messages[0];
@@ -62,7 +63,7 @@ function placeSystem(system: WireSystemBlock[], messages: WireMessage[], family:
 function writeOutput(
   output: OutputFormat | undefined,
   family: CloudFamily,
-  losses: LossList,
+  losses: Losses,
 ): { config?: JsonObject; instruction?: string; emulation?: ReplyEmulation } {
   if (!output || output.type === 'text') return {};
   if (output.type === 'json') {
@@ -93,7 +94,7 @@ const serviceTiers: ReadonlyMap<string, string | undefined> = new Map([
   ['priority', 'priority'],
 ]);
 
-function writeIdentity(conversation: Conversation, losses: LossList): JsonObject {
+function writeIdentity(conversation: Conversation, losses: Losses): JsonObject {
   const { user, metadata, serviceTier, verbosity, promptCacheKey } = conversation;
   if (user !== undefined) losses.dropped('user', 'has no counterpart');
   if (metadata && Object.keys(metadata).length > 0) losses.dropped('metadata', 'has no counterpart');

@@ -1,10 +1,11 @@
 /** What must change in bytes that pass between a gamma caller and a gamma upstream: proofs and model names; all else stays byte for byte. */
 import type { Edit } from '@model-gateway/json';
+import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { modelName } from './endpoint.ts';
 import { findFamily } from './families.ts';
-import { LossList, spelling, standardBase64 } from './fields.ts';
+import { spelling, standardBase64 } from './fields.ts';
 import { skipSignature } from './wire.ts';
 
 type Path = readonly (string | number)[];
@@ -31,8 +32,8 @@ function elements(holder: unknown, name: string, path: Path): { value: JsonObjec
 
 // ---- the request ---------------------------------------------------------------------------------------------------
 
-function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: LossList['list'] } {
-  const losses = new LossList();
+function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
+  const losses = new Losses();
   const edits: Edit[] = [];
   const counts = context.operation === 'count-tokens' && nestedTexts.some((text) => context.contains(text));
   if (!counts && !context.proofsRefused && !signatureTexts.some((text) => context.contains(text))) return { edits, losses: losses.list };
@@ -52,7 +53,7 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
 }
 
 /** A proof of ours is opened for this attempt; any other is removed, since no caller can have a raw one that fits the key we use. */
-function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext, losses: LossList): Edit[] {
+function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext, losses: Losses): Edit[] {
   const edits: Edit[] = [];
   for (const name of signatureNames) {
     const value = asString(own(part, name));

@@ -1,5 +1,4 @@
 /** Reads fields of untrusted gamma JSON, where every name may come in camelCase or in snake_case. */
-import type { Loss } from '@model-gateway/contracts';
 import { invalid } from '../kit/fail.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 
@@ -53,31 +52,6 @@ export function standardBase64(text: string): string {
   while (text[end - 1] === '=') end--;
   const standard = text.slice(0, end).replaceAll('-', '+').replaceAll('_', '/');
   return standard + '='.repeat((4 - (standard.length % 4)) % 4);
-}
-
-/** A caller decides how many things cannot be carried; the list stays short. */
-const mostLosses = 64;
-
-/** Losses of one translation, each kind once however often it occurs. */
-export class LossList {
-  readonly list: Loss[] = [];
-  readonly #seen = new Set<string>();
-
-  add(name: string, action: Loss['action'], detail: string): void {
-    const key = `${name}\n${action}\n${detail}`;
-    if (this.list.length >= mostLosses || this.#seen.has(key)) return;
-    this.#seen.add(key);
-    this.list.push({ field: name, action, detail });
-  }
-
-  /** Declares the fields of `value` that `known` does not hold. Only plain names are repeated: others may be content. */
-  addUnknown(value: unknown, known: ReadonlySet<string>, prefix: string): void {
-    for (const key of Object.keys(asObject(value) ?? {})) {
-      const name = camelName(key);
-      if (known.has(name) || own(value, key) === undefined) continue;
-      this.add(/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(name) ? `${prefix}${name}` : `${prefix}*`, 'dropped', 'The field has no counterpart in a translation.');
-    }
-  }
 }
 
 /** JSON text of a value that was parsed from JSON; too deep for the printer is the caller's fault, not ours. */

@@ -1,7 +1,8 @@
 /** Images, documents, audio and video in parts of a message, both ways. */
 import type { MediaPart } from '../chat/conversation.ts';
 import { readDataUrl } from '../kit/data-url.ts';
-import { field, type LossList, objectField, standardBase64, textField } from './fields.ts';
+import type { Losses } from '../kit/losses.ts';
+import { field, objectField, standardBase64, textField } from './fields.ts';
 import type { WirePart } from './wire.ts';
 
 const kinds: readonly (readonly [RegExp, MediaPart['kind']])[] = [
@@ -41,7 +42,7 @@ const kindOf = (mimeType: string | undefined, uri: string): MediaPart['kind'] =>
 const extensionOf = (uri: string): string => /\.([a-z0-9]{2,5})(?:[?#]|$)/i.exec(uri.slice(-200))?.[1]?.toLowerCase() ?? '';
 
 /** `inlineData` or `fileData` of a part; null when it holds neither. */
-export function readMedia(part: unknown, losses: LossList): MediaPart | null {
+export function readMedia(part: unknown, losses: Losses): MediaPart | null {
   const inline = objectField(part, 'inlineData');
   const file = objectField(part, 'fileData');
   const holder = inline ?? file;
@@ -58,7 +59,7 @@ export function readMedia(part: unknown, losses: LossList): MediaPart | null {
 }
 
 /** A media part as gamma takes it. What cannot be sent is named in a text part, so that the model knows something is missing. */
-export function writeMedia(part: MediaPart, losses: LossList): WirePart {
+export function writeMedia(part: MediaPart, losses: Losses): WirePart {
   if (part.cache) losses.add('messages.cache_control', 'dropped', 'Cache marks have no counterpart: caching is implicit.');
   if (part.detail !== undefined && part.detail !== 'auto') losses.add('messages.image.detail', 'dropped', 'Image detail has no counterpart.');
   if (part.title !== undefined || part.context !== undefined)

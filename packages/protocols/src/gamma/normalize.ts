@@ -2,16 +2,17 @@
 import type { Edit } from '@model-gateway/json';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
+import { Losses } from '../kit/losses.ts';
 import { own } from '../kit/read.ts';
 import type { UpstreamDoor } from '../protocol.ts';
 import { findFamily } from './families.ts';
-import { LossList, spelling } from './fields.ts';
+import { spelling } from './fields.ts';
 
 /** Both spellings of the one field that is looked at; the edge notes where they stand. */
 export const normalizedKeys = ['generationConfig', 'generation_config'] as const;
 
 export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context) => {
-  const losses = new LossList();
+  const losses = new Losses();
   const key = normalizedKeys.find((name) => field(name) !== undefined);
   if (key === undefined || context.operation !== 'generate') return { edits: [], losses: losses.list };
   const config = field(key);
@@ -29,7 +30,7 @@ const levelTokens: Readonly<Record<string, number | undefined>> = Object.assign(
 });
 
 /** A family that does not think refuses the whole setting; the others take a budget or a level, never both, and only the newer know levels. */
-function thinkingEdits(config: unknown, key: string, modelId: string, losses: LossList): Edit[] {
+function thinkingEdits(config: unknown, key: string, modelId: string, losses: Losses): Edit[] {
   const name = spelling(config, 'thinkingConfig');
   if (name === undefined) return [];
   const family = findFamily(modelId);

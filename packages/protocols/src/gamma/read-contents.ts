@@ -1,8 +1,9 @@
 /** Reads `contents`: the turns of a conversation, their parts, and which result answers which call. */
 import type { Part, SystemPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
+import type { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject } from '../kit/read.ts';
-import { field, type LossList, listField, objectField, printJson, standardBase64, textField } from './fields.ts';
+import { camelName, field, listField, objectField, printJson, standardBase64, textField } from './fields.ts';
 import { readMedia } from './media.ts';
 import { WaitingCalls } from './waiting-calls.ts';
 import { skipSignature } from './wire.ts';
@@ -23,7 +24,7 @@ export const readSignature = (part: unknown): string | undefined => {
 };
 
 /** A string, one content or a list of contents. Adjacent contents of the model are one turn: some SDKs keep one content per chunk of a stream. */
-export function readContents(value: unknown, losses: LossList): Turn[] {
+export function readContents(value: unknown, losses: Losses): Turn[] {
   if (typeof value === 'string') return [{ role: 'user', parts: [{ type: 'text', text: value }] }];
   const contents = asArray(value) ?? (asObject(value) ? [value] : undefined);
   if (!contents || contents.length === 0) throw invalid('contents', 'must hold at least one content');
@@ -38,7 +39,7 @@ export function readContents(value: unknown, losses: LossList): Turn[] {
   return turns;
 }
 
-function readContent(content: unknown, path: string, pairing: Pairing, losses: LossList): Turn {
+function readContent(content: unknown, path: string, pairing: Pairing, losses: Losses): Turn {
   if (typeof content === 'string') return { role: 'user', parts: [{ type: 'text', text: content }] };
   if (!asObject(content)) throw invalid(path, 'must be an object');
   const word = textField(content, 'role') ?? 'user';
@@ -69,7 +70,7 @@ function appendModelPart(parts: Part[], part: Part): void {
   } else parts.push(part);
 }
 
-function readPart(part: unknown, path: string, pairing: Pairing, losses: LossList): Part[] {
+function readPart(part: unknown, path: string, pairing: Pairing, losses: Losses): Part[] {
   if (!asObject(part)) throw invalid(path, 'must be an object');
   if (field(part, 'partMetadata') !== undefined) losses.add('contents.parts.partMetadata', 'dropped', 'What is noted on a part has no counterpart.');
   const signature = readSignature(part);
@@ -87,8 +88,7 @@ function readPart(part: unknown, path: string, pairing: Pairing, losses: LossLis
   const other = response ? pairing.addResult(readResult(response, path, losses)) : (readMedia(part, losses) ?? readCode(part, losses));
   if (!other && signature !== undefined) return [{ type: 'text', text: '', signature }];
   if (!other) {
-    const known = Object.keys(part as JsonObject).length === 0;
-    if (!known) losses.addUnknown(part, new Set(), 'contents.parts.');
+    losses.unread('contents.parts', part, new Set(), camelName);
     return [];
   }
   if (signature !== undefined) losses.add('contents.parts.thoughtSignature', 'dropped', 'A proof on a part of this kind has no counterpart.');
@@ -107,10 +107,10 @@ const responseFields = new Set(['id', 'name', 'response', 'parts']);
 /** Names under which SDKs and we ourselves wrap a plain text, since `response` must be an object. */
 const wrappers = new Set(['result', 'output', 'error']);
 
-function readResult(response: JsonObject, path: string, losses: LossList): ToolResultPart {
+function readResult(response: JsonObject, path: string, losses: Losses): ToolResultPart {
   const name = textField(response, 'name');
   if (name === undefined || name === '') throw invalid(`${path}.functionResponse.name`, 'is required');
-  losses.addUnknown(response, responseFields, 'contents.parts.functionResponse.');
+  losses.unread('contents.parts.functionResponse', response, responseFields, camelName);
   const json = field(response, 'response');
   const keys = Object.keys(asObject(json) ?? {});
   const wrapped = keys.length === 1 && wrappers.has(keys[0]!) ? (json as JsonObject)[keys[0]!] : undefined;
@@ -130,7 +130,7 @@ function readResult(response: JsonObject, path: string, losses: LossList): ToolR
 }
 
 /** Code that the vendor ran in an earlier turn: its text stays readable. */
-function readCode(part: unknown, losses: LossList): TextPart | null {
+function readCode(part: unknown, losses: Losses): TextPart | null {
   const code = objectField(part, 'executableCode');
   const result = objectField(part, 'codeExecutionResult');
   if (!code && !result) return null;
@@ -163,7 +163,7 @@ class Pairing {
 }
 
 /** `systemInstruction`: a string, a content, or a list of parts. */
-export function readSystem(value: unknown, losses: LossList): SystemPart[] {
+export function readSystem(value: unknown, losses: Losses): SystemPart[] {
   if (typeof value === 'string') return value === '' ? [] : [{ text: value }];
   const parts = asArray(value) ?? (textField(value, 'text') === undefined ? listField(value, 'parts') : [value]);
   const texts = parts.flatMap((part) => (typeof part === 'string' ? part : (textField(part, 'text') ?? [])));

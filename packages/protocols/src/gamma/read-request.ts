@@ -1,9 +1,10 @@
 /** A caller's generateContent, streamGenerateContent or countTokens body as a canonical request. */
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
+import { Losses } from '../kit/losses.ts';
 import { asArray, asBoolean, asObject } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
-import { field, LossList, numberField, objectField, textField } from './fields.ts';
+import { camelName, field, numberField, objectField, textField } from './fields.ts';
 import { readContents, readSystem } from './read-contents.ts';
 import { readSchema } from './schema.ts';
 import { readToolChoice, readTools } from './tools.ts';
@@ -37,11 +38,11 @@ const configFields = new Set([
 
 export function readRequest(body: unknown, context: ReadRequestContext): ReadRequest {
   if (!asObject(body)) throw invalid('body', 'must be a JSON object');
-  const losses = new LossList();
+  const losses = new Losses();
   const request = context.operation === 'count-tokens' ? (objectField(body, 'generateContentRequest') ?? body) : body;
   const config = objectField(request, 'generationConfig') ?? {};
-  losses.addUnknown(request, bodyFields, '');
-  losses.addUnknown(config, configFields, 'generationConfig.');
+  losses.unread('', request, bodyFields, camelName);
+  losses.unread('generationConfig', config, configFields, camelName);
   const output = readOutput(config, losses);
   const reasoning = readReasoning(config, losses);
   const toolChoice = readToolChoice(request, losses);
@@ -85,7 +86,7 @@ function readSampling(config: unknown): Sampling {
   };
 }
 
-function readOutput(config: unknown, losses: LossList): OutputFormat | undefined {
+function readOutput(config: unknown, losses: Losses): OutputFormat | undefined {
   const jsonSchema = field(config, 'responseJsonSchema') ?? field(config, '_responseJsonSchema');
   const schema = jsonSchema ?? readSchema(field(config, 'responseSchema'), 'generationConfig.responseSchema');
   const mimeType = textField(config, 'responseMimeType')?.toLowerCase();
@@ -99,13 +100,14 @@ function readOutput(config: unknown, losses: LossList): OutputFormat | undefined
 
 const efforts: Readonly<Record<string, NonNullable<Reasoning['effort']>>> = { minimal: 'minimal', low: 'low', medium: 'medium', high: 'high' };
 
+const thinkingFields = new Set(['thinkingBudget', 'thinkingLevel', 'includeThoughts']);
 const unspecifiedLevel = 'thinking_level_unspecified';
 
 /** Budget 0 switches thinking off, -1 leaves it to the model. Asking for thoughts asks for thinking. */
-function readReasoning(config: unknown, losses: LossList): Reasoning | undefined {
+function readReasoning(config: unknown, losses: Losses): Reasoning | undefined {
   const thinking = objectField(config, 'thinkingConfig');
   if (!thinking) return undefined;
-  losses.addUnknown(thinking, new Set(['thinkingBudget', 'thinkingLevel', 'includeThoughts']), 'generationConfig.thinkingConfig.');
+  losses.unread('generationConfig.thinkingConfig', thinking, thinkingFields, camelName);
   const budget = numberField(thinking, 'thinkingBudget', 'generationConfig.thinkingConfig');
   const level = textField(thinking, 'thinkingLevel')?.toLowerCase() ?? unspecifiedLevel;
   const effort = Object.hasOwn(efforts, level) ? efforts[level] : undefined;
@@ -120,7 +122,7 @@ function readReasoning(config: unknown, losses: LossList): Reasoning | undefined
   };
 }
 
-function readModalities(config: unknown, losses: LossList): void {
+function readModalities(config: unknown, losses: Losses): void {
   const modalities = asArray(field(config, 'responseModalities')) ?? [];
   const onlyText = modalities.every((word) => typeof word === 'string' && word.toUpperCase() === 'TEXT');
   if (!onlyText) losses.add('generationConfig.responseModalities', 'dropped', 'Only text can be generated in a translation.');

@@ -1,10 +1,10 @@
 /** Reads gamma replies, streamed and whole, as canonical events. */
 import type { ChatEvent } from '../chat/event.ts';
-import { lostIn } from '../kit/losses.ts';
+import { Losses, lostIn } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readErrorValue } from './errors.ts';
-import { field, LossList, listField, objectField, textField } from './fields.ts';
+import { field, listField, objectField, textField } from './fields.ts';
 import { PartialArguments } from './partial-arguments.ts';
 import { readFinishReason } from './stop-reasons.ts';
 import { readProbabilities } from './token-probabilities.ts';
@@ -27,7 +27,7 @@ export class GammaReplyReader implements ReplyReader {
   #blockReason: string | undefined;
   readonly #usage = new UsageReader();
   readonly #facts = new Map<string, unknown>();
-  readonly #losses = new LossList();
+  readonly #losses = new Losses();
 
   read(record: StreamRecord): ChatEvent[] {
     if (record.json !== undefined) this.take(record.json);

@@ -1,11 +1,12 @@
 /** Schemas in both directions; widening never makes a valid value invalid. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { LossList } from './fields.ts';
+import { Losses } from '../kit/losses.ts';
+
 import { readSchema, type WrittenSchema, writeSchema } from './schema.ts';
 
 const write = (schema: unknown): WrittenSchema & { losses: string[] } => {
-  const losses = new LossList();
+  const losses = new Losses();
   return { ...writeSchema(schema, losses, 's'), losses: losses.list.map((loss) => /word (\w+|\S+ of .*?) is/.exec(loss.detail)?.[1] ?? loss.detail) };
 };
 

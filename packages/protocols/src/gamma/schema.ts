@@ -1,7 +1,8 @@
 /** Schemas of tools and answers: gamma's OpenAPI dialect to JSON Schema, and JSON Schema down to what gamma accepts. */
 import { invalid } from '../kit/fail.ts';
+import type { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject } from '../kit/read.ts';
-import { camelName, type LossList } from './fields.ts';
+import { camelName } from './fields.ts';
 
 /** Deeper than any real schema, shallow enough for recursion. */
 const deepest = 64;
@@ -83,14 +84,14 @@ export interface WrittenSchema {
  * The schema as gamma accepts it. Words that no field takes are widened rather than kept: what is valid stays valid, more becomes valid, and each
  * is a declared loss. What then fits the OpenAPI subset goes into the older field, which every model knows; the rest needs the JSON Schema one.
  */
-export function writeSchema(schema: unknown, losses: LossList, path: string): WrittenSchema {
+export function writeSchema(schema: unknown, losses: Losses, path: string): WrittenSchema {
   const widened = widen(schema, losses, path, 0);
   return fitsOpenApi(widened) ? { dialect: 'open-api', schema: toOpenApi(widened) } : { dialect: 'json-schema', schema: widened };
 }
 
-function widen(schema: unknown, losses: LossList, path: string, depth: number): JsonObject {
+function widen(schema: unknown, losses: Losses, path: string, depth: number): JsonObject {
   const object = asObject(schema);
-  const loss = (word: string): void => losses.add(path, 'downgraded', `The schema word ${word} is not accepted here; the schema was widened.`);
+  const loss = (word: string): void => losses.add(`${path}.${word}`, 'downgraded', 'This word of a schema is not accepted here: the schema was widened.');
   if (!object || depth > deepest) {
     if (schema !== true && schema !== undefined) loss(object ? 'nesting' : 'false');
     return {};
@@ -101,7 +102,7 @@ function widen(schema: unknown, losses: LossList, path: string, depth: number): 
     const rule = rules[word];
     if (rule) entries.push(...rule(value, object, deeper, loss));
     else if (jsonWords.has(word)) entries.push([word, value]);
-    else if (!notes.has(word)) loss(/^[a-zA-Z]{1,40}$/.test(word) ? word : 'of another kind');
+    else if (!notes.has(word)) loss(/^[a-zA-Z]{1,40}$/.test(word) ? word : '(unnamed)');
   }
   const result = mergeAll(Object.fromEntries(entries), (asArray(object['allOf']) ?? []).map(deeper));
   if (result['type'] === 'array' && !('items' in result) && !('prefixItems' in result)) result['items'] = {};

@@ -1,8 +1,9 @@
 /** Tools and the choice among them, both ways. */
 import type { Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
+import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject } from '../kit/read.ts';
-import { camelName, field, LossList, listField, objectField, textField } from './fields.ts';
+import { camelName, field, listField, objectField, textField } from './fields.ts';
 import { readSchema, writeSchema } from './schema.ts';
 
 /** Gamma has no free-text tools: their text travels in this one argument. */
@@ -11,10 +12,11 @@ export const customArgument = 'input';
 /** Names of functions that the vendor takes: dots and colons too, but no leading digit. */
 export const functionName = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
 
+const choiceFields = new Set(['functionCallingConfig']);
 const declarationFields = new Set(['name', 'description', 'parameters', 'parametersJsonSchema']);
 
 /** `tools` of a request. Each entry may hold function declarations and built-in tools; the latter stay raw. */
-export function readTools(body: unknown, losses: LossList): Tool[] {
+export function readTools(body: unknown, losses: Losses): Tool[] {
   const tools: Tool[] = [];
   listField(body, 'tools').forEach((entry, index) => {
     for (const [key, value] of Object.entries(asObject(entry) ?? {})) {
@@ -31,10 +33,10 @@ export function readTools(body: unknown, losses: LossList): Tool[] {
   return tools;
 }
 
-function readDeclaration(declaration: unknown, path: string, losses: LossList): Tool {
+function readDeclaration(declaration: unknown, path: string, losses: Losses): Tool {
   const name = textField(declaration, 'name');
   if (name === undefined || name === '') throw invalid(`${path}.name`, 'is required');
-  losses.addUnknown(declaration, declarationFields, 'tools.functionDeclarations.');
+  losses.unread('tools.functionDeclarations', declaration, declarationFields, camelName);
   const description = textField(declaration, 'description');
   const jsonSchema = field(declaration, 'parametersJsonSchema');
   const parameters = jsonSchema ?? readSchema(field(declaration, 'parameters'), `${path}.parameters`);
@@ -47,9 +49,9 @@ function readDeclaration(declaration: unknown, path: string, losses: LossList): 
 }
 
 /** `toolConfig` of a request; undefined when the caller leaves the choice to the default. */
-export function readToolChoice(body: unknown, losses: LossList): ToolChoice | undefined {
+export function readToolChoice(body: unknown, losses: Losses): ToolChoice | undefined {
   const config = objectField(body, 'toolConfig');
-  losses.addUnknown(config, new Set(['functionCallingConfig']), 'toolConfig.');
+  losses.unread('toolConfig', config, choiceFields, camelName);
   const calling = objectField(config, 'functionCallingConfig');
   const mode = textField(calling, 'mode')?.toUpperCase();
   const names = (asArray(field(calling, 'allowedFunctionNames')) ?? []).filter((name): name is string => typeof name === 'string');
@@ -73,7 +75,7 @@ export function readToolChoice(body: unknown, losses: LossList): ToolChoice | un
 }
 
 /** All function declarations in one entry, then each built-in tool of this protocol as it came. `widened` gets the caller's schema where another is sent. */
-export function writeTools(tools: readonly Tool[], losses: LossList, widened: Map<string, unknown>): JsonObject[] {
+export function writeTools(tools: readonly Tool[], losses: Losses, widened: Map<string, unknown>): JsonObject[] {
   const written: JsonObject[] = [];
   const declarations = tools.filter((tool) => tool.type !== 'server').map((tool) => writeDeclaration(tool, losses, widened));
   if (declarations.length > 0) written.push({ functionDeclarations: declarations });
@@ -86,11 +88,11 @@ export function writeTools(tools: readonly Tool[], losses: LossList, widened: Ma
   return written;
 }
 
-function writeDeclaration(tool: Tool, losses: LossList, widened: Map<string, unknown>): JsonObject {
+function writeDeclaration(tool: Tool, losses: Losses, widened: Map<string, unknown>): JsonObject {
   if (tool.cache) losses.add('tools.cache_control', 'dropped', 'Cache marks have no counterpart: caching is implicit.');
   if (tool.strict === true) losses.add('tools.strict', 'dropped', 'Strict tool schemas have no counterpart.');
   const head = { name: tool.name, ...(tool.description !== undefined && { description: tool.description }) };
-  const ofSchema = new LossList();
+  const ofSchema = new Losses();
   const { dialect, schema } = writeSchema(tool.parameters, ofSchema, 'tools.parameters');
   if (ofSchema.list.length > 0) widened.set(tool.name, tool.parameters);
   for (const { field: name, action, detail } of ofSchema.list) losses.add(name, action, detail);

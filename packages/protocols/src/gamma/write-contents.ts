@@ -1,10 +1,11 @@
 /** Prints turns as `contents`: roles alternate, results follow their calls in order, proofs go back where they came from. */
 import type { Conversation, MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
+import type { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject } from '../kit/read.ts';
 import { tellsPhase } from '../kit/text-phase.ts';
 import type { WriteRequestContext } from '../protocol.ts';
 import { type Family, findFamily } from './families.ts';
-import type { LossList } from './fields.ts';
+
 import { writeMedia } from './media.ts';
 import { customArgument } from './tools.ts';
 import { WaitingCalls } from './waiting-calls.ts';
@@ -15,7 +16,7 @@ interface Group {
   parts: Part[];
 }
 
-export function writeContents(conversation: Conversation, context: WriteRequestContext, losses: LossList): WireContent[] {
+export function writeContents(conversation: Conversation, context: WriteRequestContext, losses: Losses): WireContent[] {
   const writer = new ContentsWriter(context, losses);
   const contents = groupTurns(conversation, losses).flatMap((group) => writer.write(group));
   if (contents[0]?.role !== 'model') return contents;
@@ -25,7 +26,7 @@ export function writeContents(conversation: Conversation, context: WriteRequestC
 }
 
 /** Adjacent turns of one role are one content. There is no system role between turns, so such a turn speaks as the user. */
-function groupTurns(conversation: Conversation, losses: LossList): Group[] {
+function groupTurns(conversation: Conversation, losses: Losses): Group[] {
   const groups: Group[] = [];
   for (const turn of conversation.turns) {
     if (turn.role === 'system') losses.add('messages.role', 'downgraded', 'A system message between turns was sent as user text.');
@@ -48,12 +49,12 @@ interface OpenCall {
 
 class ContentsWriter {
   readonly #context: WriteRequestContext;
-  readonly #losses: LossList;
+  readonly #losses: Losses;
   readonly #family: Family;
   readonly #waiting = new WaitingCalls<OpenCall>();
   #order = 0;
 
-  constructor(context: WriteRequestContext, losses: LossList) {
+  constructor(context: WriteRequestContext, losses: Losses) {
     this.#context = context;
     this.#losses = losses;
     this.#family = findFamily(context.target.upstreamModelId);

@@ -1,16 +1,17 @@
 /** A canonical request as the body that a gamma upstream takes. */
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
+import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { modelName } from './endpoint.ts';
 import { type Family, findFamily, type ThinkingLevel } from './families.ts';
-import { LossList } from './fields.ts';
+
 import { writeSchema } from './schema.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 import { writeContents } from './write-contents.ts';
 
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
-  const losses = new LossList();
+  const losses = new Losses();
   const modelId = context.target.upstreamModelId;
   const widenedTools = new Map<string, unknown>();
   const tools = writeTools(conversation.tools, losses, widenedTools);
@@ -39,13 +40,13 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const body = context.operation === 'count-tokens' ? { generateContentRequest: { model: modelName(modelId), ...request } } : request;
   // A schema that had to be widened no longer holds the model to the caller's: what it answers is judged by the original.
   const { output } = conversation;
-  const widened = output?.type === 'schema' && losses.list.some((loss) => loss.field === 'response_format.schema');
+  const widened = output?.type === 'schema' && losses.list.some((loss) => loss.field.startsWith('response_format.schema'));
   const emulation = emulated?.emulation ?? (widened ? { schema: output.schema } : undefined);
   return { body, losses: losses.list, ...(emulation && { emulation }), ...(widenedTools.size > 0 && { widenedTools }) };
 }
 
 /** A JSON answer asked for in words, for models that refuse an output format beside functions; undefined: none was asked for. */
-function formatInWords(output: OutputFormat | undefined, losses: LossList): { words: string; emulation: ReplyEmulation } | undefined {
+function formatInWords(output: OutputFormat | undefined, losses: Losses): { words: string; emulation: ReplyEmulation } | undefined {
   if (!output || output.type === 'text') return undefined;
   losses.add('response_format', 'emulated', 'This model takes no output format beside functions: it was asked for in words.');
   const asked = 'When you give your answer, and are not calling a function, give one JSON object and nothing else';
@@ -53,7 +54,7 @@ function formatInWords(output: OutputFormat | undefined, losses: LossList): { wo
   return { words: `${asked}. It fits this JSON schema:\n${JSON.stringify(output.schema)}`, emulation: { schema: output.schema } };
 }
 
-function declareLosses(conversation: Conversation, losses: LossList): void {
+function declareLosses(conversation: Conversation, losses: Losses): void {
   const absent: readonly (readonly [string, boolean])[] = [
     ['parallel_tool_calls', conversation.parallelToolCalls === false],
     ['user', conversation.user !== undefined],
@@ -68,7 +69,7 @@ function declareLosses(conversation: Conversation, losses: LossList): void {
   for (const [name, lost] of absent) if (lost) losses.add(name, 'dropped', 'The field has no counterpart at this upstream.');
 }
 
-function writeConfig(conversation: Conversation, family: Family, losses: LossList): JsonObject {
+function writeConfig(conversation: Conversation, family: Family, losses: Losses): JsonObject {
   const thinkingConfig = conversation.reasoning ? writeThinking(conversation.reasoning, family, losses) : undefined;
   return {
     ...writeSampling(conversation.sampling, losses),
@@ -80,7 +81,7 @@ function writeConfig(conversation: Conversation, family: Family, losses: LossLis
 /** The vendor refuses more. */
 const mostStops = 5;
 
-function writeSampling(sampling: Sampling, losses: LossList): JsonObject {
+function writeSampling(sampling: Sampling, losses: Losses): JsonObject {
   const stop = (sampling.stop ?? []).filter((text) => text !== '');
   if (stop.length > mostStops) losses.add('stop', 'downgraded', `Only the first ${mostStops} stop sequences were sent.`);
   const fields: readonly (readonly [string, unknown])[] = [
@@ -98,7 +99,7 @@ function writeSampling(sampling: Sampling, losses: LossList): JsonObject {
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 
-function writeOutput(output: OutputFormat | undefined, losses: LossList): JsonObject {
+function writeOutput(output: OutputFormat | undefined, losses: Losses): JsonObject {
   if (!output || output.type === 'text') return {};
   if (output.type === 'json') return { responseMimeType: 'application/json' };
   const { dialect, schema } = writeSchema(output.schema, losses, 'response_format.schema');
@@ -121,7 +122,7 @@ const effortLevels: Readonly<Record<Effort, ThinkingLevel>> = {
   max: 'HIGH',
 };
 
-function writeThinking(reasoning: Reasoning, family: Family, losses: LossList): JsonObject | undefined {
+function writeThinking(reasoning: Reasoning, family: Family, losses: Losses): JsonObject | undefined {
   const off = reasoning.enabled === false || reasoning.effort === 'none' || reasoning.budget === 0;
   if (family.thinking === null) {
     if (!off) losses.add('reasoning', 'dropped', 'This model does not think.');
@@ -131,7 +132,7 @@ function writeThinking(reasoning: Reasoning, family: Family, losses: LossList): 
   return { ...amount, ...(!off && reasoning.summary !== 'none' && { includeThoughts: true }) };
 }
 
-function budgetOf(reasoning: Reasoning, off: boolean, family: Family, losses: LossList): JsonObject {
+function budgetOf(reasoning: Reasoning, off: boolean, family: Family, losses: Losses): JsonObject {
   const asked = off ? 0 : (reasoning.budget ?? (reasoning.effort === undefined ? undefined : effortTokens[reasoning.effort]));
   if (asked === undefined) return reasoning.enabled || reasoning.adaptive ? { thinkingBudget: -1 } : {};
   if (asked === -1) return { thinkingBudget: -1 };
@@ -143,7 +144,7 @@ function budgetOf(reasoning: Reasoning, off: boolean, family: Family, losses: Lo
   return { thinkingBudget: budget };
 }
 
-function levelOf(reasoning: Reasoning, off: boolean, family: Family, losses: LossList): JsonObject {
+function levelOf(reasoning: Reasoning, off: boolean, family: Family, losses: Losses): JsonObject {
   const given = reasoning.effort ?? (off ? 'none' : reasoning.budget === undefined || reasoning.budget < 0 ? undefined : nearestEffort(reasoning.budget));
   const wanted = off ? 'MINIMAL' : given === undefined ? undefined : effortLevels[given];
   if (wanted === undefined) return {};

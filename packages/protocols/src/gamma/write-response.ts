@@ -3,10 +3,11 @@ import type { Loss, Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
 import type { Message } from '../chat/fold.ts';
 import { readCitedPages } from '../kit/cited-pages.ts';
+import { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject, own } from '../kit/read.ts';
 import { packReasoning } from '../kit/reasoning-note.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
-import { LossList } from './fields.ts';
+
 import { frameEnd, frameRecord } from './frame.ts';
 import { writeFinishReason } from './stop-reasons.ts';
 import { customArgument } from './tools.ts';
@@ -23,7 +24,7 @@ interface OpenBlock {
 
 /** Parts of one reply, block by block. The same for streams and whole replies; a whole one simply has one delta a block. */
 class PartWriter {
-  readonly losses = new LossList();
+  readonly losses = new Losses();
   readonly candidate: JsonObject = {};
   readonly #pages: unknown[] = [];
   readonly #context: ReplyContext;

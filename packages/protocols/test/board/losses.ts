@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from '@swc/core';
+import { noPlace } from '../../src/kit/losses.ts';
 
 const protocols = join(import.meta.dirname, '../../src');
 
@@ -39,12 +40,18 @@ function texts(node: Node): string[] {
 /** The last name of `page.losses`, `this.#losses`, `losses`. */
 const lastName = (node: Node): string => (node.type === 'MemberExpression' ? lastName(node.property) : (node.value ?? ''));
 
-/** `losses.add(field, action, detail)` and `losses.dropped(field, detail)`, whatever the list is called. */
+/** `losses.add(field, action, detail)`, `losses.dropped(field, detail)` and `losses.unread(path, object, known)`, whatever the list is called. */
 function readCall(node: Node): Row[] {
   if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression' || !/losses$/i.test(lastName(node.callee.object))) return [];
   const name = lastName(node.callee.property);
   const [field, second, third] = node.arguments.map(({ expression }: Node) => expression);
   if (name === 'dropped' && second) return rows(texts(field), ['dropped'], texts(second));
+  if (name === 'unread')
+    return rows(
+      texts(field).map((path) => (path === '' ? '…' : `${path}.…`)),
+      ['dropped'],
+      [noPlace],
+    );
   if (name !== 'add' || !third) return [];
   return rows(
     texts(field),
@@ -111,7 +118,7 @@ same protocol passes as it is; the rest is translated, and what the other side h
 - **emulated**: reached by other means. **renamed**: the same under another name or in another place. Both still mean what was asked.
 
 The row of the request (\`losses\` in \`GET /console/api/logs\`) lists each with its field. \`…\` stands for what is only known of a request;
-a key that does not look like a field's name is not repeated there and stands as \`(unnamed)\`, \`?\` or \`*\`.
+a key that does not look like a field's name is not repeated there and stands as \`(unnamed)\`.
 
 ${folders.map(describeProtocol).filter(Boolean).join('\n')}
 ## every protocol
