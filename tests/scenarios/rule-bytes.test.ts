@@ -73,6 +73,13 @@ test.each([
   expect([status, sent]).toEqual([200, wanted]);
 });
 
+test.each([
+  '{"model":"m","messages":[{"role":"user","content":"aaa","x":1}],"messages":[]}',
+  '{"model":"m","messages":[{"role":"user","content":"aaa","x":1,"c\\u006fntent":"b"}]}',
+])('a key that is repeated where a rule looks at its value is refused: %s', async (body) => {
+  expect(await send(body)).toEqual({ status: 400, sent: undefined });
+});
+
 test('a byte order mark, and a repeated model, are refused before any rule', async () => {
   expect(await send(Buffer.from('\ufeff{"model":"m","messages":[]}'))).toEqual({ status: 400, sent: undefined });
   expect(await send('{"model":"m","mod\\u0065l":"x","messages":[]}')).toEqual({ status: 400, sent: undefined });

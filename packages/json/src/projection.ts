@@ -1,7 +1,7 @@
 /** Reads of JSON bytes only what is asked for, by paths: a large body costs a walk over its bytes, and what nobody asked for is never read. */
 import { asBuffer, backslash, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote, skipStringBytes } from './bytes.ts';
 import { type Need, type Node, newNode, putNeed, type State, stateOf } from './projection-states.ts';
-import { readKey, skipBlanks, skipValue } from './skip-bytes.ts';
+import { countKeys, readKey, skipBlanks, skipValue } from './skip-bytes.ts';
 import { decodeJsonString } from './splice.ts';
 import type { KnownPlaces, PlacedMember } from './top-level.ts';
 
@@ -17,6 +17,17 @@ export interface Projected {
   places: KnownPlaces | undefined;
 }
 
+/** A key of which one value would be read, and the receiver of the same bytes might read the other. */
+export class RepeatedKey extends Error {
+  /** The key; undefined inside a value that was read whole. */
+  readonly key: string | undefined;
+
+  constructor(key?: string) {
+    super('A key is repeated where one of its values counts.');
+    this.key = key;
+  }
+}
+
 /** Needs of single bodies are alike: those of so many are kept. */
 const mostKept = 64;
 
@@ -29,7 +40,10 @@ export class Projection {
     for (const need of needs) putNeed(this.#root, need);
   }
 
-  /** Throws SyntaxError on bytes that are no JSON where they are read. `more`: needs of this one body, each of a top-level key. */
+  /**
+   * Throws SyntaxError on bytes that are no JSON where they are read, and RepeatedKey where more is asked of a repeated key than whether it is there.
+   * `more`: needs of this one body, each of a top-level key.
+   */
   read(source: Uint8Array, more: readonly Need[] = []): Projected {
     return new Reading(asBuffer(source)).root(this.#stateWith(more));
   }
@@ -87,12 +101,18 @@ class Reading {
     if (first === braceOpen || first === bracketOpen) {
       if (!state.containers && state.enters) return first === braceOpen ? this.#object(state, null) : this.#array(state);
       const end = this.#skip();
-      return state.containers ? (JSON.parse(bytes.toString('utf8', start, end)) as unknown) : unread;
+      return state.containers ? this.#whole(start, end) : unread;
     }
     const end = this.#skip();
     if (first === quote) return end - start <= state.longestText ? readText(bytes, start, end) : unread;
     if (first === 0x6e) return null;
     return state.scalars ? (JSON.parse(bytes.toString('latin1', start, end)) as unknown) : unread;
+  }
+
+  #whole(start: number, end: number): unknown {
+    const value: unknown = JSON.parse(this.#bytes.toString('utf8', start, end));
+    if (countKeys(this.#bytes, start, end) !== keysIn(value)) throw new RepeatedKey();
+    return value;
   }
 
   #object(state: State, found: FoundMembers | null): Record<string, unknown> {
@@ -114,6 +134,7 @@ class Reading {
       if (bytes[position] !== colon) this.#fail();
       const start = skipBlanks(bytes, position + 1);
       this.#at = start;
+      if (member && looksInto(member.state) && Object.hasOwn(object, member.key)) throw new RepeatedKey(member.key);
       if (member) object[member.key] = this.#value(member.state);
       else this.#skip();
       const end = this.#at;
@@ -155,6 +176,18 @@ class Reading {
     this.#at = position + 1;
     return array;
   }
+}
+
+/** Whether what stands there matters, and not only that something does. */
+const looksInto = ({ enters, scalars, longestText, containers }: State): boolean => enters || scalars || containers || longestText >= 0;
+
+/** The members of all objects in a parsed value. */
+function keysIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) for (const element of value) count += keysIn(element);
+  else for (const key of Object.keys(value)) count += 1 + keysIn((value as Record<string, unknown>)[key]);
+  return count;
 }
 
 /** Keys that no path names: `*` passes over them. */

@@ -1,5 +1,5 @@
 /** Finds where values end in bytes that are known to be JSON: cheap steps without judging what they pass. */
-import { braceClose, braceOpen, bracketClose, bracketOpen, comma, isBlank, quote, skipStringBytes } from './bytes.ts';
+import { braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, isBlank, quote, skipStringBytes } from './bytes.ts';
 
 export function skipBlanks(bytes: Buffer, start: number): number {
   let position = start;
@@ -35,6 +35,17 @@ export function skipValue(bytes: Buffer, start: number): number {
     }
   }
   return -1;
+}
+
+/** How many keys stand in the value from `start` to `end`, repeated ones each time. */
+export function countKeys(bytes: Buffer, start: number, end: number): number {
+  let count = 0;
+  for (let position = start; position < end; ) {
+    const byte = bytes[position]!;
+    if (byte === colon) count += 1;
+    position = byte === quote ? skipStringBytes(bytes, position) : position + 1;
+  }
+  return count;
 }
 
 /** The key that `start` and `end` include with its quotes; null for one that no reader would find. */

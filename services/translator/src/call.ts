@@ -1,7 +1,7 @@
 /** One request as the translator holds it: the job, its body read at most once, and the row it will leave behind. */
 import type { AttemptRecord, Job, Loss, Plan, ProtocolId, RequestRow } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
-import type { KnownPlaces, Need, Projected, Projection } from '@model-gateway/json';
+import { type KnownPlaces, type Need, type Projected, type Projection, RepeatedKey } from '@model-gateway/json';
 import { type ClientDoor, findProtocol, questionsOf, type ReadRequest } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { AttemptWatch } from './attempt/outcomes.ts';
@@ -31,6 +31,11 @@ function parseJson(text: string): unknown {
     throw new GatewayError('invalid_json', { cause });
   }
 }
+
+const repeated = (key: string | undefined): { message: string; param?: string } => ({
+  message: key === undefined ? 'A key is given twice in one object.' : `The key "${key}" is given twice.`,
+  ...(key !== undefined && { param: key }),
+});
 
 /** What a request was before it was sent on. */
 export interface CallMark {
@@ -178,12 +183,12 @@ export class Call {
     return this.#parsed.value;
   }
 
-  /** As much of the body as `projection` asks for, or all of it where it was parsed already. Never mutated. */
+  /** As much of the body as `projection` asks for. A repeated key that it looks into is a 400: the upstream might read its other value. Never mutated. */
   readBody(projection: Projection, more: readonly Need[]): Projected {
-    if (this.#parsed) return { value: this.#parsed.value, places: undefined };
     try {
       return projection.read(this.body, more);
     } catch (cause) {
+      if (cause instanceof RepeatedKey) throw new GatewayError('invalid_request', repeated(cause.key));
       throw new GatewayError('invalid_json', { cause });
     }
   }

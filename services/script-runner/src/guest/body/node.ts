@@ -46,7 +46,7 @@ export class LazyNode {
   elements: Origin[] = noElements;
   members: Map<string, Origin> = noMembers;
   #target: Container | undefined;
-  /** A key is repeated: such an object is printed anew when it changes. */
+  /** A key is repeated, and the script saw one of its values: the object is printed anew, so that nobody reads another. */
   repeats = false;
   filled = false;
   /** A script wrote into this very container. */

@@ -89,7 +89,7 @@ export class Printer {
   #collect(node: LazyNode, out: Replacement[], depth: number): void {
     if (!node.filled) return;
     if (depth > deepest) throw new TypeError('the body is nested too deeply, or holds itself');
-    if (!node.touched) for (const { value } of node.isArray ? node.elements : node.members.values()) this.#descend(value, out, depth);
+    if (!node.touched && !node.repeats) for (const { value } of node.isArray ? node.elements : node.members.values()) this.#descend(value, out, depth);
     else if (Array.isArray(node.target)) this.#collectList(node, node.target, out, depth);
     else this.#collectObject(node, node.target, out, depth);
   }
