@@ -1,4 +1,4 @@
-/** Pain 27 through the gateway: bodies of the Responses shape on the chat path, whole and in parts, are answered in chat shape by any upstream. */
+/** Pain 27 through the gateway: bodies of other shapes on the chat path, whole and in parts, are answered in chat shape by any upstream. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
 import { createAnsweringOutbound, jsonScript } from '../support/scripted-upstream.ts';
@@ -105,4 +105,61 @@ test('parts of the other spelling inside messages; only a user message', async (
   const { status, sent } = await ask({ model: 'alpha', messages: [{ role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }] });
   expect(status).toBe(200);
   expect(JSON.stringify(sent.messages)).not.toContain('input_text');
+});
+
+const readFile = { name: 'read', description: 'd', input_schema: { type: 'object', properties: { path: { type: 'string' } } } };
+
+test.each(['alpha', 'beta'])('tools and blocks of the messages shape among chat messages, to %s', async (model) => {
+  const { status, json, sent } = await ask({
+    model,
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'I look.' },
+          { type: 'tool_use', id: 'toolu_1', name: 'read', input: { path: 'a' } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'toolu_1', content: [{ type: 'text', text: 'text of a' }] },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+          { type: 'text', text: 'Now sum up.' },
+        ],
+      },
+    ],
+    tools: [readFile, { ...readFile, type: 'custom', name: 'again' }],
+    tool_choice: { type: 'tool', name: 'read' },
+  });
+  expect([status, json.object, json.choices?.[0]?.message.content]).toEqual([200, 'chat.completion', 'ok']);
+  if (model === 'beta') {
+    expect(sent.tools).toEqual([readFile, { ...readFile, name: 'again' }]);
+    expect(sent.tool_choice).toEqual({ type: 'tool', name: 'read' });
+    expect(sent.messages[1].content[1]).toMatchObject({ type: 'tool_use', id: 'toolu_1', input: { path: 'a' } });
+    expect(sent.messages[2].content.map(({ type }: { type: string }) => type)).toEqual(['tool_result', 'image', 'text']);
+    return;
+  }
+  const { name, description, input_schema: parameters } = readFile;
+  expect(sent.tools[0]).toEqual({ type: 'function', function: { name, description, parameters } });
+  expect(sent.tool_choice).toEqual({ type: 'function', function: { name } });
+  expect(sent.messages.slice(2)).toMatchObject([
+    { role: 'assistant', content: 'I look.', tool_calls: [{ id: 'toolu_1', function: { name, arguments: '{"path":"a"}' } }] },
+    { role: 'tool', tool_call_id: 'toolu_1', content: 'text of a' },
+    { role: 'user', content: [{ type: 'image_url' }, { type: 'text', text: 'Now sum up.' }] },
+  ]);
+});
+
+test('arguments that are called like parts of another shape change nothing', async () => {
+  const parameters = { type: 'object', properties: { input_schema: { type: 'string' }, tool_use_id: { type: 'string' } } };
+  const body = {
+    model: 'alpha',
+    messages: [{ role: 'user', content: 'Hi' }],
+    tools: [{ type: 'function', function: { name: 'f', parameters } }],
+    x_of_upstream: 1,
+  };
+  const { sent } = await ask(body);
+  expect(sent).toEqual({ ...body, model: 'x' });
 });

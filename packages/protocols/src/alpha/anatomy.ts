@@ -5,7 +5,7 @@ import { asArray, asObject, asString, own } from '../kit/read.ts';
 import { nineCharacterId } from '../kit/short-id.ts';
 import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { findFamily } from './families.ts';
-import { nestTools, takes } from './mixed-shapes.ts';
+import { blockWords, nestTools, takes } from './mixed-shapes.ts';
 import { absentProof } from './proofs.ts';
 import { blankReasoning, readReasoningText } from './thinking.ts';
 
@@ -29,7 +29,7 @@ const proofTexts = marks.map(quoted);
 const callTexts = callMarks.map(quoted);
 
 /** What `verbatim` looks for in a caller's body. */
-export const bodyWords = [...marks, ...callMarks, 'stream_options', 'input_text'];
+export const bodyWords = [...marks, ...callMarks, ...blockWords, 'stream_options', 'input_text'];
 
 /** What changes in bytes that pass from a caller of this protocol to an upstream of it, and back. */
 export const verbatim: VerbatimRules = {

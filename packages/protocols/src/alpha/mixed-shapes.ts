@@ -1,6 +1,7 @@
 /**
- * Some editors send bodies of the newer protocol to this one's path, whole or in parts, and want this one's answers (field notes 27). What a body
- * holds decides, not its path: one that is of the other shape is read and written anew; tools of the other shape are put right in place.
+ * Some editors send bodies of other protocols to this one's path, whole or in parts, and want this one's answers (field notes 27): of the newer one of the
+ * same vendor, and, where a model's name sounds like the messages vendor's, tools and blocks of that one. What a body holds decides, not its path: one that
+ * is of another shape is read and written anew; tools of the newer shape are put right in place.
  */
 import type { Edit } from '@model-gateway/json';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
@@ -8,9 +9,28 @@ import type { VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 
 type Body = Pick<VerbatimRequestContext, 'contains' | 'value'>;
 
-/** No `input` in place of `messages`, and no content parts of the other spelling. */
+/** Words that stand in every body with tools or blocks of the messages shape. */
+export const blockWords = ['input_schema', 'tool_use_id'] as const;
+
+/** No `input` in place of `messages`, no content parts of the other spelling, and no blocks. */
 export const takes: NonNullable<VerbatimRules['takes']> = (body, operation) =>
-  operation !== 'generate' || !((body.value?.('input') && !body.value('messages')) || body.contains('"input_text"'));
+  operation !== 'generate' || !((body.value?.('input') && !body.value('messages')) || body.contains('"input_text"') || holdsBlocks(body));
+
+/** Arguments of a tool may be called like that as well: where the words stand decides. */
+function holdsBlocks(body: Body): boolean {
+  if (body.contains('"tool_use_id"') && body.value?.('messages')?.includes('"tool_result"')) return true;
+  const tools = body.contains('"input_schema"') ? body.value?.('tools') : undefined;
+  return tools !== undefined && (asArray(readJson(tools)) ?? []).some((tool) => own(tool, 'input_schema') !== undefined);
+}
+
+/** undefined for what only looks like JSON, which is told where it is read for good. */
+function readJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
 
 const kinds = ['function', 'custom'] as const;
 

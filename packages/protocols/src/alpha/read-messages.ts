@@ -1,9 +1,10 @@
+import { readContent as readBlocks } from '../beta/read-content.ts';
 import type { Conversation, Part, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asString, type JsonObject, own } from '../kit/read.ts';
 import { readProofOf } from './proofs.ts';
-import { type ContentPart, isResultPart, readContent } from './read-parts.ts';
+import { isResultPart, readContent } from './read-parts.ts';
 import { readThinking } from './thinking.ts';
 
 type Talk = Pick<Conversation, 'system' | 'turns'>;
@@ -36,9 +37,9 @@ const byRole: Readonly<Record<string, ReadOne>> = {
 /** Items of the Responses shape that are no messages. */
 const byType: Readonly<Record<string, ReadOne>> = {
   function_call: (item, param, talk) => appendTo(talk, 'assistant', [readFlatCall(item, param)]),
-  function_call_output: (item, param, talk) =>
+  function_call_output: (item, param, talk, losses) =>
     appendTo(talk, 'user', [
-      { type: 'tool-result', callId: asString(own(item, 'call_id')) ?? '', content: resultContent(own(item, 'output'), `${param}.output`) },
+      { type: 'tool-result', callId: asString(own(item, 'call_id')) ?? '', content: resultContent(own(item, 'output'), `${param}.output`, losses) },
     ]),
 };
 
@@ -59,14 +60,26 @@ function readSystem(message: unknown, param: string, talk: Talk, losses: Losses)
   else for (const { text, cache } of texts) talk.system.push({ text, ...(cache && { cache }) });
 }
 
-function readUser(message: unknown, param: string, talk: Talk): void {
+function readUser(message: unknown, param: string, talk: Talk, losses: Losses): void {
   const name = asString(own(message, 'name'));
-  talk.turns.push({ role: 'user', parts: readContent(own(message, 'content'), `${param}.content`), ...(name !== undefined && { name }) });
+  const parts = readMixed(own(message, 'content'), `${param}.content`, 'user', losses);
+  talk.turns.push({ role: 'user', parts, ...(name !== undefined && { name }) });
+}
+
+/** Blocks of the messages protocol, which some editors put among parts of this one. */
+const blocks: ReadonlySet<string> = new Set(['tool_use', 'tool_result', 'image', 'document']);
+const isBlock = (part: unknown): boolean => blocks.has(asString(own(part, 'type')) ?? '');
+
+/** `content`, where blocks may stand among the parts. `role`: whose they are; `tool`: they stand inside a result. */
+function readMixed(content: unknown, param: string, role: 'user' | 'assistant' | 'tool', losses: Losses): Part[] {
+  const list = asArray(content);
+  if (!list?.some(isBlock)) return readContent(content, param);
+  return list.flatMap((part, index) => (isBlock(part) ? readBlocks([part], `${param}[${index}]`, role, losses) : readContent([part], `${param}[${index}]`)));
 }
 
 /** Thinking first, then what was said, then the calls: the order in which this protocol's replies have them. */
 function readAssistant(message: unknown, param: string, talk: Talk, losses: Losses): void {
-  const parts: Part[] = [...readThinking(message), ...readContent(own(message, 'content'), `${param}.content`)];
+  const parts: Part[] = [...readThinking(message), ...readMixed(own(message, 'content'), `${param}.content`, 'assistant', losses)];
   const refusal = asString(own(message, 'refusal'));
   if (refusal) parts.push({ type: 'refusal', text: refusal });
   if (own(message, 'audio') !== undefined) losses.add('messages.audio', 'dropped', 'Earlier audio answers are only known to the endpoint that gave them.');
@@ -121,20 +134,20 @@ function hangMessageProof(signature: string | undefined, parts: Part[], calls: T
   else parts.push({ type: 'text', text: '', signature });
 }
 
-function readToolResult(message: unknown, param: string, talk: Talk): void {
+function readToolResult(message: unknown, param: string, talk: Talk, losses: Losses): void {
   const name = asString(own(message, 'name'));
   appendTo(talk, 'user', [
     {
       type: 'tool-result',
       callId: asString(own(message, 'tool_call_id')) ?? '',
       ...(name !== undefined && { name }),
-      content: resultContent(own(message, 'content'), `${param}.content`),
+      content: resultContent(own(message, 'content'), `${param}.content`, losses),
     },
   ]);
 }
 
-function resultContent(value: unknown, param: string): ToolResultPart['content'] {
-  const content: ContentPart[] = readContent(value, param);
+function resultContent(value: unknown, param: string, losses: Losses): ToolResultPart['content'] {
+  const content = readMixed(value, param, 'tool', losses);
   if (!content.every(isResultPart)) throw invalid(param, 'A tool result holds text and media only.');
   return content;
 }

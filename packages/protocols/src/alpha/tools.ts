@@ -7,7 +7,7 @@ import { keepStrict } from '../kit/strict-schema.ts';
 import { readCacheMark } from './cache-mark.ts';
 import type { ModelFamily } from './families.ts';
 
-/** `tools`, or the older `functions`, → canonical tools. The flat spelling of the Responses shape is taken too. */
+/** `tools`, or the older `functions`, → canonical tools. The flat spellings of Responses and of the messages protocol are taken too. */
 export function readTools(source: JsonObject): Tool[] {
   const listed = own(source, 'tools');
   if (listed === undefined) return readList(own(source, 'functions'), 'functions').map((entry, index) => readFunction(entry, entry, `functions[${index}]`));
@@ -22,7 +22,7 @@ function readList(value: unknown, param: string): unknown[] {
 }
 
 function readTool(entry: unknown, param: string): Tool {
-  const type = asString(own(entry, 'type')) ?? (own(entry, 'function') === undefined ? undefined : 'function');
+  const type = typeOf(entry);
   const nested = own(entry, 'function');
   if (type === 'function') return readFunction(nested ?? entry, entry, nested === undefined ? param : `${param}.function`);
   if (type === 'custom') {
@@ -33,8 +33,15 @@ function readTool(entry: unknown, param: string): Tool {
   return { type: 'server', name: asString(own(entry, 'name')) ?? type, raw: entry, rawProtocol: 'alpha' };
 }
 
+function typeOf(entry: unknown): string | undefined {
+  const given = asString(own(entry, 'type'));
+  if (given === undefined) return own(entry, 'function') !== undefined || own(entry, 'name') !== undefined ? 'function' : undefined;
+  // Free text here; in the messages protocol a function, which has a schema.
+  return given === 'custom' && own(entry, 'input_schema') !== undefined ? 'function' : given;
+}
+
 function readFunction(definition: unknown, entry: unknown, param: string): Tool {
-  const parameters = own(definition, 'parameters');
+  const parameters = own(definition, 'parameters') ?? own(definition, 'input_schema');
   const strict = asBoolean(own(definition, 'strict'));
   const cache = readCacheMark(entry);
   return {
