@@ -3,12 +3,15 @@ import type { ChatEvent } from '../chat/event.ts';
 import { LeadingThinking } from '../kit/leading-thinking.ts';
 import { Losses, lostIn } from '../kit/losses.ts';
 import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.ts';
+import { readServedTier, type ServedTier } from '../kit/service-tier.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
 import { findFamily } from './families.ts';
 import { readProofOf } from './proofs.ts';
+import { loseBeside, loseCounts, readSearched } from './read-beside.ts';
 import { CallReader } from './read-calls.ts';
 import { readThinkingText } from './read-parts.ts';
+import { tiersRead } from './service-tiers.ts';
 import { isFailingReason, readFinish } from './stop-reasons.ts';
 import { type ReadDetail, readDetails, readReasoningText, readThinking, thinkingTag } from './thinking.ts';
 import { readUsage } from './usage.ts';
@@ -37,6 +40,8 @@ export class AlphaReader implements ReplyReader {
   #leading: LeadingThinking | null | undefined;
   #refused = false;
   #finish: string | null = null;
+  #tier: ServedTier | undefined;
+  #searched = false;
   readonly #calls = new CallReader(() => this.#newBlock());
   readonly #losses = new Losses();
 
@@ -79,19 +84,39 @@ export class AlphaReader implements ReplyReader {
     const choice = choices.find((candidate) => (asNumber(own(candidate, 'index')) ?? 0) === 0);
     if (choice !== undefined) this.#readChoice(choice, events);
     if (choices.length > (choice === undefined ? 0 : 1)) this.#losses.add('reply.choices', 'dropped', 'Further answers have no place.');
-    const usage = readChunkUsage(chunk);
-    if (!usage || this.#over) return;
+    const counts = own(chunk, 'usage') ?? own(own(chunk, 'x_groq'), 'usage');
+    const usage = readUsage(counts);
+    if (this.#over) return;
+    if (this.#finish !== null || choices.length === 0) this.#readBeside(chunk, choice, events);
+    if (!usage) return;
     this.#start(chunk, events);
+    loseCounts(counts, this.#losses);
     events.push({ type: 'usage', usage });
   }
 
+  #readBeside(chunk: unknown, choice: unknown, events: ChatEvent[]): void {
+    this.#tier = readServedTier(own(chunk, 'service_tier'), tiersRead, this.#losses) ?? this.#tier;
+    loseBeside(chunk, choice, this.#losses);
+    const annotations = this.#searched ? undefined : readSearched(chunk, this.#losses);
+    if (!annotations) return;
+    this.#searched = true;
+    this.#start(chunk, events);
+    this.#emitRaw({ place: 'message', fields: { annotations } }, events);
+  }
   #start(chunk: unknown, events: ChatEvent[]): void {
     if (this.#started) return;
     this.#started = true;
     const id = asString(own(chunk, 'id'));
     const model = asString(own(chunk, 'model'));
     const createdAt = asNumber(own(chunk, 'created'));
-    events.push({ type: 'start', ...(id && { id }), ...(model && { model }), ...(createdAt !== undefined && { createdAt }) });
+    this.#tier = readServedTier(own(chunk, 'service_tier'), tiersRead, this.#losses);
+    events.push({
+      type: 'start',
+      ...(id && { id }),
+      ...(model && { model }),
+      ...(createdAt !== undefined && { createdAt }),
+      ...(this.#tier !== undefined && { servedTier: this.#tier }),
+    });
   }
 
   #readChoice(choice: unknown, events: ChatEvent[]): void {
@@ -228,8 +253,11 @@ export class AlphaReader implements ReplyReader {
     if (Object.keys(fields).length === 0) return;
     // What stands beside each piece, as a choice's fields do, says nothing of the text being over.
     if (place === 'message' && this.#leading?.undecided) this.#endLeading(events);
+    this.#emitRaw({ place, fields }, events);
+  }
+
+  #emitRaw(value: RawFields, events: ChatEvent[]): void {
     const index = this.#newBlock();
-    const value: RawFields = { place, fields };
     events.push({ type: 'block-start', index, block: { type: 'raw', protocol: 'alpha', value } }, { type: 'block-end', index });
   }
 
@@ -291,6 +319,7 @@ export class AlphaReader implements ReplyReader {
         type: 'finish',
         reason: readFinish(native, { toolCall: this.#calls.any, refusal: this.#refused }),
         ...(native !== '' && { native }),
+        ...(this.#tier !== undefined && { servedTier: this.#tier }),
         ...lostIn(this.#losses),
       },
       { type: 'end' },
@@ -302,9 +331,6 @@ export class AlphaReader implements ReplyReader {
     events.push({ type: 'error', error });
   }
 }
-
-/** `usage` of a chunk; one vendor hides it under its own key. */
-const readChunkUsage = (chunk: unknown): Usage | undefined => readUsage(own(chunk, 'usage')) ?? readUsage(own(own(chunk, 'x_groq'), 'usage'));
 
 /** A whole JSON reply → the same events. */
 export function readWhole(body: unknown, upstreamModelId?: string): ChatEvent[] {

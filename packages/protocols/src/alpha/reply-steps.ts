@@ -2,8 +2,10 @@ import { noUsage, type Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
 import { type CitedPage, readCitedPages } from '../kit/cited-pages.ts';
 import { Losses } from '../kit/losses.ts';
+import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
 import type { ReplyContext } from '../protocol.ts';
 import { writeProof } from './proofs.ts';
+import { tiersWritten } from './service-tiers.ts';
 import { writeFinish } from './stop-reasons.ts';
 import type { RawFields, ReasoningDetail, WireFinish, WireMessage, WireToolCall } from './wire.ts';
 
@@ -12,6 +14,8 @@ export interface Step {
   delta?: WireMessage;
   choice?: Record<string, unknown>;
   finish?: WireFinish;
+  /** Beside the choices. */
+  tier?: string | undefined;
 }
 
 type OpenBlock =
@@ -70,7 +74,7 @@ export class MessageSteps {
         if (event.usage.cacheWrite1h > 0) this.losses.add('usage.cacheWrite1h', 'downgraded', 'Cache writes of both lifetimes are told as one number.');
         return null;
       case 'finish':
-        return this.#finish(event.reason, event.stopSequence);
+        return this.#finish(event.reason, event.stopSequence, event.servedTier);
       default:
         return null;
     }
@@ -78,7 +82,7 @@ export class MessageSteps {
 
   /** A stream that ends without a finish (no reader of ours does that) still gets one, and not a natural one. */
   finishIfOpen(): Step | null {
-    return this.#finished ? null : this.#finish('length', undefined);
+    return this.#finished ? null : this.#finish('length', undefined, undefined);
   }
 
   #openBlock(index: number, block: BlockStart): Step | null {
@@ -203,13 +207,13 @@ export class MessageSteps {
     return { delta: { tool_calls: [{ index: block.position, function: { arguments: '{}' } }] } };
   }
 
-  #finish(reason: FinishReason, stopSequence: string | undefined): Step | null {
+  #finish(reason: FinishReason, stopSequence: string | undefined, served: ServedTier | undefined): Step | null {
     if (this.#finished) return null;
     this.#finished = true;
     const { word, exact } = writeFinish(reason, this.#refused);
     if (!exact) this.losses.add(`finish.${reason}`, 'downgraded', 'This protocol has a less exact word for how the reply ended.');
     if (stopSequence !== undefined) this.losses.add('finish.stopSequence', 'dropped', 'Which stop sequence was hit has no place.');
-    return { finish: word === 'tool_calls' && this.#legacy ? 'function_call' : word };
+    return { finish: word === 'tool_calls' && this.#legacy ? 'function_call' : word, tier: writeServedTier(served, tiersWritten, this.losses) };
   }
 }
 

@@ -50,7 +50,8 @@ export class AlphaWriter implements ReplyWriter {
   #chunk(step: Step): string {
     const extra = step.choice === undefined ? '"logprobs":null' : JSON.stringify(step.choice).slice(1, -1);
     const finish = step.finish === undefined ? 'null' : `"${step.finish}"`;
-    return `${this.#head}{"index":0,"delta":${JSON.stringify(step.delta ?? {})},${extra},"finish_reason":${finish}}${this.#tail}`;
+    const tail = step.tier === undefined ? this.#tail : `],"service_tier":"${step.tier}"${this.#tail.slice(1)}`;
+    return `${this.#head}{"index":0,"delta":${JSON.stringify(step.delta ?? {})},${extra},"finish_reason":${finish}}${tail}`;
   }
 
   #end(): string {
@@ -77,6 +78,7 @@ export function writeWhole(message: Message, context: ReplyContext): { body: unk
       created: context.createdAt,
       model: context.model,
       choices: [whole.print()],
+      ...(whole.tier !== undefined && { service_tier: whole.tier }),
       usage: writeUsage(steps.usage),
     },
     losses: steps.losses.list,
@@ -85,6 +87,7 @@ export function writeWhole(message: Message, context: ReplyContext): { body: unk
 
 /** Steps, added up. */
 class WholeMessage {
+  tier: string | undefined;
   readonly #message: WireMessage = { role: 'assistant', content: null, refusal: null };
   readonly #calls: WireToolCall[] = [];
   readonly #choice: Record<string, unknown> = { logprobs: null };
@@ -92,6 +95,7 @@ class WholeMessage {
 
   add(step: Step): void {
     if (step.finish !== undefined) this.#finish = step.finish;
+    this.tier ??= step.tier;
     for (const [key, value] of Object.entries(step.choice ?? {})) this.#choice[key] = mergeRaw(this.#choice[key], value);
     const { tool_calls, function_call, ...fields } = step.delta ?? {};
     for (const call of tool_calls ?? []) this.#addCall(call);

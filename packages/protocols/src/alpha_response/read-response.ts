@@ -1,6 +1,10 @@
 /** An upstream's events, or its whole reply, into canonical events. */
+
+import { tiersRead } from '../alpha/service-tiers.ts';
 import type { ChatEvent } from '../chat/event.ts';
-import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { Losses, lostIn } from '../kit/losses.ts';
+import { asArray, asCount, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { readServedTier } from '../kit/service-tier.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
 import { ItemBlocks } from './read-output.ts';
@@ -96,7 +100,16 @@ export class ResponseReader implements ReplyReader {
     const reason = asString(own(own(value, 'incomplete_details'), 'reason'));
     const cut = status === 'incomplete' || own(value, 'status') === 'incomplete';
     const usage = readUsage(own(value, 'usage'));
-    this.#events.push({ type: 'finish', reason: cut ? readIncomplete(reason) : readCompleted(this.blocks.produced), native: reason ?? status });
+    const losses = new Losses();
+    const servedTier = readServedTier(own(value, 'service_tier'), tiersRead, losses);
+    loseBeside(value, losses);
+    this.#events.push({
+      type: 'finish',
+      reason: cut ? readIncomplete(reason) : readCompleted(this.blocks.produced),
+      native: reason ?? status,
+      ...(servedTier !== undefined && { servedTier }),
+      ...lostIn(losses),
+    });
     if (usage) this.#events.push({ type: 'usage', usage });
     this.#events.push({ type: 'end' });
     this.#over = true;
@@ -115,5 +128,19 @@ export class ResponseReader implements ReplyReader {
     return events;
   }
 }
+
+/** What the response object says beside its items, and no other protocol has a place for. */
+function loseBeside(response: unknown, losses: Losses): void {
+  if (asArray(own(response, 'input_transformations'))?.length)
+    losses.dropped('reply.input_transformations', 'Which earlier reasoning the upstream left aside has no place.');
+  if (own(response, 'moderation') !== undefined) losses.dropped('reply.moderation', 'How a filter rated the answer has no place.');
+  if (Object.values(asObject(own(response, 'tool_usage')) ?? {}).some(isUsed))
+    losses.dropped('reply.tool_usage', 'How often its vendor ran tools has no place.');
+  const usage = own(response, 'usage');
+  const details = [own(usage, 'input_tokens_details'), own(usage, 'output_tokens_details')];
+  if (details.some((one) => asCount(own(one, 'audio_tokens')) > 0)) losses.dropped('reply.usage.audio_tokens', 'Tokens of sound are counted with the others.');
+}
+
+const isUsed = (tool: unknown): boolean => Object.values(asObject(tool) ?? {}).some((count) => asCount(count) > 0);
 
 export const readWhole = (body: unknown): ChatEvent[] => new ResponseReader().readWhole(body);

@@ -6,9 +6,11 @@ import { readCitedPages } from '../kit/cited-pages.ts';
 import { Losses } from '../kit/losses.ts';
 import { markProof, type ProofOwner } from '../kit/proof-mark.ts';
 import { asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
 import { shellName } from './local-shell.ts';
 import { CallItem, CustomCallItem, MessageItem, type OutputItem, type Print, RawItem, ReasoningItem, ShellCallItem } from './output-items.ts';
+import { tiersWritten } from './service-tiers.ts';
 import { writeEnding } from './stop-reasons.ts';
 import { writeProbabilities } from './token-probabilities.ts';
 import { writeUsage } from './usage.ts';
@@ -43,6 +45,7 @@ export class ResponseWriter implements ReplyWriter {
   #usage: Usage = { ...noUsage };
   #reason: FinishReason = 'other';
   #refused = false;
+  #tier: ServedTier | undefined;
   /** The text that citations belong to: the newest, until it is closed on the wire. */
   #text: MessageItem | undefined;
 
@@ -88,6 +91,7 @@ export class ResponseWriter implements ReplyWriter {
       case 'finish':
         // Here a refusal is content; without any, only the filter says that the model did not simply finish.
         this.#reason = event.reason === 'refusal' && !this.#refused ? 'content-filter' : event.reason;
+        this.#tier = event.servedTier;
         if (event.stopSequence !== undefined) this.#losses.add('stop_sequence', 'dropped', 'This protocol does not say which stop sequence was hit.');
         return this.#start() + this.#settleAll(writeEnding(this.#reason).status === 'incomplete');
       case 'end':
@@ -239,10 +243,12 @@ export class ResponseWriter implements ReplyWriter {
   #end(): string {
     if (!this.response) return '';
     const ending = writeEnding(this.#reason);
+    const tier = writeServedTier(this.#tier, tiersWritten, this.#losses);
     Object.assign(this.response, {
       status: ending.status,
       incomplete_details: ending.status === 'incomplete' ? { reason: ending.reason } : null,
       output: this.#output,
+      ...(tier !== undefined && { service_tier: tier }),
       usage: writeUsage(this.#usage),
     });
     return this.#print(`response.${ending.status}`, { response: this.response });

@@ -124,7 +124,7 @@ describe('content', () => {
       ],
     });
     expect(conversation.turns[0]?.parts).toEqual([{ type: 'text', text: 'x' }]);
-    expect(losses.map(({ field }) => field)).toEqual(['context_management', '?', 'messages.0.content.0']);
+    expect(losses.map(({ field }) => field)).toEqual(['context_management', '(unnamed)', 'messages.0.content.0']);
   });
 
   test('a search result becomes text that names its source', () => {

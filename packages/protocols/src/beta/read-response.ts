@@ -3,8 +3,10 @@ import type { Usage } from '@model-gateway/contracts';
 import type { ChatEvent } from '../chat/event.ts';
 import { Losses, lostIn } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { readServedTier, type ServedTier } from '../kit/service-tier.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { faultOf } from './errors.ts';
+import { tiersRead } from './service-tiers.ts';
 import { readStopReason } from './stop-reasons.ts';
 import { mergeUsage, readUsage } from './usage.ts';
 
@@ -30,6 +32,7 @@ class BetaReader implements ReplyReader {
   #over = false;
   #calledTool = false;
   #usage: JsonObject = {};
+  #tier: ServedTier | undefined;
   readonly #losses = new Losses();
 
   read(record: StreamRecord): ChatEvent[] {
@@ -60,7 +63,14 @@ class BetaReader implements ReplyReader {
     const id = asString(own(message, 'id'));
     const model = asString(own(message, 'model'));
     this.#loseFacts(message);
-    return [{ type: 'start', ...(id !== undefined && { id }), ...(model !== undefined && { model }) }, ...this.#report(own(message, 'usage'))];
+    const usage = own(message, 'usage');
+    const servedTier = readServedTier(own(usage, 'service_tier'), tiersRead, this.#losses);
+    this.#tier = servedTier;
+    if (own(usage, 'speed') === 'fast') this.#losses.dropped('reply.usage.speed', 'that it was served at a higher speed');
+    return [
+      { type: 'start', ...(id !== undefined && { id }), ...(model !== undefined && { model }), ...(servedTier !== undefined && { servedTier }) },
+      ...this.#report(usage),
+    ];
   }
 
   blockStart(json: unknown): ChatEvent[] {
@@ -178,6 +188,7 @@ class BetaReader implements ReplyReader {
       reason,
       ...(stopSequence !== undefined && { stopSequence }),
       ...(native !== undefined && { native }),
+      ...(this.#tier !== undefined && { servedTier: this.#tier }),
       ...lostIn(this.#losses),
     });
     return events;

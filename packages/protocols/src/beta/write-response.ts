@@ -6,7 +6,9 @@ import { Losses } from '../kit/losses.ts';
 import { markProof } from '../kit/proof-mark.ts';
 import { asObject, asString, own } from '../kit/read.ts';
 import { type BlockEvent, SequentialBlocks } from '../kit/sequential-blocks.ts';
+import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
+import { tiersWritten } from './service-tiers.ts';
 import { writeStopReason } from './stop-reasons.ts';
 import { writeUsage } from './usage.ts';
 import { printEvent } from './wire.ts';
@@ -39,6 +41,7 @@ class BetaWriter implements ReplyWriter {
   #calledTool = false;
   #usage: Usage | null = null;
   #finish: Finish | null = null;
+  #tier: ServedTier | undefined;
   /** The block that is open on the wire; its proof is told just before it stops. */
   #open: BlockStart | null = null;
   #signature = '';
@@ -62,6 +65,8 @@ class BetaWriter implements ReplyWriter {
     switch (event.type) {
       // Held until something follows, so that a usage report that comes with it is in `message_start` already.
       case 'start':
+        this.#tier = event.servedTier;
+        return '';
       case 'error':
         return '';
       case 'usage':
@@ -136,7 +141,7 @@ class BetaWriter implements ReplyWriter {
         stop_reason: null,
         stop_sequence: null,
         // The output count here is never final on this wire, and never 0.
-        usage: { ...writeUsage({ ...known, output: Math.max(1, known.output) }), service_tier: 'standard' },
+        usage: { ...writeUsage({ ...known, output: Math.max(1, known.output) }), service_tier: tierOf(this.#tier, this.#losses) },
       },
     });
   }
@@ -210,9 +215,15 @@ class BetaWriter implements ReplyWriter {
   #terminate(): string {
     this.#ended = true;
     const usage = this.#usage ?? estimate(this.#context, this.#shown);
+    const served = this.#finish?.servedTier;
+    // Some upstreams tell it at the end alone.
+    const tier = served === undefined || served === this.#tier ? {} : { service_tier: tierOf(served, this.#losses) };
     return (
-      printEvent({ type: 'message_delta', delta: stopFields(this.#finish ?? { reason: 'other' }, this.#calledTool), usage: writeUsage(usage) }) +
-      printEvent({ type: 'message_stop' })
+      printEvent({
+        type: 'message_delta',
+        delta: stopFields(this.#finish ?? { reason: 'other' }, this.#calledTool),
+        usage: { ...writeUsage(usage), ...tier },
+      }) + printEvent({ type: 'message_stop' })
     );
   }
 }
@@ -230,6 +241,9 @@ const estimate = (context: ReplyContext, characters: number): Usage => ({
 const counted = (usage: Usage): Usage | undefined => (Object.values(usage).some((tokens) => tokens > 0) ? usage : undefined);
 
 const shownIn = (blocks: readonly Block[]): number => blocks.reduce((sum, block) => sum + (block.start.type === 'raw' ? 0 : block.text.length), 0);
+
+/** Upstreams that say nothing of tiers have one. */
+const tierOf = (served: ServedTier | undefined, losses: Losses): string | null => writeServedTier(served ?? 'default', tiersWritten, losses) ?? null;
 
 const stopFields = (finish: Message['finish'], calledTool: boolean) => {
   const reason = writeStopReason(finish.reason, calledTool);
@@ -271,7 +285,7 @@ export function writeWhole(message: Message, context: ReplyContext): { body: unk
       message.finish,
       shown.some((block) => block.start.type === 'tool-call'),
     ),
-    usage: { ...writeUsage(counted(message.usage) ?? estimate(context, shownIn(shown))), service_tier: 'standard' },
+    usage: { ...writeUsage(counted(message.usage) ?? estimate(context, shownIn(shown))), service_tier: tierOf(message.finish.servedTier, losses) },
   };
   return { body, losses: losses.list };
 }

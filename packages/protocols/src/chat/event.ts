@@ -1,4 +1,5 @@
 import type { Loss, Usage } from '@model-gateway/contracts';
+import type { ServedTier } from '../kit/service-tier.ts';
 
 /** Why a reply ended, in no vendor's words. `pause`: send the turn back to go on. */
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'refusal' | 'stop-sequence' | 'pause' | 'context-window' | 'other';
@@ -21,7 +22,13 @@ export type BlockStart =
  * the protocol's own terminator was seen. A stream without `end` broke. Nothing follows `error`.
  */
 export type ChatEvent =
-  | { type: 'start'; id?: string; model?: string /** Seconds since the epoch. */; createdAt?: number }
+  | {
+      type: 'start';
+      id?: string;
+      model?: string /** Seconds since the epoch. */;
+      createdAt?: number /** As in `finish`, where it is known so early. */;
+      servedTier?: ServedTier;
+    }
   | { type: 'block-start'; index: number; block: BlockStart }
   | { type: 'text-delta'; index: number; text: string }
   | { type: 'thinking-delta'; index: number; text: string }
@@ -39,6 +46,8 @@ export type ChatEvent =
       /** Which stop sequence was hit. */
       stopSequence?: string;
       native?: string;
+      /** Which tier served it, where the upstream says so. */
+      servedTier?: ServedTier;
       /** What the upstream said that no event can carry. */
       lost?: readonly Loss[];
     }

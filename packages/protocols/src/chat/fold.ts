@@ -1,4 +1,5 @@
 import { noUsage, type Usage } from '@model-gateway/contracts';
+import type { ServedTier } from '../kit/service-tier.ts';
 import type { BlockStart, ChatEvent, FinishReason } from './event.ts';
 
 /** One finished block of a reply. */
@@ -17,7 +18,7 @@ export interface Message {
   model?: string;
   createdAt?: number;
   blocks: Block[];
-  finish: { reason: FinishReason; stopSequence?: string; native?: string };
+  finish: { reason: FinishReason; stopSequence?: string; native?: string; servedTier?: ServedTier };
   usage: Usage;
 }
 
@@ -62,6 +63,7 @@ export class Fold {
           reason: event.reason,
           ...(event.stopSequence !== undefined && { stopSequence: event.stopSequence }),
           ...(event.native !== undefined && { native: event.native }),
+          ...(event.servedTier !== undefined && { servedTier: event.servedTier }),
         };
         return;
     }

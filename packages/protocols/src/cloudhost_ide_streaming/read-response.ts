@@ -1,5 +1,6 @@
 import type { ChatEvent } from '../chat/event.ts';
 import { LeadingThinking } from '../kit/leading-thinking.ts';
+import { Losses, lostIn } from '../kit/losses.ts';
 import { asArray, asString, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord, Target } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
@@ -33,6 +34,7 @@ export class IdeStreamingReader implements ReplyReader {
   #reason = '';
   #percentage: unknown;
   #counted = false;
+  readonly #losses = new Losses();
   readonly #said = { output: 0, reasoning: 0 };
 
   constructor(target: Target) {
@@ -50,6 +52,7 @@ export class IdeStreamingReader implements ReplyReader {
       toolUseEvent: (payload, events) => this.#readCall(payload, events),
       supplementaryWebLinksEvent: (payload, events) => this.#cite(asArray(own(payload, 'supplementaryWebLinks')) ?? [], events),
       citationEvent: (payload, events) => this.#cite([{ url: own(payload, 'citationLink'), title: own(payload, 'citationText') }], events),
+      codeReferenceEvent: () => this.#losses.dropped('reply.codeReferences', 'Whose code an answer resembles has no place.'),
       contextUsageEvent: (payload) => {
         closing();
         this.#percentage = own(payload, 'contextUsagePercentage');
@@ -81,7 +84,12 @@ export class IdeStreamingReader implements ReplyReader {
     if (this.#call !== null || !this.#closing) return events;
     this.#start(undefined, events);
     this.#closeCurrent(events);
-    events.push({ type: 'finish', reason: readFinish(this.#reason, this.#calls > 0), ...(this.#reason !== '' && { native: this.#reason }) });
+    events.push({
+      type: 'finish',
+      reason: readFinish(this.#reason, this.#calls > 0),
+      ...(this.#reason !== '' && { native: this.#reason }),
+      ...lostIn(this.#losses),
+    });
     const guess = this.#counted ? undefined : estimateUsage(this.#percentage, this.#target.family?.context, this.#said);
     if (guess) events.push({ type: 'usage', usage: guess, estimated: true });
     events.push({ type: 'end' });

@@ -47,7 +47,7 @@ export class DeltaReader implements ReplyReader {
     const context = { grew: this.#grew(seen.usage), last: seen.finish !== null };
     const delta: JsonObject = {
       reasoning_content: this.#reasoning.push(seen.reasoning, context),
-      content: this.#text.push(textOf(seen.content), context),
+      content: withOthers(this.#text.push(textOf(seen.content), context), seen.content),
       tool_calls: seen.calls.flatMap((call, position) => this.#readCall(call, position, context)),
       images: imagesOf(seen.content),
     };
@@ -125,6 +125,11 @@ function textOf(content: unknown): string {
   return (asArray(content) ?? []).map((part) => asString(part) ?? asString(own(part, 'text')) ?? '').join('');
 }
 
+const isOther = (part: unknown): boolean => own(part, 'audio') !== undefined || own(part, 'video') !== undefined;
+
+/** The text, and beside it that there was sound or video, which the compatible wire's reader declares as lost. */
+const withOthers = (text: string, content: unknown): unknown => (asArray(content)?.some(isOther) ? [{ type: 'text', text }, { type: 'other' }] : text);
+
 const imagesOf = (content: unknown): unknown[] =>
   (asArray(content) ?? []).flatMap((part) => {
     const url = asString(own(part, 'image'));
@@ -147,7 +152,7 @@ export function readWhole(body: unknown): ChatEvent[] {
     return [{ type: 'error', error: { class: 'broken', message: 'The reply holds no output.' } }];
   const usage = toCompatibleUsage(seen.usage);
   const message = {
-    content: textOf(seen.content),
+    content: withOthers(textOf(seen.content), seen.content),
     reasoning_content: seen.reasoning,
     tool_calls: seen.calls.slice(0, mostCalls),
     images: imagesOf(seen.content),

@@ -287,7 +287,7 @@ describe('settings', () => {
   });
 
   test('names of unknown fields are repeated only when they look like names', () => {
-    expect(read({ contents: 'x', future_field: 1, 'secret text of a caller': 1, nothing: null }).losses).toEqual(['futureField', '*']);
+    expect(read({ contents: 'x', future_field: 1, 'secret text of a caller': 1, nothing: null }).losses).toEqual(['futureField', '(unnamed)']);
   });
 
   test('a nested request is read for counting', () => {

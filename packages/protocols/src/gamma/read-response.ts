@@ -8,7 +8,7 @@ import { field, listField, objectField, textField } from './fields.ts';
 import { PartialArguments } from './partial-arguments.ts';
 import { readFinishReason } from './stop-reasons.ts';
 import { readProbabilities } from './token-probabilities.ts';
-import { UsageReader } from './usage.ts';
+import { loseDetails, readTier, UsageReader } from './usage.ts';
 import type { RawValue } from './wire.ts';
 
 /** Facts about a whole candidate that are kept raw; the last version of each counts. */
@@ -110,7 +110,9 @@ export class GammaReplyReader implements ReplyReader {
     if (listField(candidate, 'safetyRatings').length > 0) this.#losses.add('reply.safetyRatings', 'dropped', 'How a filter rated the answer has no place.');
     if (textField(candidate, 'finishMessage')) this.#losses.add('reply.finishMessage', 'dropped', 'Why it ended is told in one word.');
     const word = textField(candidate, 'finishReason');
-    if (word !== undefined && word !== '' && word !== 'FINISH_REASON_UNSPECIFIED') this.#finishWord = word;
+    if (word === undefined || word === '' || word === 'FINISH_REASON_UNSPECIFIED') return;
+    this.#finishWord = word;
+    if (textField(candidate, 'continuationToken')) this.#losses.dropped('reply.continuationToken', 'Only its vendor can go on from it.');
   }
 
   #part(part: unknown): void {
@@ -197,10 +199,12 @@ export class GammaReplyReader implements ReplyReader {
     this.#done = true;
     this.#closeBlock(this.#finishWord !== 'STOP');
     if (this.#facts.size > 0) this.#raw({ candidate: Object.fromEntries(this.#facts) });
-    const lost = lostIn(this.#losses);
+    const servedTier = readTier(this.#usage.metadata, this.#losses);
+    loseDetails(this.#usage.metadata, this.#losses);
+    const told = { ...(servedTier !== undefined && { servedTier }), ...lostIn(this.#losses) };
     if (this.#finishWord !== undefined) {
-      this.#emit({ type: 'finish', reason: readFinishReason(this.#finishWord, this.#hasCalls), native: this.#finishWord, ...lost });
-    } else this.#emit({ type: 'finish', reason: 'content-filter', native: this.#blockReason!, ...lost });
+      this.#emit({ type: 'finish', reason: readFinishReason(this.#finishWord, this.#hasCalls), native: this.#finishWord, ...told });
+    } else this.#emit({ type: 'finish', reason: 'content-filter', native: this.#blockReason!, ...told });
     if (this.#usage.any) this.#emit({ type: 'usage', usage: this.#usage.usage });
     this.#emit({ type: 'end' });
   }

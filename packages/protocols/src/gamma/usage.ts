@@ -1,7 +1,10 @@
 /** Gamma's usageMetadata against the disjoint buckets. */
 import { noUsage, type Usage } from '@model-gateway/contracts';
+import type { Losses } from '../kit/losses.ts';
 import { asCount, asNumber, asObject } from '../kit/read.ts';
-import { field } from './fields.ts';
+import { readServedTier, type ServedTier } from '../kit/service-tier.ts';
+import { field, listField, textField } from './fields.ts';
+import { tiersRead, unspecifiedTiers } from './service-tiers.ts';
 import type { WireUsage } from './wire.ts';
 
 const counts = ['promptTokenCount', 'cachedContentTokenCount', 'toolUsePromptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount'] as const;
@@ -12,10 +15,13 @@ const counts = ['promptTokenCount', 'cachedContentTokenCount', 'toolUsePromptTok
  */
 export class UsageReader {
   readonly #latest = new Map<string, number>();
+  /** The last one that was seen. */
+  metadata: unknown;
 
   /** Takes one `usageMetadata`; true when it held a count (the other cloud's early chunks hold none). */
   take(metadata: unknown): boolean {
     if (!asObject(metadata)) return false;
+    this.metadata = metadata;
     let found = false;
     for (const name of counts) {
       const value = field(metadata, name);
@@ -43,6 +49,21 @@ export class UsageReader {
       reasoning: count('thoughtsTokenCount'),
     };
   }
+}
+
+/** Which tier served the reply, by the last `usageMetadata`. */
+export function readTier(metadata: unknown, losses: Losses): ServedTier | undefined {
+  const word = (textField(metadata, 'serviceTier') ?? textField(metadata, 'trafficType'))?.toLowerCase();
+  return word === undefined || unspecifiedTiers.has(word) ? undefined : readServedTier(word, tiersRead, losses);
+}
+
+/** Declares counts of single kinds of content, which others tell in sum. */
+export function loseDetails(metadata: unknown, losses: Losses): void {
+  for (const name of ['promptTokensDetails', 'candidatesTokensDetails'])
+    for (const one of listField(metadata, name)) {
+      if (asCount(field(one, 'tokenCount')) > 0 && !/^(?:text|modality_unspecified)$/i.test(textField(one, 'modality') ?? 'text'))
+        losses.dropped(`reply.usage.${name}`, 'Tokens of images and sound are counted with the others.');
+    }
 }
 
 export function writeUsage(usage: Usage): WireUsage {

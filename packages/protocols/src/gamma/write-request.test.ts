@@ -260,16 +260,9 @@ describe('settings', () => {
       ...{ responseMimeType: 'application/json', responseSchema: { type: 'object', properties: { a: { type: 'integer' } } } },
     });
     expect(body['systemInstruction']).toEqual({ parts: [{ text: 's' }] });
+    expect(body['serviceTier']).toBe('flex');
     expect(losses).toEqual([
-      ...[
-        'stop downgraded',
-        'parallel_tool_calls dropped',
-        'user dropped',
-        'metadata dropped',
-        'verbosity dropped',
-        'service_tier dropped',
-        'prompt_cache_key dropped',
-      ],
+      ...['stop downgraded', 'parallel_tool_calls dropped', 'user dropped', 'metadata dropped', 'verbosity dropped', 'prompt_cache_key dropped'],
       ...['n dropped', 'logit_bias dropped', 'system.cache_control dropped'],
     ]);
     expect(write({ output: { type: 'json' } }).body['generationConfig']).toEqual({ responseMimeType: 'application/json' });

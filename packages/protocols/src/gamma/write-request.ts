@@ -35,6 +35,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     ...(tools.length > 0 && { tools }),
     ...(toolConfig && { toolConfig }),
     ...(Object.keys(config).length > 0 && { generationConfig: config }),
+    ...(context.operation === 'generate' && tiersAsked.has(conversation.serviceTier ?? '') && { serviceTier: conversation.serviceTier }),
   };
   // The counter reads system text and tools only inside the nested request, which must name the model again.
   const body = context.operation === 'count-tokens' ? { generateContentRequest: { model: modelName(modelId), ...request } } : request;
@@ -54,13 +55,17 @@ function formatInWords(output: OutputFormat | undefined, losses: Losses): { word
   return { words: `${asked}. It fits this JSON schema:\n${JSON.stringify(output.schema)}`, emulation: { schema: output.schema } };
 }
 
+/** What is asked for by saying nothing, and what by its name. */
+const usualTiers: ReadonlySet<string> = new Set(['auto', 'default', 'standard_only']);
+const tiersAsked: ReadonlySet<string> = new Set(['flex', 'priority']);
+
 function declareLosses(conversation: Conversation, losses: Losses): void {
   const absent: readonly (readonly [string, boolean])[] = [
     ['parallel_tool_calls', conversation.parallelToolCalls === false],
     ['user', conversation.user !== undefined],
     ['metadata', conversation.metadata !== undefined],
     ['verbosity', conversation.verbosity !== undefined],
-    ['service_tier', conversation.serviceTier !== undefined && !['auto', 'default'].includes(conversation.serviceTier)],
+    ['service_tier', conversation.serviceTier !== undefined && !usualTiers.has(conversation.serviceTier) && !tiersAsked.has(conversation.serviceTier)],
     ['prompt_cache_key', conversation.promptCacheKey !== undefined],
     ['n', (conversation.sampling.choices ?? 1) > 1],
     ['logit_bias', Object.keys(conversation.sampling.logitBias ?? {}).length > 0],

@@ -6,9 +6,11 @@ import { readCitedPages } from '../kit/cited-pages.ts';
 import { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject, own } from '../kit/read.ts';
 import { packReasoning } from '../kit/reasoning-note.ts';
+import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
 
 import { frameEnd, frameRecord } from './frame.ts';
+import { tiersWritten } from './service-tiers.ts';
 import { writeFinishReason } from './stop-reasons.ts';
 import { customArgument } from './tools.ts';
 import { writeUsage } from './usage.ts';
@@ -57,6 +59,12 @@ class PartWriter {
     this.candidate['groundingMetadata'] = { groundingChunks: this.#pages };
     this.losses.add('response.citations', 'downgraded', 'Pages that are cited are named; which words they stand for is not told.');
     return true;
+  }
+
+  /** Beside the counts. */
+  tier(served: ServedTier | undefined): { serviceTier?: string } {
+    const serviceTier = writeServedTier(served, tiersWritten, this.losses);
+    return serviceTier === undefined ? {} : { serviceTier };
   }
 
   seal(signature: string): string {
@@ -128,6 +136,7 @@ class PartWriter {
 interface Finish {
   reason: FinishReason;
   native?: string | undefined;
+  servedTier?: ServedTier | undefined;
 }
 
 export class GammaReplyWriter implements ReplyWriter {
@@ -184,7 +193,7 @@ export class GammaReplyWriter implements ReplyWriter {
         this.#usage = event.usage;
         return '';
       case 'finish':
-        this.#finish = { reason: event.reason, native: event.native };
+        this.#finish = event;
         return '';
       case 'end':
         return this.#end();
@@ -211,7 +220,7 @@ export class GammaReplyWriter implements ReplyWriter {
       index: 0,
       ...this.#parts.candidate,
     };
-    const usage = this.#usage ? `"usageMetadata":${JSON.stringify(writeUsage(this.#usage))},` : '';
+    const usage = this.#usage ? `"usageMetadata":${JSON.stringify({ ...writeUsage(this.#usage), ...this.#parts.tier(this.#finish.servedTier) })},` : '';
     return this.#frame(`{"candidates":[${JSON.stringify(candidate)}],${usage}${this.#tail}`) + frameEnd(this.#context.streamForm);
   }
 }
@@ -238,7 +247,7 @@ export function writeWhole(message: Message, context: ReplyContext): { body: unk
         ...writer.candidate,
       },
     ],
-    usageMetadata: writeUsage(message.usage),
+    usageMetadata: { ...writeUsage(message.usage), ...writer.tier(message.finish.servedTier) },
     modelVersion: context.model,
     responseId: context.requestId,
   };

@@ -14,3 +14,22 @@ export function fitServiceTier(asked: string | undefined, losses: Pick<Losses, '
   else if (tier !== asked) losses.add('service_tier', 'renamed', 'Sent under this vendor’s name.');
   return tier;
 }
+
+/** Tiers that upstreams say they served a reply in, in the words of the chat-completions family. */
+export type ServedTier = 'default' | 'flex' | 'scale' | 'priority' | 'fast' | 'ultrafast' | 'batch';
+
+/** The tier of a reply by one vendor's words. `auto` and what is absent tell nothing. A word that nobody else knows is a loss. */
+export function readServedTier(word: unknown, words: ReadonlyMap<string, ServedTier>, losses: Pick<Losses, 'add'>): ServedTier | undefined {
+  if (typeof word !== 'string' || word === 'auto' || word === '') return undefined;
+  const tier = words.get(word);
+  if (tier === undefined) losses.add('reply.service_tier', 'dropped', 'Other protocols have no word for the tier that served it.');
+  return tier;
+}
+
+/** `tier` in the words of the protocol that the caller speaks; undefined, with a loss, where it has none. */
+export function writeServedTier(tier: ServedTier | undefined, words: ReadonlyMap<ServedTier, string>, losses: Pick<Losses, 'add'>): string | undefined {
+  if (tier === undefined) return undefined;
+  const word = words.get(tier);
+  if (word === undefined) losses.add('reply.service_tier', 'dropped', 'This protocol has no word for the tier that served it.');
+  return word;
+}

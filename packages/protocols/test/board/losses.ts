@@ -117,6 +117,9 @@ same protocol passes as it is; the rest is translated, and what the other side h
   (\`alpha>beta; lost=2; emulated=1; renamed=1\`), and a key group with \`strict_translation: true\` refuses them with a 400 that names them.
 - **emulated**: reached by other means. **renamed**: the same under another name or in another place. Both still mean what was asked.
 
+What only identifies or prices a reply at its vendor is replaced by ours or left out, and is no loss: \`id\`, \`created\`, \`model\`, \`system_fingerprint\`,
+\`responseId\`, \`avgLogprobs\`, \`inference_geo\`, the name of the host behind an aggregator, and what it charged. So are ratings of a filter that found nothing.
+
 The row of the request (\`losses\` in \`GET /console/api/logs\`) lists each with its field. \`…\` stands for what is only known of a request;
 a key that does not look like a field's name is not repeated there and stands as \`(unnamed)\`.
 
@@ -128,6 +131,7 @@ ${folders.map(describeProtocol).filter(Boolean).join('\n')}
 | \`response_format\` | downgraded | The answer does not fit the schema that was asked for, where the format was emulated |
 | \`max_tokens\` and its other names | downgraded | Raised or limited to what the model takes |
 | \`service_tier\` | renamed, dropped | Sent under the vendor’s own name to chat completions and Responses; a tier that it does not have is not sent |
+| \`reply.service_tier\` | dropped | The tier that served a reply is told in the caller’s words; a tier for which these have none is not told |
 | \`user\` | renamed | Chat completions and Responses refuse ids of users over 64 characters: a hash was sent |
 `;
 }

@@ -67,6 +67,41 @@ describe('what a reply says reaches the caller, or a loss names it', () => {
   });
 });
 
+describe('the tier that served a reply', () => {
+  const at: Readonly<Record<string, Path>> = {
+    alpha: ['service_tier'],
+    alpha_response: ['service_tier'],
+    beta: ['usage', 'service_tier'],
+    gamma: ['usageMetadata', 'serviceTier'],
+  };
+  const words: Readonly<Record<string, string>> = { beta: 'standard', gamma: 'standard' };
+  const ids = Object.keys(at);
+  test.each(ids.flatMap((upstream) => ids.filter((client) => client !== upstream).map((client) => [upstream, client] as const)))(
+    'of %s reaches a caller of %s in its own words, whole and streamed',
+    (upstream, client) => {
+      for (const tier of ['default', 'priority']) {
+        const said = (id: string) => (tier === 'default' ? (words[id] ?? tier) : tier);
+        const { body, stream, losses } = hear(client, upstream, withField(replies[upstream], at[upstream]!, said(upstream)));
+        expect(at[client]!.reduce((value, step) => value[step], body)).toBe(said(client));
+        expect(stream).toContain(JSON.stringify({ [at[client]!.at(-1)!]: said(client) }).slice(1, -1));
+        expect(losses).toEqual([]);
+      }
+    },
+  );
+});
+
+describe('what filters found', () => {
+  test('to be harmless is not worth a word', () => {
+    const safe = { hate: { filtered: false, severity: 'safe' }, jailbreak: { filtered: false, detected: false } };
+    const reply = withField(
+      withField(replies['alpha'], ['choices', 0, 'content_filter_results'], safe),
+      ['prompt_filter_results'],
+      [{ content_filter_results: safe }],
+    );
+    expect(hear('beta', 'alpha', reply).losses).toEqual([]);
+  });
+});
+
 describe('token probabilities', () => {
   const probable = { token: 'Hello', logprob: -0.1, bytes: [72], top_logprobs: [{ token: 'Hi', logprob: -2, bytes: [73] }] };
 
