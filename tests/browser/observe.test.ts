@@ -72,7 +72,7 @@ suite('looking on', () => {
     await until(async () => (await latest.getByRole('row').count()) > before, 'the new request to show by itself', waitMs);
     await latest.getByRole('link').first().click();
     await page.getByRole('heading', { name: 'Requests' }).waitFor();
-    await page.getByText('1 shown', { exact: true }).waitFor();
+    await dialog().getByRole('region', { name: 'Timeline' }).waitFor();
   });
 
   test('statistics are looked into, step by step, and come as a file', async () => {

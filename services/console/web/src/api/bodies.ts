@@ -2,6 +2,7 @@
 import type { BodyEntry, RequestBodies } from '@model-gateway/contracts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { call, path } from './client.ts';
+import type { LogRow } from './stats.ts';
 
 /** Asked for only when somebody wants to read: each look is recorded, so that what was read once is not read again by another part of the page. */
 const bodiesOf = (id: string) => ({
@@ -18,14 +19,22 @@ export function useReadBodies(): (id: string) => Promise<RequestBodies> {
   return (id) => client.fetchQuery(bodiesOf(id));
 }
 
-/** Whether there are any. A row that has just come may be a moment ahead of its bodies. */
+const requestOf = (id: string) => ({
+  queryKey: ['logs', 'one', id],
+  queryFn: ({ signal }: { signal: AbortSignal }) => call<LogRow & { has_bodies: boolean }>(path('logs', id), { signal }),
+  retry: false as const,
+});
+
+/** One finished request. */
+export const useRequest = (id: string, wanted: boolean) => useQuery({ ...requestOf(id), enabled: wanted });
+
+/** Whether its bodies are stored. A row that has just come may be a moment ahead of them. */
 export const useHasBodies = (id: string, wanted: boolean) =>
   useQuery({
-    queryKey: ['logs', 'one', id],
-    queryFn: async ({ signal }) => (await call<{ has_bodies: boolean }>(path('logs', id), { signal })).has_bodies,
+    ...requestOf(id),
+    select: ({ has_bodies }) => has_bodies,
     enabled: wanted,
-    refetchInterval: ({ state }) => (state.data === false && state.dataUpdateCount < 3 ? 1_000 : false),
-    retry: false,
+    refetchInterval: ({ state }) => (state.data?.has_bodies === false && state.dataUpdateCount < 3 ? 1_000 : false),
   });
 
 export const useRecentBodies = (wanted: boolean) =>

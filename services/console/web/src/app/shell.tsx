@@ -24,6 +24,7 @@ import { call } from '../api/client.ts';
 import { queryClient } from '../api/query-client.ts';
 import { chooseLanguage, type Language, languages } from '../i18n/i18n.ts';
 import { useFirstSteps } from '../pages/start/first-steps.ts';
+import { dropDraftsOfOthers } from '../session/drafts.ts';
 import { SignInPage } from '../session/sign-in-page.tsx';
 import { forgetToken } from '../session/token.ts';
 import { useMe, useToken } from '../session/use-me.ts';
@@ -33,7 +34,7 @@ import { Palette } from './palette.tsx';
 export function Shell() {
   const token = useToken();
   const me = useMe();
-  useForgetOthers(token);
+  useForgetOthers(token, me.data?.actor);
   if (token === null) return <SignInPage />;
   // Who could not be asked once is asked again behind the pages, which say what is wrong.
   if (me.isPending && me.errorUpdateCount === 0) {
@@ -47,13 +48,16 @@ export function Shell() {
 }
 
 /** What one person read is not shown to the next, however the session ended. */
-function useForgetOthers(token: string | null): void {
+function useForgetOthers(token: string | null, actor: string | undefined): void {
   const before = useRef(token);
   useEffect(() => {
     const was = before.current;
     before.current = token;
     if (was !== null && was !== token) void queryClient.resetQueries();
   }, [token]);
+  useEffect(() => {
+    if (actor !== undefined) dropDraftsOfOthers(actor);
+  }, [actor]);
 }
 
 function SignedIn() {

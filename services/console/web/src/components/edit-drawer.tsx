@@ -17,6 +17,8 @@ interface Props<V> {
   opened: boolean;
   onClose: () => void;
   form: UseFormReturnType<V>;
+  /** Nothing is saved before the form holds what is stored. */
+  isReady: boolean;
   /** Sends the values; resolves when they are stored. */
   onSave: (values: V) => Promise<unknown>;
   /** Said after it. */
@@ -32,6 +34,7 @@ export function EditDrawer<V extends Record<string, unknown>>({
   opened,
   onClose,
   form,
+  isReady,
   onSave,
   savedMessage,
   children,
@@ -118,7 +121,7 @@ export function EditDrawer<V extends Record<string, unknown>>({
               <Button variant="default" onClick={leave}>
                 {t('actions.cancel')}
               </Button>
-              <Button type="submit" loading={busy} disabled={!isAdmin}>
+              <Button type="submit" loading={busy} disabled={!isAdmin || !isReady}>
                 {t('actions.save')}
               </Button>
             </Group>

@@ -7,6 +7,7 @@ import { type ResourcePath, useOne, useRemove, useSave } from '../api/resources.
 import { useConfirmDelete } from './confirm-delete.tsx';
 import { EditDrawer } from './edit-drawer.tsx';
 import { FaultNotice } from './fault-notice.tsx';
+import { useDraft } from './use-draft.ts';
 
 interface Props<T, V> {
   resource: ResourcePath;
@@ -47,6 +48,7 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
   const stored = one.data ?? null;
   /** Of what the form was filled with: the page may read a later state meanwhile, which nobody has seen. */
   const etag = useRef<string | null>(null);
+  useDraft(`${resource} ${name ?? ''}`, form, etag);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the form is filled when the resource arrives, and never over what was typed since
   useEffect(() => {
     if (!stored || form.isDirty()) return;
@@ -71,15 +73,17 @@ export function ResourceDrawer<T, V extends Record<string, unknown>>({
       title={name ?? createTitle}
       onClose={onClose}
       form={form}
+      isReady={name === null || stored !== null}
       onSave={onSave}
       savedMessage={name === null ? t('created', { name: String(form.values['name'] ?? '') }) : t('saved')}
       actions={
-        name !== null && (
+        name !== null &&
+        stored && (
           <>
             <Button color="red" variant="subtle" onClick={() => confirmDelete(name, removeIt)}>
               {t('actions.delete')}
             </Button>
-            {stored && actions?.(stored)}
+            {actions?.(stored)}
           </>
         )
       }

@@ -8,6 +8,7 @@ import { type Column, DataTable, firstPage } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { OpenButton } from './open-button.tsx';
 import { Page } from './page.tsx';
+import { useOpened } from './use-opened.ts';
 
 interface Props<T> {
   resource: ResourcePath;
@@ -26,14 +27,15 @@ interface Props<T> {
 export function ResourcePage<T extends { name: string }>({ resource, icon, t, columns, filters, query = {}, drawer, children }: Props<T>) {
   const isAdmin = useIsAdmin();
   const [state, setState] = useState(firstPage);
-  const [open, setOpen] = useState<{ name: string | null } | null>(null);
+  const edited = useOpened('edit');
+  const created = useOpened('create');
   const isFiltered = Object.values(query).some((value) => value !== undefined);
   const filter = JSON.stringify(query);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter begins at its first page
   useEffect(() => setState((known) => ({ ...known, page: 1 })), [filter]);
   const list = useList<T>(resource, { page: state.page, q: state.q, sort: state.sort, ...query });
   const create = isAdmin && (
-    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setOpen({ name: null })}>
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => created.open('new')}>
       {t('create')}
     </Button>
   );
@@ -41,7 +43,7 @@ export function ResourcePage<T extends { name: string }>({ resource, icon, t, co
     id: 'name',
     title: t('name'),
     sort: 'name',
-    cell: ({ name }) => <OpenButton onOpen={() => setOpen({ name })}>{name}</OpenButton>,
+    cell: ({ name }) => <OpenButton onOpen={() => edited.open(name)}>{name}</OpenButton>,
   };
   return (
     <Page title={t('title')} hint={t('hint')} actions={create}>
@@ -50,14 +52,15 @@ export function ResourcePage<T extends { name: string }>({ resource, icon, t, co
         query={list}
         columns={[first, ...columns]}
         rowKey={({ name }) => name}
-        onOpen={({ name }) => setOpen({ name })}
+        onOpen={({ name }) => edited.open(name)}
         state={state}
         onState={setState}
         filters={filters}
         empty={!isFiltered && <EmptyState icon={icon} title={t('emptyTitle')} hint={t('emptyHint')} action={create} />}
       />
       {children}
-      {open && <div key={open.name ?? ''}>{drawer(open.name, () => setOpen(null))}</div>}
+      {edited.value !== null && <div key={edited.value}>{drawer(edited.value, edited.close)}</div>}
+      {created.value !== null && isAdmin && drawer(null, created.close)}
     </Page>
   );
 }

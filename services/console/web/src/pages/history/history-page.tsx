@@ -15,6 +15,7 @@ import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatTime } from '../../components/format.ts';
 import { OpenButton } from '../../components/open-button.tsx';
 import { Page } from '../../components/page.tsx';
+import { useOpened } from '../../components/use-opened.ts';
 import { useReturnFocus } from '../../components/use-return-focus.ts';
 
 interface Commit {
@@ -35,7 +36,8 @@ interface CommitPage {
 
 export function HistoryPage() {
   const { t } = useTranslation('history');
-  const [open, setOpen] = useState<number | null>(null);
+  const opened = useOpened('revision');
+  const open = Number(opened.value ?? Number.NaN);
   const list = useInfiniteQuery({
     queryKey: ['history', 'list'],
     queryFn: ({ pageParam, signal }) => call<CommitPage>('history', { query: { cursor: pageParam, limit: 50 }, signal }),
@@ -67,9 +69,9 @@ export function HistoryPage() {
               </Table.Thead>
               <Table.Tbody>
                 {items.map((commit) => (
-                  <Table.Tr key={commit.revision} onClick={() => setOpen(commit.revision)} style={{ cursor: 'pointer' }}>
+                  <Table.Tr key={commit.revision} onClick={() => opened.open(String(commit.revision))} style={{ cursor: 'pointer' }}>
                     <Table.Td>
-                      <OpenButton onOpen={() => setOpen(commit.revision)}>{commit.revision}</OpenButton>{' '}
+                      <OpenButton onOpen={() => opened.open(String(commit.revision))}>{commit.revision}</OpenButton>{' '}
                       {commit.revision === current && (
                         <Badge size="xs" variant="light">
                           {t('current')}
@@ -95,7 +97,7 @@ export function HistoryPage() {
           </Button>
         </Group>
       )}
-      {open !== null && <CommitDrawer key={open} revision={open} current={current} onClose={() => setOpen(null)} />}
+      {Number.isSafeInteger(open) && <CommitDrawer key={open} revision={open} current={current} onClose={opened.close} />}
     </Page>
   );
 }

@@ -11,6 +11,7 @@ import { formatNumber } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { isRange, ranges } from '../../components/range-select.tsx';
 import { tellFault } from '../../components/tell-fault.ts';
+import { useOpened } from '../../components/use-opened.ts';
 import { join } from './join-rows.ts';
 import { filterNames, LogFilters } from './log-filters.tsx';
 import { LogTable } from './log-table.tsx';
@@ -28,7 +29,7 @@ export function LogsPage() {
   const range = isRange(search['range']) ? search['range'] : '24h';
   const [following, setFollowing] = useState(true);
   const [unfolded, setUnfolded] = useState(false);
-  const [opened, setOpened] = useState<LogRow | null>(null);
+  const opened = useOpened('request');
   const past = usePast(filters, ranges[range]);
   const live = useLive(filters, following);
   const rows = useMemo(() => join(live.rows, past.data?.pages.flatMap(({ items }) => items) ?? []), [live.rows, past.data]);
@@ -39,6 +40,7 @@ export function LogsPage() {
   const readOn = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const open = ({ id }: LogRow) => opened.open(id);
   const change = (more: Query) => void navigate({ to: '/logs', search: { ...search, ...more } });
   const save = () => download('logs', { ...filters, from: Date.now() - ranges[range] }, 'requests.csv').catch(tellFault);
   return (
@@ -64,7 +66,7 @@ export function LogsPage() {
       <Card withBorder padding={0}>
         {past.isPending && <Loader m="xl" mx="auto" aria-label={t('title')} />}
         {!past.isPending && rows.length === 0 && <EmptyState icon={IconActivity} title={t('emptyTitle')} hint={t('emptyHint')} />}
-        {rows.length > 0 && <LogTable rows={rows} onOpen={setOpened} onEnd={readOn} />}
+        {rows.length > 0 && <LogTable rows={rows} onOpen={open} onEnd={readOn} />}
         <Group p="sm" gap="sm">
           <Text size="sm" c="dimmed" aria-live="polite">
             {t('count', { text: formatNumber(rows.length) })}
@@ -81,7 +83,7 @@ export function LogsPage() {
           )}
         </Group>
       </Card>
-      <RequestDrawer row={opened} onClose={() => setOpened(null)} />
+      <RequestDrawer id={opened.value} known={rows} onClose={opened.close} />
     </Page>
   );
 }

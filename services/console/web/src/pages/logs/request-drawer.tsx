@@ -1,19 +1,26 @@
 /** One request: how it went, step by step, what its translation lost, what it used and cost, and how to send the like again. */
-import { Anchor, Badge, Button, Drawer, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
+import { Anchor, Badge, Button, Drawer, Group, Loader, Progress, Stack, Table, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useBodies } from '../../api/bodies.ts';
+import { useBodies, useRequest } from '../../api/bodies.ts';
 import type { LogRow } from '../../api/stats.ts';
+import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatBytes, formatDuration, formatMoney, formatNumber, formatTime } from '../../components/format.ts';
 import { Replay } from './replay.tsx';
 import { RequestBodiesSection } from './request-bodies.tsx';
 
-export function RequestDrawer({ row, onClose }: { row: LogRow | null; onClose: () => void }) {
+/** `known`: rows that the page has already; another is asked for. null: nothing is open. */
+export function RequestDrawer({ id, known, onClose }: { id: string | null; known: readonly LogRow[]; onClose: () => void }) {
   const { t } = useTranslation('logs');
+  const listed = id === null ? undefined : known.find((row) => row.id === id);
+  const asked = useRequest(id ?? '', id !== null && !listed);
+  const row = listed ?? asked.data;
   return (
-    <Drawer opened={row !== null} onClose={onClose} position="right" size="xl" title={t('request')} closeButtonProps={{ 'aria-label': t('close') }}>
-      {row && <Details key={row.id} row={row} />}
+    <Drawer opened={id !== null} onClose={onClose} position="right" size="xl" title={t('request')} closeButtonProps={{ 'aria-label': t('close') }}>
+      {id !== null && row && <Details key={row.id} row={row} />}
+      {id !== null && !row && asked.isPending && <Loader />}
+      {id !== null && !row && asked.isError && <FaultNotice error={asked.error} onRetry={() => asked.refetch()} />}
     </Drawer>
   );
 }

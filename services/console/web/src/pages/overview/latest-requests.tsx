@@ -41,7 +41,7 @@ export function LatestRequests() {
             {rows.map((row) => (
               <Table.Tr key={row.id}>
                 <Table.Td>
-                  <Anchor component={Link} to="/logs" search={{ request_id: row.id } as never} size="sm">
+                  <Anchor component={Link} to="/logs" search={{ request: row.id } as never} size="sm">
                     {formatRecent(row.started_at)}
                   </Anchor>
                 </Table.Td>

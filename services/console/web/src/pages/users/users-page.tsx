@@ -13,6 +13,7 @@ import { formatTime } from '../../components/format.ts';
 import { OpenButton } from '../../components/open-button.tsx';
 import { Page } from '../../components/page.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
+import { useOpened } from '../../components/use-opened.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 
 interface User {
@@ -39,10 +40,11 @@ export function UsersPage() {
   const { t } = useTranslation('users');
   const isAdmin = useIsAdmin();
   const [state, setState] = useState({ page: 1, q: '', sort: 'username' });
-  const [open, setOpen] = useState<{ username: string | null } | null>(null);
+  const edited = useOpened('edit');
+  const created = useOpened('create');
   const list = useList<User>('users', { page: state.page, q: state.q, sort: state.sort }, isAdmin);
   const create = (
-    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setOpen({ username: null })}>
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => created.open('new')}>
       {t('create')}
     </Button>
   );
@@ -51,7 +53,7 @@ export function UsersPage() {
       id: 'username',
       title: t('username'),
       sort: 'username',
-      cell: ({ username }) => <OpenButton onOpen={() => setOpen({ username })}>{username}</OpenButton>,
+      cell: ({ username }) => <OpenButton onOpen={() => edited.open(username)}>{username}</OpenButton>,
     },
     { id: 'role', title: t('role'), sort: 'role', cell: ({ role }) => <RoleBadge role={role} /> },
     { id: 'state', title: t('state'), cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
@@ -71,12 +73,13 @@ export function UsersPage() {
         query={list}
         columns={columns}
         rowKey={({ username }) => username}
-        onOpen={({ username }) => setOpen({ username })}
+        onOpen={({ username }) => edited.open(username)}
         state={state}
         onState={setState}
         empty={<EmptyState icon={IconUsers} title={t('emptyTitle')} hint={t('emptyHint')} action={create} />}
       />
-      {open && <UserDrawer key={open.username ?? ''} username={open.username} onClose={() => setOpen(null)} />}
+      {edited.value !== null && <UserDrawer key={edited.value} username={edited.value} onClose={edited.close} />}
+      {created.value !== null && isAdmin && <UserDrawer username={null} onClose={created.close} />}
     </Page>
   );
 }
