@@ -39,4 +39,63 @@ describe('a cohort', () => {
     await Promise.all(done);
     expect(seen).toEqual(['a one', 'b one', 'a two', 'b two']);
   });
+
+  describe('that gathers', () => {
+    /** One that runs turn by turn, with who went together. */
+    const gathering = () => {
+      const turns: (() => void)[] = [];
+      const cohort = new Cohort((run) => turns.push(run), { gathers: true });
+      let together: string[] = [];
+      return {
+        add: (name: string) => cohort.add(() => together.push(name)),
+        /** Ends a turn; says who went in it. */
+        turn: () => {
+          together = [];
+          turns.shift()?.();
+          return together;
+        },
+      };
+    };
+
+    test('holds up nobody who is alone', () => {
+      const { add, turn } = gathering();
+      for (const name of ['a', 'b']) {
+        add(name);
+        expect(turn()).toEqual([name]);
+      }
+    });
+
+    test('waits for those of the next turns when it has company, and leaves after turns without a newcomer', () => {
+      const { add, turn } = gathering();
+      add('a');
+      add('b');
+      expect(turn()).toEqual([]);
+      add('c');
+      expect([turn(), turn(), turn()]).toEqual([[], [], []]);
+      expect(turn()).toEqual(['a', 'b', 'c']);
+    });
+
+    test('waits for the company that it had the last time, once', () => {
+      const { add, turn } = gathering();
+      add('a');
+      add('b');
+      while (turn().length === 0);
+      add('c');
+      expect([turn(), turn(), turn()]).toEqual([[], [], []]);
+      expect(turn()).toEqual(['c']);
+      add('d');
+      expect(turn()).toEqual(['d']);
+    });
+
+    test('leaves though every turn brings one more', () => {
+      const { add, turn } = gathering();
+      add('first');
+      let turns = 0;
+      for (; turns < 100; turns += 1) {
+        add('another');
+        if (turn().length > 0) break;
+      }
+      expect(turns).toBeLessThan(10);
+    });
+  });
 });

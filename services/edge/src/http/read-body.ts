@@ -5,7 +5,7 @@ import { Pieces } from '@model-gateway/framing';
 import { Cohort } from '@model-gateway/roster';
 
 /** Bodies whose last byte came in this turn. */
-const arrivals = new Cohort(setImmediate);
+const arrivals = new Cohort(setImmediate, { gathers: true });
 
 /** Bytes of request bodies held at once by this process. */
 export class BodyBudget {
