@@ -85,5 +85,7 @@ export function encodeRow(row: RequestRow, dialect: StorageDialect): StoredRow {
 export function decodeRow(columns: StoredRow | RequestColumns): RequestRow {
   const row: Record<string, unknown> = {};
   for (const name of columnNames) row[name] = codecs[columnKinds[name]].decode(columns[name]);
+  // Rows of before the column was there told of none.
+  row['cache_write_1h_tokens'] ??= 0;
   return row as unknown as RequestRow;
 }
