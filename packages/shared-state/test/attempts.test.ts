@@ -80,3 +80,18 @@ test('a flood of names pushes out old counters, never a ban', async () => {
   for (let count = 0; count < 1_000; count++) await attempts.add(`name:${count}`, 60_000);
   expect([await attempts.count('first'), await attempts.count('name:999'), (await attempts.bannedMs('ban:one')) > 0]).toEqual([0, 1, true]);
 });
+
+test('setting the clock of the machine lifts no ban and makes none longer', async () => {
+  const attempts = new MemoryAttempts();
+  const right = Date.now;
+  await attempts.ban('ban:one', 60_000);
+  await attempts.add('name', 60_000);
+  try {
+    for (const jump of [-3_600_000, 3_600_000]) {
+      Date.now = () => right() + jump;
+      expect([(await attempts.bannedMs('ban:one')) > 0, (await attempts.bannedMs('ban:one')) <= 60_000, await attempts.count('name')]).toEqual([true, true, 1]);
+    }
+  } finally {
+    Date.now = right;
+  }
+});

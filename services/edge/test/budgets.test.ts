@@ -41,10 +41,10 @@ const asked = { body, values: { max_tokens: { start: 14, end: 18 } }, client: fi
 const stay = () => undefined;
 const logger = { warn: () => undefined } as never;
 
-function open(spent: () => number | Promise<number>, now = () => 0, rowsMs = 0) {
+function open(spent: () => number | Promise<number>, elapsed = () => 0, rowsMs = 0, now = () => 0) {
   const bus: Bus = createMemoryBus();
   bus.serve({ ask: { 'stats.spent': async ({ owners }) => ({ micros: await Promise.all(owners.map(spent)) }) } });
-  return new BudgetDesk({ state: new MemoryState(), bus, priceOf, logger, now, rowsMs });
+  return new BudgetDesk({ state: new MemoryState(), bus, priceOf, logger, now, elapsed, rowsMs });
 }
 
 test('of a load balancer the dearest counts, in each currency for itself; what has no price costs nothing', async () => {
@@ -86,6 +86,7 @@ test('while statistics are away requests go on by what is known, and they are so
   let asks = 0;
   let away = true;
   let time = 0;
+  let clock = Date.UTC(2026, 5, 2, 12);
   const desk = open(
     () => {
       asks++;
@@ -93,11 +94,15 @@ test('while statistics are away requests go on by what is known, and they are so
       return 2_000_000;
     },
     () => time,
+    0,
+    () => clock,
   );
   (await desk.reserve(caller(1), snapshot, named('cheap'), asked, stay)).settle({ cost_micros: 0, currency: 'USD', routes: [] } as never);
   const first = asks;
   away = false;
   time += 600;
+  // Somebody sets the clock of the machine right meanwhile.
+  clock -= 3_600_000;
   (await desk.reserve(caller(1), snapshot, named('cheap'), asked, stay)).settle({ cost_micros: 0, currency: 'USD', routes: [] } as never);
   for (const end = Date.now() + 20_000; asks === first && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(asks).toBeGreaterThan(first);

@@ -3,12 +3,12 @@ import type { Attempts } from './attempts.ts';
 
 interface Entry {
   count: number;
-  /** Milliseconds since the epoch. */
+  /** By the clock of the options. */
   until: number;
 }
 
 export interface MemoryAttemptsOptions {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds of any clock. Default: one that is never set, so that no correction of the time lifts a ban or makes it longer. */
   now?: () => number;
   /** Names remembered of each kind; the oldest are forgotten first. */
   capacity?: number;
@@ -21,7 +21,7 @@ export class MemoryAttempts implements Attempts {
   /** Apart from the counters, so that a flood of names cannot push a ban out. */
   readonly #bans = new Map<string, Entry>();
 
-  constructor({ now = Date.now, capacity = 100_000 }: MemoryAttemptsOptions = {}) {
+  constructor({ now = () => performance.now(), capacity = 100_000 }: MemoryAttemptsOptions = {}) {
     this.#now = now;
     this.#capacity = capacity;
   }

@@ -22,7 +22,7 @@ interface Account {
   until: number | null;
   /** What this process has reserved. */
   purse: Purse;
-  /** When the rows were last asked what was spent. */
+  /** When the rows were last asked what was spent, by the clock that is never set. */
   learnedAt: number | null;
   learning: Promise<void> | null;
 }
@@ -34,6 +34,8 @@ export interface BudgetDeps {
   logger: Logger;
   /** Milliseconds since the epoch. */
   now?: () => number;
+  /** Milliseconds of a clock that is never set. */
+  elapsed?: () => number;
   /** How long a row is on its way to the database, in ms. */
   rowsMs?: number;
 }
@@ -64,11 +66,13 @@ export const isBudgeted = ({ key, group }: Principal): boolean => Boolean(key.bu
 export class BudgetDesk {
   readonly #deps: BudgetDeps;
   readonly #now: () => number;
+  readonly #elapsed: () => number;
   readonly #accounts = new Map<string, Account>();
 
   constructor(deps: BudgetDeps) {
     this.#deps = deps;
     this.#now = deps.now ?? Date.now;
+    this.#elapsed = deps.elapsed ?? (() => performance.now());
   }
 
   /**
@@ -135,7 +139,7 @@ export class BudgetDesk {
   /** null: it may go on. */
   async #reserveOne(account: Account, amount: number, patience: Patience): Promise<GatewayError | null> {
     if (account.learnedAt === null) await this.#learn(account);
-    else if (this.#now() - account.learnedAt > relearnMs) void this.#learn(account);
+    else if (this.#elapsed() - account.learnedAt > relearnMs) void this.#learn(account);
     const { purse } = account;
     const limitOf = () => toMicros(account.budget.limit);
     let answer = await purse.reserve(amount, limitOf, patience);
@@ -169,11 +173,11 @@ export class BudgetDesk {
     try {
       const { micros } = await this.#deps.bus.ask('stats.spent', { owners: [{ kind, name, currency: budget.currency, from }] }, { deadlineMs });
       this.#deps.state.learn(scope, micros[0] ?? 0);
-      account.learnedAt = this.#now();
+      account.learnedAt = this.#elapsed();
     } catch (error) {
       this.#deps.logger.warn({ error, kind, name }, 'what was spent of a budget cannot be read, going on with what is known');
       if (account.learnedAt === null) this.#deps.state.learn(scope, 0);
-      account.learnedAt = this.#now() - relearnMs + retryMs;
+      account.learnedAt = this.#elapsed() - relearnMs + retryMs;
     }
   }
 
