@@ -145,8 +145,10 @@ function readCode(part: unknown, losses: Losses): TextPart | null {
  */
 class Pairing {
   readonly #waiting = new WaitingCalls<ToolCallPart>();
+  readonly #ids = new Set<string>();
 
   addCall(call: ToolCallPart): ToolCallPart {
+    this.#ids.add(call.id);
     this.#waiting.add(call, [`name ${call.name}`, call.id === '' ? `anonymous ${call.name}` : `id ${call.id}`]);
     return call;
   }
@@ -156,8 +158,11 @@ class Pairing {
       result.callId === ''
         ? this.#waiting.take(`name ${result.name}`)
         : (this.#waiting.take(`id ${result.callId}`) ?? this.#waiting.take(`anonymous ${result.name}`));
-    if (call && call.id === '') call.id = result.callId;
-    else if (call && result.callId === '') result.callId = call.id;
+    if (call && call.id === '') {
+      // Another call's id, whose own result has come without one.
+      if (this.#ids.has(result.callId)) result.callId = '';
+      else call.id = result.callId;
+    } else if (call && result.callId === '') result.callId = call.id;
     return result;
   }
 }

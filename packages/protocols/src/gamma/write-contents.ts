@@ -18,7 +18,13 @@ interface Group {
 
 export function writeContents(conversation: Conversation, context: WriteRequestContext, losses: Losses): WireContent[] {
   const writer = new ContentsWriter(context, losses);
-  const contents = groupTurns(conversation, losses).flatMap((group) => writer.write(group));
+  const contents: WireContent[] = [];
+  for (const content of groupTurns(conversation, losses).flatMap((group) => writer.write(group))) {
+    // What stood between them was empty.
+    const last = contents.at(-1);
+    if (last?.role === content.role) for (const part of content.parts) last.parts.push(part);
+    else contents.push(content);
+  }
   if (contents[0]?.role !== 'model') return contents;
   // Its calls are refused where no user turn stands before them.
   losses.add('messages.0', 'emulated', 'A user turn was put before the first turn of the model.');

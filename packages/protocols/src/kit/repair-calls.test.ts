@@ -35,7 +35,6 @@ describe('repairs', () => {
   test('a sound history is left alone, parallel calls and text after results included', () => {
     expect(repaired(user(text('q')), assistant(text('a'), call('1'), call('2')), user(result('2'), result('1'), text('go')), assistant(text('b')))).toBeNull();
     expect(repaired(user(text('q')), assistant(call('1')))).toBeNull();
-    expect(repaired(user(text('q')), assistant(call('')), user(result('')))).toBeNull();
   });
 
   test('a call that nobody answered is answered for the caller', () => {
@@ -60,22 +59,29 @@ describe('repairs', () => {
     expect(repaired(assistant(call('1'), call('2')), user(named('f2'), named('f1')))).toEqual({ turns: ['a c1 c2', 'u r2 r1'], losses: [] });
     expect(repaired(assistant(call('1')), user(result('')))?.turns).toEqual(['a c1', 'u r1']);
     expect(repaired(user(text('q')), user(named('f1'), text('go')))).toEqual({ turns: ['u q', 'u [tool result: f1] rf1 go'], losses: ['downgraded'] });
-    expect(repaired(assistant(call('')), user(named('f'), named('f')))?.turns).toEqual(['a c', 'u r [tool result: f] rf']);
+    expect(repaired(assistant(call('')), user(named('f'), named('f')))?.turns).toEqual(['a ccall_n1', 'u rcall_n1 [tool result: f] rf']);
   });
 
   test('a result without an id whose name no call has answers the oldest call without an id', () => {
     const nameless: Part = { type: 'tool-call', id: '', name: 'default_api.f', arguments: '{}' };
     const answer: Part = { type: 'tool-result', callId: '', name: 'f', content: [{ type: 'text', text: 'r' }] };
-    expect(repaired(user(text('q')), assistant(nameless), user(answer))).toBeNull();
-    const late = repairCalls(talk(user(text('q')), assistant(nameless), user(answer), assistant(call('1'), nameless), user(result('1')), user(answer)));
-    expect(late).toBeNull();
+    expect(repaired(user(text('q')), assistant(nameless), user(answer))).toEqual({ turns: ['u q', 'a ccall_n1', 'u rcall_n1'], losses: [] });
+    const late = repaired(user(text('q')), assistant(nameless), user(answer), assistant(call('1'), nameless), user(result('1')), user(answer));
+    expect(late).toEqual({ turns: ['u q', 'a ccall_n1', 'u rcall_n1', 'a c1 ccall_n2', 'u r1 rcall_n2'], losses: [] });
     const mixed: Part = { ...answer, name: 'f1' } as Part;
     expect(repaired(user(text('q')), assistant(call('1'), nameless), user(mixed, answer), user(result('gone')))?.turns).toEqual([
       'u q',
-      'a c1 c',
-      'u r1 r',
+      'a c1 ccall_n1',
+      'u r1 rcall_n1',
       'u [tool result] rgone',
     ]);
+  });
+
+  test('a call without an id has one, the same each time, and is answered like any other', () => {
+    const history = [user(text('q')), assistant(call(''), call('call_n1')), user(result('call_n1'), text('stop'))];
+    const found = { turns: ['u q', 'a ccall_n2 ccall_n1', 'u rcall_n1 !call_n2 stop'], losses: ['emulated'] };
+    expect(repaired(...history)).toEqual(found);
+    expect(repaired(...history, assistant(text('a')), user(text('b')))?.turns.slice(0, 3)).toEqual(found.turns);
   });
 
   test('a result without an id takes no call that another result means by its id', () => {

@@ -1,18 +1,20 @@
 /**
- * Makes a history's calls and results fit together as every vendor demands: all results of a turn stand right after it, each call has one, and no
- * result stands alone. Agents that were interrupted, and conversations that moved between protocols, send others; each repair is declared.
+ * Makes a history's calls and results fit together as every vendor demands: all results of a turn stand right after it, each call has an id and one
+ * result, and no result stands alone. Agents that were interrupted, and conversations that moved between protocols, send others; each repair is declared.
  */
 import type { Loss } from '@model-gateway/contracts';
 import type { Conversation, Part, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { WaitingCalls } from './call-ids.ts';
 import { Losses } from './losses.ts';
 
-/** null when nothing needs repair, which one pass tells. Calls without ids, and their results, are left to writers, who pair them by order. */
+/** null when nothing needs repair, which one pass tells. */
 export function repairCalls(conversation: Conversation): { conversation: Conversation; losses: Loss[] } | null {
   if (isSound(conversation.turns)) return null;
+  const turns = nameCalls(conversation.turns);
+  if (turns !== conversation.turns && isSound(turns)) return { conversation: { ...conversation, turns }, losses: [] };
   const losses = new Losses();
-  const repair = new Repair(losses, idsOfResults(conversation.turns));
-  for (const turn of conversation.turns) repair.add(turn);
+  const repair = new Repair(losses, idsOfResults(turns));
+  for (const turn of turns) repair.add(turn);
   repair.finish();
   return { conversation: { ...conversation, turns: repair.turns }, losses: losses.list };
 }
@@ -25,38 +27,69 @@ function idsOfResults(turns: readonly Turn[]): Set<string> {
 
 function isSound(turns: readonly Turn[]): boolean {
   const open = new Set<string>();
-  const nameless = new NamelessCalls();
   for (const turn of turns) {
     if (open.size > 0 && (turn.role !== 'user' || !turn.parts.some((part) => part.type === 'tool-result'))) return false;
     for (const part of turn.parts) {
       if (part.type === 'tool-call') {
-        if (part.id === '') nameless.add(part.name);
-        else if (turn.role !== 'assistant' || open.has(part.id)) return false;
-        else open.add(part.id);
-      } else if (part.type === 'tool-result' && !(part.callId === '' ? nameless.answer(part.name) || nameless.answer(undefined) : open.delete(part.callId)))
-        return false;
+        if (part.id === '' || turn.role !== 'assistant' || open.has(part.id)) return false;
+        open.add(part.id);
+      } else if (part.type === 'tool-result' && !open.delete(part.callId)) return false;
     }
     if (turn.role === 'user' && open.size > 0) return false;
   }
   return true;
 }
 
-/** Calls without an id that nothing has answered yet, by the name of their function. */
-class NamelessCalls {
-  readonly #names = new Map<string, number>();
+const isNameless = (part: Part): boolean => part.type === 'tool-call' && part.id === '';
 
-  add(name: string): void {
-    this.#names.set(name, (this.#names.get(name) ?? 0) + 1);
+/** Gives calls without an id one, and their results: the same each time the history is sent, or an upstream's prompt cache would miss. */
+function nameCalls(turns: Turn[]): Turn[] {
+  if (!turns.some(({ parts }) => parts.some(isNameless))) return turns;
+  const naming = new Naming(turns);
+  return turns.map((turn) => ({ ...turn, parts: turn.parts.map((part) => naming.name(part)) }));
+}
+
+class Naming {
+  readonly #taken = new Set<string>();
+  readonly #answeredById: ReadonlySet<string>;
+  readonly #nameless = new WaitingCalls();
+  /** Those with an id that no result means by it. */
+  readonly #named = new WaitingCalls();
+  #count = 0;
+
+  constructor(turns: readonly Turn[]) {
+    this.#answeredById = idsOfResults(turns);
+    for (const { parts } of turns) for (const part of parts) if (part.type === 'tool-call') this.#taken.add(part.id);
   }
 
-  /** Whether there was one for a result without an id: of its name where it says one, else any. */
-  answer(name: string | undefined): boolean {
-    const found = name ?? this.#names.keys().next().value;
-    const count = found === undefined ? undefined : this.#names.get(found);
-    if (found === undefined || count === undefined) return false;
-    if (count > 1) this.#names.set(found, count - 1);
-    else this.#names.delete(found);
-    return true;
+  name(part: Part): Part {
+    if (part.type === 'tool-call') return this.#nameCall(part);
+    return part.type === 'tool-result' && part.callId === '' ? this.#nameResult(part) : part;
+  }
+
+  #nameCall(part: ToolCallPart): ToolCallPart {
+    if (part.id !== '') {
+      if (!this.#answeredById.has(part.id)) this.#named.add(part.id, part.name);
+      return part;
+    }
+    let id: string;
+    do id = `call_n${++this.#count}`;
+    while (this.#taken.has(id) || this.#answeredById.has(id));
+    this.#nameless.add(id, part.name);
+    return { ...part, id };
+  }
+
+  /** Some callers name a function otherwise in its result than in its call: the oldest call is meant then, where no call has the result's name. */
+  #nameResult(part: ToolResultPart): ToolResultPart {
+    const isOfNamed = !this.#nameless.has(part.name) && this.#named.has(part.name);
+    const callId = isOfNamed ? undefined : this.#nameless.oldest(part.name);
+    if (callId !== undefined) {
+      this.#nameless.answer(callId);
+      return { ...part, callId };
+    }
+    const other = this.#named.oldest(part.name);
+    if (other !== undefined) this.#named.answer(other);
+    return part;
   }
 }
 
@@ -68,7 +101,6 @@ class Repair {
   readonly #open = new Map<string, ToolCallPart>();
   /** Those that no result means by its id, by name. */
   #named = new WaitingCalls();
-  readonly #nameless = new NamelessCalls();
   /** Where their results are gathered: the user turn right after them. */
   #results: ToolResultPart[] = [];
   /** What came between the calls and their results. */
@@ -101,11 +133,8 @@ class Repair {
     }
     for (const part of turn.parts) {
       if (part.type !== 'tool-call') continue;
-      if (part.id === '') this.#nameless.add(part.name);
-      else {
-        this.#open.set(part.id, part);
-        if (!this.#answeredById.has(part.id)) this.#named.add(part.id, part.name);
-      }
+      this.#open.set(part.id, part);
+      if (!this.#answeredById.has(part.id)) this.#named.add(part.id, part.name);
     }
     this.#gathering = this.#awaits;
   }
@@ -113,9 +142,8 @@ class Repair {
   #addOther(turn: Turn): void {
     const others: Part[] = [];
     for (const part of turn.parts) {
-      if (part.type !== 'tool-result') others.push(part);
-      else if (part.callId === '' && this.#isOfNameless(part.name)) others.push(part);
-      else this.#addResult(part, others);
+      if (part.type === 'tool-result') this.#addResult(part, others);
+      else others.push(part);
     }
     if (!this.#gathering) {
       this.turns.push(others.length === turn.parts.length && others.every((part, at) => part === turn.parts[at]) ? turn : { ...turn, parts: others });
@@ -123,11 +151,6 @@ class Repair {
     }
     if (others.length > 0) this.#later.push({ ...turn, parts: others });
     if (!this.#awaits) this.#close();
-  }
-
-  /** Some callers name a function otherwise in its result than in its call: the oldest call is meant then, where no call has the result's name. */
-  #isOfNameless(name: string | undefined): boolean {
-    return this.#nameless.answer(name) || (!this.#named.has(name) && this.#nameless.answer(undefined));
   }
 
   /** Callers that write results by hand often leave the id out though the call has one: the oldest call of that name is meant, else the oldest. */
