@@ -41,6 +41,15 @@ describe('to gamma', () => {
     expect(write(schema)).toEqual({ dialect: 'json-schema', schema, losses: [] });
   });
 
+  test('an empty text among the values of a choice, which is refused, is told as a pattern', () => {
+    expect(write({ type: 'string', enum: ['a.b', '', 'c'] })).toEqual({
+      dialect: 'open-api',
+      schema: { type: 'string', pattern: '^(?:a\\.b||c)$' },
+      losses: [],
+    });
+    expect(write({ enum: ['', 1] })).toMatchObject({ schema: {}, losses: ['enum'] });
+  });
+
   test('words that no field takes are widened, each a loss', () => {
     expect(write({ type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 9, maximum: 8, multipleOf: 2 })).toEqual({
       ...{ dialect: 'open-api', schema: { type: 'integer', minimum: 0, maximum: 8 }, losses: ['exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'] },

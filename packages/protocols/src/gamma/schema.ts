@@ -118,6 +118,15 @@ const bound =
     return asNumber(value) === undefined || word in schema ? [] : [[word, value]];
   };
 
+/** An empty text among the values is a 400: texts with one are told as a pattern. */
+function choice(values: readonly unknown[], schema: JsonObject, loss: (word: string) => void): [string, unknown][] {
+  if (!values.includes('')) return values.length === 0 ? [] : [['enum', values]];
+  if (!('pattern' in schema) && schema['type'] === 'string' && values.every((value) => typeof value === 'string'))
+    return [['pattern', `^(?:${values.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|')})$`]];
+  loss('enum');
+  return [];
+}
+
 const childMap =
   (word: string): Rule =>
   (value, _schema, deeper) => {
@@ -142,8 +151,11 @@ const rules: Readonly<Record<string, Rule | undefined>> = Object.assign(Object.c
   oneOf: (value, schema, deeper) => ('anyOf' in schema ? [] : childList('anyOf')(value, schema, deeper, () => undefined)),
   items: (value, _schema, deeper) => (asArray(value) ? [['prefixItems', (value as unknown[]).map(deeper)]] : [['items', deeper(value)]]),
   additionalProperties: (value, _schema, deeper) => [['additionalProperties', typeof value === 'boolean' ? value : deeper(value)]],
-  const: (value, schema) =>
-    'enum' in schema ? [] : [['enum', [value]], ...(typeof value === 'string' && !('type' in schema) ? ([['type', 'string']] as [string, unknown][]) : [])],
+  const: (value, schema, _deeper, loss) =>
+    'enum' in schema
+      ? []
+      : [...choice([value], schema, loss), ...(typeof value === 'string' && !('type' in schema) ? ([['type', 'string']] as [string, unknown][]) : [])],
+  enum: (value, schema, _deeper, loss) => choice(asArray(value) ?? [], schema, loss),
   exclusiveMinimum: bound('minimum', 'exclusiveMinimum'),
   exclusiveMaximum: bound('maximum', 'exclusiveMaximum'),
   allOf: (_value, _schema, _deeper, loss) => {
