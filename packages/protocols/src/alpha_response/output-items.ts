@@ -2,7 +2,7 @@
 import type { CitedPage } from '../kit/cited-pages.ts';
 import { GrowingText } from '../kit/growing-text.ts';
 import type { JsonObject } from '../kit/read.ts';
-import { readShellArguments } from './local-shell.ts';
+import type { ClientTool } from './client-tools.ts';
 import type { OutputTextPart, RefusalContentPart } from './wire.ts';
 
 /** Prints one event with the next sequence number. */
@@ -217,17 +217,19 @@ export class CustomCallItem implements OutputItem {
   }
 }
 
-/** The caller's own shell: the model's arguments become the action of one item, so it is shown when they are complete. */
-export class ShellCallItem implements OutputItem {
+/** A tool that the caller runs and only this protocol knows: the model's arguments become what one item says, so it is shown when they are complete. */
+export class ClientCallItem implements OutputItem {
   readonly id: string;
   readonly outputIndex: number;
   readonly callId: string;
+  readonly #tool: ClientTool;
   #arguments = '';
 
-  constructor(place: Place, callId: string) {
+  constructor(place: Place, callId: string, tool: ClientTool) {
     this.id = place.id;
     this.outputIndex = place.outputIndex;
     this.callId = callId;
+    this.#tool = tool;
   }
 
   open(print: Print): string {
@@ -241,14 +243,13 @@ export class ShellCallItem implements OutputItem {
 
   /** Arguments that are no JSON were cut: nothing of them is shown, so that no agent runs half a command. */
   close(print: Print, cut: boolean): { text: string; item: JsonObject } {
-    const given = readShellArguments(this.#arguments);
-    const item = this.#item(cut || !given ? 'incomplete' : 'completed', cut ? null : given);
+    const given = cut ? null : this.#tool.readArguments(parseJson(this.#arguments));
+    const item = this.#item(given ? 'completed' : 'incomplete', given);
     return { text: print('response.output_item.done', { output_index: this.outputIndex, item }), item };
   }
 
   #item(status: string, given: JsonObject | null): JsonObject {
-    const action = { type: 'exec', command: [], env: {}, ...given };
-    return { id: this.id, type: 'local_shell_call', status, call_id: this.callId, action };
+    return { id: this.id, type: this.#tool.item, status, call_id: this.callId, ...this.#tool.empty, ...given };
   }
 }
 
@@ -277,11 +278,13 @@ export class RawItem implements OutputItem {
   }
 }
 
-function isJson(text: string): boolean {
+const isJson = (text: string): boolean => parseJson(text) !== undefined;
+
+/** undefined for what is no JSON. */
+function parseJson(text: string): unknown {
   try {
-    JSON.parse(text);
-    return true;
+    return JSON.parse(text) as unknown;
   } catch {
-    return false;
+    return undefined;
   }
 }

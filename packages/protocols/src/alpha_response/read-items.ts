@@ -5,7 +5,7 @@ import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
 import { readProof } from '../kit/proof-mark.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import { readShellCall } from './local-shell.ts';
+import { readClientCall, readClientOutput } from './client-tools.ts';
 import { type ContentPart, readContent } from './read-content.ts';
 import { tellServerItem } from './server-items.ts';
 import { joinNamespace, type ReadTools, readTools } from './tools.ts';
@@ -64,10 +64,6 @@ export class ItemReader {
         return this.#append('assistant', this.#readCall(item, path, 'arguments'));
       case 'custom_tool_call':
         return this.#append('assistant', { ...this.#readCall(item, path, 'input'), custom: true });
-      case 'local_shell_call':
-        return this.#append('assistant', readShellCall(item));
-      case 'local_shell_call_output':
-        return this.#append('user', this.#readResult(item, path));
       case 'function_call_output':
         return this.#append('user', this.#readResult(item, path));
       case 'custom_tool_call_output':
@@ -83,8 +79,18 @@ export class ItemReader {
       case undefined:
         throw invalid(`${path}.type`, 'must be given on an item without a role');
       default:
-        return this.#readServerTool(item, type, path);
+        return this.#readOther(item, type, path);
     }
+  }
+
+  /** Calls and outputs of tools that the caller runs and only this protocol knows, and what its vendor ran. */
+  #readOther(item: JsonObject, type: string, path: string): void {
+    const call = readClientCall(item, type);
+    if (call) return this.#append('assistant', call);
+    const output = readClientOutput(item, type);
+    if (output === undefined) return this.#readServerTool(item, type, path);
+    if (output === null) return this.#append('user', this.#readResult(item, path));
+    this.#append('user', { type: 'tool-result', callId: asString(own(item, 'call_id')) ?? '', ...output });
   }
 
   /** What a tool of the vendor was asked and found, as text; what holds nothing readable is left out. */
@@ -165,7 +171,7 @@ export class ItemReader {
         ? readContent(output, `${path}.output`, this.#losses)
         : [{ type: 'text', text: output === undefined ? '' : JSON.stringify(output) }];
     const content = parts.map((part) => (part.type === 'refusal' ? ({ type: 'text', text: part.text } as const) : part));
-    // The output of a shell names its call by `id`.
+    // The output of the older shell names its call by `id`.
     return { type: 'tool-result', callId: asString(own(item, 'call_id')) ?? asString(own(item, 'id')) ?? '', content };
   }
 

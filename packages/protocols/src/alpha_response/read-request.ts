@@ -48,7 +48,7 @@ export function readRequest(value: unknown, context: ReadRequestContext): ReadRe
   const instructions = readInstructions(body, items);
   items.readInput(own(body, 'input'));
   declareUnsupported(body, losses);
-  const echo: RequestEcho = { fields: echoFields(body), localShell: tools.localShell, namespaced: tools.namespaced };
+  const echo: RequestEcho = { fields: echoFields(body), clientTools: tools.client, namespaced: tools.namespaced };
   const conversation: Conversation = {
     system: [...instructions, ...items.system],
     turns: items.turns,

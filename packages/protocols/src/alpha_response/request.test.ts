@@ -357,6 +357,35 @@ describe('writing', () => {
     expect(fields).toEqual(['tools.strict', 'tools.2']);
   });
 
+  test('tools that the caller runs and only this protocol knows are functions elsewhere, in histories too', () => {
+    const { conversation, losses } = read({
+      tools: [{ type: 'shell' }, { type: 'apply_patch' }, { type: 'shell', environment: { type: 'container_auto' } }],
+      input: [
+        { role: 'user', content: 'go' },
+        { type: 'shell_call', call_id: 'a', status: 'completed', action: { commands: ['ls'], timeout_ms: null, max_output_length: 9 } },
+        { type: 'apply_patch_call', call_id: 'b', status: 'completed', operation: { type: 'delete_file', path: 'x' } },
+        { type: 'shell_call_output', call_id: 'a', output: [{ stdout: 'out', stderr: '', outcome: { type: 'exit', exit_code: 2 } }] },
+        { type: 'apply_patch_call_output', call_id: 'b', status: 'failed', output: 'no such file' },
+      ],
+    });
+    expect(conversation.tools.map(({ type, name }) => [type, name])).toEqual([
+      ['function', 'shell'],
+      ['function', 'apply_patch'],
+      ['server', 'shell'],
+    ]);
+    expect(conversation.turns.slice(1)).toEqual([
+      assistant(
+        { type: 'tool-call', id: 'a', name: 'shell', arguments: '{"commands":["ls"],"max_output_length":9}' },
+        { type: 'tool-call', id: 'b', name: 'apply_patch', arguments: '{"type":"delete_file","path":"x"}' },
+      ),
+      user(
+        { type: 'tool-result', callId: 'a', content: [text('out\n[exit code 2]')] },
+        { type: 'tool-result', callId: 'b', content: [text('no such file')], isError: true },
+      ),
+    ]);
+    expect(losses.map(({ field }) => field)).toEqual(['tools.client']);
+  });
+
   test('the grammar of a free-text tool comes over from chat completions', () => {
     const raw = { type: 'custom', custom: { name: 'c', format: { type: 'grammar', grammar: { syntax: 'regex', definition: 'x' } } } };
     expect(write({ tools: [{ type: 'custom', name: 'c', raw, rawProtocol: 'alpha' }] }).body['tools']).toEqual([

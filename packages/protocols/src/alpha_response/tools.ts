@@ -5,7 +5,7 @@ import type { Losses } from '../kit/losses.ts';
 import { objectParameters } from '../kit/object-parameters.ts';
 import { asArray, asBoolean, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
-import { shellName, shellTool } from './local-shell.ts';
+import { type ClientTool, findClientTool } from './client-tools.ts';
 
 const protocol = 'alpha_response';
 
@@ -13,12 +13,12 @@ export interface ReadTools {
   tools: Tool[];
   /** Names of `tools`, whose first bearer counts. */
   names: Set<string>;
-  /** The caller's own shell was among them. */
-  localShell: boolean;
+  /** Those that the caller runs and only this protocol knows, by name. */
+  client: Map<string, ClientTool>;
   namespaced: Map<string, { namespace: string; name: string }>;
 }
 
-export const noTools = (): ReadTools => ({ tools: [], names: new Set(), localShell: false, namespaced: new Map() });
+export const noTools = (): ReadTools => ({ tools: [], names: new Set(), client: new Map(), namespaced: new Map() });
 
 /** A namespaced tool's name where there are no namespaces. */
 export const joinNamespace = (namespace: string, name: string): string => (namespace.endsWith('__') ? `${namespace}${name}` : `${namespace}__${name}`);
@@ -42,6 +42,8 @@ export function declareToolLosses(value: unknown, losses: Losses): void {
   for (const tool of asArray(value) ?? []) {
     if (own(tool, 'type') === 'namespace') declareToolLosses(own(tool, 'tools'), losses);
     if (own(tool, 'defer_loading') === true) losses.add('tools.defer_loading', 'emulated', 'All tools are offered at once.');
+    if (findClientTool(asObject(tool) ?? {}))
+      losses.add('tools.client', 'emulated', 'A tool that only its vendor’s models know by heart was told as a function.');
     if (own(tool, 'async') === true) losses.add('tools.async', 'dropped', 'The model waits for the results of its calls.');
     if (own(tool, 'output_schema') !== undefined) losses.add('tools.output_schema', 'dropped', 'What a tool answers is not described elsewhere.');
     if (asArray(own(tool, 'allowed_callers'))?.some((caller) => caller !== 'direct'))
@@ -55,9 +57,10 @@ function readTool(entry: unknown, path: string, into: ReadTools): Tool[] {
   if (!raw || type === undefined) throw invalid(`${path}.type`, 'must be a string');
   if (type === 'function') return [readFunction(raw, path)];
   if (type === 'custom') return [readCustom(raw, path)];
-  if (type === shellName) {
-    into.localShell = true;
-    return [shellTool];
+  const client = findClientTool(raw);
+  if (client) {
+    if (!into.names.has(client.tool.name)) into.client.set(client.tool.name, client);
+    return [client.tool];
   }
   if (type === 'namespace') return readNamespace(raw, path, into);
   return [{ type: 'server', name: asString(own(raw, 'name')) ?? asString(own(raw, 'server_label')) ?? type, raw, rawProtocol: protocol }];

@@ -1,5 +1,6 @@
 /** The shapes this folder prints on a Responses wire, and what its reader puts aside for its writer. What it reads is untrusted and goes through `kit/read.ts`. */
 import type { JsonObject } from '../kit/read.ts';
+import type { ClientTool } from './client-tools.ts';
 
 export interface OutputTextPart {
   type: 'output_text';
@@ -25,8 +26,8 @@ export interface WireUsage {
 export interface RequestEcho {
   /** Request fields that every response object repeats, since clients read their configuration from it. */
   fields: JsonObject;
-  /** The caller runs its own shell: calls of that name become items of their own kind. */
-  localShell: boolean;
+  /** Tools that the caller runs and only this protocol knows, by name: their calls become items of their own kinds. */
+  clientTools: ReadonlyMap<string, ClientTool>;
   /** Name as sent upstream → the namespace and name the caller gave. */
   namespaced: ReadonlyMap<string, { namespace: string; name: string }>;
 }

@@ -178,6 +178,21 @@ describe('stream', () => {
     expect(cut.types).not.toContain('response.custom_tool_call_input.done');
   });
 
+  test('patches and the newer shell of the caller: what a model wrote becomes an item of its own kind, and what was cut runs nothing', () => {
+    const echo = echoOf({ tools: [{ type: 'shell', environment: { type: 'local' } }, { type: 'apply_patch' }] });
+    const item = (name: string, given: string, reason: 'tool-calls' | 'length') =>
+      (own(write([start, ...block(0, call('a', name), [given]), ...ending(reason)], echo).last, 'output') as unknown[])[0];
+    expect(item('shell', '{"commands":["ls","pwd"],"timeout_ms":5}', 'tool-calls')).toMatchObject({
+      ...{ type: 'shell_call', call_id: 'a', status: 'completed', environment: { type: 'local' } },
+      action: { commands: ['ls', 'pwd'], timeout_ms: 5, max_output_length: null },
+    });
+    expect(item('apply_patch', '{"type":"create_file","path":"a.ts","diff":"+x"}', 'tool-calls')).toMatchObject({
+      ...{ type: 'apply_patch_call', call_id: 'a', status: 'completed', operation: { type: 'create_file', path: 'a.ts', diff: '+x' } },
+    });
+    expect(item('shell', '{"commands":["rm', 'length')).toMatchObject({ status: 'incomplete', action: { commands: [] } });
+    expect(item('apply_patch', '{"type":"delete_file","pa', 'length')).toMatchObject({ status: 'incomplete', operation: { path: '' } });
+  });
+
   test("the caller's own shell: the arguments become one action, and a cut one runs nothing", () => {
     const echo = echoOf({ tools: [{ type: 'local_shell' }] });
     const run = (text: string, reason: 'tool-calls' | 'length' = 'tool-calls') =>

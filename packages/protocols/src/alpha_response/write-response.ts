@@ -8,8 +8,7 @@ import { markProof, type ProofOwner } from '../kit/proof-mark.ts';
 import { asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
-import { shellName } from './local-shell.ts';
-import { CallItem, CustomCallItem, MessageItem, type OutputItem, type Print, RawItem, ReasoningItem, ShellCallItem } from './output-items.ts';
+import { CallItem, ClientCallItem, CustomCallItem, MessageItem, type OutputItem, type Print, RawItem, ReasoningItem } from './output-items.ts';
 import { tiersWritten } from './service-tiers.ts';
 import { writeEnding } from './stop-reasons.ts';
 import { writeProbabilities } from './token-probabilities.ts';
@@ -138,7 +137,8 @@ export class ResponseWriter implements ReplyWriter {
     const callId = this.#callId(block.id);
     const named: JsonObject = this.#echo?.namespaced.get(block.name) ? { ...this.#echo.namespaced.get(block.name) } : { name: block.name };
     if (block.custom) return new CustomCallItem(this.#place('ctc_'), callId, named);
-    if (this.#echo?.localShell && block.name === shellName) return new ShellCallItem(this.#place('lsh_'), callId);
+    const client = this.#echo?.clientTools.get(block.name);
+    if (client) return new ClientCallItem(this.#place(client.prefix), callId, client);
     return new CallItem(this.#place('fc_'), callId, named);
   }
 
@@ -232,7 +232,7 @@ export class ResponseWriter implements ReplyWriter {
 
   /** A reasoning item without text, right behind what it vouches for. */
   #carry(owner: OutputItem, proof: string): string {
-    const called = owner instanceof CallItem || owner instanceof CustomCallItem || owner instanceof ShellCallItem;
+    const called = owner instanceof CallItem || owner instanceof CustomCallItem || owner instanceof ClientCallItem;
     const item = new ReasoningItem(this.#place('rs_'), this.#mark(proof, called ? { kind: 'call', callId: owner.callId } : { kind: 'text' }));
     const opened = item.open(this.#print);
     const closed = item.close(this.#print, false);
