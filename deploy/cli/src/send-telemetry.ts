@@ -24,7 +24,7 @@ export async function startSending({ telemetry }: Config, name: string, { logger
       headers,
       compression,
       timeoutMs,
-      traces: telemetry.traces === 'otlp' ? { sampler: telemetry.sampler, share: telemetry.samplerArg } : null,
+      traces: telemetry.traces === 'otlp' ? { sampler: telemetry.sampler, share: telemetry.samplerArg, batchEveryMs: telemetry.batchEveryMs } : null,
       metrics: telemetry.metrics === 'otlp' ? { everyMs: telemetry.metricIntervalMs } : null,
       resource: [
         ['service.name', name === 'gateway' ? 'model-gateway' : `model-gateway-${name}`],

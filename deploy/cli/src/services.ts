@@ -25,8 +25,8 @@ export const serviceFactories = {
       attempts: parts.attempts(),
       announcePassword: parts.announcePassword,
     }),
-  router: ({ bus, catalog, config }: Parts): Service => createRouter({ bus, catalog: catalog(), config: config.router }),
-  translator: ({ bus, catalog, outbound, clientUrls, keyring, logger, redactor, state, pressure, config: { edge, translator } }: Parts): Service =>
+  router: ({ bus, catalog, config, tracer }: Parts): Service => createRouter({ bus, catalog: catalog(), config: config.router, tracer }),
+  translator: ({ bus, catalog, outbound, clientUrls, keyring, logger, redactor, tracer, state, pressure, config: { edge, translator } }: Parts): Service =>
     createTranslator({
       bus,
       catalog: catalog(),
@@ -35,6 +35,7 @@ export const serviceFactories = {
       keyring: keyring(),
       logger,
       redactor,
+      tracer,
       state: state(),
       pressure: pressure(),
       leaveMs: edge.lameDuckMs + edge.drainMs,
@@ -43,8 +44,8 @@ export const serviceFactories = {
       maxHops: translator.maxHops,
     }),
   'script-runner': ({ bus, catalog, config, logger }: Parts): Service => createScriptRunner({ bus, catalog: catalog(), config: config.scriptRunner, logger }),
-  edge: ({ bus, catalog, config, logger, metrics, state, priceOf, pressure }: Parts): Edge =>
-    createEdge({ bus, catalog: catalog(), config: config.edge, logger, metrics, state: state(), priceOf, pressure: pressure() }),
+  edge: ({ bus, catalog, config, logger, metrics, tracer, state, priceOf, pressure }: Parts): Edge =>
+    createEdge({ bus, catalog: catalog(), config: config.edge, logger, metrics, tracer, state: state(), priceOf, pressure: pressure() }),
 } as const;
 
 export type ServiceName = keyof typeof serviceFactories;

@@ -114,6 +114,11 @@ export const variables = {
       says: "Which requests are traced. `parentbased_…`: those that a caller's `traceparent` marks as sampled, none that it marks as not, and of the others as the rest of the word says.",
     }),
     samplerArg: variable(fraction, { env: 'OTEL_TRACES_SAMPLER_ARG', fallback: 0.01, says: 'The share of requests that `traceidratio` traces.' }),
+    batchEveryMs: variable(wholeNumber(10, 600_000), {
+      env: 'OTEL_BSP_SCHEDULE_DELAY',
+      fallback: 2000,
+      says: 'Milliseconds for which spans are gathered before they are sent; 512 of them go at once.',
+    }),
     serviceName: variable(text(256), {
       env: 'OTEL_SERVICE_NAME',
       fallback: null,

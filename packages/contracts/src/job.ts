@@ -37,6 +37,8 @@ export interface Job {
   deadlineMs: number;
   /** Time between arrival and this job, for the row. */
   queueMs: number;
+  /** The span of the edge, where the request is traced. */
+  traceparent?: string;
   /** The tail tells what was sent upstream: for the gateway's own test calls alone. */
   trace?: true;
   /** What the edge's one scan found in the body; saves others of a large one. */

@@ -22,6 +22,8 @@ export interface PlanRequest {
   owner?: string;
   /** The gateway's own call, chosen by an admin: hidden names resolve too. */
   internal?: true;
+  /** The span that asks, where the request is traced. */
+  traceparent?: string;
   /** Routes already left behind in this request (switch-route, useModel), and how many times it was sent on. */
   exclude?: string[];
   hops?: number;

@@ -20,8 +20,8 @@ export interface SendingOptions {
   compression: 'none' | 'gzip';
   /** For a batch, with what is tried again. */
   timeoutMs: number;
-  /** null: no traces. `share`: for the samplers that take one. */
-  traces: { sampler: SamplerName; share: number } | null;
+  /** null: no traces. `share`: for the samplers that take one; `batchEveryMs`: how long spans are gathered, unless they are many. */
+  traces: { sampler: SamplerName; share: number; batchEveryMs: number } | null;
   /** null: no metrics. */
   metrics: { everyMs: number } | null;
   /** Who speaks (`service.name` and the like); of a name that comes twice the last stands. */
@@ -43,7 +43,6 @@ export interface SendingParts {
 /** Spans that may wait for the collector; beyond it they are lost. */
 const mostWaiting = 2048;
 const batchSize = 512;
-const batchEveryMs = 2000;
 /** Batches on their way at once: all that may wait, and one more. */
 const mostUnderway = 1 + mostWaiting / batchSize;
 
@@ -107,7 +106,7 @@ const loadOtlp = () => Promise.all([import('@opentelemetry/otlp-exporter-base/no
 
 async function startTraces(
   { protocol, timeoutMs }: SendingOptions,
-  { sampler, share }: NonNullable<SendingOptions['traces']>,
+  { sampler, share, batchEveryMs }: NonNullable<SendingOptions['traces']>,
   resource: Resource,
   way: Way,
   heardBy: HeardBy,

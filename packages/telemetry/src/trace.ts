@@ -140,3 +140,6 @@ function timeOf(at: number, clock: number): [number, number] {
   const seconds = Math.floor(ms / 1000);
   return [seconds, Math.min(999_999_999, Math.round((ms - seconds * 1000) * 1e6))];
 }
+
+/** For the log lines of a request: from them to its trace. */
+export const traceFields = (span: Span | undefined): { trace_id: string } | undefined => span && { trace_id: span.traceId };

@@ -29,7 +29,7 @@ async function start(options: Partial<SendingOptions> = {}, numbers = metrics())
       headers: [],
       compression: 'none',
       timeoutMs: 500,
-      traces: { sampler: 'always_on', share: 1 },
+      traces: { sampler: 'always_on', share: 1, batchEveryMs: 2000 },
       metrics: null,
       resource: [
         ['service.name', 'model-gateway-test'],
@@ -87,7 +87,7 @@ describe('traces', () => {
   });
 
   test('garbage begins a trace of its own, and what is not sampled asks for nothing', async () => {
-    const tracer = tracerOf(await start({ traces: { sampler: 'parentbased_always_on', share: 1 } }));
+    const tracer = tracerOf(await start({ traces: { sampler: 'parentbased_always_on', share: 1, batchEveryMs: 2000 } }));
     const span = tracer.enter('00-xyz', () => ({ name: 'a', role: 'server' }));
     expect(span?.traceId).toMatch(/^[0-9a-f]{32}$/);
     span?.end();

@@ -19,10 +19,12 @@ import type { DoorMatch, Headers } from './http/doors.ts';
 import { type HeldBody, readBody } from './http/read-body.ts';
 import { answerModels, modelsTag } from './models/models.ts';
 import { Reply } from './reply/reply.ts';
+import { beginSpan } from './request-span.ts';
 import type { Room } from './room.ts';
 
 /** Never rejects: whatever happens, the caller gets an answer in the door's own shape. */
-export async function call(request: IncomingMessage, response: ServerResponse, { door, match }: DoorMatch, query: URLSearchParams, room: Room): Promise<void> {
+export async function call(request: IncomingMessage, response: ServerResponse, found: DoorMatch, query: URLSearchParams, room: Room): Promise<void> {
+  const { door, match } = found;
   const exchange = new Exchange(request, response, door, mintRequestId(), room);
   try {
     const entering = room.capacity.enter();
@@ -34,6 +36,7 @@ export async function call(request: IncomingMessage, response: ServerResponse, {
     const snapshot = currentSnapshot(room);
     const principal = authenticate(request, query, snapshot, exchange.startedAt);
     exchange.principal = principal;
+    if (room.tracer) exchange.span = beginSpan(exchange, found, principal, room.tracer);
     const limitingKey = room.rateLimits.admitKey(principal);
     if (limitingKey) await limitingKey;
     if (!headersAllowed(principal.group.header_acl, request.headers as Headers)) throw new GatewayError('header_denied');
@@ -181,6 +184,7 @@ async function askRouter(exchange: Exchange, snapshot: Snapshot, principal: Prin
     operation: exchange.operation,
     stream: wanted.stream !== 'whole',
     ...(owner !== null && { owner }),
+    ...(exchange.span && { traceparent: exchange.span.traceparent }),
   });
   room.plans.keep(principal.key.name, wanted.model, plan, exchange.startedAt);
   return plan;
@@ -214,6 +218,7 @@ function openTranslator(exchange: Exchange, principal: Principal, wanted: Wanted
         deadlineMs,
         queueMs: exchange.elapsedMs(),
         places: wanted.places,
+        ...(exchange.span && { traceparent: exchange.span.traceparent }),
       },
       reply,
       { body: body.bytes, deadlineMs },

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation, RequestRow } from '@model-gateway/contracts';
 import { errorCodes, type GatewayError } from '@model-gateway/errors';
 import type { ClientError } from '@model-gateway/protocols';
+import { type Span, traceFields } from '@model-gateway/telemetry';
 import type { Reservation } from './admission/budgets.ts';
 import type { Slot } from './admission/capacity.ts';
 import { credentialsOf, type Principal } from './admission/credentials.ts';
@@ -12,6 +13,7 @@ import type { Door, Headers } from './http/doors.ts';
 import { linger } from './http/linger.ts';
 import type { HeldBody } from './http/read-body.ts';
 import { completeError } from './reply/complete-error.ts';
+import { endSpan } from './request-span.ts';
 import type { Room } from './room.ts';
 
 const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
@@ -52,6 +54,8 @@ export class Exchange {
   /** What is given back when the connection is done with this exchange. */
   slot: Slot | undefined;
   body: HeldBody | undefined;
+  /** Where the request is traced. */
+  span: Span | undefined;
   /** For a key group that keeps bodies. */
   capture: BodyCapture | undefined;
   /** Where the caller keeps a list of models and wants to hear when it changes. */
@@ -188,7 +192,7 @@ export class Exchange {
   /** The edge says no, before or instead of the translator: answer and row. */
   refuse(error: GatewayError): void {
     const status = this.left ? 499 : error.status;
-    if (error.code === 'internal') this.#room.logger.error({ request: this.id, error: error.cause ?? error }, 'defect in the edge');
+    if (error.code === 'internal') this.#room.logger.error({ request: this.id, ...traceFields(this.span), error: error.cause ?? error }, 'defect in the edge');
     this.writeError(error);
     this.tellRow(this.row(status, this.left ? 'client_gone' : error.code));
   }
@@ -202,6 +206,7 @@ export class Exchange {
     this.#room.meters.finished(row);
     this.#room.rows.tell(row, settled);
     if (this.capture) this.#handBodies(this.capture, row);
+    if (this.span) endSpan(this.span, row);
   }
 
   #handBodies(capture: BodyCapture, row: RequestRow): void {

@@ -7,7 +7,7 @@ import type { PriceOf } from '@model-gateway/pricing';
 import { Roster } from '@model-gateway/roster';
 import { createMinter, type Health, listen, type Pressure, type Service } from '@model-gateway/service';
 import type { SharedState } from '@model-gateway/shared-state';
-import type { Logger, Metrics } from '@model-gateway/telemetry';
+import type { Logger, Metrics, Tracer } from '@model-gateway/telemetry';
 import { BudgetDesk } from './admission/budgets.ts';
 import { Capacity } from './admission/capacity.ts';
 import { createClientAddress } from './admission/client-address.ts';
@@ -38,6 +38,8 @@ export interface EdgeDeps {
   priceOf: PriceOf;
   /** How near the process is to its end. Stopping leaves it be. */
   pressure: Pressure;
+  /** Absent: no request is traced. */
+  tracer?: Tracer | undefined;
 }
 
 export interface Edge extends Service {
@@ -57,6 +59,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   const violations = new Violations({ bus, logger, mintId });
   const room: Room = {
     ...deps,
+    tracer: deps.tracer,
     violations,
     capacity,
     rateLimits,

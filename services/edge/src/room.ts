@@ -3,7 +3,7 @@ import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { EdgeConfig } from '@model-gateway/config';
 import type { Roster } from '@model-gateway/roster';
 import type { Pressure } from '@model-gateway/service';
-import type { Logger, Metrics } from '@model-gateway/telemetry';
+import type { Logger, Metrics, Tracer } from '@model-gateway/telemetry';
 import type { BudgetDesk } from './admission/budgets.ts';
 import type { Capacity } from './admission/capacity.ts';
 import type { ClientAddress } from './admission/client-address.ts';
@@ -27,6 +27,8 @@ export interface Room {
   logger: Logger;
   metrics: Metrics;
   meters: EdgeMeters;
+  /** undefined: no request is traced. */
+  tracer: Tracer | undefined;
   capacity: Capacity;
   rateLimits: RateLimits;
   budgets: BudgetDesk;

@@ -9,11 +9,14 @@ import { GatewayError } from '@model-gateway/errors';
 import { buildPlan, explainBalancer, explainRoute, type FindOwner, RoutingState } from '@model-gateway/routing';
 import type { Service } from '@model-gateway/service';
 import { accountOf, ownerTag } from '@model-gateway/signatures';
+import type { Tracer } from '@model-gateway/telemetry';
+import { beginSpan, tracePlan } from './traced-plan.ts';
 
 export interface RouterDeps {
   bus: Bus;
   catalog: CatalogWatcher;
   config: RouterConfig;
+  tracer?: Tracer | undefined;
   /** Between 0 and 1. */
   random?: () => number;
   /** A monotonic clock in ms. */
@@ -28,7 +31,7 @@ const ownerFinder =
   (model, upstream) =>
     upstream.api_keys.findIndex((key) => ownerTag(upstream.id, accountOf(key), model.name) === owner);
 
-export function createRouter({ bus, catalog, config, random = Math.random, now = () => performance.now() }: RouterDeps): Service {
+export function createRouter({ bus, catalog, config, tracer, random = Math.random, now = () => performance.now() }: RouterDeps): Service {
   const state = new RoutingState({ bindings: { ttlMs: config.keyBindingTtlMs }, random });
   const doors: Disposable[] = [];
   let current: Snapshot | null = null;
@@ -43,12 +46,17 @@ export function createRouter({ bus, catalog, config, random = Math.random, now =
     current = snapshot;
   };
   /** The newest revision is at hand: only another one is waited for. */
-  const plan = (request: PlanRequest): Plan | Promise<Plan> => {
+  const planned = (request: PlanRequest): Plan | Promise<Plan> => {
     const snapshot = catalog.at(request.revision);
     const findOwner = request.owner === undefined ? undefined : ownerFinder(request.owner);
     return snapshot instanceof Promise
       ? snapshot.then((found) => buildPlan(found, request, { state, now: now(), findOwner }))
       : buildPlan(snapshot, request, { state, now: now(), findOwner });
+  };
+
+  const plan = (request: PlanRequest): Plan | Promise<Plan> => {
+    const span = beginSpan(request, tracer);
+    return span ? tracePlan(span, () => planned(request)) : planned(request);
   };
 
   const nodesOf = async (name: string, revision: number) => {

@@ -4,6 +4,7 @@ import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import { type KnownPlaces, type Need, type Projected, type Projection, RepeatedKey } from '@model-gateway/json';
 import { type ClientDoor, findProtocol, questionsOf, type ReadRequest } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
+import type { Span } from '@model-gateway/telemetry';
 import type { AttemptWatch } from './attempt/outcomes.ts';
 import type { FetchedFile } from './media/fetch-url.ts';
 import { Meter } from './meter.ts';
@@ -79,6 +80,8 @@ export class Call {
   sentBody: Buffer | null = null;
   /** Hears when the attempt under way brings content. */
   watch: AttemptWatch | null = null;
+  /** Of this run, where the request is traced. */
+  span: Span | undefined;
   upstream: string | null = null;
   upstreamModelId: string | null = null;
   upstreamProtocol: ProtocolId | null = null;
@@ -116,6 +119,11 @@ export class Call {
   /** Milliseconds since the caller's request arrived at the edge. */
   elapsedMs(): number {
     return Math.round(this.job.queueMs + performance.now() - this.#arrived);
+  }
+
+  /** By `performance.now()`, of what `elapsedMs` gave. */
+  momentOf(elapsedMs: number): number {
+    return this.#arrived + elapsedMs - this.job.queueMs;
   }
 
   /** Another body in the caller's protocol stands for the caller's on the present route; null: what stood there before this route was tried. */

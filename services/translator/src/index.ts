@@ -8,7 +8,7 @@ import type { Keyring } from '@model-gateway/secrets';
 import type { Pressure, Service } from '@model-gateway/service';
 import { createMinter } from '@model-gateway/service';
 import type { SharedState } from '@model-gateway/shared-state';
-import type { Logger, Redactor } from '@model-gateway/telemetry';
+import type { Logger, Redactor, Tracer } from '@model-gateway/telemetry';
 import { type DrainOptions, Drains } from './attempt/drains.ts';
 import { createOutcomeTeller } from './attempt/outcomes.ts';
 import { RefusedFlags } from './attempt/refused-flags.ts';
@@ -42,6 +42,8 @@ export interface TranslatorDeps {
   maxHops: number;
   /** How near the process is to its end. Stopping leaves it be. */
   pressure: Pressure;
+  /** Absent: no request is traced. */
+  tracer?: Tracer | undefined;
 }
 
 const mebibyte = 1024 * 1024;
@@ -50,6 +52,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
   const counter = createTokenCounter();
   const room: Room = {
     ...deps,
+    tracer: deps.tracer,
     clientUrls: deps.clientUrls ?? null,
     counter,
     running: new Roster(),

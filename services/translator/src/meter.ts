@@ -1,6 +1,6 @@
 /** Counts what a reply used: the upstream's own figures where it gave them, an estimate from the text where it did not. */
 import { noUsage, type Usage, type UsageSource } from '@model-gateway/contracts';
-import type { ChatEvent, DeltaEvent } from '@model-gateway/protocols';
+import type { ChatEvent, DeltaEvent, FinishReason } from '@model-gateway/protocols';
 
 /** Bytes of text to a token: close enough across vendors for what was never counted, and always flagged. */
 const bytesPerToken = 4;
@@ -11,6 +11,8 @@ export class Meter {
   #guessed = false;
   #outputChars = 0;
   #reasoningChars = 0;
+  /** Why the reply ended; null while that is not known. */
+  finish: FinishReason | null = null;
 
   see(events: readonly ChatEvent[]): void {
     for (const event of events) {
@@ -19,7 +21,7 @@ export class Meter {
       else if (event.type === 'usage') {
         this.#usage = event.usage;
         this.#guessed = event.estimated === true;
-      }
+      } else if (event.type === 'finish') this.finish = event.reason;
     }
   }
 
@@ -41,6 +43,7 @@ export class Meter {
     this.#guessed = false;
     this.#outputChars = 0;
     this.#reasoningChars = 0;
+    this.finish = null;
   }
 
   /** What is known so far; undefined when nothing was metered. */

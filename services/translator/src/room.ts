@@ -5,7 +5,7 @@ import type { Egress, Outbound } from '@model-gateway/outbound';
 import type { Roster } from '@model-gateway/roster';
 import type { DerivedKey, Keyring } from '@model-gateway/secrets';
 import type { Pressure } from '@model-gateway/service';
-import type { Logger, Redactor } from '@model-gateway/telemetry';
+import type { Logger, Redactor, Tracer } from '@model-gateway/telemetry';
 import type { Drains } from './attempt/drains.ts';
 import type { OutcomeTeller } from './attempt/outcomes.ts';
 import type { RefusedFlags } from './attempt/refused-flags.ts';
@@ -27,6 +27,8 @@ export interface Room {
   envelopeKeys: { sealing: DerivedKey; opening: readonly DerivedKey[] };
   logger: Logger;
   redactor: Redactor;
+  /** undefined: no request is traced. */
+  tracer: Tracer | undefined;
   /** Runs under way, for the end of a drain. */
   running: Roster<ReplySink>;
   /** How near the process is to its end. */

@@ -3,12 +3,14 @@ import type { ServerStream } from '@model-gateway/bus';
 import type { Job, ReplyTail, RequestRow } from '@model-gateway/contracts';
 import { type ErrorCode, errorCodes, GatewayError, toGatewayError } from '@model-gateway/errors';
 import { takenAnyway } from '@model-gateway/service';
+import { traceFields } from '@model-gateway/telemetry';
 import { walkAttempts } from './attempt/walk-attempts.ts';
 import { Call } from './call.ts';
 import { countTokens } from './count-tokens/count-tokens.ts';
 import { receiptHeaders } from './receipt.ts';
 import { ReplySink } from './reply-sink.ts';
 import type { Room } from './room.ts';
+import { beginRun, endRun } from './spans.ts';
 
 type Stream = ServerStream<'translator.run'>;
 
@@ -23,6 +25,7 @@ export function serveRun(job: Job, body: Uint8Array, stream: Stream, room: Room)
 /** Every way out leaves a tail with its row, or the row alone when the caller has left. */
 async function run(job: Job, body: Uint8Array, stream: Stream, room: Room): Promise<void> {
   const call = new Call(job, body);
+  if (job.traceparent !== undefined) call.span = beginRun(job, room.tracer);
   const sink = new ReplySink(stream, call);
   room.running.add(sink);
   try {
@@ -46,7 +49,7 @@ function refuseUnderPressure({ stream }: Job, { pressure, running }: Room): void
 function finish(call: Call, sink: ReplySink, stream: Stream, room: Room): void {
   if (call.cancelled !== null) return tellOwnRow(call, sink, room, true);
   // Counting uses no tokens.
-  const tail = { row: call.row(200, null, call.job.operation !== 'count-tokens'), ...traceOf(call, room) };
+  const tail = { row: rowOf(call, 200, null, call.job.operation !== 'count-tokens'), ...traceOf(call, room) };
   const body = sink.wholeBody;
   keepUntilSettled(stream, tail.row, room);
   if (body)
@@ -60,14 +63,23 @@ function finish(call: Call, sink: ReplySink, stream: Stream, room: Room): void {
 
 function fail(call: Call, sink: ReplySink, stream: Stream, room: Room, cause: unknown): void {
   const error = toGatewayError(cause);
-  if (error.code === 'internal') room.logger.error({ request: call.job.id, error: error.cause ?? error }, 'defect in the translator');
-  else if (error.cause) room.logger.info({ request: call.job.id, upstream: call.upstream, code: error.code, error: error.cause }, 'request failed');
+  if (error.code === 'internal')
+    room.logger.error({ request: call.job.id, ...traceFields(call.span), error: error.cause ?? error }, 'defect in the translator');
+  else if (error.cause)
+    room.logger.info({ request: call.job.id, ...traceFields(call.span), upstream: call.upstream, code: error.code, error: error.cause }, 'request failed');
   if (call.cancelled !== null) return tellOwnRow(call, sink, room, false);
-  const row = call.row(sink.committed ? 200 : error.status, error.code, false);
+  const row = rowOf(call, sink.committed ? 200 : error.status, error.code, false);
   keepUntilSettled(stream, row, room);
   // What the ending of a stream tells its caller are the figures of the row.
   const { tokens, source } = call.meter.settle(false, call.body.length);
   stream.tail({ row, error: error.toWire(), ...(source !== null && { usage: tokens }), ...traceOf(call, room) });
+}
+
+/** The finished row, with which the run's span ends. */
+function rowOf(call: Call, status: number, errorCode: string | null, complete: boolean): RequestRow {
+  const row = call.row(status, errorCode, complete);
+  if (call.span) endRun(call.span, row);
+  return row;
 }
 
 /** An admin who tests a model reads what was sent, without credentials and within bounds. */
@@ -95,7 +107,7 @@ function tellOwnRow(call: Call, sink: ReplySink, room: Room, complete: boolean):
   const code = endings.get(call.cancelled) ?? 'service_lost';
   // The edge that gave up, or died, is not a caller who left: that one has its own status even after content.
   const status = sink.committed && code !== 'client_gone' ? 200 : errorCodes[code].status;
-  tellRow(call.row(status, code, complete && call.job.operation !== 'count-tokens'), room);
+  tellRow(rowOf(call, status, code, complete && call.job.operation !== 'count-tokens'), room);
 }
 
 function tellRow(row: RequestRow, room: Room): void {

@@ -27,6 +27,7 @@ export async function sendOn(call: Call, from: Route, model: string, room: Room)
       internal: true,
       exclude: [...call.routes, from.model.name],
       hops,
+      ...(call.span && { traceparent: call.span.traceparent }),
     })
     .catch((error: unknown) => {
       throw withoutName(error);

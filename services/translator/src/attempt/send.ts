@@ -315,10 +315,21 @@ class Attempt {
     const usage = upstream.finishedUsage?.(json);
     if (!usage) return false;
     this.#call.meter.count(usage);
+    if (this.#call.span) this.#noteFinish(json);
     this.#call.markContent();
     this.#deliver(bytes, json, noEvents);
     this.#settle({ fault: null, committed: true, status: this.#status });
     return true;
+  }
+
+  /** For its span alone: what passes is not read otherwise, and what cannot be read passes all the same. */
+  #noteFinish(json: unknown): void {
+    try {
+      const finish = this.#prepared.upstream.readWhole(json, this.#prepared.route.target).find((event) => event.type === 'finish');
+      this.#call.meter.finish = finish?.reason ?? null;
+    } catch {
+      this.#call.meter.finish = null;
+    }
   }
 
   #unreadable(error: unknown): void {

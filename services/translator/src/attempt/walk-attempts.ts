@@ -1,5 +1,5 @@
 /** The one attempt loop: keys of a node, then the next node, until one answers or nothing is left that may be tried. */
-import type { PlannedNode, Snapshot } from '@model-gateway/contracts';
+import type { AttemptRecord, PlannedNode, Snapshot } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
@@ -10,6 +10,7 @@ import { type Prepared, prepare } from '../prepare.ts';
 import { strictRefusal } from '../receipt.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
+import { beginAttempt, endAttempt } from '../spans.ts';
 import { admit } from './admit.ts';
 import { AttemptPath } from './attempt-path.ts';
 import { faultToError, healthSign, nextStep, refusesKey, wasUnreached } from './classify.ts';
@@ -162,6 +163,7 @@ async function attempt(
   const began = performance.now();
   const watch = room.outcomes.begin(prepared.route, node, call.plan.balanced);
   call.watch = watch;
+  const span = call.span && beginAttempt(call.span, call, prepared);
   let end: AttemptEnd;
   try {
     end = await sendAttempt(call, prepared, sink, room, lease);
@@ -171,13 +173,15 @@ async function attempt(
     end = unreadableKey(error);
   }
   call.watch = null;
-  call.attempts.push({
+  const record: AttemptRecord = {
     upstream: prepared.route.upstream.name,
     key_index: planned.keyIndex,
     status: end.status,
     error_code: end.fault ? faultName(end.fault, room) : null,
     duration_ms: Math.round(performance.now() - began),
-  });
+  };
+  call.attempts.push(record);
+  if (span) endAttempt(span, call, record, began, end.fault === null);
   // A caller who left, or a process that leaves, says nothing of the upstream.
   if (end.fault && call.cancelled === null && call.interrupted === null) {
     const sign = healthSign(end.fault);

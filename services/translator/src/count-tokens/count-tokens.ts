@@ -1,4 +1,5 @@
 /** Counts a request's tokens: by the upstream's own counter where it has one and may be asked, else by tiktoken. Never fails for want of a counter. */
+import type { AttemptRecord } from '@model-gateway/contracts';
 import { type Conversation, findProtocol } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
 import { sendOn } from '../attempt/send-on.ts';
@@ -7,6 +8,7 @@ import { chooseRoute } from '../prepare/order.ts';
 import { prepare } from '../prepare.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
+import { beginAttempt, endAttempt } from '../spans.ts';
 import { sendCount } from './ask-upstream.ts';
 import { conversationText, mediaTokens } from './conversation-text.ts';
 
@@ -57,14 +59,17 @@ async function askUpstream(call: Call, route: Route, keyIndex: number, sink: Rep
   // A whole endpoint that tells of no counter beside it would write a reply.
   if (route.target.directPath && isSamePlace(prepared.request.url, route.target.baseUrl)) return null;
   const began = performance.now();
+  const span = call.span && beginAttempt(call.span, call, prepared);
   const answer = await sendCount(call, prepared, sink, room);
-  call.attempts.push({
+  const record: AttemptRecord = {
     upstream: route.upstream.name,
     key_index: keyIndex,
     status: answer.status,
     error_code: answer.tokens === null ? 'no_count' : null,
     duration_ms: Math.round(performance.now() - began),
-  });
+  };
+  call.attempts.push(record);
+  if (span) endAttempt(span, call, record, began, false);
   return answer.tokens;
 }
 

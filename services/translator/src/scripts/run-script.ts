@@ -5,6 +5,7 @@ import { applyEdits, asBuffer, decodeJsonString, replaceRanges, scanBody } from 
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { Room } from '../room.ts';
+import { traceScript } from '../spans.ts';
 import { askRunner } from './ask-runner.ts';
 
 /** The model's own script takes the place of its upstream's; undefined: none. */
@@ -36,7 +37,8 @@ export async function runScript(asked: ScriptCall, call: Call, route: Route, roo
   const facts = { request: call.job.id, model: route.model.name, upstream: route.upstream.name, slot };
   const reject = route.upstream.script_error_mode === 'log-and-reject';
   try {
-    const { outcome, texts } = await askRunner({ script, slot, context, owner: `${route.upstream.name}/${route.model.name}` }, body, room);
+    const asking = askRunner({ script, slot, context, owner: `${route.upstream.name}/${route.model.name}` }, body, room);
+    const { outcome, texts } = await (call.span ? traceScript(call.span, slot, asking) : asking);
     const made = outcome.fault ? null : keepStream(body, asBuffer(replaceRanges(body, outcome.places, texts)));
     const result = made && { body: made, changed: made !== body, useModel: outcome.use_model };
     const fault = outcome.fault ?? (result && asked.judge?.(result)) ?? null;

@@ -1,0 +1,108 @@
+/** The translator's spans of a request that is traced: the run, each call of an upstream, each script. */
+import type { AttemptRecord, Job, Operation, RequestRow, ScriptSlot } from '@model-gateway/contracts';
+import type { Route } from '@model-gateway/routing';
+import type { Span, Tracer } from '@model-gateway/telemetry';
+import type { Call } from './call.ts';
+import type { Prepared } from './prepare.ts';
+import type { RunnerAnswer } from './scripts/ask-runner.ts';
+
+/** undefined: this process traces nothing. */
+export function beginRun({ traceparent = '', id, operation }: Job, tracer: Tracer | undefined): Span | undefined {
+  return tracer?.join(traceparent, { name: 'translator.run', role: 'server', attributes: { 'gateway.request_id': id, 'gateway.operation': operation } });
+}
+
+export function endRun(span: Span, { model, attempts, pipeline, routes, error_code: code, losses }: RequestRow): void {
+  span.set({
+    'gateway.model': model,
+    'gateway.attempts': attempts.length,
+    'gateway.pipeline': pipeline.length > 0 ? pipeline : null,
+    'gateway.routes': routes.length > 0 ? routes : null,
+    'gateway.losses': losses.length,
+  });
+  if (code !== null) span.fail(code);
+  span.end();
+}
+
+/** As the conventions call them; they have no word for the others. */
+const operationNames: Readonly<Record<Operation, string>> = {
+  generate: 'chat',
+  complete: 'text_completion',
+  'count-tokens': 'count_tokens',
+  compact: 'compact',
+};
+
+/** A call of an upstream begins (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/). Of its address host and port are told. */
+export function beginAttempt(run: Span, { job }: Call, { route, request, verbatim }: Pick<Prepared, 'route' | 'request' | 'verbatim'>): Span {
+  const name = operationNames[job.operation];
+  const { hostname, port, protocol } = new URL(request.url);
+  return run.child({
+    name: `${name} ${route.target.upstreamModelId}`,
+    role: 'client',
+    attributes: {
+      'gen_ai.operation.name': name,
+      'gen_ai.provider.name': route.protocol,
+      'gen_ai.request.model': route.target.upstreamModelId,
+      'gen_ai.request.stream': job.stream,
+      'gen_ai.conversation.id': job.sessionId,
+      'server.address': hostname,
+      'server.port': port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+      ...placeOf(route),
+      'gateway.client_protocol': job.clientProtocol,
+      'gateway.upstream_protocol': route.protocol,
+      'gateway.passage': verbatim ? 'verbatim' : 'translated',
+    },
+  });
+}
+
+const placeOf = ({ model, upstream }: Route) => ({ 'gateway.model': model.name, 'gateway.upstream': upstream.name });
+
+/** `began` by `performance.now()`; `complete`: the upstream said how its reply ended. */
+export function endAttempt(span: Span, call: Call, record: AttemptRecord, began: number, complete: boolean): void {
+  const { firstByteMs, firstContentMs, meter } = call;
+  const firstByte = momentIn(call, firstByteMs, began);
+  const firstContent = momentIn(call, firstContentMs, began);
+  if (firstByte !== null) span.event('first byte', firstByte);
+  if (firstContent !== null) span.event('first content', firstContent);
+  span.set({
+    'gateway.key_index': record.key_index,
+    'http.response.status_code': record.status,
+    'gen_ai.response.time_to_first_chunk': firstContent === null ? null : (firstContent - began) / 1000,
+    'gen_ai.response.finish_reasons': meter.finish === null ? null : [meter.finish],
+  });
+  const { tokens, source } = meter.settle(complete, call.body.length);
+  if (source !== null && (complete || call.job.operation !== 'count-tokens'))
+    span.set({
+      'gen_ai.usage.input_tokens': tokens.input + tokens.cacheRead + tokens.cacheWrite5m + tokens.cacheWrite1h,
+      'gen_ai.usage.output_tokens': tokens.output + tokens.reasoning,
+      'gen_ai.usage.cache_read.input_tokens': tokens.cacheRead,
+      'gen_ai.usage.cache_creation.input_tokens': tokens.cacheWrite5m + tokens.cacheWrite1h,
+      'gen_ai.usage.reasoning.output_tokens': tokens.reasoning,
+      'gateway.usage_source': source,
+    });
+  if (record.error_code !== null) span.fail(record.error_code);
+  span.end();
+}
+
+/** What is known is rounded to milliseconds; null for what an attempt before left. */
+function momentIn(call: Call, elapsedMs: number | null, began: number): number | null {
+  if (elapsedMs === null) return null;
+  const moment = call.momentOf(elapsedMs);
+  return moment < began - 1 ? null : Math.max(began, moment);
+}
+
+/** A script's run, from here to the runner and back. */
+export async function traceScript(run: Span, slot: ScriptSlot, asking: Promise<RunnerAnswer>): Promise<RunnerAnswer> {
+  const span = run.child({ name: 'script.run', role: 'client', attributes: { 'gateway.script.slot': slot } });
+  try {
+    const answer = await asking;
+    const { operations, execution_time_ms, fault } = answer.outcome;
+    span.set({ 'gateway.script.operations': operations, 'gateway.script.execution_ms': execution_time_ms });
+    if (fault) span.fail(fault.code);
+    return answer;
+  } catch (error) {
+    span.fail('unavailable');
+    throw error;
+  } finally {
+    span.end();
+  }
+}
