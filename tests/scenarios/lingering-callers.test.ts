@@ -1,4 +1,4 @@
-/** Callers who were answered before they had sent all, and write on: they may, but a process that leaves does not wait for them. */
+/** Callers who were told the last and hold on to their connections: they may for a while, but a process that leaves does not wait for them. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
@@ -40,4 +40,58 @@ test('a gateway that leaves closes the connections of refused callers who write 
   }
   expect(lingering.map(({ text }) => text.slice(9, 12))).toEqual(['401', '413', '404']);
   for (const { text } of lingering) expect(JSON.parse(text.split('\r\n\r\n')[1]!)).toHaveProperty('error');
+});
+
+const handshake = (key: string): string =>
+  `GET /v1/responses HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${key}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
+
+test.each([
+  ['whose handshake was refused', 401, () => handshake('gk-wrong')],
+  ['whose handshake is none', 400, (key: string) => handshake(key).replace('Version: 13', 'Version: 7')],
+  ['with two hosts', 400, (key: string) => handshake(key).replace('Host: gateway', 'Host: gateway\r\nHost: other')],
+  ['who speak no HTTP', 400, () => 'SSH-2.0-hello\r\n\r\n'],
+])('callers %s and who never close their half are cut off', async (_who, status, bytes) => {
+  const gateway = await startInProcess({ upstreams: [], models: [], edge: { drainMs } });
+  const socket = connect({ port: Number(new URL(gateway.url).port), host: '127.0.0.1', allowHalfOpen: true });
+  try {
+    let text = '';
+    socket
+      .on('error', () => undefined)
+      .on('data', (chunk) => {
+        text += chunk.toString('latin1');
+      });
+    const ended = once(socket, 'end');
+    socket.write(bytes(gateway.key));
+    await ended;
+    const [head = '', body = ''] = text.split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} (?:Unauthorized|Bad Request)\r\n`));
+    expect(head).toMatch(/^x-request-id: [0-9a-f-]{36}$/im);
+    expect(JSON.parse(body)).toMatchObject({ error: { message: expect.any(String) } });
+    await until(async () => /^gateway_connections\S* 0$/m.test(await gateway.metrics()), 'the connection to be gone');
+    await gateway.stop();
+  } finally {
+    socket.destroy();
+  }
+});
+
+test('a peer of a WebSocket who does not answer its close holds no drain', async () => {
+  const gateway = await startInProcess({ upstreams: [], models: [], edge: { drainMs } });
+  const socket = connect({ port: Number(new URL(gateway.url).port), host: '127.0.0.1', allowHalfOpen: true });
+  try {
+    let text = '';
+    socket
+      .on('error', () => undefined)
+      .on('data', (chunk) => {
+        text += chunk.toString('latin1');
+      });
+    socket.write(handshake(gateway.key));
+    await until(() => text.includes('\r\n\r\n'), 'the handshake');
+    expect(text).toMatch(/^HTTP\/1\.1 101 /);
+    await gateway.stop();
+    // A close frame with code 1001.
+    expect(text).toContain('\x88');
+    expect(text).toContain('\x03\xe9The gateway is shutting down.');
+  } finally {
+    socket.destroy();
+  }
 });

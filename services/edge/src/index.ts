@@ -138,6 +138,7 @@ async function closeServer(server: GatewayServer, room: Room): Promise<void> {
     () => {
       server.closeSilentConnections();
       room.lingering.forEach((one) => one.leave());
+      room.sockets.forEach((socket) => socket.drain());
     },
     Math.min(1000, room.config.drainMs),
   );

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type ErrorCode, errorCodes } from '@model-gateway/errors';
 import { mintRequestId } from '@model-gateway/service';
 import { doorOfPrefix } from './doors.ts';
+import { sayLast } from './farewell.ts';
 
 interface Broken {
   code: ErrorCode;
@@ -31,7 +32,7 @@ export function answerBroken(error: NodeJS.ErrnoException & { rawPacket?: Buffer
   const { body } = client.writeError({ status, code, message, requestId });
   const headers = { 'x-request-id': requestId, ...client.replyHeaders?.(requestId), 'content-type': 'application/json', connection: 'close' };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${head.join('')}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  sayLast(socket, `HTTP/1.1 ${status} ${reason}\r\n${head.join('')}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }
 
 /** Of the request line, when the bytes at hand begin with it. */

@@ -2,15 +2,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { Roster, Rostered } from '@model-gateway/roster';
 
+/** To read an answer when this process leaves. */
+const farewellMs = 1000;
+
 export interface Lingering extends Rostered {
-  /** The process leaves: what was answered goes out still, and the connection ends. */
+  /** The process leaves: the connection ends, if its caller has had a moment to read the answer. */
   leave(): void;
 }
 
 /** Reads the rest of a request into nothing, for as long as the process stays. */
 export function linger(request: IncomingMessage, lingering: Roster<Lingering>): void {
   if (request.complete || request.destroyed) return void request.resume();
-  const one = { place: -1, leave: () => request.socket.destroySoon() };
+  const since = performance.now();
+  const leave = (): void => {
+    if (performance.now() - since >= farewellMs) request.socket.destroySoon();
+  };
+  const one = { place: -1, leave };
   lingering.add(one);
   request.once('close', () => lingering.remove(one));
   request.resume();

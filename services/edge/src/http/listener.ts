@@ -15,7 +15,7 @@ const noQuery = new URLSearchParams();
 
 export function createListener(room: Room, everyday: RequestListener): RequestListener {
   return (request, response) => {
-    const target = request.url ?? '/';
+    const target = originForm(request);
     const cut = target.indexOf('?');
     const path = cut < 0 ? target : target.slice(0, cut);
     if (!dataPlane.test(path)) return everyday(request, response);
@@ -33,9 +33,22 @@ export function createListener(room: Room, everyday: RequestListener): RequestLi
   };
 }
 
-/** Requests that two servers may read differently: two Host headers, or a transfer encoding that HTTP/1.0 does not have. */
-function isAmbiguous(request: IncomingMessage): boolean {
-  if (request.httpVersionMinor === 0 && request.headers['transfer-encoding'] !== undefined) return true;
+const slash = 47;
+
+/** As proxies are asked, a target may name its host, too (`http://gateway/v1/models`): every server has to take it. */
+function originForm(request: IncomingMessage): string {
+  const target = request.url ?? '/';
+  if (target.charCodeAt(0) === slash) return target;
+  const path = /^https?:\/\/[^/?#]*(.*)$/is.exec(target)?.[1];
+  if (path === undefined) return target;
+  request.url = path.startsWith('/') ? path : `/${path}`;
+  return request.url;
+}
+
+/** Requests that two servers may read differently: two Host headers, or a transfer encoding that HTTP/1.0 does not have, or that is more than chunks. */
+export function isAmbiguous(request: IncomingMessage): boolean {
+  const encoding = request.headers['transfer-encoding'];
+  if (encoding !== undefined && (request.httpVersionMinor === 0 || encoding.toLowerCase() !== 'chunked')) return true;
   let hosts = 0;
   for (let at = 0; at < request.rawHeaders.length; at += 2) {
     const name = request.rawHeaders[at]!;

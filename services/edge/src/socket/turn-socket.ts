@@ -21,7 +21,7 @@ const mostWaiting = 32;
 /** Bytes that may wait for a peer to read them when it sends what is answered at once. */
 const mostUnread = 1024 * 1024;
 
-/** After being told that there is no room for what it sends a peer may take this long to read it. */
+/** After being told that the connection ends a peer may take this long to read it. */
 const farewellMs = 1000;
 
 const closeCodes = { normal: 1000, goingAway: 1001, unsupportedData: 1003, tryAgainLater: 1013 } as const;
@@ -43,6 +43,8 @@ export class TurnSocket implements Rostered {
   readonly #arriving: ArrivingBytes;
   #unanswered = 0;
   #tooOld = false;
+  /** When its peer was told that this process leaves. */
+  #leftAt = Number.POSITIVE_INFINITY;
 
   constructor(socket: WebSocket, upgrade: IncomingMessage, headers: TurnHeaders, session: SocketSession, match: DoorMatch, room: Room) {
     this.#socket = socket;
@@ -96,9 +98,13 @@ export class TurnSocket implements Rostered {
     setTimeout(() => socket.terminate(), farewellMs).unref();
   }
 
-  /** This process leaves: at once, or when the turns under way have ended. */
+  /** This process leaves: at once, or when the turns under way have ended. Asked again, who has not closed its half meanwhile is cut off. */
   drain(): void {
-    if (this.#turns.size === 0) this.#socket.close(closeCodes.goingAway, 'The gateway is shutting down.');
+    if (this.#turns.size > 0) return;
+    const now = performance.now();
+    if (now - this.#leftAt >= farewellMs) return this.#socket.terminate();
+    this.#leftAt = Math.min(this.#leftAt, now);
+    this.#socket.close(closeCodes.goingAway, 'The gateway is shutting down.');
   }
 
   terminate(): void {

@@ -1,11 +1,14 @@
 /** WebSocket handshakes: which paths take them, who may open one, and what a refused one is told. */
-import type { IncomingMessage, Server } from 'node:http';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import { headersAllowed } from '@model-gateway/header-rules';
+import { mintRequestId } from '@model-gateway/service';
 import { WebSocketServer } from 'ws';
 import { authenticate } from '../admission/credentials.ts';
-import { type DoorMatch, findDoor, type Headers } from '../http/doors.ts';
+import { type DoorMatch, doorOfPrefix, findDoor, type Headers } from '../http/doors.ts';
+import { sayLast } from '../http/farewell.ts';
+import { isAmbiguous } from '../http/listener.ts';
 import { BodyBudget } from '../http/read-body.ts';
 import type { Room } from '../room.ts';
 import { turnHeaders } from './turn-request.ts';
@@ -43,12 +46,21 @@ export function acceptSockets(server: Server, room: Room): void {
     // Until the handshake is done nobody else listens, and an unheard error would end the process.
     socket.on('error', () => socket.destroy());
     const match = socketDoor(request);
-    try {
-      if (!match) throw new GatewayError('not_found');
-      admit(request, room);
-    } catch (error) {
-      return refuse(socket, match, toGatewayError(error), room);
-    }
+    if (!match) return refuse(socket, request, new GatewayError('not_found'));
+    admit(request, room)
+      .then(() => accept(request, socket, head, match))
+      .catch((error: unknown) => {
+        const refusal = toGatewayError(error);
+        if (refusal.code === 'internal') room.logger.error({ error }, 'defect in a handshake');
+        refuse(socket, request, refusal);
+      });
+  });
+  // What the library finds no handshake in.
+  sockets.on('wsClientError', (error: Error, socket: Duplex, request: IncomingMessage) =>
+    refuse(socket, request, new GatewayError('invalid_request', { message: `This is no WebSocket handshake: ${error.message}.` })),
+  );
+
+  function accept(request: IncomingMessage, socket: Duplex, head: Buffer, match: DoorMatch): void {
     const key = offered(request).find((name) => name.startsWith(keyProtocol));
     const headers = turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length));
     sockets.handleUpgrade(request, socket, head, (accepted) => {
@@ -56,11 +68,13 @@ export function acceptSockets(server: Server, room: Room): void {
       if (session) new TurnSocket(accepted, request, headers, session, match, room);
       else accepted.close();
     });
-  });
+  }
 }
 
 /** Who calls is asked again for each turn; here it only keeps strangers from holding connections. */
-function admit(request: IncomingMessage, room: Room): void {
+async function admit(request: IncomingMessage, room: Room): Promise<void> {
+  if (isAmbiguous(request)) throw new GatewayError('invalid_request');
+  await room.rateLimits.admitAddress(room.clientAddress(request));
   const snapshot = room.catalog.current();
   if (!snapshot) throw new GatewayError('not_ready');
   if (room.draining) throw new GatewayError('draining');
@@ -72,11 +86,13 @@ function admit(request: IncomingMessage, room: Room): void {
   if (!headersAllowed(group.header_acl, headers)) throw new GatewayError('header_denied');
 }
 
-function refuse(socket: Duplex, match: DoorMatch | null, error: GatewayError, room: Room): void {
-  const requestId = room.mintId('req_');
-  const { body } = match?.door.client.writeError({ status: error.status, code: error.code, message: error.message, requestId }) ?? { body: '' };
+function refuse(socket: Duplex, request: IncomingMessage, { status, code, message }: GatewayError): void {
+  const requestId = mintRequestId();
+  const { client } = doorOfPrefix(request.url?.split('?', 1)[0] ?? '/');
+  const { body } = client.writeError({ status, code, message, requestId });
   const length = Buffer.byteLength(body);
-  socket.end(
-    `HTTP/1.1 ${error.status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${length}\r\n\r\n${body}`,
+  sayLast(
+    socket,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\nConnection: close\r\nContent-Type: application/json\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${length}\r\n\r\n${body}`,
   );
 }
