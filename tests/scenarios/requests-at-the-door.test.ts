@@ -233,11 +233,23 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
     test.each([
       ['a head that is none', 400, (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nno colon\r\n\r\n`],
       ['two lengths', 400, (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`],
+      ['two hosts', 400, (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nHost: other\r\nContent-Length: 2\r\n\r\n{}`],
+      ['more than chunks', 400, (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
+      ['chunks of an earlier HTTP', 400, (path: string) => `POST ${path} HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
+      [
+        'a target that names its host, without a key,',
+        401,
+        (path: string) => `POST http://other${path} HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`,
+      ],
     ])('%s is answered %i in JSON, with an id', async (_what, status, bytes) => {
       const [head, body] = await say(bytes('/v1/messages'));
       expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} \\w`));
       const id = /^x-request-id: ([0-9a-f-]{36})$/m.exec(head)?.[1];
-      expect(JSON.parse(body)).toEqual({ type: 'error', error: { type: 'invalid_request_error', message: expect.stringMatching(/./) }, request_id: id });
+      expect(JSON.parse(body)).toEqual({
+        type: 'error',
+        error: { type: expect.stringMatching(/^(invalid_request|authentication)_error$/), message: expect.stringMatching(/./) },
+        request_id: id,
+      });
     });
 
     test('what is no HTTP at all, too; and nothing is said into a reply that has begun', async () => {
