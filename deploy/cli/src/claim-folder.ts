@@ -1,29 +1,51 @@
 /** A folder that no other living process uses: the one that a process of this name left behind when it died, else a new one. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 
-/** Two replicas may share a disk: each has its own folder, and finds its predecessor's. */
+/** Replicas may share a disk: each has its own folder, and finds its predecessor's. */
 export function claimFolder(parent: string, name: string): { folder: string; release(): void } {
   for (let number = 0; ; number++) {
     const folder = join(parent, `${name}-${number}`);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const file = join(folder, 'pid');
-    if (claim(file)) return { folder, release: () => rmSync(file, { force: true }) };
+    const lock = tryLock(join(folder, 'lock'));
+    if (lock === null) continue;
+    if (!isOfOlderVersion(join(folder, 'pid'))) return { folder, release: () => lock.close() };
+    lock.close();
   }
 }
 
-function claim(file: string): boolean {
+/** SQLITE_BUSY */
+const busy = 5;
+
+/**
+ * null: another process has it. The system gives it up when its process ends, however that ends. A number of a process would not do: in containers
+ * every process has the same one, and after a restart of the machine somebody else has it.
+ */
+function tryLock(file: string): DatabaseSync | null {
+  const database = new DatabaseSync(file);
   try {
-    writeFileSync(file, String(process.pid), { flag: 'wx', mode: 0o600 });
-    return true;
+    database.exec('begin exclusive');
+    return database;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    database.close();
+    if ((error as { errcode?: number }).errcode === busy) return null;
+    throw error;
   }
-  const owner = Number(readFileSync(file, 'utf8'));
-  // Our own number was another's before: in a container every process has the same one.
-  if (owner !== process.pid && isAlive(owner)) return false;
+}
+
+/** Versions before the lock wrote their process's number, and one may still run while it is replaced. */
+function isOfOlderVersion(file: string): boolean {
+  let owner: number;
+  try {
+    owner = Number(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+  if (owner !== process.pid && isAlive(owner)) return true;
   rmSync(file, { force: true });
-  return claim(file);
+  return false;
 }
 
 function isAlive(pid: number): boolean {
