@@ -23,10 +23,13 @@ afterEach(async () => {
   expect(await once(demo, 'close')).toEqual([0, null]);
 });
 
+/** What a shell may hold for other gateways. */
+const unhelpful = { CONSOLE_PASSWORD: '', CONSOLE_SECRET_KEY: '', OUTBOUND_PRIVATE: 'deny', STORAGE_MODE: 'postgresql' };
+
 /** Everything it wrote once it says how to stop it. */
 async function startDemo(host: string): Promise<string> {
   demo = spawn(process.execPath, ['--no-warnings', join(import.meta.dirname, '../src/main.ts'), 'up', '--demo'], {
-    env: { PATH: process.env['PATH'] ?? '', CONFIG_FILE: '/dev/null', HOST: host, PORT: `${await freePort()}`, PROMETHEUS_PORT: 'off' },
+    env: { PATH: process.env['PATH'] ?? '', CONFIG_FILE: '/dev/null', HOST: host, PORT: `${await freePort()}`, PROMETHEUS_PORT: 'off', ...unhelpful },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let out = '';
@@ -62,6 +65,8 @@ const endings: Record<string, RegExp> = {
     expect(stdout.match(/^data: \{/gm)?.length).toBeGreaterThan(3);
     expect(stdout).toContain('demo');
   }
-  const base = /console: (\S+)\/console/.exec(text)?.[1];
+  const [, base, password] = /console: (\S+)\/console, as admin with the password (\S+)/.exec(text) ?? [];
+  const signIn = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ username: 'admin', password }) };
+  expect((await fetch(`${base}/console/api/login`, signIn)).status).toBe(200);
   expect((await fetch(`${base}/console/`)).status).toBeLessThan(500);
 });

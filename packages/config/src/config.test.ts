@@ -98,6 +98,15 @@ describe('loadConfig', () => {
     [{ CONSOLE_OIDC_ISSUER: 'http://idp.example.com' }, 'CONSOLE_OIDC_ISSUER "http://idp.example.com" has another scheme'],
     [{ CONSOLE_OIDC_ISSUER: 'https://idp.example.com' }, 'CONSOLE_OIDC_CLIENT_ID is not set'],
     [{ CONSOLE_OIDC_ISSUER: 'https://idp.example.com', CONSOLE_OIDC_CLIENT_ID: 'c' }, 'CONSOLE_OIDC_ALLOWED_DOMAINS is not set'],
+    [
+      {
+        CONSOLE_OIDC_ISSUER: 'https://idp.example.com',
+        CONSOLE_OIDC_CLIENT_ID: 'c',
+        CONSOLE_OIDC_ADMIN_ROLES: 'a',
+        CONSOLE_OIDC_REDIRECT_URL: 'https://gw.example.com/',
+      },
+      'CONSOLE_OIDC_REDIRECT_URL "https://gw.example.com/" leads nowhere; accepted: an address that ends in /console/api/oidc/callback',
+    ],
     [{ GATEWAY_MASTER_KEY: 'c2hvcnQ=' }, 'GATEWAY_MASTER_KEY does not decode to 32 bytes'],
     [{ GATEWAY_MASTER_KEY: 'A'.repeat(43) }, 'GATEWAY_MASTER_KEY is not random'],
     [{ GATEWAY_MASTER_KEY: `${key},${key}` }, 'GATEWAY_MASTER_KEY has several keys without ids'],

@@ -148,11 +148,16 @@ function warningsOf(config: Values<typeof variables>, env: LoadOptions['env']): 
   return warnings;
 }
 
+/** Where the console takes who comes back from the provider. */
+const callbackPath = '/console/api/oidc/callback';
+
 /** An issuer alone would let nobody in, or everybody who has an account there. */
-function checkSignIn({ issuer, clientId, adminRoles, monitorRoles, allowedDomains }: Values<typeof variables>['console']['oidc']): void {
+function checkSignIn({ issuer, clientId, redirectUrl, adminRoles, monitorRoles, allowedDomains }: Values<typeof variables>['console']['oidc']): void {
   if (issuer === null) return;
   if (clientId === null)
     throw new ConfigError(`CONSOLE_OIDC_CLIENT_ID is not set, but CONSOLE_OIDC_ISSUER is; accepted: ${variables.console.oidc.clientId.parser.accepts}`);
+  if (redirectUrl !== null && !new URL(redirectUrl).pathname.endsWith(callbackPath))
+    throw new ConfigError(`CONSOLE_OIDC_REDIRECT_URL ${show(redirectUrl)} leads nowhere; accepted: an address that ends in ${callbackPath}`);
   if (adminRoles.length + monitorRoles.length + allowedDomains.length === 0)
     throw new ConfigError(
       'CONSOLE_OIDC_ALLOWED_DOMAINS is not set, and neither is a role, but CONSOLE_OIDC_ISSUER is: everybody there could sign in; accepted: domains, CONSOLE_OIDC_ADMIN_ROLES or CONSOLE_OIDC_MONITOR_ROLES',

@@ -6,12 +6,13 @@ import { demoProtocol, startDemoUpstream } from './upstream.ts';
 
 const model = 'demo';
 
-/** A database that is thrown away, and credentials that are made up where the operator gives none. */
+/** A database that is thrown away, credentials that are made up where the operator gives none, and an upstream that may be on this machine. */
 export const demoEnvironment = (env: NodeJS.ProcessEnv, folder: string): NodeJS.ProcessEnv => ({
   CONSOLE_SECRET_KEY: randomBytes(24).toString('base64url'),
   CONSOLE_PASSWORD: randomBytes(12).toString('base64url'),
   LOG_LEVEL: 'warn',
-  ...env,
+  ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
+  OUTBOUND_PRIVATE: 'allow',
   DATA_DIR: folder,
   STORAGE_MODE: 'sqlite',
 });
