@@ -171,14 +171,18 @@ describe.each(arrangements('traces.test.ts'))('%s', (arrangement) => {
   });
 
   test('the numbers of /metrics arrive as well', async () => {
+    const expected =
+      arrangement === 'embedded' ? ['model-gateway'] : ['console', 'edge', 'router', 'stats', 'translator'].map((name) => `model-gateway-${name}`);
+    const names = () => [...new Set(collector.resources().map((resource) => resource['service.name']))].sort();
+    await collector.until(() => names().length >= expected.length, 'word of every process');
+    expect(names()).toEqual(expected);
     await collector.until(({ points }) => points().some(({ name, value }) => name === 'gateway_requests_total' && value > 0), 'metrics');
-    expect(
-      collector.resources().every((resource) => resource['deployment.environment.name'] === 'test' && typeof resource['service.instance.id'] === 'string'),
-    ).toBe(true);
-    const names = new Set(collector.resources().map((resource) => resource['service.name']));
-    expect([...names].sort()).toEqual(
-      arrangement === 'embedded' ? ['model-gateway'] : ['console', 'edge', 'router', 'stats', 'translator'].map((name) => `model-gateway-${name}`),
-    );
+    for (const resource of collector.resources())
+      expect(resource).toMatchObject({
+        'deployment.environment.name': 'test',
+        'service.instance.id': expect.any(String),
+        'service.version': expect.any(String),
+      });
     expect(collector.calls.every(({ headers }) => headers['x-tenant'] === 'tests')).toBe(true);
   });
 

@@ -13,10 +13,12 @@ const nothing: Sending = { tracer: undefined, close: () => Promise.resolve() };
 
 /** `name` is the process's: a service's, or `gateway` for all in one. */
 export async function startSending({ telemetry }: Config, name: string, { logger, metrics }: { logger: Logger; metrics: Metrics }): Promise<Sending> {
-  const { endpoint, disabled, protocol, headers, compression, timeoutMs } = telemetry;
+  const { endpoint, disabled, protocol, headers, compression, timeoutMs, traces, metrics: numbers, sampler, samplerArg } = telemetry;
   if (endpoint === null || disabled) return nothing;
   for (const [header, value] of headers) if (mayCarryCredential(header) || value.length >= likelySecret) logger.redactor.add(credentialOf(value));
-  logger.redactor.add(decodeURIComponent(new URL(endpoint).password));
+  const { host, password } = new URL(endpoint);
+  logger.redactor.add(decodeURIComponent(password));
+  logger.info({ collector: host, traces, metrics: numbers, sampler, share: samplerArg }, 'traces and metrics go to a collector');
   return sendTelemetry(
     {
       endpoint,
@@ -24,14 +26,13 @@ export async function startSending({ telemetry }: Config, name: string, { logger
       headers,
       compression,
       timeoutMs,
-      traces: telemetry.traces === 'otlp' ? { sampler: telemetry.sampler, share: telemetry.samplerArg, batchEveryMs: telemetry.batchEveryMs } : null,
-      metrics: telemetry.metrics === 'otlp' ? { everyMs: telemetry.metricIntervalMs } : null,
+      traces: traces === 'otlp' ? { sampler, share: samplerArg, batchEveryMs: telemetry.batchEveryMs } : null,
+      metrics: numbers === 'otlp' ? { everyMs: telemetry.metricIntervalMs } : null,
       resource: [
         ['service.name', name === 'gateway' ? 'model-gateway' : `model-gateway-${name}`],
         ['service.version', manifest.version],
         ['service.instance.id', randomUUID()],
         ['host.name', hostname()],
-        ['process.pid', String(process.pid)],
         ...telemetry.resource,
         ...(telemetry.serviceName === null ? [] : [['service.name', telemetry.serviceName] as const]),
       ],
