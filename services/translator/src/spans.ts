@@ -34,7 +34,8 @@ const operationNames: Readonly<Record<Operation, string>> = {
 /** A call of an upstream begins (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/). Of its address host and port are told. */
 export function beginAttempt(run: Span, { job }: Call, { route, request, verbatim }: Pick<Prepared, 'route' | 'request' | 'verbatim'>): Span {
   const name = operationNames[job.operation];
-  const { hostname, port, protocol } = new URL(request.url);
+  // What cannot be called is for the call to say.
+  const address = URL.parse(request.url);
   return run.child({
     name: `${name} ${route.target.upstreamModelId}`,
     role: 'client',
@@ -44,8 +45,8 @@ export function beginAttempt(run: Span, { job }: Call, { route, request, verbati
       'gen_ai.request.model': route.target.upstreamModelId,
       'gen_ai.request.stream': job.stream,
       'gen_ai.conversation.id': job.sessionId,
-      'server.address': hostname,
-      'server.port': port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+      'server.address': address?.hostname,
+      'server.port': address && portOf(address),
       ...placeOf(route),
       'gateway.client_protocol': job.clientProtocol,
       'gateway.upstream_protocol': route.protocol,
@@ -54,6 +55,7 @@ export function beginAttempt(run: Span, { job }: Call, { route, request, verbati
   });
 }
 
+const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port));
 const placeOf = ({ model, upstream }: Route) => ({ 'gateway.model': model.name, 'gateway.upstream': upstream.name });
 
 /** `began` by `performance.now()`; `complete`: the upstream said how its reply ended. */
