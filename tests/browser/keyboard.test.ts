@@ -121,6 +121,41 @@ suite('by keyboard', () => {
     await focusComesTo('New model');
   });
 
+  test('the name that is taken is one that holds what was typed, however fast', async () => {
+    const { admin, page, gateway } = stage;
+    await gateway.configure({ upstreams: ['aa', 'bb', 'cc'].map((name) => ({ name, protocol: 'alpha', base_url: 'https://h', api_keys: [] })) });
+    await admin.open('/models?edit=typed');
+    const upstream = page.getByRole('combobox', { name: 'Upstream' });
+    await until(async () => (await upstream.inputValue()) === 'up', 'the form to be filled', waitMs);
+    await admin.settled();
+    // Enter comes before the search has been answered, and the list still holds all names, the chosen one first.
+    const slow = '**/console/api/upstreams?*';
+    await page.route(slow, () => undefined);
+    await upstream.focus();
+    await page.getByRole('option', { name: 'up', exact: true }).waitFor();
+    await page.evaluate('new Promise((over) => setTimeout(over, 0))');
+    await press('Control+a');
+    await page.keyboard.type('nobody');
+    await press('Enter');
+    // Half a name sends no form.
+    await page.getByRole('dialog').waitFor();
+    await press('Control+a');
+    await page.keyboard.type('cc');
+    await press('Enter');
+    expect(await upstream.inputValue()).toBe('cc');
+    await tabTo('Save');
+    await press('Enter');
+    await dialogsGone(page);
+    expect((await gateway.console('GET', '/models/typed')).body.upstream).toBe('cc');
+    await page.unroute(slow);
+    // What is chosen again stays chosen.
+    await admin.open('/models?edit=typed');
+    await until(async () => (await upstream.inputValue()) === 'cc', 'the form to be filled', waitMs);
+    await upstream.click();
+    await page.getByRole('option', { name: 'cc', exact: true }).click();
+    expect(await upstream.inputValue()).toBe('cc');
+  });
+
   test('signing in needs nothing but the words', async () => {
     const { page, context } = await visit(stage.browser, { url: stage.gateway.url, token: null });
     await stage.gateway.console('POST', '/users', { username: 'admin2', password: 'long-enough', role: 'admin', enabled: true });

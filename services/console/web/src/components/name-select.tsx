@@ -6,12 +6,16 @@ import { type ResourcePath, useList } from '../api/resources.ts';
 
 const offered = 50;
 
-/** The first names that hold what was typed. */
-export function useNames(resource: ResourcePath, typed: string): string[] {
+/** The first names that hold what was typed; `isCurrent`: not those of something that was typed before. */
+function useSearch(resource: ResourcePath, typed: string): { names: string[]; isCurrent: boolean } {
   const [q] = useDebouncedValue(typed, 200);
-  const { data } = useList<{ name: string }>(resource, { page: 1, page_size: offered, q, sort: 'name' });
-  return (data?.items ?? []).map(({ name }) => name);
+  const { data, isPlaceholderData } = useList<{ name: string }>(resource, { page: 1, page_size: offered, q, sort: 'name' });
+  return { names: (data?.items ?? []).map(({ name }) => name), isCurrent: q === typed && !isPlaceholderData };
 }
+
+export const useNames = (resource: ResourcePath, typed: string): string[] => useSearch(resource, typed).names;
+
+const holds = (name: string, typed: string): boolean => name.toLowerCase().includes(typed.trim().toLowerCase());
 
 type Chosen = { value?: string | null; onChange: (value: string | null) => void };
 
@@ -22,10 +26,11 @@ export function NameSelect({
   ...props
 }: Omit<SelectProps, 'data' | 'value' | 'onChange'> & Chosen & { resource: ResourcePath }) {
   const [typed, setTyped] = useState('');
-  const names = useNames(resource, typed === value ? '' : typed);
+  const { names, isCurrent } = useSearch(resource, typed === value ? '' : typed);
   const data = value && !names.includes(value) ? [value, ...names] : names;
   return (
     <Select
+      allowDeselect={props.clearable ?? false}
       {...props}
       searchable
       selectFirstOptionOnChange
@@ -33,7 +38,12 @@ export function NameSelect({
       value={value || null}
       onChange={onChange}
       onSearchChange={setTyped}
-      filter={({ options }) => options}
+      // Half a name sends no form with the name that stood there before.
+      onKeyDown={(event) => event.key === 'Enter' && typed !== (value ?? '') && event.preventDefault()}
+      // Enter takes the first: neither a name of an earlier search nor the one that is chosen already may be that, unless it holds what was typed.
+      filter={({ options, search }) =>
+        options.filter((option) => 'value' in option && ((isCurrent && names.includes(String(option.value))) || holds(String(option.value), search)))
+      }
     />
   );
 }
