@@ -7,6 +7,7 @@ import { NameSelect } from '../../components/name-select.tsx';
 import { type Range, ranges } from '../../components/range-select.tsx';
 
 export const filterNames = [
+  'q',
   'request_id',
   'access_key',
   'model',
@@ -37,7 +38,7 @@ export function LogFilters({ filters, range, onChange }: { filters: Query; range
     />
   );
   return (
-    <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm" style={{ alignItems: 'end' }}>
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" style={{ alignItems: 'end' }}>
       <Select
         label={t('statistics:range')}
         allowDeselect={false}
@@ -48,6 +49,7 @@ export function LogFilters({ filters, range, onChange }: { filters: Query; range
       {name('access-keys', 'access_key')}
       {name('models', 'model')}
       {name('upstreams', 'upstream')}
+      <TextInput {...text('q')} placeholder={t('anything')} />
       <TextInput {...text('request_id')} />
       <TextInput {...text('session_id')} />
       <TextInput {...text('error_code')} />
