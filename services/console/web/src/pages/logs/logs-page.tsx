@@ -34,8 +34,9 @@ export function LogsPage() {
   const live = useLive(filters, following);
   const rows = useMemo(() => join(live.rows, past.data?.pages.flatMap(({ items }) => items) ?? []), [live.rows, past.data]);
   const { hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = past;
+  // What finished before it was looked on at, and what was missed in a break, is of the past.
   useEffect(() => {
-    if (live.connections > 1) void refetch();
+    if (live.connections > 0) void refetch();
   }, [live.connections, refetch]);
   const readOn = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();

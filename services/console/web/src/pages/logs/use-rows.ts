@@ -29,7 +29,7 @@ export interface Live {
   /** Rows that came too fast to be shown. */
   dropped: number;
   connected: boolean;
-  /** From the second on, rows may have been missed in between. */
+  /** Before each, rows may have been missed. */
   connections: number;
 }
 
