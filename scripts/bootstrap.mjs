@@ -23,7 +23,8 @@ if (major < 20) fail(`Node 20 or newer is needed to begin (this is ${process.ver
 installIfNeeded();
 // Types are stripped and code is compiled once for each state of the sources: a third off every start.
 const compiled = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'compile');
-const environment = { ...process.env, PATH: `${bin}:${process.env.PATH}`, NODE_COMPILE_CACHE: compiled };
+const given = JSON.parse(readFileSync(join(root, 'deploy/images/environment.json'), 'utf8'));
+const environment = { ...given, ...process.env, PATH: `${bin}:${process.env.PATH}`, NODE_COMPILE_CACHE: compiled };
 // npm's own variables would make nested installs believe that they run inside this script.
 for (const name of Object.keys(environment)) if (name.startsWith('npm_')) delete environment[name];
 

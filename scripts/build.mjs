@@ -1,5 +1,5 @@
 /** Bundles the command line with everything that is JavaScript into `dist/`; native packages stay outside and are listed in `dist/package.json`. */
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -44,11 +44,23 @@ await build({
   format: 'esm',
   sourcemap: 'linked',
   external: [...Object.keys(native), 'pg-native'],
+  // A process keeps the text of its program in memory. Names stay, so that stacks can be read.
+  minifyWhitespace: true,
+  lineLimit: 160,
+  legalComments: 'external',
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url); import { dirname as __dirnameOf } from 'node:path'; import { fileURLToPath as __toPath } from 'node:url'; const __filename = __toPath(import.meta.url); const __dirname = __dirnameOf(__filename);",
   },
   logLevel: 'warning',
 });
+// One character that is not ASCII, as in a comment or a regular expression, would double what the text takes in memory.
+for (const name of readdirSync(out).filter((file) => file.endsWith('.js'))) {
+  const text = readFileSync(join(out, name), 'utf8');
+  writeFileSync(
+    join(out, name),
+    text.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+}
 cpSync(await buildWeb(), join(out, 'web'), { recursive: true });
 const version = (file, name) => JSON.parse(readFileSync(join(root, file), 'utf8')).dependencies[name];
 writeFileSync(

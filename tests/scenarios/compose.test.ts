@@ -128,11 +128,14 @@ describe('the files', () => {
     expect(ignored).toEqual(expect.arrayContaining(['.env', '.git', '**/node_modules']));
   });
 
-  test('the image runs Node with the flags that `npm start` gives it', () => {
+  test('the image runs Node with the flags and surroundings that `npm start` gives it', () => {
     const [, entrypoint] = /^ENTRYPOINT (.+)$/m.exec(dockerfile) ?? [];
     const flags = JSON.parse(readFileSync(join(root, 'deploy/images/node-flags.json'), 'utf8')) as string[];
     expect(JSON.parse(entrypoint ?? '[]')).toEqual(['node', ...flags, '/app/model-gateway.js']);
     expect(spawnSync(process.execPath, [...flags, '--version']).status).toBe(0);
+    const surroundings = JSON.parse(readFileSync(join(root, 'deploy/images/environment.json'), 'utf8')) as Record<string, string>;
+    const set = [...dockerfile.matchAll(/^ENV (.+)$/gm)].flatMap(([, line]) => (line as string).split(' '));
+    expect(set).toEqual(expect.arrayContaining(Object.entries(surroundings).map(([name, value]) => `${name}=${value}`)));
   });
 
   test('mounted files exist, and every service is built from the one Dockerfile under its own name', () => {

@@ -8,7 +8,8 @@ import { startNats } from './nats.ts';
 import { type Door, dialectOf, type Passage, pathOf, type StartTarget, type Target, type TargetName } from './target.ts';
 
 const probe = join(import.meta.dirname, '../../servers/stall-probe.mjs');
-/** Those of `npm start` and the image. */
+/** Those of `npm start` and the image: what the environment says, and Node's flags. */
+const surroundings = JSON.parse(readFileSync(join(import.meta.dirname, '../../../deploy/images/environment.json'), 'utf8')) as Record<string, string>;
 const options = JSON.parse(readFileSync(join(import.meta.dirname, '../../../deploy/images/node-flags.json'), 'utf8')) as string[];
 const services = ['console', 'stats', 'router', 'translator', 'edge'] as const;
 
@@ -53,6 +54,7 @@ async function settings(scratch: string): Promise<{ env: Record<string, string>;
     base: `http://127.0.0.1:${port}`,
     secret,
     env: {
+      ...surroundings,
       PORT: String(port),
       HOST: '127.0.0.1',
       PROMETHEUS_PORT: String(probes),
