@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
+import { until } from '../support/callers.ts';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type HeardSpan, type OtlpCollector, startOtlpCollector } from '../support/otlp-collector.ts';
 
@@ -167,7 +168,9 @@ describe.each(arrangements('traces.test.ts'))('%s', (arrangement) => {
     expect(spans.map(({ status: code }) => code).sort()).toEqual([0, 2, 2, 2]);
     expect(named('POST /v1/chat/completions').attributes).toMatchObject({ 'http.response.status_code': 502 });
     const { gateway: whole, translator = whole } = gateway.processes;
-    expect(translator?.logs().filter((line) => line.includes(`"trace_id":"${traceId}"`))).toHaveLength(1);
+    const lines = (): readonly string[] => translator?.logs().filter((line) => line.includes(`"trace_id":"${traceId}"`)) ?? [];
+    await until(() => lines().length > 0, 'the line in the log');
+    expect(lines()).toHaveLength(1);
   });
 
   test('the numbers of /metrics arrive as well', async () => {

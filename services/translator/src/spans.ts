@@ -11,7 +11,7 @@ export function beginRun({ traceparent = '', id, operation }: Job, tracer: Trace
   return tracer?.join(traceparent, { name: 'translator.run', role: 'server', attributes: { 'gateway.request_id': id, 'gateway.operation': operation } });
 }
 
-export function endRun(span: Span, { model, attempts, pipeline, routes, error_code: code, losses }: RequestRow): void {
+export function endRun(span: Span, { model, attempts, pipeline, routes, status, error_code: code, losses }: RequestRow): void {
   span.set({
     'gateway.model': model,
     'gateway.attempts': attempts.length,
@@ -19,7 +19,9 @@ export function endRun(span: Span, { model, attempts, pipeline, routes, error_co
     'gateway.routes': routes.length > 0 ? routes : null,
     'gateway.losses': losses.length,
   });
-  if (code !== null) span.fail(code);
+  // As the edge's: a stream that broke keeps its 200, and what is the caller's own fault is no error here.
+  if (code !== null && (status >= 500 || status < 400)) span.fail(code);
+  else span.set({ 'error.type': code });
   span.end();
 }
 

@@ -265,6 +265,10 @@ describe('settings', () => {
       ...['stop downgraded', 'parallel_tool_calls dropped', 'user dropped', 'metadata dropped', 'verbosity dropped', 'prompt_cache_key dropped'],
       ...['n dropped', 'logit_bias dropped', 'system.cache_control dropped'],
     ]);
+    const context = writeContext();
+    const vertex = { ...context, target: { ...context.target, baseUrl: 'https://europe-west4-aiplatform.googleapis.com/v1' } };
+    const there = writeRequest({ ...base, serviceTier: 'flex' }, vertex);
+    expect([there.body, there.losses.map(({ field }) => field)]).toEqual([expect.not.objectContaining({ serviceTier: 'flex' }), ['service_tier']]);
     expect(write({ output: { type: 'json' } }).body['generationConfig']).toEqual({ responseMimeType: 'application/json' });
     // The vendor's earlier generations answer 400 to a format beside functions.
     const tools: Tool[] = [{ type: 'function', name: 'f' }];

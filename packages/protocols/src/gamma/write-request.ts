@@ -28,14 +28,15 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     contents = [{ role: 'user', parts: system }];
     system = [];
   }
-  declareLosses(conversation, losses);
+  const tier = takesTier(context.target.baseUrl) && tiersAsked.has(conversation.serviceTier ?? '') ? conversation.serviceTier : undefined;
+  declareLosses(conversation, tier, losses);
   const request: JsonObject = {
     contents,
     ...(system.length > 0 && { systemInstruction: { parts: system } }),
     ...(tools.length > 0 && { tools }),
     ...(toolConfig && { toolConfig }),
     ...(Object.keys(config).length > 0 && { generationConfig: config }),
-    ...(context.operation === 'generate' && tiersAsked.has(conversation.serviceTier ?? '') && { serviceTier: conversation.serviceTier }),
+    ...(context.operation === 'generate' && tier !== undefined && { serviceTier: tier }),
   };
   // The counter reads system text and tools only inside the nested request, which must name the model again.
   const body = context.operation === 'count-tokens' ? { generateContentRequest: { model: modelName(modelId), ...request } } : request;
@@ -59,13 +60,16 @@ function formatInWords(output: OutputFormat | undefined, losses: Losses): { word
 const usualTiers: ReadonlySet<string> = new Set(['auto', 'default', 'standard_only']);
 const tiersAsked: ReadonlySet<string> = new Set(['flex', 'priority']);
 
-function declareLosses(conversation: Conversation, losses: Losses): void {
+/** Vertex knows the field and refuses every value of it: there a tier is asked for by a header. */
+const takesTier = (baseUrl: string): boolean => !/(?:^|[.-])aiplatform\.googleapis\.com$/i.test(URL.parse(baseUrl)?.hostname ?? '');
+
+function declareLosses(conversation: Conversation, tier: string | undefined, losses: Losses): void {
   const absent: readonly (readonly [string, boolean])[] = [
     ['parallel_tool_calls', conversation.parallelToolCalls === false],
     ['user', conversation.user !== undefined],
     ['metadata', conversation.metadata !== undefined],
     ['verbosity', conversation.verbosity !== undefined],
-    ['service_tier', conversation.serviceTier !== undefined && !usualTiers.has(conversation.serviceTier) && !tiersAsked.has(conversation.serviceTier)],
+    ['service_tier', conversation.serviceTier !== undefined && tier === undefined && !usualTiers.has(conversation.serviceTier)],
     ['prompt_cache_key', conversation.promptCacheKey !== undefined],
     ['n', (conversation.sampling.choices ?? 1) > 1],
     ['logit_bias', Object.keys(conversation.sampling.logitBias ?? {}).length > 0],

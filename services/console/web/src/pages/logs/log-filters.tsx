@@ -42,7 +42,12 @@ export function LogFilters({ filters, range, onChange }: { filters: Query; range
       <Select
         label={t('statistics:range')}
         allowDeselect={false}
-        data={Object.keys(ranges).map((value) => ({ value, label: t(`statistics:ranges.${value}`) }))}
+        data={Object.entries(ranges).map(([value, length]) => ({
+          value,
+          label: t(`statistics:ranges.${value}`),
+          // A search of every row is refused beyond a week.
+          disabled: filters['q'] !== undefined && length > ranges['7d'],
+        }))}
         value={range}
         onChange={(value) => onChange({ range: value ?? undefined })}
       />

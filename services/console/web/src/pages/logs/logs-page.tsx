@@ -66,7 +66,7 @@ export function LogsPage() {
       {past.isError && <FaultNotice error={past.error} onRetry={() => past.refetch()} />}
       <Card withBorder padding={0}>
         {past.isPending && <Loader m="xl" mx="auto" aria-label={t('title')} />}
-        {!past.isPending && rows.length === 0 && <EmptyState icon={IconActivity} title={t('emptyTitle')} hint={t('emptyHint')} />}
+        {!past.isPending && !past.isError && rows.length === 0 && <EmptyState icon={IconActivity} title={t('emptyTitle')} hint={t('emptyHint')} />}
         {rows.length > 0 && <LogTable rows={rows} onOpen={open} onEnd={readOn} />}
         <Group p="sm" gap="sm">
           <Text size="sm" c="dimmed" aria-live="polite">
