@@ -66,6 +66,7 @@ test.each([
     const [head = '', body = ''] = text.split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} (?:Unauthorized|Bad Request)\r\n`));
     expect(head).toMatch(/^x-request-id: [0-9a-f-]{36}$/im);
+    if (body.includes('no WebSocket handshake')) expect(head).toMatch(/^sec-websocket-version: 13/im);
     expect(JSON.parse(body)).toMatchObject({ error: { message: expect.any(String) } });
     await until(async () => /^gateway_connections\S* 0$/m.test(await gateway.metrics()), 'the connection to be gone');
     await gateway.stop();

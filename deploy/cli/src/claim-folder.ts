@@ -3,9 +3,12 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Replicas may share a disk: each has its own folder, and finds its predecessor's. */
+/** Where every lock is taken, as on a disk that has none, looking on would never end. */
+const mostFolders = 256;
+
+/** Replicas may share a disk: each has its own folder, and finds its predecessor's. Throws where none of them can be had. */
 export function claimFolder(parent: string, name: string): { folder: string; release(): void } {
-  for (let number = 0; ; number++) {
+  for (let number = 0; number < mostFolders; number++) {
     const folder = join(parent, `${name}-${number}`);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const lock = tryLock(join(folder, 'lock'));
@@ -13,6 +16,7 @@ export function claimFolder(parent: string, name: string): { folder: string; rel
     if (!isOfOlderVersion(join(folder, 'pid'))) return { folder, release: () => lock.close() };
     lock.close();
   }
+  throw new Error(`none of ${mostFolders} folders could be locked; does this disk have locks?`);
 }
 
 /** SQLITE_BUSY */

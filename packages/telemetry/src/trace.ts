@@ -96,7 +96,7 @@ class RecordedSpan implements Span {
   constructor({ name, role, attributes = {}, at = performance.now() }: SpanStart, parent: Context, recording: Recording) {
     this.#recording = recording;
     const options: SpanOptions = { kind: roles[role], startTime: timeOf(at, recording.clock), attributes: cleaned(attributes, recording.redactor) };
-    this.#span = recording.tracer.startSpan(name, options, parent);
+    this.#span = recording.tracer.startSpan(cleanText(name, recording.redactor), options, parent);
     const { traceId, spanId } = this.#span.spanContext();
     this.traceId = traceId;
     this.traceparent = printTraceparent(traceId, spanId);

@@ -28,7 +28,7 @@ async function start(options: Partial<SendingOptions> = {}, numbers = metrics())
       protocol: 'http/json',
       headers: [],
       compression: 'none',
-      timeoutMs: 500,
+      timeoutMs: 30_000,
       traces: { sampler: 'always_on', share: 1, batchEveryMs: 2000 },
       metrics: null,
       resource: [

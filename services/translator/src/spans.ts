@@ -1,5 +1,6 @@
 /** The translator's spans of a request that is traced: the run, each call of an upstream, each script. */
 import type { AttemptRecord, Job, Operation, RequestRow, ScriptSlot } from '@model-gateway/contracts';
+import { toGatewayError } from '@model-gateway/errors';
 import type { Route } from '@model-gateway/routing';
 import type { Span, Tracer } from '@model-gateway/telemetry';
 import type { Call } from './call.ts';
@@ -59,6 +60,12 @@ export function beginAttempt(run: Span, { job }: Call, { route, request, verbati
 
 const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port));
 const placeOf = ({ model, upstream }: Route) => ({ 'gateway.model': model.name, 'gateway.upstream': upstream.name });
+
+/** Nothing was sent. */
+export function abandonAttempt(span: Span, error: unknown): void {
+  span.fail(toGatewayError(error).code);
+  span.end();
+}
 
 /** `began` by `performance.now()`; `complete`: the upstream said how its reply ended. */
 export function endAttempt(span: Span, call: Call, record: AttemptRecord, began: number, complete: boolean): void {

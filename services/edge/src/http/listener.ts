@@ -36,7 +36,7 @@ export function createListener(room: Room, everyday: RequestListener): RequestLi
 const slash = 47;
 
 /** As proxies are asked, a target may name its host, too (`http://gateway/v1/models`): every server has to take it. */
-function originForm(request: IncomingMessage): string {
+export function originForm(request: IncomingMessage): string {
   const target = request.url ?? '/';
   if (target.charCodeAt(0) === slash) return target;
   const path = /^https?:\/\/[^/?#]*(.*)$/is.exec(target)?.[1];

@@ -8,7 +8,7 @@ import { WebSocketServer } from 'ws';
 import { authenticate } from '../admission/credentials.ts';
 import { type DoorMatch, doorOfPrefix, findDoor, type Headers } from '../http/doors.ts';
 import { sayLast } from '../http/farewell.ts';
-import { isAmbiguous } from '../http/listener.ts';
+import { isAmbiguous, originForm } from '../http/listener.ts';
 import { BodyBudget } from '../http/read-body.ts';
 import type { Room } from '../room.ts';
 import { turnHeaders } from './turn-request.ts';
@@ -16,6 +16,8 @@ import { TurnSocket } from './turn-socket.ts';
 
 /** Browsers cannot set headers: they offer the key as one of their subprotocols. It is never echoed. */
 const keyProtocol = 'openai-insecure-api-key.';
+/** Told to whoever asked for another (RFC 6455 §4.2.2). */
+const versions = { 'sec-websocket-version': '13, 8' };
 /** What a connection may remember of its last turn. */
 const maxRemembered = 16 * 1024 * 1024;
 /** What all connections may remember, of what request bodies may hold: the bodies must not go short of it. */
@@ -24,7 +26,7 @@ const rememberedShare = 1 / 4;
 const offered = (request: IncomingMessage): string[] => (request.headers['sec-websocket-protocol'] ?? '').split(',', 16).map((name) => name.trim());
 
 function socketDoor(request: IncomingMessage): DoorMatch | null {
-  const [path = '/', query] = (request.url ?? '/').split('?', 2);
+  const [path = '/', query] = originForm(request).split('?', 2);
   if (path.length > 4096) return null;
   const answer = findDoor('POST', path, new URLSearchParams(query), request.headers as Headers);
   return 'found' in answer && answer.found.route.socket ? answer.found : null;
@@ -57,7 +59,7 @@ export function acceptSockets(server: Server, room: Room): void {
   });
   // What the library finds no handshake in.
   sockets.on('wsClientError', (error: Error, socket: Duplex, request: IncomingMessage) =>
-    refuse(socket, request, new GatewayError('invalid_request', { message: `This is no WebSocket handshake: ${error.message}.` })),
+    refuse(socket, request, new GatewayError('invalid_request', { message: `This is no WebSocket handshake: ${error.message}.`, headers: versions })),
   );
 
   function accept(request: IncomingMessage, socket: Duplex, head: Buffer, match: DoorMatch): void {
@@ -86,13 +88,14 @@ async function admit(request: IncomingMessage, room: Room): Promise<void> {
   if (!headersAllowed(group.header_acl, headers)) throw new GatewayError('header_denied');
 }
 
-function refuse(socket: Duplex, request: IncomingMessage, { status, code, message }: GatewayError): void {
+function refuse(socket: Duplex, request: IncomingMessage, { status, code, message, headers = {} }: GatewayError): void {
   const requestId = mintRequestId();
   const { client } = doorOfPrefix(request.url?.split('?', 1)[0] ?? '/');
   const { body } = client.writeError({ status, code, message, requestId });
   const length = Buffer.byteLength(body);
+  const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   sayLast(
     socket,
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\nConnection: close\r\nContent-Type: application/json\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${length}\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\nConnection: close\r\nContent-Type: application/json\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${length}\r\n${more.join('')}\r\n${body}`,
   );
 }

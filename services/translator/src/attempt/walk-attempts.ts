@@ -3,6 +3,7 @@ import type { AttemptRecord, PlannedNode, Snapshot } from '@model-gateway/contra
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
+import type { Span } from '@model-gateway/telemetry';
 import type { Call } from '../call.ts';
 import type { Admission, Lease } from '../limits/lease.ts';
 import { chooseRoute } from '../prepare/order.ts';
@@ -10,7 +11,7 @@ import { type Prepared, prepare } from '../prepare.ts';
 import { strictRefusal } from '../receipt.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
-import { beginAttempt, endAttempt } from '../spans.ts';
+import { abandonAttempt, beginAttempt, endAttempt } from '../spans.ts';
 import { admit } from './admit.ts';
 import { AttemptPath } from './attempt-path.ts';
 import { faultToError, healthSign, nextStep, refusesKey, wasUnreached } from './classify.ts';
@@ -170,7 +171,7 @@ async function attempt(
   } catch (error) {
     // Thrown before anything was sent.
     lease.giveBack();
-    end = unreadableKey(error);
+    end = unreadableKey(error, span);
   }
   call.watch = null;
   const record: AttemptRecord = {
@@ -192,8 +193,11 @@ async function attempt(
 }
 
 /** A stored key that does not open any more (its master key is gone) is a refused one: others may still work. */
-function unreadableKey(error: unknown): AttemptEnd {
-  if (!isGatewayError(error) || error.code !== 'upstream_credential') throw error;
+function unreadableKey(error: unknown, span: Span | undefined): AttemptEnd {
+  if (!isGatewayError(error) || error.code !== 'upstream_credential') {
+    if (span) abandonAttempt(span, error);
+    throw error;
+  }
   return { fault: { class: 'credential', code: 'unreadable_key', message: 'the stored key cannot be opened' }, committed: false, status: null };
 }
 

@@ -8,7 +8,7 @@ import { chooseRoute } from '../prepare/order.ts';
 import { prepare } from '../prepare.ts';
 import type { ReplySink } from '../reply-sink.ts';
 import type { Room } from '../room.ts';
-import { beginAttempt, endAttempt } from '../spans.ts';
+import { abandonAttempt, beginAttempt, endAttempt } from '../spans.ts';
 import { sendCount } from './ask-upstream.ts';
 import { conversationText, mediaTokens } from './conversation-text.ts';
 
@@ -60,7 +60,10 @@ async function askUpstream(call: Call, route: Route, keyIndex: number, sink: Rep
   if (route.target.directPath && isSamePlace(prepared.request.url, route.target.baseUrl)) return null;
   const began = performance.now();
   const span = call.span && beginAttempt(call.span, call, prepared);
-  const answer = await sendCount(call, prepared, sink, room);
+  const answer = await sendCount(call, prepared, sink, room).catch((error: unknown) => {
+    if (span) abandonAttempt(span, error);
+    throw error;
+  });
   const record: AttemptRecord = {
     upstream: route.upstream.name,
     key_index: keyIndex,
