@@ -5,4 +5,4 @@ export * from './process-metrics.ts';
 export * from './redactor.ts';
 export type { SamplerName } from './sampling.ts';
 export * from './send-telemetry.ts';
-export { type Span, type SpanAttributes, type SpanRole, type SpanStart, type SpanValue, type Tracer, traceFields } from './trace.ts';
+export { endServed, type Span, type SpanAttributes, type SpanRole, type SpanStart, type SpanValue, type Tracer, traceFields } from './trace.ts';

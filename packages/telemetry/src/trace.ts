@@ -141,5 +141,12 @@ function timeOf(at: number, clock: number): [number, number] {
   return [seconds, Math.min(999_999_999, Math.round((ms - seconds * 1000) * 1e6))];
 }
 
+/** Ends the span of who served a request. A stream that broke keeps its 200; what is the caller's own fault (4xx) is no error of the one who served it. */
+export function endServed(span: Span, { status, error_code: code }: { status: number; error_code: string | null }): void {
+  if (code !== null && (status >= 500 || status < 400)) span.fail(code);
+  else span.set({ 'error.type': code });
+  span.end();
+}
+
 /** For the log lines of a request: from them to its trace. */
 export const traceFields = (span: Span | undefined): { trace_id: string } | undefined => span && { trace_id: span.traceId };

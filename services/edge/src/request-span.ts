@@ -1,6 +1,6 @@
 /** The edge's span of a request that is traced: begun when its caller is known, ended with its row. */
 import type { RequestRow } from '@model-gateway/contracts';
-import type { Span, Tracer } from '@model-gateway/telemetry';
+import { endServed, type Span, type Tracer } from '@model-gateway/telemetry';
 import type { Principal } from './admission/credentials.ts';
 import type { Exchange } from './exchange.ts';
 import type { DoorMatch } from './http/doors.ts';
@@ -44,8 +44,5 @@ export function endSpan(span: Span, row: RequestRow): void {
     'gateway.upstream': row.upstream,
     'gateway.stream': row.stream,
   });
-  // A stream that broke keeps its 200; what is the caller's own fault is no error of the one who served it.
-  if (row.error_code !== null && (row.status >= 500 || row.status < 400)) span.fail(row.error_code);
-  else span.set({ 'error.type': row.error_code });
-  span.end();
+  endServed(span, row);
 }

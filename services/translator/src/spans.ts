@@ -2,7 +2,7 @@
 import type { AttemptRecord, Job, Operation, RequestRow, ScriptSlot } from '@model-gateway/contracts';
 import { toGatewayError } from '@model-gateway/errors';
 import type { Route } from '@model-gateway/routing';
-import type { Span, Tracer } from '@model-gateway/telemetry';
+import { endServed, type Span, type Tracer } from '@model-gateway/telemetry';
 import type { Call } from './call.ts';
 import type { Prepared } from './prepare.ts';
 import type { RunnerAnswer } from './scripts/ask-runner.ts';
@@ -12,7 +12,8 @@ export function beginRun({ traceparent = '', id, operation }: Job, tracer: Trace
   return tracer?.join(traceparent, { name: 'translator.run', role: 'server', attributes: { 'gateway.request_id': id, 'gateway.operation': operation } });
 }
 
-export function endRun(span: Span, { model, attempts, pipeline, routes, status, error_code: code, losses }: RequestRow): void {
+export function endRun(span: Span, row: RequestRow): void {
+  const { model, attempts, pipeline, routes, losses } = row;
   span.set({
     'gateway.model': model,
     'gateway.attempts': attempts.length,
@@ -20,10 +21,7 @@ export function endRun(span: Span, { model, attempts, pipeline, routes, status, 
     'gateway.routes': routes.length > 0 ? routes : null,
     'gateway.losses': losses.length,
   });
-  // As the edge's: a stream that broke keeps its 200, and what is the caller's own fault is no error here.
-  if (code !== null && (status >= 500 || status < 400)) span.fail(code);
-  else span.set({ 'error.type': code });
-  span.end();
+  endServed(span, row);
 }
 
 /** As the conventions call them; they have no word for the others. */
