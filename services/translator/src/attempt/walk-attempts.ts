@@ -3,7 +3,6 @@ import type { AttemptRecord, PlannedNode, Snapshot } from '@model-gateway/contra
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
-import type { Span } from '@model-gateway/telemetry';
 import type { Call } from '../call.ts';
 import type { Admission, Lease } from '../limits/lease.ts';
 import { chooseRoute } from '../prepare/order.ts';
@@ -171,7 +170,12 @@ async function attempt(
   } catch (error) {
     // Thrown before anything was sent.
     lease.giveBack();
-    end = unreadableKey(error, span);
+    const unreadable = unreadableKey(error);
+    if (!unreadable) {
+      if (span) abandonAttempt(span, error);
+      throw error;
+    }
+    end = unreadable;
   }
   call.watch = null;
   const record: AttemptRecord = {
@@ -193,11 +197,8 @@ async function attempt(
 }
 
 /** A stored key that does not open any more (its master key is gone) is a refused one: others may still work. */
-function unreadableKey(error: unknown, span: Span | undefined): AttemptEnd {
-  if (!isGatewayError(error) || error.code !== 'upstream_credential') {
-    if (span) abandonAttempt(span, error);
-    throw error;
-  }
+function unreadableKey(error: unknown): AttemptEnd | null {
+  if (!isGatewayError(error) || error.code !== 'upstream_credential') return null;
   return { fault: { class: 'credential', code: 'unreadable_key', message: 'the stored key cannot be opened' }, committed: false, status: null };
 }
 
