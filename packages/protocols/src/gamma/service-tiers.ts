@@ -18,3 +18,14 @@ export const tiersWritten: ReadonlyMap<ServedTier, string> = new Map([
 
 /** Tells nothing. */
 export const unspecifiedTiers: ReadonlySet<string> = new Set(['unspecified', 'traffic_type_unspecified']);
+
+/** What is asked for by saying nothing, and what by its name. */
+export const usualTiers: ReadonlySet<string> = new Set(['auto', 'default', 'standard_only']);
+const named: ReadonlySet<string> = new Set(['flex', 'priority']);
+
+/** Vertex knows the field and refuses every value of it: there a tier is asked for by a header. */
+const takesTier = (baseUrl: string): boolean => !/(?:^|[.-])aiplatform\.googleapis\.com$/i.test(URL.parse(baseUrl)?.hostname ?? '');
+
+/** The tier that a body asks of this upstream; undefined: none, whatever the caller wants. */
+export const tierAsked = (wanted: string | undefined, baseUrl: string): string | undefined =>
+  wanted !== undefined && named.has(wanted) && takesTier(baseUrl) ? wanted : undefined;

@@ -5,8 +5,8 @@ import type { JsonObject } from '../kit/read.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { modelName } from './endpoint.ts';
 import { type Family, findFamily, type ThinkingLevel } from './families.ts';
-
 import { writeSchema } from './schema.ts';
+import { tierAsked, usualTiers } from './service-tiers.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 import { writeContents } from './write-contents.ts';
 
@@ -28,7 +28,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     contents = [{ role: 'user', parts: system }];
     system = [];
   }
-  const tier = takesTier(context.target.baseUrl) && tiersAsked.has(conversation.serviceTier ?? '') ? conversation.serviceTier : undefined;
+  const tier = tierAsked(conversation.serviceTier, context.target.baseUrl);
   declareLosses(conversation, tier, losses);
   const request: JsonObject = {
     contents,
@@ -55,13 +55,6 @@ function formatInWords(output: OutputFormat | undefined, losses: Losses): { word
   if (output.type === 'json') return { words: `${asked}.`, emulation: {} };
   return { words: `${asked}. It fits this JSON schema:\n${JSON.stringify(output.schema)}`, emulation: { schema: output.schema } };
 }
-
-/** What is asked for by saying nothing, and what by its name. */
-const usualTiers: ReadonlySet<string> = new Set(['auto', 'default', 'standard_only']);
-const tiersAsked: ReadonlySet<string> = new Set(['flex', 'priority']);
-
-/** Vertex knows the field and refuses every value of it: there a tier is asked for by a header. */
-const takesTier = (baseUrl: string): boolean => !/(?:^|[.-])aiplatform\.googleapis\.com$/i.test(URL.parse(baseUrl)?.hostname ?? '');
 
 function declareLosses(conversation: Conversation, tier: string | undefined, losses: Losses): void {
   const absent: readonly (readonly [string, boolean])[] = [
