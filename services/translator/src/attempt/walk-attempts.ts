@@ -196,7 +196,7 @@ async function attempt(
   return end;
 }
 
-/** A stored key that does not open any more (its master key is gone) is a refused one: others may still work. */
+/** A stored key that does not open any more (its master key is gone) is a refused one: others may still work. null: it was something else. */
 function unreadableKey(error: unknown): AttemptEnd | null {
   if (!isGatewayError(error) || error.code !== 'upstream_credential') return null;
   return { fault: { class: 'credential', code: 'unreadable_key', message: 'the stored key cannot be opened' }, committed: false, status: null };
