@@ -304,15 +304,47 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       expect((await post('{"messages":[]}')).json.error).toMatchObject({ param: 'model', message: 'model is required.' });
     });
 
+    test.each(doors)('%s: keys that a reader without regard to case takes for one are 400, and no upstream sees them', async (door) => {
+      const path = calls[door].path('ok', false);
+      const whole = JSON.stringify(calls[door].body('ok', false));
+      const more = [
+        '"Model":"hang"',
+        '"mod\\u0045l":"hang"',
+        '"MESSAGES":[],"messageS":[]',
+        '"tools":[],"tool\u017f":[]',
+        '"top_k":1,"top_\u212a":2',
+        '"user":"a","user":"b"',
+      ];
+      // A model that stands in the path and in no key of the body is still not to be read from another.
+      if (door !== 'gamma') more.push('"STREAM":true', '"model":"hang"');
+      for (const one of more) {
+        const answer = await post(`${whole.slice(0, -1)},${one}}`, {}, path);
+        expectShape(door, answer, 400);
+        if (door === 'alpha' || door === 'alpha_response') expect(answer.json.error.code).toBe('duplicate_key');
+      }
+      expect(fake.requests).toEqual([]);
+    });
+
     test('a repeated model or stream key is 400, however it is spelt', async () => {
       for (const body of [
         '{"model":"ok","messages":[],"model":"hang"}',
         '{"model":"ok","messages":[],"\\u006dodel":"hang"}',
         '{"model":"ok","stream":false,"messages":[],"stream":true}',
-      ])
-        expectShape('alpha', await post(body), 400);
+      ]) {
+        const answer = await post(body);
+        expectShape('alpha', answer, 400);
+        expect(answer.json.error.code).toBe('duplicate_key');
+      }
       // Deeper keys of that name are the caller's own.
       expect((await post('{"model":"ok","metadata":{"model":"hang","stream":"x"},"messages":[{"role":"user","content":"hi"}]}')).status).toBe(200);
+    });
+
+    test.each(doors)('%s: a body that is no UTF-8 is 400, also where it would pass as it is', async (door) => {
+      const whole = Buffer.from(JSON.stringify(calls[door].body('ok', false)));
+      whole[whole.indexOf('hi')] = 0xff;
+      const answer = await post(whole, {}, calls[door].path('ok', false));
+      expectShape(door, answer, 400);
+      expect(fake.requests).toEqual([]);
     });
 
     test('deep nesting is refused or carried, quickly, and breaks nothing', async () => {

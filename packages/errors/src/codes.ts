@@ -1,6 +1,7 @@
 /** The one table of error codes: what the caller is told when nothing better is known, with which status, and whether trying again can help. */
 export const errorCodes = {
   invalid_json: { status: 400, retryable: false, message: 'The request body is not valid JSON.' },
+  duplicate_key: { status: 400, retryable: false, message: 'A key of the request body is given twice.' },
   invalid_request: { status: 400, retryable: false, message: 'The request is not valid.' },
   lossy_translation: { status: 400, retryable: false, message: 'The request cannot be translated without loss.' },
   unauthorized: { status: 401, retryable: false, message: 'A valid access key is required.' },

@@ -104,6 +104,53 @@ describe('refusals', () => {
     expect(scan('{"a":1,"a":2,"b":{"model":1,"model":2}}').ok).toBe(true);
   });
 
+  const distinct = (text: string) => scanBody(Buffer.from(text), { keys, distinctKeys: true });
+  test.each([
+    ['{"model":"a","MODEL":"b"}', 'MODEL'],
+    ['{"Model":"a","x":1,"model":"b"}', 'Model'],
+    ['{"model":"a","mod\\u0045l":"b"}', 'mod\\u0045l'],
+    ['{"temperature":1,"Temperature":2}', 'Temperature'],
+    ['{"temperature":1,"temperature":2}', 'temperature'],
+    ['{"\\u0074op_k":1,"top_K":2}', 'top_K'],
+    // U+017F is an s and U+212A a k to readers that fold case as Go does.
+    ['{"stop":1,"\u017ftop":2}', '\u017ftop'],
+    ['{"top_k":1,"top_\u212a":2}', 'top_\u212a'],
+    ['{"\\u017ftream":true,"messages":[]}', '\\u017ftream'],
+    ['{"model":"a","STREAM":true}', 'STREAM'],
+  ])('where keys must be distinct, one that could be taken for another: %s', (text, param) => {
+    expect(distinct(text)).toMatchObject({ ok: false, code: 'duplicate_key', param });
+  });
+
+  test('keys that are written differently otherwise, nested ones, and names of Object members are distinct', () => {
+    const text = JSON.stringify({
+      model: 'a',
+      models: 1,
+      'm-odel': 1,
+      É: 1,
+      é: 2,
+      constructor: 1,
+      __proto: 1,
+      n: { model: 1, Model: 2 },
+      [`k${'x'.repeat(600)}`]: 1,
+    });
+    expect(distinct(text).ok).toBe(true);
+    expect(distinct('{"mod\\u0065l":"a"}').ok).toBe(true);
+    expect(distinct('{"__proto__":1,"toString":2,"valueOf":3}').ok).toBe(true);
+  });
+
+  test('keys judged distinct are those that stay apart when folded as Go folds them', () => {
+    const fold = (key: string) =>
+      [...key].map((one) => (one === '\u017f' ? 's' : one === '\u212a' ? 'k' : /[A-Z]/.test(one) ? one.toLowerCase() : one)).join('');
+    const name = fc.string({ unit: fc.constantFrom(...'aAsSkK\u017f\u212a\\"é'), minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(fc.array(name, { minLength: 1, maxLength: 6 }), (names) => {
+        const text = `{${names.map((one) => `${JSON.stringify(one)}:1`).join(',')}}`;
+        expect(distinct(text).ok).toBe(new Set(names.map(fold)).size === names.length);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test('depth and width have exact limits', () => {
     const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`;
     expect(scan(nested(64)).ok).toBe(true);

@@ -1,5 +1,6 @@
 /** One pass over the bytes of a request body: is it a JSON object within bounds, and where are the few top-level values we need. */
 import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote, skipStringBytes } from './bytes.ts';
+import { FoldedKeys } from './folded-keys.ts';
 import { keyMatcher } from './scan-keys.ts';
 import { isStringContentValid, skipLiteral, skipNumber } from './scan-tokens.ts';
 import { skipBlanks } from './skip-bytes.ts';
@@ -22,6 +23,11 @@ export interface ScanOptions<Key extends string> {
   keys: readonly Key[];
   /** ASCII words: which of them stand in the body as a whole string, be it a key or a value, at any depth. Default none. */
   words?: readonly string[];
+  /**
+   * Refuses top-level keys that a reader could take for one another: any key given twice, keys that differ in case alone, and one that differs from a
+   * wanted key in case alone. For bodies of callers, which go on to readers that fold case.
+   */
+  distinctKeys?: boolean;
 }
 
 export interface ScanFault {
@@ -88,6 +94,7 @@ export function scanBody<const Key extends string>(source: Uint8Array, options: 
   const maxNodes = options.maxNodes ?? 200_000;
   const matchKey = keyMatcher(options.keys);
   const matchWord = options.words && keyMatcher(options.words);
+  const folded = options.distinctKeys ? new FoldedKeys(options.keys) : null;
   const words: string[] = [];
   const values = Object.create(null) as Partial<Record<Key, ScannedValue>>;
   /** 1 where the container at that depth is an object. */
@@ -163,6 +170,8 @@ export function scanBody<const Key extends string>(source: Uint8Array, options: 
     if (keyEnd < 0) return malformed(position);
     if (matchWord) noteWord(matchWord(bytes, position, keyEnd), words);
     if (depth === 1) {
+      const ambiguous = folded?.add(bytes, position, keyEnd);
+      if (ambiguous) return fault('duplicate_key', ambiguous.message, ambiguous.param);
       const key = matchKey(bytes, position, keyEnd);
       if (key !== null) {
         if (values[key]) return fault('duplicate_key', `The key "${key}" is given twice.`, key);

@@ -1,4 +1,5 @@
 /** One request on one page: door, admission, body, plan, translator, reply, row. */
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Job, Plan, ResolvedName, Snapshot } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
@@ -116,9 +117,11 @@ interface Wanted {
 /** One pass over the body's bytes: its shape is checked and the names that decide the route are read, once and for all. */
 function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor, lastModel: (session: string | null) => string | undefined): Wanted {
   const questions = questionsOf(client);
-  const scan = scanBody<string>(bytes, questions);
+  // Readers replace bytes that are no UTF-8 in ways of their own: two of them would see two bodies.
+  if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { message: 'The request body is not valid UTF-8.' });
+  const scan = scanBody<string>(bytes, { ...questions, distinctKeys: true });
   if (!scan.ok)
-    throw new GatewayError(scan.code === 'invalid_json' ? 'invalid_json' : 'invalid_request', {
+    throw new GatewayError(scan.code === 'invalid_json' || scan.code === 'duplicate_key' ? scan.code : 'invalid_request', {
       message: scan.message,
       ...(scan.param !== undefined && { param: scan.param }),
     });

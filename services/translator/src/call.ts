@@ -197,7 +197,7 @@ export class Call {
     try {
       return projection.read(this.body, more);
     } catch (cause) {
-      if (cause instanceof RepeatedKey) throw new GatewayError('invalid_request', repeated(cause.key));
+      if (cause instanceof RepeatedKey) throw new GatewayError('duplicate_key', repeated(cause.key));
       throw new GatewayError('invalid_json', { cause });
     }
   }

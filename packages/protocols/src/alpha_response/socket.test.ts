@@ -57,7 +57,9 @@ const newSession = () => createSocketSession({ mintId: (prefix) => prefix, now: 
 test('frames are held to the bounds of bodies: what nests too deep, or says a name twice, is refused', () => {
   for (const [frame, code] of [
     [`{"type":"response.create","model":"m","input":${nested(20_000)}}`, 'invalid_request'],
-    ['{"type":"response.create","model":"m","model":"n"}', 'invalid_request'],
+    ['{"type":"response.create","model":"m","model":"n"}', 'duplicate_key'],
+    ['{"type":"response.create","model":"m","Model":"n"}', 'duplicate_key'],
+    ['{"type":"response.create","model":"m","temperature":1,"Temperature":2}', 'duplicate_key'],
     ['{"type":"response.create",}', 'invalid_json'],
     ['[]', 'invalid_json'],
   ] as const) {

@@ -20,7 +20,7 @@ interface Turn {
 const ofTheFrame = ['type', 'generate', 'stream_id', 'background', 'previous_response_id'] as const;
 
 /** A frame is held to the bounds of a request's body before it is parsed: what nests too deep cannot be printed again. */
-const frameKeys = { keys: ['type', 'model', 'stream', 'stream_id', 'input', 'previous_response_id', 'generate'] } as const;
+const frameKeys = { keys: ['type', 'model', 'stream', 'stream_id', 'input', 'previous_response_id', 'generate'], distinctKeys: true } as const;
 const noKeys = { keys: [] } as const;
 
 /** The vendor's own: names need no escapes in JSON. */
@@ -56,7 +56,8 @@ class ResponsesSession implements SocketSession {
   read(text: string): SocketInput {
     const scan = scanBody(Buffer.from(text, 'utf8'), frameKeys);
     const frame = scan.ok ? parse(text) : undefined;
-    if (!scan.ok && scan.code !== 'invalid_json') return { answer: [refusal(400, 'invalid_request', scan.message, scan.param ?? null)] };
+    if (!scan.ok && scan.code !== 'invalid_json')
+      return { answer: [refusal(400, scan.code === 'duplicate_key' ? scan.code : 'invalid_request', scan.message, scan.param ?? null)] };
     if (!frame) return { answer: [refusal(400, 'invalid_json', 'A frame must be a JSON object.')] };
     const type = asString(own(frame, 'type'));
     // Told by some clients when they have dealt with a reply; nothing follows from it.

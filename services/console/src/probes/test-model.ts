@@ -130,7 +130,7 @@ async function makeJob({ id, startedAt, model, protocol, call, bytes }: Sending,
   const { client } = protocol;
   const stream = call.streamForm !== 'whole';
   const questions = questionsOf(client);
-  const scan = scanBody<string>(bytes, questions);
+  const scan = scanBody<string>(bytes, { ...questions, distinctKeys: true });
   if (!scan.ok) throw new GatewayError('invalid_request', { message: scan.message });
   const who = { accessKey: testIdentity, keyGroup: '', clientProtocol: protocol.id, operation: 'generate' as const, stream };
   const plan = await room.bus.ask('router.plan', { ...who, requestId: id, revision: await room.storage.catalog.revision(), model, internal: true });

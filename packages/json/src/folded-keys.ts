@@ -1,0 +1,70 @@
+/**
+ * Top-level keys that some JSON readers take for one another. Go's `encoding/json`, which many OpenAI-compatible servers are written in, matches keys
+ * without regard to ASCII case and takes U+017F for `s` and U+212A for `k`: to such a server `"MODEL"` beside `"model"` is the model's name.
+ */
+
+/** No field of any protocol is spelled longer, even with every character escaped. */
+const maxSpelling = 512;
+const needsDecoding = /[\\\x80-\xff]/;
+const foldable = /[A-Z\u017f\u212a]/g;
+
+const foldCharacter = (character: string): string => (character === '\u017f' ? 's' : character.toLowerCase());
+
+/** The key as a reader that folds case compares it. */
+export const foldKey = (key: string): string => key.replace(foldable, foldCharacter);
+
+/** The folded text of the key between the quotes at `start` and `end`; null when it is too long to be a field's name, or malformed. */
+export function foldKeyBytes(bytes: Buffer, start: number, end: number): string | null {
+  if (end - start > maxSpelling) return null;
+  const plain = bytes.toString('latin1', start + 1, end - 1);
+  if (!needsDecoding.test(plain)) return plain.toLowerCase();
+  try {
+    return foldKey(JSON.parse(bytes.toString('utf8', start, end)) as string);
+  } catch {
+    return null;
+  }
+}
+
+/** Finds the first key of an object that repeats an earlier one, or is written like a known one but for case. */
+export class FoldedKeys {
+  /** By folded text, how a known key is written. */
+  readonly #known: ReadonlyMap<string, string>;
+  readonly #seen = new Map<string, string>();
+
+  constructor(keys: readonly string[]) {
+    this.#known = knownKeys(keys);
+  }
+
+  /** The sentence that refuses the key, or null. */
+  add(bytes: Buffer, start: number, end: number): { message: string; param: string } | null {
+    const folded = foldKeyBytes(bytes, start, end);
+    if (folded === null) return null;
+    const key = bytes.toString('utf8', start + 1, end - 1);
+    const earlier = this.#seen.get(folded);
+    if (earlier !== undefined)
+      return {
+        message:
+          earlier === key
+            ? `The key "${key}" is given twice.`
+            : `The keys "${earlier}" and "${key}" differ in case alone: which one counts depends on who reads them.`,
+        param: key,
+      };
+    this.#seen.set(folded, key);
+    const known = this.#known.get(folded);
+    return known === undefined || known === key || decoded(key) === known ? null : { message: `The key "${key}" must be written "${known}".`, param: key };
+  }
+}
+
+/** The text of a key that may hold escapes; `add` has parsed it before. */
+const decoded = (key: string): string => (key.includes('\\') ? (JSON.parse(`"${key}"`) as string) : key);
+
+const ofLists = new WeakMap<readonly string[], ReadonlyMap<string, string>>();
+
+function knownKeys(keys: readonly string[]): ReadonlyMap<string, string> {
+  let known = ofLists.get(keys);
+  if (!known) {
+    known = new Map(keys.map((key) => [foldKey(key), key]));
+    ofLists.set(keys, known);
+  }
+  return known;
+}
