@@ -326,7 +326,8 @@ export class Call {
       model: this.routes.length > 1 ? (this.routes[0] ?? this.model) : this.model,
       requested_model: job.requestedModel,
       upstream: this.upstream,
-      upstream_model_id: this.upstreamModelId,
+      // What answered is what is billed.
+      upstream_model_id: this.meter.servedModel ?? this.upstreamModelId,
       client_protocol: job.clientProtocol,
       upstream_protocol: this.upstreamProtocol,
       stream: job.stream,

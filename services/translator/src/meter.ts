@@ -13,6 +13,8 @@ export class Meter {
   #reasoningChars = 0;
   /** Why the reply ended; null while that is not known. */
   finish: FinishReason | null = null;
+  /** The vendor's id of the model that answered, where it let another one than was asked for do so. */
+  servedModel: string | null = null;
 
   see(events: readonly ChatEvent[]): void {
     for (const event of events) {
@@ -21,7 +23,10 @@ export class Meter {
       else if (event.type === 'usage') {
         this.#usage = event.usage;
         this.#guessed = event.estimated === true;
-      } else if (event.type === 'finish') this.finish = event.reason;
+      } else if (event.type === 'finish') {
+        this.finish = event.reason;
+        this.servedModel = event.servedModel ?? null;
+      }
     }
   }
 
@@ -44,6 +49,7 @@ export class Meter {
     this.#outputChars = 0;
     this.#reasoningChars = 0;
     this.finish = null;
+    this.servedModel = null;
   }
 
   /** What is known so far; undefined when nothing was metered. */

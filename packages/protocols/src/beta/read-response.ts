@@ -8,7 +8,7 @@ import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { faultOf } from './errors.ts';
 import { tiersRead } from './service-tiers.ts';
 import { readStopReason } from './stop-reasons.ts';
-import { mergeUsage, readUsage } from './usage.ts';
+import { mergeUsage, readFallbackModel, readIterations, readUsage } from './usage.ts';
 
 type BlockKind = 'text' | 'thinking' | 'redacted' | 'tool' | 'raw';
 
@@ -101,8 +101,9 @@ class BetaReader implements ReplyReader {
     const native = asString(own(delta, 'stop_reason'));
     this.#loseFacts(delta);
     this.#loseFacts(json);
+    const report = this.#report(own(json, 'usage'));
     const finish = native === undefined ? [] : this.#finish(native, delta);
-    return [...this.#begin(), ...finish, ...this.#report(own(json, 'usage'))];
+    return [...this.#begin(), ...finish, ...report];
   }
 
   messageStop(): ChatEvent[] {
@@ -182,6 +183,7 @@ class BetaReader implements ReplyReader {
     if (native === 'refusal' && this.#blocks === 0 && explanation !== undefined) events.push(...this.#explain(explanation));
     else if (own(delta, 'stop_details') !== undefined) this.#losses.dropped('reply.stop_details', 'why it stopped is told in one word');
     const stopSequence = asString(own(delta, 'stop_sequence'));
+    const servedModel = readFallbackModel(readIterations(this.#usage));
     const reason = native === undefined ? (this.#calledTool ? 'tool-calls' : 'other') : readStopReason(native, this.#calledTool);
     events.push({
       type: 'finish',
@@ -189,6 +191,7 @@ class BetaReader implements ReplyReader {
       ...(stopSequence !== undefined && { stopSequence }),
       ...(native !== undefined && { native }),
       ...(this.#tier !== undefined && { servedTier: this.#tier }),
+      ...(servedModel !== undefined && { servedModel }),
       ...lostIn(this.#losses),
     });
     return events;
@@ -283,7 +286,8 @@ export function readWhole(body: unknown): ChatEvent[] {
 export function finishedUsage(body: unknown): Usage | undefined {
   if (own(body, 'type') !== 'message' || !asArray(own(body, 'content')) || !asString(own(body, 'stop_reason'))) return undefined;
   const usage = own(body, 'usage');
-  return asNumber(own(usage, 'output_tokens')) === undefined ? undefined : readUsage(usage);
+  // The row names the model that answered, which only a full reading tells.
+  return asNumber(own(usage, 'output_tokens')) === undefined || readFallbackModel(readIterations(usage)) !== undefined ? undefined : readUsage(usage);
 }
 
 export function readTokenCount(body: unknown): number | null {

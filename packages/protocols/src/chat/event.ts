@@ -48,6 +48,8 @@ export type ChatEvent =
       native?: string;
       /** Which tier served it, where the upstream says so. */
       servedTier?: ServedTier;
+      /** The vendor's id of the model that answered, where it is another one than was asked for. */
+      servedModel?: string;
       /** What the upstream said that no event can carry. */
       lost?: readonly Loss[];
     }
