@@ -161,7 +161,15 @@ describe('errors', () => {
 describe('small things of the client door', () => {
   test('keep-alives by form and SDK', () => {
     expect(client.keepAlive('sse', {})).toBe(':keep-alive\n\n');
-    expect(client.keepAlive('sse', { 'x-goog-api-client': 'google-genai-sdk/1.0 gl-python/3.12' })).toBe('\n');
+    const of = (headers: Record<string, string>) => client.keepAlive('sse', headers);
+    for (const language of ['gl-python/3.12', 'gl-node/v20.20.2', 'gl-java/21', 'gl-dart/3.9'])
+      expect(of({ 'x-goog-api-client': `google-genai-sdk/1.30.0 ${language}` })).toBe('\n');
+    expect(of({ 'user-agent': 'google-genai-sdk/1.30.0 gl-node/v20.20.2' })).toBe('\n');
+    expect(of({ 'user-agent': 'GeminiCLI/0.61.0/gemini-3-pro (linux; x64; terminal)' })).toBe('\n');
+    // A blank line is an event of its own there, and a lone line break would stand in front of the next one.
+    expect(of({ 'x-goog-api-client': 'google-genai-sdk/1.30.0 gl-go/go1.25' })).toBe('\r\n\r\n');
+    expect(of({ 'x-goog-api-client': 'genai-js/0.24.1' })).toBe(null);
+    expect(of({ 'user-agent': 'ai-sdk/google/3.0.1 ai-sdk/provider-utils/4.0.1 runtime/node.js/22' })).toBe(':keep-alive\n\n');
     expect([client.keepAlive('json-array', {}), client.keepAlive('whole', {})]).toEqual([null, null]);
   });
 
@@ -190,5 +198,6 @@ describe('small things of the client door', () => {
     expect(array).toBe('[{\n"a":1}\n,\r\n{"b":2}\n]');
     expect(frameRecord('{\r\n  "a": "\\n"\n}', 0, 'sse')).toBe('data: {   "a": "\\n" }\r\n\r\n');
     expect(frameEnd('sse')).toBe('');
+    expect(frameRecord('{"a":"\u2028b\u2029"}', 0, 'sse')).toBe('data: {"a":"\\u2028b\\u2029"}\r\n\r\n');
   });
 });

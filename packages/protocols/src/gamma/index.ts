@@ -1,5 +1,4 @@
 /** gamma: the Gemini-compatible generate-content protocol, as callers speak it to us and as we speak it to upstreams. */
-import type { StreamForm } from '@model-gateway/contracts';
 import type { Protocol } from '../protocol.ts';
 import { bodyWords, verbatim } from './anatomy.ts';
 import { bodyAnatomy } from './body-anatomy.ts';
@@ -7,6 +6,7 @@ import { GammaCloser } from './closer.ts';
 import { buildCredential, buildListRequest, buildRequest } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { frameEnd, frameRecord } from './frame.ts';
+import { keepAlive } from './keep-alive.ts';
 import { isVendorUrl } from './media.ts';
 import { writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
@@ -18,12 +18,6 @@ import { testCall } from './test-call.ts';
 import { functionName } from './tools.ts';
 import { writeRequest } from './write-request.ts';
 import { GammaReplyWriter, writeWhole } from './write-response.ts';
-
-/** The JavaScript SDK needs the blank line after a comment, the Python SDK fails on any comment at all (field-notes §3.1). An array takes neither. */
-function keepAlive(form: StreamForm, headers: Readonly<Record<string, string | undefined>>): string | null {
-  if (form !== 'sse') return null;
-  return headers['x-goog-api-client']?.includes('gl-python') ? '\n' : ':keep-alive\n\n';
-}
 
 export const gamma: Protocol = {
   id: 'gamma',

@@ -30,9 +30,10 @@ export class VerbatimPassage implements Passage {
     const edits = withoutForgery(record.json, wanted);
     this.#edits = edits;
     const { client, job } = this.#call;
-    if (edits.length === 0 && job.streamForm === 'sse') return record.raw;
+    const framesAnew = client.frameRecord !== undefined && (job.streamForm !== 'sse' || lineSeparators.test(record.data));
+    if (edits.length === 0 && !framesAnew && job.streamForm === 'sse') return record.raw;
     const data = this.#editor.apply(record.data, record.json, edits);
-    if (client.frameRecord && job.streamForm !== 'sse') return client.frameRecord(data, this.#index++, job.streamForm);
+    if (client.frameRecord && framesAnew) return client.frameRecord(data, this.#index++, job.streamForm);
     if (edits.length === 0) return record.raw;
     if (record.dataStart === undefined || record.dataEnd === undefined)
       return `${record.event === undefined ? '' : `event: ${record.event}\n`}data: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
@@ -55,6 +56,9 @@ export class VerbatimPassage implements Passage {
     return edits.length === 0 ? bytes : (spliceParsed(bytes, json, edits) ?? applyEdits(bytes, edits));
   }
 }
+
+/** Legal inside JSON, and yet the end of a line to some readers: a protocol that frames records itself escapes them. */
+const lineSeparators = /[\u2028\u2029]/;
 
 /** The field is ours alone: an upstream's would be taken for our word. */
 const withoutForgery = (json: unknown, edits: Edit[]): Edit[] =>

@@ -1,0 +1,107 @@
+/**
+ * Generate-content streams as Google's own readers take them apart. Version 1.30 of the JavaScript SDK, which Gemini CLI bundles, reads events with a
+ * regular expression: a comment between two events, or a raw line separator in a text, and it finds no further event.
+ */
+import { GoogleGenAI } from '@google/genai';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { GoogleGenAI as GoogleGenAI130 } from 'genai-1-30';
+import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
+import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
+import { modelOf, scriptedModels } from '../support/scripted-models.ts';
+import { doors } from '../support/sdk-callers.ts';
+
+const odd = 'one\u2028two\u2029three';
+const slowText = 'text:3+slow:130';
+const slowCall = `ok:${JSON.stringify({ path: odd })}+slow:60`;
+
+let fake: FakeUpstream;
+let gateway: InProcessGateway;
+/** What the callers got, byte for byte. */
+let bytes = '';
+beforeAll(async () => {
+  fake = await startFakeUpstream();
+  const { upstreams = [], models = [] } = scriptedModels(fake.url, () => [slowText, slowCall, 'ok']);
+  gateway = await startInProcess({ upstreams, models, edge: { keepAliveMs: 50 } });
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await fake?.close();
+});
+
+const plainFetch = globalThis.fetch;
+/** What is read is written down as well. */
+const noting: typeof fetch = async (...asked) => {
+  const reply = await plainFetch(...asked);
+  const { body } = reply;
+  if (!body) return reply;
+  const decoder = new TextDecoder();
+  const noted = body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bytes += decoder.decode(chunk, { stream: true });
+        controller.enqueue(chunk);
+      },
+    }),
+  );
+  return new Response(noted, { status: reply.status, headers: reply.headers });
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: the same few fields of two versions' types.
+type Chunk = any;
+
+interface Ask {
+  model: string;
+  contents: string;
+  config?: { tools: { functionDeclarations: { name: string; parametersJsonSchema: unknown }[] }[] };
+}
+
+const look = { tools: [{ functionDeclarations: [{ name: 'look', parametersJsonSchema: { type: 'object', properties: { path: { type: 'string' } } } }] }] };
+
+async function collect(chunks: AsyncIterable<Chunk>): Promise<Chunk[]> {
+  const all: Chunk[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return all;
+}
+
+const readers: Record<string, (ask: Ask) => Promise<Chunk[]>> = {
+  // It knows no `fetch` of one's own: it takes the global one.
+  '1.30': async (ask) => {
+    const client = new GoogleGenAI130({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.url } });
+    globalThis.fetch = noting;
+    try {
+      return await collect(await client.models.generateContentStream(ask));
+    } finally {
+      globalThis.fetch = plainFetch;
+    }
+  },
+  current: async (ask) =>
+    collect(await new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.url, fetch: noting } }).models.generateContentStream(ask)),
+};
+
+const partsOf = (chunks: Chunk[]): Chunk[] => chunks.flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? []);
+const textOf = (chunks: Chunk[]): string =>
+  partsOf(chunks)
+    .map((part) => part.text ?? '')
+    .join('');
+
+describe.each(Object.keys(readers))('@google/genai %s', (version) => {
+  const read = readers[version]!;
+
+  test.each(doors)('reads a stream with keep-alives in it whole: %s upstream', async (upstream) => {
+    bytes = '';
+    const chunks = await read({ model: modelOf(upstream, slowText), contents: 'hi' });
+    expect(textOf(chunks)).toBe('word0 word1 word2 ');
+    expect(chunks.at(-1).candidates[0].finishReason).toBe('STOP');
+    // There were some: else this shows nothing.
+    expect(bytes).toMatch(/\}\r?\n\r?\n(?:\n|:keep-alive)/);
+  });
+
+  test.each(doors)('reads line separators in arguments, with keep-alives before them: %s upstream', async (upstream) => {
+    const chunks = await read({ model: modelOf(upstream, slowCall), contents: 'hi', config: look });
+    expect(partsOf(chunks).flatMap((part) => part.functionCall ?? [])).toMatchObject([{ name: 'look', args: { path: odd } }]);
+  });
+
+  test.each(doors)('reads line separators in a text: %s upstream', async (upstream) => {
+    expect(textOf(await read({ model: modelOf(upstream, 'ok'), contents: odd }))).toBe(odd);
+  });
+});
