@@ -5,7 +5,7 @@ import { type Bus, connectNatsBus, createGatherer, createMemoryBus, withJournal 
 import { type CatalogWatcher, createCatalogWatcher } from '@model-gateway/catalog';
 import type { Config } from '@model-gateway/config';
 import { isDoorOwner } from '@model-gateway/contracts';
-import { createOutbound, type Outbound } from '@model-gateway/outbound';
+import { createOutbound, limitForShare, type Outbound } from '@model-gateway/outbound';
 import type { PriceOf } from '@model-gateway/pricing';
 import { createKeyring, type Keyring } from '@model-gateway/secrets';
 import { type Pressure, watchPressure } from '@model-gateway/service';
@@ -85,7 +85,13 @@ export async function createParts(config: Config, name: string, announce: (text:
   const catalog = once(() => createCatalogWatcher({ bus, logger }));
   const keyring = once(() => createKeyring(masterKeyOf(config)));
   const open = (allowPrivate: boolean): Outbound =>
-    createOutbound({ allowPrivate, timeouts: config.translator.timeouts, userAgent: config.translator.userAgent, logger });
+    createOutbound({
+      allowPrivate,
+      timeouts: config.translator.timeouts,
+      userAgent: config.translator.userAgent,
+      maxConnections: config.translator.maxConnectionsPerOrigin ?? limitForShare(config.edge.maxGlobalConcurrency),
+      logger,
+    });
   const outbound = once(() => open(config.translator.outboundPrivate === 'allow'));
   const clientUrls = once(() => open(false));
   const storage = once(() =>

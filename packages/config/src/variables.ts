@@ -308,6 +308,11 @@ export const variables = {
       fallback: 100,
       says: 'How many replies are read on so at once, by process; calls beyond that are cancelled.',
     }),
+    maxConnectionsPerOrigin: variable(wholeNumber(1, 1_000_000), {
+      toml: 'upstream.max_connections',
+      fallback: null,
+      says: 'Connections to one upstream origin at once, by process; one access key may hold 80 %. More are 503 `upstream_connections`. Not set: 1.25 × `server.max_global_concurrency`.',
+    }),
     timeouts: {
       connect_ms: variable(wholeNumber(1, 600_000), { toml: 'upstream.timeouts.connect_ms', fallback: 10_000, says: 'Milliseconds to reach an upstream.' }),
       first_byte_ms: variable(wholeNumber(1, 3_600_000), {

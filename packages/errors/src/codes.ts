@@ -28,6 +28,7 @@ export const errorCodes = {
   upstream_broken: { status: 502, retryable: true, message: 'The upstream closed the reply before it was complete.' },
   upstream_bad_reply: { status: 502, retryable: true, message: 'The upstream sent a reply that cannot be read.' },
   upstream_overloaded: { status: 503, retryable: true, message: 'The upstream is overloaded.' },
+  upstream_connections: { status: 503, retryable: true, message: 'All connections of the gateway to the upstream are in use.' },
   upstream_disabled: { status: 503, retryable: false, message: 'The upstream of this model is disabled.' },
   no_upstream: { status: 503, retryable: true, message: 'No upstream can take this request.' },
   overloaded: { status: 503, retryable: true, message: 'The gateway is at its limit of concurrent requests.' },

@@ -17,6 +17,8 @@ export interface CallOptions {
   timeouts: Required<Timeouts>;
   maxHeaderBytes: number;
   now(): number;
+  /** Asked when no connection came in time: whether all of the origin's are in use. */
+  isSaturated(): boolean;
   /** Called once, when the call has ended in whatever way. */
   released(): void;
   /** A handler threw: a defect of the caller, told once. */
@@ -119,7 +121,11 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
       return;
     }
     const limit = timeouts[limitOf[this.#phase]];
-    if (now - this.#since > limit) this.#expire(this.#phase, limit);
+    if (now - this.#since <= limit) return;
+    // Not dialled, and not sent on a connection that was there: it waited for one.
+    const waited = this.#phase === 'connect' && this.#socket === undefined && this.#options.isSaturated();
+    if (waited) this.#fail(createFault('busy', 'connect', new Error(`no free connection in ${limit} ms`)));
+    else this.#expire(this.#phase, limit);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

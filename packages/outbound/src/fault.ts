@@ -1,6 +1,7 @@
 /** The ways a call can fail, in words that are safe to hand on: no address, no header, no upstream text. */
 
-export type FaultClass = 'connect' | 'timeout' | 'reset' | 'protocol' | 'refused-address' | 'aborted';
+/** `busy`: no connection of ours to the origin was free. */
+export type FaultClass = 'connect' | 'timeout' | 'reset' | 'protocol' | 'refused-address' | 'aborted' | 'busy';
 export type FaultPhase = 'dns' | 'connect' | 'proxy' | 'tls' | 'first-byte' | 'idle' | 'total' | 'body';
 
 export interface OutboundFault {
@@ -20,6 +21,7 @@ const messages: Record<FaultClass, string> = {
   protocol: 'The upstream sent a reply that cannot be read.',
   'refused-address': 'The address of the upstream is not allowed.',
   aborted: 'The call was given up.',
+  busy: 'All connections to the upstream are in use.',
 };
 /** Where the class alone says too little. */
 const closer: Partial<Record<`${FaultClass} ${FaultPhase}`, string>> = {

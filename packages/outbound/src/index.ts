@@ -1,5 +1,6 @@
 /** Calls to upstreams: pools, time-outs, guarded addresses, one way for each to end. */
 export * from './address.ts';
+export { limitForShare } from './connection-shares.ts';
 export { parseDnsServer } from './dns/parse-server.ts';
 export * from './egress/check-tls.ts';
 export * from './egress/egress.ts';

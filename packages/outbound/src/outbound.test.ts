@@ -59,6 +59,41 @@ describe('a call', () => {
     expect(outbound.stats()).toEqual({ pools: 1, active: 0 });
   });
 
+  test('beyond the limit of connections a call waits, then says that none was free; one access key holds a share of them', async () => {
+    const held: ServerResponse[] = [];
+    const server = await serve(
+      listenHttp((_request, response) => {
+        held.push(response);
+        response.flushHeaders();
+      }),
+    );
+    const warnings: string[] = [];
+    const logger = { warn: (_fields: object, message: string) => void warnings.push(message), error() {} };
+    const outbound = use(open({ maxConnections: 5, logger }));
+    const from = (accessKey: string, connect_ms = 30_000) => send(outbound, { url: server.url, accessKey, timeouts: { connect_ms } });
+    const calls = Array.from({ length: 4 }, () => from('a'));
+    expect(await from('a').done).toMatchObject({ class: 'busy', message: 'All connections to the upstream are in use.' });
+    const other = from('b');
+    await until(() => held.length === 5, 'five calls to arrive');
+    expect(await from('c', 50).done).toMatchObject({ class: 'busy' });
+    expect(held).toHaveLength(5);
+    expect(warnings).toEqual(['an access key holds its whole share of the connections to an upstream', 'all connections to an upstream are in use']);
+    const waiting = from('c');
+    held[0]!.end();
+    expect(await calls[0]!.done).toBe('end');
+    await until(() => held.length === 6, 'the waiting call to arrive');
+    const again = from('a');
+    held[1]!.end();
+    await until(() => held.length === 7, 'the freed place to be taken');
+    for (const response of held) response.end();
+    expect(await Promise.all([waiting.done, other.done, again.done, ...calls.map(({ done }) => done)])).toEqual(Array(7).fill('end'));
+    // What was held is given back.
+    const last = Array.from({ length: 4 }, () => from('a'));
+    await until(() => held.length === 11, 'four more calls of one key');
+    for (const response of held) response.end();
+    await Promise.all(last.map(({ done }) => done));
+  });
+
   test('redirects are handed on, not followed', async () => {
     let requests = 0;
     const server = await serve(

@@ -23,6 +23,8 @@ export interface OutboundRequest {
   timeouts?: Timeouts | undefined;
   /** Largest reply head; default and most 64 KiB. */
   maxHeaderBytes?: number | undefined;
+  /** Access key that is called for: it may hold a share of the origin's connections. Absent: not counted. */
+  accessKey?: string | undefined;
 }
 
 /** Called in order: head?, data*, then exactly one of end or error; never before `send` has returned. Data and end come at the end of the turn that brought them. */
@@ -51,6 +53,8 @@ export interface OutboundOptions {
   logger: { warn(fields: Record<string, unknown>, message: string): void; error(fields: Record<string, unknown>, message: string): void };
   /** How names become addresses; the system's resolver when absent. */
   resolve?: Resolve;
+  /** Connections to one origin at once (and way out); further calls wait inside their connect time, then fail as `busy`. Default 1250. */
+  maxConnections?: number;
   /** PEM certificates trusted instead of the system's. */
   ca?: string;
 }
@@ -74,22 +78,36 @@ function fill(defaults: Required<Timeouts>, own: Timeouts | undefined): Required
   };
 }
 
+/** A saturated origin is named in the log this often at most. */
+const saturatedLogMs = 10_000;
+
 /** Creates the process's client; it holds the connections of all upstreams. */
-export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, logger, resolve, ca }: OutboundOptions): Outbound {
+export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, logger, resolve, maxConnections = 1250, ca }: OutboundOptions): Outbound {
   const policy: AddressPolicy = Object.freeze({ allowPrivate });
-  const pools = createPools({ policy, resolve, ca });
+  const pools = createPools({ policy, resolve, ca, maxConnections });
   const sweeper = createSweeper<Call>();
   const readAddress = createAddressReader();
   const now = (): number => performance.now();
+  const saturatedAt = new Map<string, number>();
   let closed = false;
 
-  function begin(request: OutboundRequest, handlers: OutboundHandlers, ended: () => void): Call {
+  /** Its connections are all taken, or one access key holds its whole share of them. */
+  function reportSaturated(origin: string, accessKey: string | undefined, why: string): void {
+    const [at, what] = [now(), `${origin} ${why}`];
+    if (at - (saturatedAt.get(what) ?? Number.NEGATIVE_INFINITY) < saturatedLogMs) return;
+    if (saturatedAt.size > 256) saturatedAt.clear();
+    saturatedAt.set(what, at);
+    logger.warn({ origin, max_connections: maxConnections, ...(accessKey !== undefined && { access_key: accessKey }) }, why);
+  }
+
+  function begin(request: OutboundRequest, handlers: OutboundHandlers, ended: () => void, isSaturated = () => false): Call {
     const timeouts = fill(defaults, request.timeouts);
     const call: Call = new Call({
       handlers,
       timeouts,
       maxHeaderBytes: Math.min(request.maxHeaderBytes ?? mostHeaderBytes, mostHeaderBytes),
       now,
+      isSaturated,
       released() {
         sweeper.remove(call);
         ended();
@@ -114,10 +132,28 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
       }
       const origin = pools.get(url.origin, request.egress);
       const headers = outgoingHeaders(request.headers, userAgent, (name) => logger.warn({ header: name, origin: url.origin }, 'header cannot be sent'));
+      const { accessKey } = request;
+      if (accessKey !== undefined && !origin.shares.take(accessKey)) {
+        reportSaturated(url.origin, accessKey, 'an access key holds its whole share of the connections to an upstream');
+        const call = begin(request, handlers, () => {});
+        call.refuse(createFault('busy', 'connect', new Error(`the access key ${accessKey} holds its share of ${maxConnections} connections`)));
+        return call;
+      }
       origin.active++;
-      const call = begin(request, handlers, () => {
-        origin.active--;
-      });
+      const isSaturated = () => {
+        if (origin.active <= maxConnections) return false;
+        reportSaturated(url.origin, undefined, 'all connections to an upstream are in use');
+        return true;
+      };
+      const call = begin(
+        request,
+        handlers,
+        () => {
+          origin.active--;
+          if (accessKey !== undefined) origin.shares.giveBack(accessKey);
+        },
+        isSaturated,
+      );
       origin.current = call;
       try {
         origin.pool.dispatch({ path: url.path, method: request.method as 'POST', headers, body: request.body ?? null }, call);

@@ -4,7 +4,7 @@ import { createSweeper } from './sweeper.ts';
 
 describe('pools', () => {
   test('stay bounded: the longest unused idle one leaves, busy ones stay', async () => {
-    const pools = createPools({ policy: { allowPrivate: true } });
+    const pools = createPools({ policy: { allowPrivate: true }, maxConnections: 10 });
     const busy = pools.get('http://busy.test', undefined);
     busy.active = 1;
     const idle = pools.get('http://idle.test', undefined);

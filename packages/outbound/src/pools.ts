@@ -1,11 +1,10 @@
 /** One undici Pool per origin and way out, kept bounded: those that nobody uses any more are closed, the longest unused first when there are too many. */
 import { Pool } from 'undici';
+import { ConnectionShares } from './connection-shares.ts';
 import { createDialer, type DialerOptions, type Dialing } from './dialer.ts';
 import type { Egress } from './egress/egress.ts';
 import { createResolvers } from './egress/resolvers.ts';
 
-/** Connections per origin; further calls wait inside their connect time. */
-const mostConnections = 512;
 const mostPools = 256;
 /** A pool that nobody used for one to two of these is closed: its upstream was changed or given up. */
 const unusedMs = 60_000;
@@ -18,6 +17,8 @@ export interface OriginPool {
   pool: Pool;
   /** Calls under way. */
   active: number;
+  /** Which access key holds how many of its connections. */
+  shares: ConnectionShares;
   lastUsed: number;
   /** `lastUsed` when the last sweep came by. */
   swept: number;
@@ -36,7 +37,8 @@ export interface Pools {
   readonly size: number;
 }
 
-export function createPools(options: Omit<DialerOptions, 'current' | 'egress'>): Pools {
+/** `maxConnections`: to one origin; further calls wait inside their connect time. */
+export function createPools({ maxConnections, ...options }: Omit<DialerOptions, 'current' | 'egress'> & { maxConnections: number }): Pools {
   const pools = new Map<string, OriginPool>();
   const closing = new Set<Promise<void>>();
   const resolvers = createResolvers(options);
@@ -69,9 +71,10 @@ export function createPools(options: Omit<DialerOptions, 'current' | 'egress'>):
   }
   function create(key: string, origin: string, egress: Egress | undefined): OriginPool {
     if (pools.size >= mostPools) evictIdle();
-    const made: OriginPool = { pool: undefined as unknown as Pool, active: 0, lastUsed: 0, swept: -1, egress, current: undefined };
+    const shares = new ConnectionShares(maxConnections);
+    const made: OriginPool = { pool: undefined as unknown as Pool, active: 0, shares, lastUsed: 0, swept: -1, egress, current: undefined };
     made.pool = new Pool(origin, {
-      connections: mostConnections,
+      connections: maxConnections,
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: 10 * keepAliveMs,

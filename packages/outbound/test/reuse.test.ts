@@ -112,7 +112,7 @@ describe('a connection is not used again', () => {
 
 test('pools that nobody uses are closed by the sweep, busy ones stay', async () => {
   const { createPools } = await import('../src/pools.ts');
-  const pools = createPools({ policy: { allowPrivate: true } });
+  const pools = createPools({ policy: { allowPrivate: true }, maxConnections: 10 });
   const way = { id: 'way', proxy: null, dns: { servers: [{ scheme: 'plain' as const, host: '127.0.0.1', port: 1, path: '' }], ttlSecs: 1 }, tls: null };
   const [busy, idle, other] = [pools.get('http://a.test', undefined), pools.get('http://a.test', way), pools.get('http://b.test', way)];
   busy.active = 1;

@@ -31,6 +31,7 @@ function begin(on: Partial<OutboundHandlers> = {}) {
     timeouts,
     maxHeaderBytes: 65_536,
     now: () => performance.now(),
+    isSaturated: () => false,
     released: () => released++,
     defect: () => seen.push('defect'),
   });

@@ -73,7 +73,7 @@ export const isContent = (event: ChatEvent): boolean =>
  * rate, overloaded, server, timeout, connect: the upstream's state · context: too long for the model.
  */
 export interface UpstreamFault {
-  class: 'caller' | 'context' | 'not-found' | 'credential' | 'account' | 'rate' | 'overloaded' | 'server' | 'timeout' | 'connect' | 'broken';
+  class: 'caller' | 'context' | 'not-found' | 'credential' | 'account' | 'rate' | 'overloaded' | 'server' | 'timeout' | 'connect' | 'broken' | 'busy';
   /** The upstream's status, when it had one. */
   status?: number;
   /** The upstream's own code or type. */

@@ -31,6 +31,7 @@ const meanings: Record<UpstreamFault['class'], Meaning> = {
   timeout: { code: 'upstream_timeout', next: 'node', sign: 'hang' },
   connect: { code: 'upstream_failed', next: 'node', sign: 'line' },
   broken: { code: 'upstream_broken', next: 'node', sign: 'node' },
+  busy: { code: 'upstream_connections', next: 'node', sign: 'none' },
 };
 
 /** An upstream that has moved has done so for every key. */
@@ -44,7 +45,8 @@ const unreached = /_(?:dns|connect|proxy|tls)$/;
 export const healthSign = (fault: UpstreamFault): HealthSign => (fault.class === 'timeout' && wasUnreached(fault) ? 'line' : meanings[fault.class].sign);
 
 /** Nothing was sent: whoever is tried next is asked for the first time. */
-export const wasUnreached = ({ class: kind, code = '' }: UpstreamFault): boolean => (kind === 'connect' || kind === 'timeout') && unreached.test(code);
+export const wasUnreached = ({ class: kind, code = '' }: UpstreamFault): boolean =>
+  kind === 'busy' || ((kind === 'connect' || kind === 'timeout') && unreached.test(code));
 
 /** An upstream that has moved: an admin has to enter the new address. */
 const isRedirect = ({ status = 0 }: UpstreamFault): boolean => status >= 300 && status <= 399;
@@ -89,6 +91,7 @@ const outboundClasses: Record<OutboundFault['class'], UpstreamFault['class']> = 
   protocol: 'broken',
   'refused-address': 'connect',
   aborted: 'broken',
+  busy: 'busy',
 };
 
 /** A transport failure in the protocol's terms. A reset before any reply is a failed connection, not a broken reply. */

@@ -106,7 +106,7 @@ class Attempt {
     if (this.#settled) return;
     const { request, route, body, egress } = this.#prepared;
     this.#outbound = this.#room.outbound.send(
-      { method: request.method, url: request.url, headers, body, timeouts: route.timeouts, egress },
+      { method: request.method, url: request.url, headers, body, timeouts: route.timeouts, egress, accessKey: this.#call.job.accessKey },
       {
         head: (status, replyHeaders) => this.#head(status, replyHeaders),
         data: (chunk) => this.#data(chunk),

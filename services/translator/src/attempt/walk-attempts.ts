@@ -187,8 +187,8 @@ async function attempt(
   };
   call.attempts.push(record);
   if (span) endAttempt(span, call, record, began, end.fault === null);
-  // A caller who left, or a process that leaves, says nothing of the upstream.
-  if (end.fault && call.cancelled === null && call.interrupted === null) {
+  // A caller who left, a process that leaves, or a connection that was not to be had says nothing of the upstream.
+  if (end.fault && end.fault.class !== 'busy' && call.cancelled === null && call.interrupted === null) {
     const sign = healthSign(end.fault);
     if (sign === 'none') watch.content();
     else watch.failed(sign, end.fault.retryAfterMs);
