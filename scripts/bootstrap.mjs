@@ -3,11 +3,12 @@
  * What `npm start` and `npm test` run on a machine that has only Node 20+ and npm: installs what is missing (pnpm and Node 24 come from the
  * npm registry), then hands over to Node 24. Plain JavaScript without dependencies, because nothing is installed yet when it runs.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { handOver } from './hand-over.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, 'node_modules', '.bin');
@@ -89,10 +90,7 @@ function fingerprint() {
 }
 
 function hand(program, args) {
-  const child = spawn(program, args, { cwd: root, stdio: 'inherit', env: environment });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
-  child.on('error', (error) => fail(`Node 24 could not be started: ${error.message}`));
+  handOver(program, args, { cwd: root, env: environment }, (error) => fail(`Node 24 could not be started: ${error.message}`));
 }
 
 function fail(message) {

@@ -63,6 +63,36 @@ describe('runProcess', () => {
     expect(failing.exits).toEqual([1]);
   });
 
+  test('SIGHUP drains as SIGTERM does', async () => {
+    const { run, host, exits, log } = stage();
+    const running = await run();
+    host.emit('SIGHUP');
+    expect(await running.stop('again')).toBe(0);
+    expect([exits, log]).toEqual([[0], ['start', 'drain', 'stop']]);
+  });
+
+  test('the end of the parent drains, and is no second signal', async () => {
+    const { run, host, exits } = stage();
+    const running = await run();
+    host.emit('SIGTERM');
+    await wait(5);
+    host.emit('disconnect');
+    expect(await running.stop('again')).toBe(0);
+    expect(exits).toEqual([0]);
+    const orphan = stage();
+    const left = await orphan.run();
+    orphan.host.emit('disconnect');
+    expect(left.health().reasons).toContain('draining');
+    expect(await left.stop('again')).toBe(0);
+  });
+
+  test('a parent that is gone before anybody listens is noticed', async () => {
+    const { run, host, exits } = stage();
+    Object.assign(host, { connected: false });
+    expect(await (await run()).stop('again')).toBe(0);
+    expect(exits).toEqual([0]);
+  });
+
   test('defects are logged and exit 1', async () => {
     const { run, host, exits, lines } = stage();
     await run();

@@ -7,6 +7,8 @@ import type { Health, Service } from './service.ts';
 export interface ProcessHost {
   on(event: string, listener: (...args: never[]) => void): unknown;
   off(event: string, listener: (...args: never[]) => void): unknown;
+  /** False once the parent's end of the channel is closed; undefined where there never was a channel. */
+  readonly connected?: boolean;
   exit(code: number): void;
 }
 
@@ -51,8 +53,8 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T | 'late'> {
 
 /**
  * Installs the signal handlers, then starts the service; resolves when it runs. A failed start is logged and exits 1.
- * SIGTERM or SIGINT: not ready → lame duck → stop within the cap → exit 0 (1 when the stop failed or was late). A second signal, more than
- * a second later, exits at once. An uncaught exception or unhandled rejection is logged and exits 1: state after a defect cannot be trusted.
+ * SIGTERM, SIGINT, SIGHUP, or the end of a parent that started us with a channel: not ready → lame duck → stop within the cap → exit 0 (1 when the
+ * stop failed or was late). A second signal, more than a second later, exits at once. An uncaught exception or unhandled rejection is logged and exits 1: state after a defect cannot be trusted.
  */
 export async function runProcess(options: RunProcessOptions): Promise<RunningProcess> {
   const { service, logger, lameDuckMs = 2000, stopMs = 30_000, onSignal, onStopped, host = process as unknown as ProcessHost } = options;
@@ -114,10 +116,15 @@ export async function runProcess(options: RunProcessOptions): Promise<RunningPro
   const listeners: Record<string, (...args: never[]) => void> = {
     SIGTERM: () => signalled('SIGTERM'),
     SIGINT: () => signalled('SIGINT'),
+    SIGHUP: () => signalled('SIGHUP'),
+    // No wish but a fact: it comes after the signal that ended the parent, and must not count as a second one.
+    disconnect: () => void stop('the parent process is gone'),
     uncaughtException: crashed('uncaughtException') as (...args: never[]) => void,
     unhandledRejection: crashed('unhandledRejection') as (...args: never[]) => void,
   };
   for (const [event, listener] of Object.entries(listeners)) host.on(event, listener);
+  // It may have gone before anybody listened.
+  if (host.connected === false) void stop('the parent process is gone');
   function release(): void {
     for (const [event, listener] of Object.entries(listeners)) host.off(event, listener);
   }
