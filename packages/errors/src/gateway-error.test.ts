@@ -30,6 +30,7 @@ describe('over the bus', () => {
       retryAfter: 0,
       headers: { 'x-a': '1' },
       param: 'tools.0',
+      details: { error_code: 'ramp_limit_exceeded' },
       body: '{"error":{}}',
       cause: new Error('key sk-secret at 10.0.0.1'),
     });

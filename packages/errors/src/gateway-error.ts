@@ -12,6 +12,8 @@ export interface GatewayErrorOptions {
   retryAfter?: number;
   headers?: Record<string, string>;
   param?: string;
+  /** For programs, beside the words: printed by protocols whose errors have such a field (`error.details`). */
+  details?: Readonly<Record<string, unknown>>;
   /** A finished body in the caller's protocol shape. */
   body?: string;
   /** The original, for logs only. */
@@ -26,6 +28,7 @@ export class GatewayError extends Error {
   readonly retryAfter: number | undefined;
   readonly headers: Record<string, string> | undefined;
   readonly param: string | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly body: string | undefined;
 
   constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
@@ -36,6 +39,7 @@ export class GatewayError extends Error {
     this.retryAfter = options.retryAfter;
     this.headers = options.headers;
     this.param = options.param;
+    this.details = options.details;
     this.body = options.body;
   }
 
@@ -52,6 +56,7 @@ export class GatewayError extends Error {
       ...(this.retryAfter !== undefined && { retryAfter: this.retryAfter }),
       ...(this.headers && { headers: this.headers }),
       ...(this.param !== undefined && { param: this.param }),
+      ...(this.details && { details: this.details }),
       ...(this.body !== undefined && { body: this.body }),
     };
   }

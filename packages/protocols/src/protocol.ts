@@ -200,6 +200,8 @@ export interface ClientError {
   requestId: string;
   param?: string;
   retryAfter?: number;
+  /** For programs, beside the words: `error.details` of an upstream of the same protocol, or of the gateway's own in its terms. */
+  details?: Readonly<Record<string, unknown>>;
 }
 
 export interface ListedModel {
@@ -321,6 +323,8 @@ export interface WriteRequestContext {
    */
   proofsRefused?: boolean;
   mintId(prefix: string): string;
+  /** The caller's headers, where its request passes to an upstream of the same protocol. */
+  clientHeaders?: Readonly<Record<string, string>>;
 }
 
 export interface WrittenRequest {
@@ -403,8 +407,8 @@ export interface UpstreamDoor {
     clientQuery?: string;
     clientPath?: string;
   }): UpstreamRequest;
-  /** The credential's header. */
-  credential(key: string, target: Target): Record<string, string>;
+  /** The credential's header, and what must go with it. `headers`: those of the request so far, which the result is laid over. */
+  credential(key: string, target: Target, headers?: Readonly<Record<string, string>>): Record<string, string>;
   /** How a key of this kind signs the whole request, in place of `credential`; null: it stands in a header. */
   signing?(key: string, target: Target): RequestSigning | null;
   /** Whether this upstream has a counter of its own. */
@@ -458,8 +462,6 @@ export interface VerbatimRules {
 }
 
 export interface VerbatimRequestContext extends WriteRequestContext {
-  /** The caller's headers, for what a host wants in the body instead. */
-  clientHeaders?: Readonly<Record<string, string>>;
   /** Whether the body's bytes hold this ASCII text. A word in quotes means a whole string, and costs nothing where the caller's door names it. */
   contains(text: string): boolean;
   /** The JSON bytes of a top-level value, unparsed; undefined when it is not there. Absent: nobody noted where values stand. */

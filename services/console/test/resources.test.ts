@@ -158,6 +158,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       ['models', { ...model, rate_limit: 'other' }, 'rate_limit'],
       ['models', { ...model, extra_config: { delta: { async_mode: true } } }, 'extra_config.delta.async_mode'],
       ['models', { ...model, extra_config: { context_window: '200k' } }, 'extra_config.context_window'],
+      ['upstreams', { ...upstream, extra_config: { api_version: 'newest' } }, 'extra_config.api_version'],
       ['upstreams', { ...upstream, extra_config: { context_window: 200_000 } }, 'extra_config.context_window'],
       ['upstreams', { ...upstream, extra_config: { dashscope: { async_mode: true } } }, 'extra_config.dashscope.async_mode'],
       ['models', { ...model, rate_limit: { rpm: 0 } }, 'rate_limit.rpm'],

@@ -163,6 +163,7 @@ export class Exchange {
       requestId: this.id,
       ...(error.param !== undefined && { param: error.param }),
       ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
+      ...(error.details && { details: error.details }),
     };
     if (this.stream && this.#refuseInStream(told)) return;
     const drawn = this.door.client.writeError(told);

@@ -91,7 +91,33 @@ describe('upstream calls', () => {
 
   test('credentials', () => {
     expect(upstream.credential('sk-1', target())).toEqual({ 'x-api-key': 'sk-1' });
-    expect(upstream.credential('sk-ant-oat01-x', target())).toEqual({ authorization: 'Bearer sk-ant-oat01-x' });
+    const flag = 'oauth-2025-04-20';
+    expect(upstream.credential('sk-ant-oat01-x', target())).toEqual({ authorization: 'Bearer sk-ant-oat01-x', 'anthropic-beta': flag, 'beta-beta': flag });
+    // Beside the caller's own flags, and once.
+    const flags = (wanted: string) => upstream.credential('sk-ant-oat01-x', target(), { 'anthropic-beta': wanted })['anthropic-beta'];
+    expect(flags('a-1,b-2')).toBe(`a-1,b-2,${flag}`);
+    expect(flags(`${flag},a-1`)).toBe(`${flag},a-1`);
+  });
+
+  test('the version: the caller’s own, else the upstream’s setting, else the one that still takes sampling', () => {
+    const version = (changes: Parameters<typeof call>[0]) => call(changes).headers['anthropic-version'];
+    const set = target({ extraConfig: { api_version: '2026-10-21' } });
+    expect(version({ target: set })).toBe('2026-10-21');
+    expect(version({ target: set, clientHeaders: { 'anthropic-version': '2023-06-01' } })).toBe('2023-06-01');
+    expect(version({ clientHeaders: { 'beta-version': '2026-10-21' } })).toBe('2026-10-21');
+    expect(upstream.listModels(set).headers['anthropic-version']).toBe('2026-10-21');
+  });
+
+  test.each([
+    ['anthropic.claude-opus-4-6-v1', '2023-06-01'],
+    ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', '2023-06-01'],
+    ['anthropic.claude-opus-4-7', '2026-10-21'],
+    ['anthropic.claude-opus-5-5', '2026-10-21'],
+  ])('at Amazon %s is called with %s', (upstreamModelId, expected) => {
+    const clientHeaders = { 'anthropic-version': '2026-10-21' };
+    for (const baseUrl of ['https://bedrock-mantle.us-east-1.api.aws/anthropic', 'https://bedrock-runtime.eu-west-1.amazonaws.com'])
+      expect(call({ clientHeaders, target: target({ baseUrl, upstreamModelId }) }).headers['anthropic-version']).toBe(expected);
+    expect(call({ clientHeaders, target: target({ upstreamModelId }) }).headers['anthropic-version']).toBe('2026-10-21');
   });
 });
 
@@ -112,6 +138,14 @@ describe('errors to callers', () => {
   ])('%i is %s', (status, type) => {
     const { body } = client.writeError({ status, code: 'x', message: 'm', requestId: 'r1' });
     expect(JSON.parse(body)).toEqual({ type: 'error', error: { type, message: 'm' }, request_id: 'r1' });
+  });
+
+  test('details are told as they came', () => {
+    const details = { error_code: 'image_dimensions_too_large', paths: ['messages.0.content.1'], max_side_length_pixels: 8000 };
+    const { body } = client.writeError({ status: 400, code: 'x', message: 'm', requestId: 'r1', details });
+    expect(JSON.parse(body)).toMatchObject({ error: { message: 'm', details } });
+    const slow = client.writeError({ status: 408, code: 'request_timeout', message: 'm', requestId: 'r1' });
+    expect(JSON.parse(slow.body)).toMatchObject({ error: { details: { error_code: 'request_body_timeout' } } });
   });
 
   test.each([
@@ -151,6 +185,14 @@ describe('faults of upstreams', () => {
     [429, 'invalid_request_error', 'odd', 'rate'],
   ])('%i %s "%s" is %s', (status, type, message, expected) => {
     expect(fault(status, type, message)).toMatchObject({ class: expected, status, code: type, message });
+  });
+
+  test('details', () => {
+    const details = { error_code: 'ramp_limit_exceeded' };
+    const said = (value: unknown) =>
+      upstream.readError(429, {}, JSON.stringify({ type: 'error', error: { type: 'rate_limit_error', message: 'm', details: value } }));
+    expect(said(details).details).toEqual(details);
+    for (const odd of [null, 'text', 5, ['a']]) expect(said(odd)).not.toHaveProperty('details');
   });
 
   test('waiting, and bodies of other shapes', () => {

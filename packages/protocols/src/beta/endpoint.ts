@@ -2,10 +2,8 @@
 import { joinUrl } from '../kit/join-url.ts';
 import { besideEndpoint } from '../kit/whole-endpoint.ts';
 import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
-import { flagsFor, flagsOfCaller } from './feature-flags.ts';
-
-/** Mandatory: a call without it is a 400. Sent when the caller named none, or speaks another protocol. */
-const defaultVersion = '2023-06-01';
+import { apiVersion } from './api-version.ts';
+import { flagsFor, flagsOfCaller, listFlags } from './feature-flags.ts';
 
 /** What a caller of the same protocol may say through us: which agent runs, in which session. The upstream's own names only. */
 const passedHeaders = ['x-app', 'x-claude-code-session-id'] as const;
@@ -34,12 +32,19 @@ export const listModels = (target: Target): UpstreamRequest => ({
   headers: { accept: 'application/json', ...versionHeaders(undefined, target) },
 });
 
-/** An OAuth token goes as a bearer; every other key under `x-api-key`, which is the neutral name too. */
-export const credential = (key: string): Record<string, string> => (key.startsWith('sk-ant-oat') ? { authorization: `Bearer ${key}` } : { 'x-api-key': key });
+/** The feature flag without which a token of a login is refused. */
+const loginFlag = 'oauth-2025-04-20';
+
+/** A token of a login goes as a bearer and with its feature flag, beside the caller's own; every other key under `x-api-key`, which is the neutral name too. */
+export const credential: UpstreamDoor['credential'] = (key, _target, headers = {}): Record<string, string> => {
+  if (!key.startsWith('sk-ant-oat')) return { 'x-api-key': key };
+  const flags = [...new Set([...listFlags(headers['anthropic-beta']), loginFlag])].join(',');
+  return { authorization: `Bearer ${key}`, 'anthropic-beta': flags, 'beta-beta': flags };
+};
 
 /** Version and feature flags, under the vendor's names and the neutral ones (contract §1). */
 function versionHeaders(client: Readonly<Record<string, string>> | undefined, target: Target): Record<string, string> {
-  const version = client?.['anthropic-version'] ?? client?.['beta-version'] ?? defaultVersion;
+  const version = apiVersion(target, client);
   const features = flagsFor(flagsOfCaller(client), target).kept.join(',');
   return {
     'anthropic-version': version,

@@ -1,7 +1,7 @@
 /** Error bodies, both ways: a caller's in this protocol's shape, and what an upstream's error says about whose fault it was. */
 import type { UpstreamFault } from '../chat/event.ts';
 import { type OverflowWords, redrawOverflow, saysOverflow } from '../kit/context-overflow.ts';
-import { asString, own } from '../kit/read.ts';
+import { asObject, asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
 import { clearsCaller } from '../kit/status-of-fault.ts';
 import type { ClientError } from '../protocol.ts';
@@ -23,7 +23,16 @@ const typeOf = (status: number): string => typeByStatus.get(status) ?? (status >
 /** `{type:'error', error:{type, message}, request_id}`. */
 export function writeError(error: ClientError): { body: string } {
   const message = error.code === 'context_overflow' ? redrawOverflow(error.message, overflowWords) : error.message;
-  return { body: JSON.stringify({ type: 'error', error: { type: typeOf(error.status), message }, request_id: error.requestId }) };
+  return { body: JSON.stringify({ type: 'error', error: { type: typeOf(error.status), message, ...detailsOf(error) }, request_id: error.requestId }) };
+}
+
+/** The vendor's codes for what the gateway refuses for the same reason. */
+const codeOfOurs: ReadonlyMap<string, string> = new Map([['request_timeout', 'request_body_timeout']]);
+
+function detailsOf({ details, code }: ClientError): { details?: unknown } {
+  if (details) return { details };
+  const ours = codeOfOurs.get(code);
+  return ours === undefined ? {} : { details: { error_code: ours } };
 }
 
 /**
@@ -88,7 +97,14 @@ export function faultOf(body: unknown, replied?: number): UpstreamFault {
   const type = asString(own(inner, 'type')) ?? asString(own(inner, 'code'));
   const words = [own(inner, 'message'), inner, own(body, 'message'), own(body, 'detail')].map(asString).find((text) => text !== undefined && text !== '');
   const message = (words ?? 'The upstream reported an error.').slice(0, longestMessage);
-  return { class: classify(status, type, message), ...(status !== undefined && { status }), ...(type !== undefined && { code: type }), message };
+  const details = asObject(own(inner, 'details'));
+  return {
+    class: classify(status, type, message),
+    ...(status !== undefined && { status }),
+    ...(type !== undefined && { code: type }),
+    ...(details && { details }),
+    message,
+  };
 }
 
 /** Compatible servers put the status that they can no longer send into a stream's error, as a number or in digits. */

@@ -45,12 +45,13 @@ export function modelFamily(target: Target): ModelFamily {
     mostTemperature: family.sampling.mostTemperature === 1 || !own ? 1 : 2,
     bothSamplings: family.sampling.both,
     structuredOutput: family.structuredOutput === 'native',
-    systemTurns: own && generation(target.upstreamModelId) >= firstWithSystemTurns,
+    systemTurns: own && generationOf(target.upstreamModelId) >= firstWithSystemTurns,
     efforts: own ? efforts : [],
   };
 }
 
-function generation(id: string): number {
+/** Major × 100 + minor of one of the vendor's own models, by its id; 0 where the id does not say. */
+export function generationOf(id: string): number {
   const found = version.exec(id.slice(-256));
   return found ? Number(found[1]) * 100 + Number(found[2] ?? 0) : 0;
 }

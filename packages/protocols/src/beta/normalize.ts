@@ -9,6 +9,7 @@ import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { UpstreamDoor } from '../protocol.ts';
+import { samplingRefusal } from './api-version.ts';
 import { leastBudget, nearestEffort } from './effort.ts';
 import { isOwnModel } from './model-family.ts';
 import { mayThinkOn } from './write-reasoning.ts';
@@ -26,12 +27,15 @@ export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context
   // 0 asks the vendor's own models for a warm cache and no reply: one token would be another call, and less thinking another cache.
   const warms = field('max_tokens') === 0 && isOwnModel(family);
   const edits = warms ? [] : limitTokens(['max_tokens'], field('max_tokens'), family, losses);
+  const refusal = samplingRefusal(context.target, context.clientHeaders);
+  if (refusal !== undefined) edits.push(...dropSampling(field, refusal, losses));
   if (!isOwnModel(family)) return { edits, losses: losses.list };
   const maxTokens = asNumber(edits[0]?.value ?? (warms ? undefined : field('max_tokens'))) ?? family.defaultOutput;
   const thinking = thinkingEdit(field, family, maxTokens, losses);
   if (thinking) edits.push(thinking);
   const thinks = isThinking(thinking ? thinking.value : field('thinking'));
-  edits.push(...effortEdits(field('output_config'), family, losses), ...samplingEdits(field, family, thinks, losses));
+  edits.push(...effortEdits(field('output_config'), family, losses));
+  if (refusal === undefined) edits.push(...samplingEdits(field, family, thinks, losses));
   return { edits, losses: losses.list };
 };
 
@@ -92,6 +96,15 @@ function effortEdits(config: unknown, family: ModelFamily, losses: Losses): Edit
   const { effort: _effort, ...rest } = asObject(config) ?? {};
   const value = nearest === undefined ? rest : { ...rest, effort: nearest };
   return [{ path: ['output_config'], value: Object.keys(value).length === 0 ? undefined : value }];
+}
+
+/** Whatever their values: the defaults are refused as well. */
+function dropSampling(field: Field, why: string, losses: Losses): Edit[] {
+  return (['temperature', 'top_p', 'top_k'] as const).flatMap((key): Edit[] => {
+    if (field(key) === undefined) return [];
+    losses.dropped(key, why);
+    return [{ path: [key], value: undefined }];
+  });
 }
 
 function samplingEdits(field: Field, family: ModelFamily, thinks: boolean, losses: Losses): Edit[] {

@@ -70,9 +70,23 @@ export function mayThinkOn(messages: readonly Said[]): boolean {
   return blocks[0]?.type === 'thinking' || blocks[0]?.type === 'redacted_thinking';
 }
 
-/** `temperature`, `top_p`, `top_k` and `stop_sequences`, as far as the model and its thinking allow. */
-export function writeSampling(sampling: Sampling, family: ModelFamily, thinks: boolean, losses: Losses): JsonObject {
-  const { temperature, topP, topK, stop } = sampling;
+/** `temperature`, `top_p`, `top_k` and `stop_sequences`, as far as the API version, the model and its thinking allow. `refusal`: why the version takes none of the first three. */
+export function writeSampling(sampling: Sampling, family: ModelFamily, thinks: boolean, refusal: string | undefined, losses: Losses): JsonObject {
+  const written = refusal === undefined ? writeParameters(sampling, family, thinks, losses) : {};
+  if (refusal !== undefined) {
+    if (sampling.temperature !== undefined) losses.dropped('temperature', refusal);
+    if (sampling.topP !== undefined) losses.dropped('top_p', refusal);
+    if (sampling.topK !== undefined) losses.dropped('top_k', refusal);
+  }
+  const { stop } = sampling;
+  const visible = stop?.filter((sequence) => sequence.trim() !== '') ?? [];
+  if (stop !== undefined && visible.length < stop.length) losses.dropped('stop', 'stop sequences of nothing but blanks');
+  if (visible.length > 0) written['stop_sequences'] = visible;
+  dropUnknownSampling(sampling, losses);
+  return written;
+}
+
+function writeParameters({ temperature, topP, topK }: Sampling, family: ModelFamily, thinks: boolean, losses: Losses): JsonObject {
   const written: JsonObject = {};
   const limited = family.fixedSampling ? 'this model takes no sampling parameters' : 'thinking excludes it';
   const free = !thinks && !family.fixedSampling;
@@ -90,10 +104,6 @@ export function writeSampling(sampling: Sampling, family: ModelFamily, thinks: b
     if (free) written['top_k'] = topK;
     else losses.dropped('top_k', limited);
   }
-  const visible = stop?.filter((sequence) => sequence.trim() !== '') ?? [];
-  if (stop !== undefined && visible.length < stop.length) losses.dropped('stop', 'stop sequences of nothing but blanks');
-  if (visible.length > 0) written['stop_sequences'] = visible;
-  dropUnknownSampling(sampling, losses);
   return written;
 }
 

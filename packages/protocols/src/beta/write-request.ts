@@ -3,6 +3,7 @@ import type { Conversation } from '../chat/conversation.ts';
 import { Losses } from '../kit/losses.ts';
 import { asNumber, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import { samplingRefusal } from './api-version.ts';
 import { limitMarks, writeCache } from './cache-mark.ts';
 import { type ModelFamily, modelFamily } from './model-family.ts';
 import { closeSchema } from './schema.ts';
@@ -38,7 +39,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const body = {
     ...counted,
     max_tokens: maxTokens,
-    ...writeSampling(conversation.sampling, family, thinking.active, losses),
+    ...writeSampling(conversation.sampling, family, thinking.active, samplingRefusal(context.target), losses),
     ...writeIdentity(conversation, losses),
     ...(context.stream && { stream: true }),
   };

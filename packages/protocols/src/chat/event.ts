@@ -81,6 +81,8 @@ export interface UpstreamFault {
   /** The upstream's own words; may be shown to the caller only for `caller`, `context` and `not-found`. */
   message: string;
   param?: string;
+  /** What the upstream says for programs beside its words (`error.details`). */
+  details?: Readonly<Record<string, unknown>>;
   /** Milliseconds. */
   retryAfterMs?: number;
 }

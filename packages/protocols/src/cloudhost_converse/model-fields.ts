@@ -29,7 +29,7 @@ export function writeModelFields(
     family.reasoning === 'messages'
       ? planThinking(conversation, generation, asked ?? generation.defaultMaxTokens, messages.map(asMessage), losses)
       : { active: false };
-  const sampling = writeSampling(conversation.sampling, generation, thinking.active, losses);
+  const sampling = writeSampling(conversation.sampling, generation, thinking.active, undefined, losses);
   // A thinking budget stands below the limit, which must then be named.
   const budget = thinking.active && own(thinking.thinking, 'budget_tokens') !== undefined ? generation.defaultMaxTokens : undefined;
   const maxTokens = asked ?? budget;

@@ -10,7 +10,7 @@ import type { Protocol } from '../protocol.ts';
 import { verbatim } from './anatomy.ts';
 import { request } from './endpoint.ts';
 import { unwrapRecord } from './envelope.ts';
-import { messagesShape } from './messages-body.ts';
+import { hostVersioned, messagesShape } from './messages-body.ts';
 import { createReader, readWhole } from './read-response.ts';
 import { shapeOf } from './shapes.ts';
 import { writeRequest } from './write-request.ts';
@@ -37,7 +37,7 @@ export const cloudhostInvoke: Protocol = {
     refusedFlags: (fault, headers) => readRefusedFlags(fault, flagsOfCaller(headers)),
     passesVerbatim: (client, target, operation) => client === beta.id && operation === 'generate' && shapeOf(target) === messagesShape,
     normalize: (field, context) =>
-      (shapeOf(context.target) === messagesShape ? beta.upstream?.normalize?.(field, context) : undefined) ?? { edits: [], losses: [] },
+      (shapeOf(context.target) === messagesShape ? beta.upstream?.normalize?.(field, hostVersioned(context)) : undefined) ?? { edits: [], losses: [] },
     injectCache(body, context) {
       if (shapeOf(context.target) === messagesShape) beta.upstream?.injectCache?.(body, context);
     },

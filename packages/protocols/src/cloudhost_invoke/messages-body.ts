@@ -10,13 +10,19 @@ import type { BodyShape } from './shapes.ts';
 
 export const version = 'bedrock-2023-05-31';
 
+/** The host's own version, in the body, is the only one that it has: neither the caller's header nor a setting changes what may stand in a body. */
+export const hostVersioned = <T extends WriteRequestContext>({ clientHeaders: _headers, ...context }: T): WriteRequestContext => ({
+  ...context,
+  target: { ...context.target, extraConfig: { ...context.target.extraConfig, api_version: null } },
+});
+
 /** Keys that the host refuses ("Extra inputs are not permitted"), or says in the address instead. */
 export const refusedKeys = ['model', 'stream', 'service_tier', 'container', 'mcp_servers', 'inference_geo', 'speed', 'betas', 'cache_control'] as const;
 
 const messages = beta.upstream as UpstreamDoor;
 
 function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
-  const written = messages.writeRequest(conversation, { ...context, operation: 'generate', stream: false });
+  const written = messages.writeRequest(conversation, { ...hostVersioned(context), operation: 'generate', stream: false });
   const losses = new Losses();
   for (const loss of written.losses) losses.add(loss.field, loss.action, loss.detail);
   const body: JsonObject = { anthropic_version: version, ...asObject(written.body) };

@@ -36,7 +36,10 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
   if (key) {
     const value = room.keyring.open(key.sealed, sealedAs.upstreamKey(id, key.id));
     const signing = door.signing?.(value, target);
-    Object.assign(headers, signing ? await signRequest(signing, { method, url, headers, body: undefined }, new Date()) : door.credential(value, target));
+    Object.assign(
+      headers,
+      signing ? await signRequest(signing, { method, url, headers, body: undefined }, new Date()) : door.credential(value, target, headers),
+    );
   }
   const open = (sealed: string, boundTo: string) => room.keyring.open(sealed, boundTo);
   renderHeaders(compileHeaders(readCustomHeaders({ ...document, id }, open), document.user_agent), () => noFacts, headers);

@@ -17,10 +17,14 @@ export function checkExtraConfig(config: Config | null, of: 'upstream' | 'model'
   return [
     ...misplaced.map((name) => ({ field: `extra_config.${name}`, message: 'is read of models alone: enter it there' })),
     ...wrong.map((name) => ({ field: `extra_config.${name}`, message: 'must be a whole number of tokens above 0' })),
+    ...(saysNoVersion(config) ? [{ field: 'extra_config.api_version', message: 'must be a version of the messages API, as 2023-06-01' }] : []),
     ...(config['async_mode'] === true ? [notBuilt('async_mode')] : []),
     ...vendorConfigs.flatMap((name) => (isAsync(Object.hasOwn(config, name) ? config[name] : undefined) ? [notBuilt(`${name}.async_mode`)] : [])),
   ];
 }
+
+const saysNoVersion = (config: Config): boolean =>
+  Object.hasOwn(config, 'api_version') && config['api_version'] !== null && !/^\d{4}-\d{2}-\d{2}[\w.-]{0,30}$/.test(String(config['api_version']));
 
 const isAsync = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, 'async_mode') && (value as { async_mode: unknown }).async_mode === true;

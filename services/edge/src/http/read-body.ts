@@ -96,7 +96,10 @@ function checkHeaders(request: IncomingMessage, maxBytes: number): void {
   const { headers } = request;
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
-    throw new GatewayError('unsupported_media_type', { message: 'A request body with a Content-Encoding is not accepted.' });
+    throw new GatewayError('unsupported_media_type', {
+      message: 'A request body with a Content-Encoding is not accepted.',
+      details: { error_code: 'request_body_encoding_unsupported' },
+    });
   const type = headers['content-type'];
   if (type !== undefined && !jsonType.test(type.split(';', 1)[0]!.trim()))
     throw new GatewayError('unsupported_media_type', { message: 'The content type must be application/json.' });

@@ -1,6 +1,6 @@
 /** What an attempt's failure means: for the caller's answer, for what is tried next, and for what is known of the upstream. */
 import type { HealthSign } from '@model-gateway/contracts';
-import { type ErrorCode, GatewayError } from '@model-gateway/errors';
+import { type ErrorCode, GatewayError, type GatewayErrorOptions } from '@model-gateway/errors';
 import type { OutboundFault } from '@model-gateway/outbound';
 import type { UpstreamFault } from '@model-gateway/protocols';
 
@@ -60,6 +60,8 @@ const longestParam = 200;
 export interface FaultFacts {
   /** Makes upstream text safe for the caller. */
   clean(text: string): string;
+  /** Whether caller and upstream speak the same protocol. */
+  sameProtocol?: boolean;
   /** The upstream's own body made safe, when caller and upstream speak the same protocol. */
   body?: string | undefined;
 }
@@ -67,10 +69,12 @@ export interface FaultFacts {
 /** The error a caller gets when this fault was the last word of a single upstream (contract §3). */
 export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayError {
   const code = isRedirect(fault) ? 'upstream_redirect' : meanings[fault.class].code;
+  const details = facts.sameProtocol ? detailsOf(fault, facts) : {};
   const retryAfter = fault.retryAfterMs === undefined ? {} : { retryAfter: Math.max(1, Math.ceil(fault.retryAfterMs / 1000)) };
   if (!callersFaults.has(fault.class))
     return new GatewayError(code, {
       ...retryAfter,
+      ...details,
       cause: new Error(`${fault.class} ${fault.status ?? ''} ${fault.code ?? ''}: ${facts.clean(fault.message)}`),
     });
   // Vendors use several statuses for a prompt that does not fit; clients look for one.
@@ -79,9 +83,26 @@ export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayEr
     status,
     message: facts.clean(fault.message),
     ...(fault.param !== undefined && { param: facts.clean(fault.param).slice(0, longestParam) }),
+    ...details,
     // Clients act on the vendor's words of their own protocol, which a compatible server need not use.
     ...(facts.body !== undefined && fault.class !== 'context' && { body: facts.body }),
   });
+}
+
+/** What is wrong with our key or our account is not the caller's to know. */
+const ours = new Set<UpstreamFault['class']>(['credential', 'account']);
+const longestDetails = 4096;
+
+function detailsOf(fault: UpstreamFault, facts: FaultFacts): Pick<GatewayErrorOptions, 'details'> {
+  if (!fault.details || ours.has(fault.class)) return {};
+  const text = facts.clean(JSON.stringify(fault.details));
+  if (text.length > longestDetails) return {};
+  try {
+    return { details: JSON.parse(text) as Record<string, unknown> };
+  } catch {
+    // What was made unreadable in it was our credential.
+    return {};
+  }
 }
 
 const outboundClasses: Record<OutboundFault['class'], UpstreamFault['class']> = {

@@ -13,7 +13,11 @@ export function faultFacts(call: Call, route: Route, end: AttemptEnd, room: Room
     return upstreamModelId.length > 3 && upstreamModelId !== requestedModel ? safe.replaceAll(spell(upstreamModelId), spell(requestedModel)) : safe;
   };
   const body = route.protocol === call.job.clientProtocol && end.body !== undefined && end.body.length <= longestBody ? clean(end.body, inJson) : undefined;
-  return { clean: (text) => clean(text).slice(0, longestBody), body: body !== undefined && isJsonObject(body) ? body : undefined };
+  return {
+    sameProtocol: route.protocol === call.job.clientProtocol,
+    clean: (text) => clean(text).slice(0, longestBody),
+    body: body !== undefined && isJsonObject(body) ? body : undefined,
+  };
 }
 
 /** A larger error body is told in our own shape, since half of one is no JSON. */

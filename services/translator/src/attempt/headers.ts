@@ -21,7 +21,7 @@ export function callHeaders(call: Call, prepared: Prepared, room: Room): Record<
   if (!route.key) return finish({});
   const key = room.openKey(route.upstream, route.key);
   const signing = upstream.signing?.(key, route.target);
-  if (!signing) return finish(upstream.credential(key, route.target));
+  if (!signing) return finish(upstream.credential(key, route.target, headers));
   return signRequest(signing, { method: request.method, url: request.url, headers, body }, new Date()).then(finish);
 }
 
