@@ -79,6 +79,9 @@ function refusalOf(work: () => unknown): Explanation['refusal'] {
   }
 }
 
+/** What the figure is that each strategy goes by; `priority` goes by none. */
+const scoreKinds = { weighted: 'turn_credit', least_latency: 'fading_cost_ms', static: 'binding_hash', priority: null } as const;
+
 /** How the nodes of a load balancer stand, in their own order, and where each would come for this access key. */
 export function explainBalancer(snapshot: Snapshot, balancer: LoadBalancer, accessKey: string, { state, now }: ExplainContext): ExplainedNode[] {
   const nodes = balancerNodes(snapshot, balancer, state.health, now);
@@ -88,11 +91,13 @@ export function explainBalancer(snapshot: Snapshot, balancer: LoadBalancer, acce
   const context = { now, random, peek: true, rotation: state.rotationOf(balancer), cost: (model: string, at: number) => health.cost(model, at) };
   return nodes.map((node) => {
     const position = order.indexOf(node) + 1;
+    const score = node.state === 'disabled' ? null : scoreOf(node, by, accessKey, context);
     return {
       ...describeNode(node, accessKey, { state, now }),
       reason: node.reason ?? (position === 1 ? null : 'later_in_order'),
       position: position === 0 ? null : position,
-      score: node.state === 'disabled' ? null : scoreOf(node, by, accessKey, context),
+      score,
+      score_kind: score === null ? null : scoreKinds[by],
     };
   });
 }
@@ -121,7 +126,8 @@ function describeNode({ model, weight, state: standsAs, reason, record, upstream
     reason,
     position: null,
     score: null,
-    latency_ms: tenths(context.state.health.cost(model, context.now)),
+    score_kind: null,
+    latency_ms: tenths(context.state.health.lastLatencyMs(model)),
     retry_after_ms: waitMs > 0 ? Math.ceil(waitMs) : null,
     keys: record && upstream && standsAs !== 'disabled' ? explainKeys(record, upstream, accessKey, context) : [],
   };

@@ -104,7 +104,12 @@ export class Health {
     return null;
   }
 
-  /** Expected milliseconds to the first content, with what is under way; null when nothing was measured. */
+  /** Milliseconds to the first content of the last answer that was measured; null when none was. */
+  lastLatencyMs(model: string): number | null {
+    return this.#latencies.get(model)?.lastMs ?? null;
+  }
+
+  /** What a choice by latency goes by: the milliseconds expected, times what is under way, fading while the node is not asked. No latency to show. */
   cost(model: string, now: number): number | null {
     return this.#latencies.get(model)?.cost(now) ?? null;
   }
@@ -154,6 +159,8 @@ const forgetMs = 60_000;
 
 /** Peak-sensitive moving average: a slow answer counts at once, a quick one bit by bit. */
 class Latency {
+  /** The last measurement as it was. */
+  lastMs: number | null = null;
   #ewma: number | null = null;
   #measuredAt = 0;
   #pending = 0;
@@ -166,6 +173,7 @@ class Latency {
       this.#ewma = this.#ewma * weight + latencyMs * (1 - weight);
     }
     this.#measuredAt = now;
+    this.lastMs = latencyMs;
   }
 
   begin(now: number): void {

@@ -23,6 +23,8 @@ export interface ExplainedKey {
   obstacle: string | null;
 }
 
+export type ScoreKind = 'turn_credit' | 'fading_cost_ms' | 'binding_hash';
+
 export interface ExplainedNode {
   model: string;
   upstream: string | null;
@@ -34,8 +36,11 @@ export interface ExplainedNode {
   reason: string | null;
   /** Place in the order to be tried, from 1; null when it is not tried. */
   position: number | null;
-  /** What the strategy goes by: the credit of the round-robin, the milliseconds expected, the hash of a static binding. */
+  /** What the strategy goes by, which `score_kind` names. */
   score: number | null;
+  /** The credit of the round-robin; the milliseconds expected, which fade while a node is not asked; the hash of a static binding. Absent from older routers. */
+  score_kind?: ScoreKind | null;
+  /** To the first content of the last answer that was measured. */
   latency_ms: number | null;
   retry_after_ms: number | null;
   keys: ExplainedKey[];

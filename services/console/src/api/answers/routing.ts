@@ -45,6 +45,7 @@ const node: z.ZodType<Explanation['nodes'][number]> = z.strictObject({
   reason: maybeText,
   position: z.int().nullable(),
   score: maybeNumber,
+  score_kind: z.enum(['turn_credit', 'fading_cost_ms', 'binding_hash']).nullable().optional(),
   latency_ms: maybeNumber,
   retry_after_ms: maybeNumber,
   keys: z.array(

@@ -11,7 +11,7 @@ export function NodeCard({ node }: { node: ExplainedNode }) {
   const figures = [
     node.upstream && `${node.upstream}${node.upstream_protocol ? ` · ${node.upstream_protocol}` : ''}`,
     t('weight', { weight: node.weight }),
-    node.score !== null && t('score', { score: formatNumber(node.score) }),
+    node.score !== null && t(`scores.${node.score_kind ?? 'other'}`, { score: formatNumber(node.score) }),
     node.latency_ms !== null && t('latency', { time: formatDuration(node.latency_ms) }),
     node.retry_after_ms !== null && t('retryAfter', { time: formatDuration(node.retry_after_ms) }),
   ].filter((text) => typeof text === 'string');
