@@ -18,7 +18,7 @@ export interface SamplingRules {
   /** Any value of temperature, top_p, top_k or the penalties but the default is refused. */
   fixed: boolean;
   /** Largest temperature. */
-  mostTemperature: 1 | 2;
+  mostTemperature: number;
   /** Whether temperature and top_p may stand together. */
   both: boolean;
 }
@@ -33,9 +33,81 @@ export interface ReferencePrices {
   cacheWrite1h?: number;
 }
 
+/** What chat-completions endpoints take of these models, beyond what is known of the models themselves. */
+export interface ChatRules {
+  /** The name of the token limit. */
+  limitField: 'max_tokens' | 'max_completion_tokens';
+  /** How reasoning is asked for: an effort word, `thinking: {type}`, `enable_thinking`, an aggregator's `reasoning: {…}`, or not at all. */
+  reasoning: 'effort' | 'thinking-type' | 'enable-thinking' | 'reasoning-object' | 'none';
+  /** How many stop sequences are taken; more, or any where it is none, is a 400. null: no limit is known. */
+  mostStops: number | null;
+  /** Takes `response_format` of type json_schema. */
+  jsonSchema: boolean;
+  /** Takes fields that only the first-party endpoint knows: verbosity, prompt_cache_key, service_tier, allowed_tools. */
+  firstParty: boolean;
+  topK: boolean;
+  /** Takes `cache_control` on parts. */
+  cacheControl: boolean;
+  /** Takes `stream_options`. */
+  streamOptions: boolean;
+  seedField: 'seed' | 'random_seed';
+  /** Knows tools of type `custom`; elsewhere they become functions. */
+  freeTextTools: boolean;
+  /** Takes the role `developer`; elsewhere it is called `system`. */
+  developerRole: boolean;
+  /** The top-level fields that are taken, where any other is refused; null: unknown ones are passed over. */
+  onlyFields: readonly string[] | null;
+}
+
+/** What the cloud host's one interface for all vendors (Converse) takes for these models: it answers with a 400 what a model does not know. */
+export interface ConverseRules {
+  /** Ways of `toolChoice`. */
+  toolChoices: readonly ('auto' | 'any' | 'tool')[];
+  /** Where `cachePoint` may stand. */
+  cachePoints: readonly ('system' | 'messages' | 'tools')[];
+  /** Whether a cache point takes a lifetime. */
+  cacheLifetimes: boolean;
+  /** `status` of a tool result. */
+  resultStatus: boolean;
+  /** `system`; otherwise its text goes in front of the first user turn. */
+  system: boolean;
+  /** `outputConfig.textFormat`; otherwise the schema is asked for in words. */
+  structuredOutput: boolean;
+  /** How reasoning is asked for: in the messages vendor's fields, as Nova's configuration, as an effort in words, or not at all. */
+  reasoning: 'messages' | 'nova' | 'effort' | 'none';
+  /** Where `top_k` goes among the additional fields. */
+  topK: 'top_k' | 'nova' | 'none';
+}
+
+/** What generate-content endpoints take of these models. */
+export interface GenerateContentRules {
+  /** Takes images and files inside functionResponse. */
+  mediaInResults: boolean;
+  /** Takes functions beside a JSON answer; the others answer 400. */
+  formatBesideTools: boolean;
+}
+
+/** Who makes the model. */
+export type Vendor =
+  | 'anthropic'
+  | 'openai'
+  | 'google'
+  | 'amazon'
+  | 'deepseek'
+  | 'qwen'
+  | 'moonshot'
+  | 'zai'
+  | 'minimax'
+  | 'mistral'
+  | 'meta'
+  | 'xai'
+  | 'cohere';
+
 export interface ModelFamily {
   /** The most specific pattern that matched; `*` when none did. */
   pattern: string;
+  /** null: unknown. */
+  vendor: Vendor | null;
   /** The tiktoken table that counts it best. */
   tokenizer: 'o200k_base' | 'cl100k_base';
   /** Tokens it can read and write together; null: unknown. */
@@ -52,8 +124,17 @@ export interface ModelFamily {
   thinking: Thinking;
   structuredOutput: 'native' | 'emulate';
   sampling: SamplingRules;
-  /** Refuses a tool loop whose earlier reasoning is not sent back. */
-  replaysReasoning: boolean;
+  /**
+   * Whether earlier reasoning goes back as readable text; some refuse a tool loop without it, and refuse or ignore it elsewhere. `tags`: in front of
+   * the text, as it came.
+   */
+  replaysReasoning: 'never' | 'with-calls' | 'always' | 'tags';
+  /** Refuses a call in the history that lacks the proof it came with. */
+  needsCallProof: boolean;
+  /** Takes system turns between other turns, where its vendor's protocol knows them. */
+  systemTurns: boolean;
+  /** Refuses a reply that is not streamed. */
+  streamsOnly: boolean;
   /** `explicit`: only what is marked is cached. `automatic`: the vendor caches by itself, or not at all. */
   cacheMarks: 'explicit' | 'automatic';
   /** Least tokens of a reply's limit that is not refused. */
@@ -61,17 +142,21 @@ export interface ModelFamily {
   /** Longest id of a tool call, and whether only letters, digits, `_` and `-` may stand in it. */
   toolIds: { longest: number; plain: boolean };
   prices: ReferencePrices | null;
+  chat: ChatRules;
+  converse: ConverseRules;
+  generateContent: GenerateContentRules;
 }
 
 /** A row of the table: what differs from less specific rows. */
-export interface FamilyRow extends Partial<Omit<ModelFamily, 'pattern' | 'thinking' | 'sampling' | 'toolIds'>> {
-  thinking?: Partial<Thinking>;
-  sampling?: Partial<SamplingRules>;
-  toolIds?: Partial<ModelFamily['toolIds']>;
-}
+export type FamilyRow = { [Key in Exclude<keyof ModelFamily, 'pattern'>]?: Key extends Part ? Partial<ModelFamily[Key]> : ModelFamily[Key] };
+
+/** The records that a row may fill in part. */
+export type Part = (typeof parts)[number];
+export const parts = ['thinking', 'sampling', 'toolIds', 'chat', 'converse', 'generateContent'] as const satisfies readonly (keyof ModelFamily)[];
 
 export const unknownFamily: ModelFamily = Object.freeze({
   pattern: '*',
+  vendor: null,
   tokenizer: 'o200k_base',
   context: null,
   output: null,
@@ -83,9 +168,37 @@ export const unknownFamily: ModelFamily = Object.freeze({
   thinking: Object.freeze({ style: 'budget', least: 1024, most: 32_768, efforts: Object.freeze([]), optional: true }),
   structuredOutput: 'native',
   sampling: Object.freeze({ fixed: false, mostTemperature: 2, both: true }),
-  replaysReasoning: false,
+  replaysReasoning: 'never',
+  needsCallProof: false,
+  systemTurns: false,
+  streamsOnly: false,
   cacheMarks: 'automatic',
   leastOutput: 1,
   toolIds: Object.freeze({ longest: 64, plain: true }),
   prices: null,
+  chat: Object.freeze({
+    limitField: 'max_tokens',
+    reasoning: 'effort',
+    mostStops: null,
+    jsonSchema: true,
+    firstParty: false,
+    topK: false,
+    cacheControl: false,
+    streamOptions: true,
+    seedField: 'seed',
+    freeTextTools: false,
+    developerRole: false,
+    onlyFields: null,
+  }),
+  converse: Object.freeze({
+    toolChoices: Object.freeze(['auto', 'any', 'tool'] as const),
+    cachePoints: Object.freeze([]),
+    cacheLifetimes: false,
+    resultStatus: false,
+    system: true,
+    structuredOutput: false,
+    reasoning: 'none',
+    topK: 'none',
+  }),
+  generateContent: Object.freeze({ mediaInResults: false, formatBesideTools: true }),
 } satisfies ModelFamily);

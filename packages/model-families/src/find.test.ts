@@ -18,6 +18,15 @@ describe('which family', () => {
     ['o3-mini', 'o3-mini*'],
     ['us.amazon.nova-pro-v1:0', 'nova-pro*'],
     ['qwen3-vl-plus', 'qwen*-vl*'],
+    ['anthropic/claude-sonnet-4.5', 'claude-sonnet-4-5*'],
+    ['claude-3.7-sonnet', 'claude-3-7*'],
+    ['magistral-medium-2509', 'magistral*'],
+    ['mistral.mixtral-8x7b-instruct-v0:1', 'mixtral*'],
+    ['mistral-small-latest', 'mistral-small-latest'],
+    ['gemini-2.5-pro-preview-tts', 'gemini-2.5-*-tts*'],
+    ['gemini-3.1-pro-preview', 'gemini-3*-pro*'],
+    ['qwen3-235b-a22b', 'qwen3-235b-a22b'],
+    ['grok-4', 'grok*'],
   ])('%s is %s', (id, pattern) => expect(findFamily(id).pattern).toBe(pattern));
 
   test('the most specific row wins, and inherits what it does not say', () => {
@@ -25,6 +34,23 @@ describe('which family', () => {
     expect(opus.thinking).toMatchObject({ style: 'budget', least: 1024, efforts: ['low', 'medium', 'high'] });
     expect(opus.sampling).toEqual({ fixed: false, mostTemperature: 1, both: false });
     expect(opus.prices).toMatchObject({ currency: 'USD', input: 5_000_000, output: 25_000_000, cacheRead: 500_000, cacheWrite5m: 6_250_000 });
+  });
+
+  test('one row tells every protocol what it must know', () => {
+    const mistral = findFamily('mistral-large-latest');
+    expect(mistral).toMatchObject({ vendor: 'mistral', thinking: { style: 'none' }, sampling: { mostTemperature: 1.5 }, toolIds: { longest: 9 } });
+    expect(mistral.chat).toMatchObject({ reasoning: 'none', limitField: 'max_tokens', seedField: 'random_seed', streamOptions: false });
+    expect(mistral.chat.onlyFields).not.toContain('user');
+    expect(findFamily('mistral-small-2603')).toMatchObject({ thinking: { efforts: ['high'], optional: true }, chat: { reasoning: 'effort' } });
+    expect(findFamily('gpt-5.2').chat).toMatchObject({ firstParty: true, limitField: 'max_completion_tokens', mostStops: 0, freeTextTools: true });
+    expect(findFamily('deepseek-reasoner')).toMatchObject({ vision: false, replaysReasoning: 'with-calls', chat: { reasoning: 'none', jsonSchema: false } });
+    expect(findFamily('anthropic.claude-sonnet-4-20250514-v1:0')).toMatchObject({
+      systemTurns: false,
+      converse: { cacheLifetimes: false, reasoning: 'messages' },
+    });
+    expect(findFamily('us.anthropic.claude-opus-4-6-v1')).toMatchObject({ converse: { cacheLifetimes: true, structuredOutput: true } });
+    expect(findFamily('gemini-2.5-flash')).toMatchObject({ needsCallProof: false, generateContent: { formatBesideTools: false } });
+    expect(findFamily('gemini-3-flash-preview')).toMatchObject({ needsCallProof: true, generateContent: { mediaInResults: true } });
   });
 
   test('the upstream id is asked first, the canonical name second, and the rest gets defaults', () => {

@@ -1,5 +1,5 @@
 /** From an id to what is known of the model. */
-import { type FamilyRow, type ModelFamily, unknownFamily } from './family.ts';
+import { type FamilyRow, type ModelFamily, parts, unknownFamily } from './family.ts';
 import { table } from './table.ts';
 
 /** Ids are a caller's or an admin's text: no longer than any real one is looked at. */
@@ -32,14 +32,16 @@ function match(id: string): ModelFamily | null {
   return found && freeze(found);
 }
 
-/** `us.anthropic.claude-opus-4-5-20251101-v1:0` → `claude-opus-4-5-20251101-v1`; `vendor/model`, `models/x` → the last segment. */
+/** `us.anthropic.claude-opus-4-5-20251101-v1:0` → `claude-opus-4-5-20251101-v1`; `vendor/model`, `models/x` → the last segment; `claude-opus-4.5` → `claude-opus-4-5`. */
 export function bareId(id: string): string {
   const last = id.slice(-longestId).toLowerCase().split('/').at(-1) ?? '';
   const untagged = last.split(/[:@]/, 1)[0] ?? '';
-  return untagged.replace(
-    /^(?:(?:us|eu|apac|ap|jp|au|ca|us-gov|global)\.)?(?:anthropic|amazon|meta|mistral|deepseek|qwen|openai|google|moonshotai?|zai|minimax|cohere)\./,
+  const bare = untagged.replace(
+    /^(?:(?:us|eu|apac|ap|jp|au|ca|us-gov|global)\.)?(?:anthropic|amazon|meta|mistral|deepseek|qwen|openai|google|moonshotai?|zai|minimax|cohere|xai)\./,
     '',
   );
+  // Aggregators and the assistant service write this vendor's versions with a dot.
+  return bare.startsWith('claude') ? bare.replace(/(\d)\.(?=\d)/g, '$1-') : bare;
 }
 
 /** Whether an id fits a pattern that was split at its stars: the pieces in order: the first at the start, the last at the end. Linear, and no expression is built from data. */
@@ -60,13 +62,11 @@ export function matchPieces(pieces: readonly string[], id: string): boolean {
 const lay = (base: ModelFamily, row: FamilyRow, pattern: string): ModelFamily => ({
   ...base,
   ...row,
-  thinking: { ...base.thinking, ...row.thinking },
-  sampling: { ...base.sampling, ...row.sampling },
-  toolIds: { ...base.toolIds, ...row.toolIds },
+  ...(Object.fromEntries(parts.map((part) => [part, { ...base[part], ...row[part] }])) as Pick<ModelFamily, (typeof parts)[number]>),
   pattern,
 });
 
 function freeze(family: ModelFamily): ModelFamily {
-  for (const part of [family.thinking, family.sampling, family.toolIds, family.prices]) if (part) Object.freeze(part);
+  for (const part of [...parts, 'prices'] as const) if (family[part]) Object.freeze(family[part]);
   return Object.freeze(family);
 }

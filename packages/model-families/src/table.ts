@@ -2,7 +2,7 @@
  * What is known of model families: the one place to edit when a vendor brings a new generation. Patterns match bare ids (see README);
  * a row says only what differs from the less specific rows that match too. `checked` is when the source last said so.
  */
-import type { FamilyRow, ReferencePrices } from './family.ts';
+import type { ChatRules, ConverseRules, FamilyRow, ReferencePrices, Vendor } from './family.ts';
 
 export interface SourcedRow {
   row: FamilyRow;
@@ -28,21 +28,53 @@ function usd(input: number, output: number, cacheRead?: number, writes?: readonl
 const messagesPrice = (input: number, output: number): ReferencePrices => usd(input, output, input / 10, [input * 1.25, input * 2]);
 
 const from =
-  (source: string, checked: string) =>
-  (row: FamilyRow): SourcedRow => ({ row, source, checked });
+  (vendor: Vendor, source: string, checked: string) =>
+  (row: FamilyRow): SourcedRow => ({ row: { vendor, ...row }, source, checked });
 
-const claude = from('https://docs.claude.com/en/docs/about-claude/models/overview', '2026-05');
-const gpt = from('https://platform.openai.com/docs/models', '2025-12');
-const gemini = from('https://ai.google.dev/gemini-api/docs/models', '2026-01');
-const nova = from('https://docs.aws.amazon.com/nova/latest/userguide/what-is-nova.html', '2025-12');
-const deepseek = from('https://api-docs.deepseek.com/quick_start/pricing', '2025-12');
-const qwen = from('https://www.alibabacloud.com/help/en/model-studio/models', '2025-12');
-const kimi = from('https://platform.moonshot.ai/docs/pricing/chat', '2025-12');
-const glm = from('https://docs.z.ai/guides/overview/pricing', '2025-12');
-const mistral = from('https://docs.mistral.ai/getting-started/models', '2025-12');
-const llama = from('https://www.llama.com/docs/model-cards-and-prompt-formats', '2025-12');
+const claude = from('anthropic', 'https://docs.claude.com/en/docs/about-claude/models/overview', '2026-05');
+const gpt = from('openai', 'https://platform.openai.com/docs/models', '2025-12');
+const gemini = from('google', 'https://ai.google.dev/gemini-api/docs/models', '2026-01');
+const nova = from('amazon', 'https://docs.aws.amazon.com/nova/latest/userguide/what-is-nova.html', '2025-12');
+const deepseek = from('deepseek', 'https://api-docs.deepseek.com/quick_start/pricing', '2025-12');
+const qwen = from('qwen', 'https://www.alibabacloud.com/help/en/model-studio/models', '2025-12');
+const kimi = from('moonshot', 'https://platform.moonshot.ai/docs/pricing/chat', '2025-12');
+const glm = from('zai', 'https://docs.z.ai/guides/overview/pricing', '2025-12');
+const mistral = from('mistral', 'https://docs.mistral.ai/getting-started/models', '2025-12');
+const llama = from('meta', 'https://www.llama.com/docs/model-cards-and-prompt-formats', '2025-12');
+
+const minimax = from('minimax', 'https://platform.minimax.io/docs/api-reference/text-openai-api', '2025-12');
+const grok = from('xai', 'https://docs.x.ai/docs/models', '2025-12');
+const cohere = from('cohere', 'https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html', '2025-11');
+
+/** Generations before 4.5: neither schemas nor lifetimes of caches, and no system text between turns. */
+const older: FamilyRow = { systemTurns: false, converse: { cacheLifetimes: false, structuredOutput: false } };
 
 const words = ['low', 'medium', 'high'] as const;
+
+/** The first-party endpoint. */
+const openai: Partial<ChatRules> = { firstParty: true, developerRole: true };
+const chatting: Partial<ChatRules> = { ...openai, mostStops: 4 };
+const reasoner: Partial<ChatRules> = { ...openai, limitField: 'max_completion_tokens', mostStops: 0 };
+const newest: Partial<ChatRules> = { ...reasoner, freeTextTools: true };
+
+const gemini2: FamilyRow = { needsCallProof: false, generateContent: { mediaInResults: false, formatBesideTools: false } };
+const gemini3: FamilyRow = { needsCallProof: true, generateContent: { mediaInResults: true, formatBesideTools: true } };
+
+/** Anything else is a 422, `extra_forbidden`: ChatCompletionRequest of https://docs.mistral.ai/api. */
+const mistralFields = [
+  ...['model', 'messages', 'max_tokens', 'temperature', 'top_p', 'stop', 'random_seed', 'stream', 'n', 'presence_penalty', 'frequency_penalty'],
+  ...['response_format', 'tools', 'tool_choice', 'parallel_tool_calls', 'prediction', 'prompt_mode', 'reasoning_effort', 'safe_prompt', 'metadata'],
+] as const;
+const mistralChat: Partial<ChatRules> = { reasoning: 'none', streamOptions: false, seedField: 'random_seed', onlyFields: mistralFields };
+const mistralConverse: Partial<ConverseRules> = { toolChoices: ['auto', 'any'], topK: 'top_k' };
+/** What all models of this vendor have alike. */
+const mistralBase: FamilyRow = {
+  ...{ context: 128_000, pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1.5 }, toolIds: { longest: 9, plain: true } },
+  ...{ chat: mistralChat, converse: mistralConverse },
+};
+const firstMistral: FamilyRow = { ...mistralBase, vision: false, converse: { system: false, toolChoices: [] } };
+/** Its models that think when they are told to: on and off are all they know. */
+const mistralThinks: FamilyRow = { thinking: { style: 'effort', efforts: ['high'], optional: true }, chat: { reasoning: 'effort' } };
 
 export const table: Readonly<Record<string, SourcedRow>> = {
   // ---- Anthropic: what a generation refuses is in packages/protocols/src/beta/README.md
@@ -54,12 +86,20 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     thinking: { style: 'adaptive', least: 1024, most: 127_999, efforts: [...words, 'xhigh', 'max'], optional: true },
     sampling: { fixed: true, mostTemperature: 1, both: false },
     toolIds: { longest: 64, plain: true },
+    systemTurns: true,
+    chat: { reasoning: 'reasoning-object', cacheControl: true, topK: true },
+    converse: {
+      ...{ cachePoints: ['system', 'messages', 'tools'], cacheLifetimes: true, resultStatus: true, structuredOutput: true },
+      ...{ reasoning: 'messages', topK: 'top_k' },
+    },
   }),
   'claude-2*': claude({
+    ...older,
     ...{ context: 100_000, output: 4096, defaultOutput: 4096, vision: false, pdf: false, structuredOutput: 'emulate' },
     ...{ thinking: { style: 'none', efforts: [] }, sampling: { fixed: false, both: true } },
   }),
   'claude-3*': claude({
+    ...older,
     ...{ context: 200_000, output: 4096, defaultOutput: 4096, pdf: false, structuredOutput: 'emulate' },
     ...{ thinking: { style: 'none', efforts: [] }, sampling: { fixed: false, both: true } },
   }),
@@ -73,6 +113,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     ['claude-*-4-0', 'claude-*-4-2025*'].map((pattern) => [
       pattern,
       claude({
+        ...older,
         ...{ context: 200_000, output: 64_000, defaultOutput: 32_000, structuredOutput: 'emulate' },
         ...{ thinking: { style: 'budget', efforts: [] }, sampling: { fixed: false, both: true } },
       }),
@@ -83,19 +124,21 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'claude-sonnet-4-0': claude({ prices: messagesPrice(3, 15) }),
   'claude-sonnet-4-2025*': claude({ prices: messagesPrice(3, 15) }),
   'claude-opus-4-1*': claude({
+    ...older,
     ...{ context: 200_000, output: 32_000, defaultOutput: 32_000, prices: messagesPrice(15, 75) },
     ...{ thinking: { style: 'budget', efforts: [] }, sampling: { fixed: false } },
   }),
   'claude-*-4-5*': claude({
-    ...{ context: 200_000, output: 64_000, defaultOutput: 32_000 },
+    ...{ context: 200_000, output: 64_000, defaultOutput: 32_000, systemTurns: false },
     ...{ thinking: { style: 'budget', efforts: [] }, sampling: { fixed: false } },
   }),
   'claude-opus-4-5*': claude({ thinking: { efforts: words }, prices: messagesPrice(5, 25) }),
   'claude-sonnet-4-5*': claude({ prices: messagesPrice(3, 15) }),
   'claude-haiku-4-5*': claude({ prices: messagesPrice(1, 5) }),
-  'claude-*-4-6*': claude({ output: 64_000, thinking: { efforts: [...words, 'max'] }, sampling: { fixed: false } }),
+  'claude-*-4-6*': claude({ output: 64_000, systemTurns: false, thinking: { efforts: [...words, 'max'] }, sampling: { fixed: false } }),
   'claude-sonnet-4-6*': claude({ prices: messagesPrice(3, 15) }),
   'claude-opus-4-6*': claude({ output: 128_000, prices: messagesPrice(5, 25) }),
+  'claude-*-4-7*': claude({ systemTurns: false }),
   'claude-opus-4-7*': claude({ prices: messagesPrice(5, 25) }),
 
   // ---- OpenAI
@@ -107,14 +150,21 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     pdf: false,
     structuredOutput: 'emulate',
     thinking: { style: 'none' },
+    chat: { ...chatting, jsonSchema: false },
     prices: usd(0.5, 1.5),
   }),
-  'gpt-4*': gpt({ tokenizer: 'cl100k_base', context: 128_000, output: 4096, thinking: { style: 'none' }, structuredOutput: 'emulate' }),
+  'gpt-4*': gpt({
+    ...{ tokenizer: 'cl100k_base', context: 128_000, output: 4096, thinking: { style: 'none' }, structuredOutput: 'emulate' },
+    chat: { ...chatting, jsonSchema: false },
+  }),
   'gpt-4-turbo*': gpt({ prices: usd(10, 30) }),
-  'gpt-4o*': gpt({ tokenizer: 'o200k_base', output: 16_384, structuredOutput: 'native', prices: usd(2.5, 10, 1.25) }),
+  'gpt-4o*': gpt({ tokenizer: 'o200k_base', output: 16_384, structuredOutput: 'native', chat: { jsonSchema: true }, prices: usd(2.5, 10, 1.25) }),
   'gpt-4o-mini*': gpt({ prices: usd(0.15, 0.6, 0.075) }),
-  'chatgpt-4o*': gpt({ context: 128_000, output: 16_384, thinking: { style: 'none' }, tools: false, prices: usd(5, 15) }),
-  'gpt-4.1*': gpt({ tokenizer: 'o200k_base', context: 1_047_576, output: 32_768, structuredOutput: 'native', prices: usd(2, 8, 0.5) }),
+  'chatgpt-4o*': gpt({ context: 128_000, output: 16_384, thinking: { style: 'none' }, tools: false, chat: chatting, prices: usd(5, 15) }),
+  'gpt-4.1*': gpt({
+    ...{ tokenizer: 'o200k_base', context: 1_047_576, output: 32_768, structuredOutput: 'native' },
+    ...{ chat: { jsonSchema: true }, prices: usd(2, 8, 0.5) },
+  }),
   'gpt-4.1-mini*': gpt({ prices: usd(0.4, 1.6, 0.1) }),
   'gpt-4.1-nano*': gpt({ prices: usd(0.1, 0.4, 0.025) }),
   'o1*': gpt({
@@ -123,6 +173,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     leastOutput: 16,
     thinking: { style: 'effort', efforts: words, optional: false },
     sampling: { fixed: true },
+    chat: { ...reasoner, mostStops: 4 },
     prices: usd(15, 60, 7.5),
   }),
   'o3*': gpt({
@@ -131,15 +182,17 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     leastOutput: 16,
     thinking: { style: 'effort', efforts: words, optional: false },
     sampling: { fixed: true },
+    chat: reasoner,
     prices: usd(2, 8, 0.5),
   }),
-  'o3-mini*': gpt({ vision: false, prices: usd(1.1, 4.4, 0.55) }),
+  'o3-mini*': gpt({ vision: false, chat: { mostStops: 4 }, prices: usd(1.1, 4.4, 0.55) }),
   'o4-mini*': gpt({
     context: 200_000,
     output: 100_000,
     leastOutput: 16,
     thinking: { style: 'effort', efforts: words, optional: false },
     sampling: { fixed: true },
+    chat: reasoner,
     prices: usd(1.1, 4.4, 0.275),
   }),
   'gpt-5*': gpt({
@@ -148,17 +201,33 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     leastOutput: 16,
     thinking: { style: 'effort', efforts: ['minimal', ...words], optional: false },
     sampling: { fixed: true },
+    chat: newest,
     prices: usd(1.25, 10, 0.125),
   }),
   'gpt-5-mini*': gpt({ prices: usd(0.25, 2, 0.025) }),
   'gpt-5-nano*': gpt({ prices: usd(0.05, 0.4, 0.005) }),
-  'gpt-5*-chat*': gpt({ context: 128_000, output: 16_384, thinking: { style: 'none', efforts: [] }, sampling: { fixed: false } }),
+  'gpt-5*-chat*': gpt({
+    ...{ context: 128_000, output: 16_384, thinking: { style: 'none', efforts: [] }, sampling: { fixed: false } },
+    chat: { ...newest, mostStops: 4 },
+  }),
   'gpt-5.1*': gpt({ thinking: { efforts: words, optional: true } }),
   'gpt-5.1-codex-max*': gpt({ thinking: { efforts: [...words, 'xhigh'] } }),
   'gpt-5.2*': gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true }, prices: usd(1.75, 14, 0.175) }),
   // Generations that this table does not know yet are taken for the last one that it does: what they take may not be cut down to what the first took.
   ...Object.fromEntries([3, 4, 5, 6, 7, 8, 9].map((minor) => [`gpt-5.${minor}*`, gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true } })])),
-  'gpt-oss*': gpt({ context: 131_072, output: 131_072, vision: false, pdf: false, thinking: { style: 'effort', efforts: words, optional: false } }),
+  ...Object.fromEntries(
+    [6, 7, 8, 9].map((major) => [
+      `gpt-${major}*`,
+      gpt({
+        ...{ context: 400_000, output: 128_000, leastOutput: 16, sampling: { fixed: true }, chat: newest },
+        thinking: { style: 'effort', efforts: [...words, 'xhigh'], optional: true },
+      }),
+    ]),
+  ),
+  'gpt-oss*': gpt({
+    ...{ context: 131_072, output: 131_072, vision: false, pdf: false, thinking: { style: 'effort', efforts: words, optional: false } },
+    converse: { structuredOutput: true, reasoning: 'effort', toolChoices: ['auto'] },
+  }),
 
   // ---- Google
   'gemini*': gemini({
@@ -166,17 +235,31 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     output: 65_536,
     defaultOutput: 65_536,
     thinking: { style: 'effort', least: 0, most: 32_768, efforts: ['minimal', ...words], optional: true },
+    ...gemini3,
   }),
-  'gemini-1*': gemini({ output: 8192, defaultOutput: 8192, thinking: { style: 'none', efforts: [] } }),
+  'gemini-1*': gemini({ ...gemini2, output: 8192, defaultOutput: 8192, thinking: { style: 'none', efforts: [] } }),
+  'gemini-2*': gemini({ ...gemini2, thinking: { style: 'budget', most: 24_576, efforts: [] } }),
   'gemini-2.0*': gemini({ output: 8192, defaultOutput: 8192, thinking: { style: 'none', efforts: [] }, prices: usd(0.1, 0.4, 0.025) }),
-  'gemini-2.5*': gemini({ thinking: { style: 'budget', most: 24_576, efforts: [] } }),
   'gemini-2.5-flash*': gemini({ prices: usd(0.3, 2.5, 0.03) }),
   'gemini-2.5-flash-lite*': gemini({ thinking: { least: 512 }, prices: usd(0.1, 0.4, 0.01) }),
   'gemini-2.5-pro*': gemini({ thinking: { least: 128, most: 32_768, optional: false }, prices: usd(1.25, 10, 0.125) }),
+  ...Object.fromEntries(
+    ['gemini-2.5-*-image*', 'gemini-2.5-*-tts*', 'gemini-2.5-flash-image*', 'gemini-2.5-flash-native*'].map((pattern) => [
+      pattern,
+      gemini({ thinking: { style: 'none' } }),
+    ]),
+  ),
   'gemini-3*': gemini({ thinking: { optional: false } }),
+  // Those of the following generations are taken for what the last known ones are.
+  ...Object.fromEntries([3, 4, 5, 6, 7, 8, 9].map((major) => [`gemini-${major}*-pro*`, gemini({ thinking: { efforts: words, optional: false } })])),
+  'gemini-pro-latest': gemini({ thinking: { efforts: words, optional: false } }),
   'gemini-3-pro*': gemini({ thinking: { efforts: ['low', 'high'] }, prices: usd(2, 12, 0.2) }),
   'gemini-3-flash*': gemini({ prices: usd(0.5, 3, 0.05) }),
-  'gemma*': gemini({ context: 131_072, output: 8192, defaultOutput: 8192, tools: false, structuredOutput: 'emulate', thinking: { style: 'none' } }),
+  'gemma*': gemini({
+    ...{ context: 131_072, output: 8192, defaultOutput: 8192, tools: false, structuredOutput: 'emulate', thinking: { style: 'none' } },
+    ...gemini2,
+  }),
+  'learnlm*': gemini({ ...gemini2, thinking: { style: 'none' } }),
 
   // ---- Amazon
   'nova*': nova({
@@ -187,85 +270,115 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     cacheMarks: 'explicit',
     thinking: { style: 'none' },
     sampling: { mostTemperature: 1 },
+    converse: { cachePoints: ['system', 'messages'], resultStatus: true, topK: 'nova' },
   }),
-  'nova-2*': nova({ context: 1_000_000, output: 65_535 }),
+  'nova-2*': nova({ context: 1_000_000, output: 65_535, converse: { reasoning: 'nova' } }),
   'nova-micro*': nova({ context: 128_000, vision: false, pdf: false, prices: usd(0.035, 0.14, 0.00875) }),
   'nova-lite*': nova({ prices: usd(0.06, 0.24, 0.015) }),
   'nova-pro*': nova({ prices: usd(0.8, 3.2, 0.2) }),
   'nova-premier*': nova({ context: 1_000_000, cacheMarks: 'automatic', prices: usd(2.5, 12.5) }),
 
-  // ---- DeepSeek, Qwen, Kimi, GLM
+  'titan*': nova({ vision: false, pdf: false, tools: false, thinking: { style: 'none' }, converse: { system: false, toolChoices: [] } }),
+
+  // ---- DeepSeek, Qwen, Kimi, GLM, MiniMax
   'deepseek*': deepseek({
     context: 128_000,
     output: 65_536,
     vision: false,
     pdf: false,
     structuredOutput: 'emulate',
-    replaysReasoning: true,
+    replaysReasoning: 'with-calls',
     thinking: { style: 'adaptive', efforts: [] },
+    chat: { reasoning: 'thinking-type', jsonSchema: false },
     prices: usd(0.28, 0.42, 0.028),
   }),
   'deepseek-chat*': deepseek({ output: 8192 }),
-  'deepseek-r1*': deepseek({ replaysReasoning: false, thinking: { optional: false }, prices: usd(0.55, 2.19, 0.14) }),
+  // Always thinks, and takes no word about it.
+  'deepseek-reasoner*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none' } }),
+  'deepseek-r1*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none' }, prices: usd(0.55, 2.19, 0.14) }),
   'qwen*': qwen({
     ...{ context: 131_072, output: 32_768, thinksBeside: true, vision: false, pdf: false },
     thinking: { style: 'budget', least: 1, most: 81_920 },
+    replaysReasoning: 'with-calls',
+    chat: { reasoning: 'enable-thinking', topK: true },
   }),
   'qwen*-vl*': qwen({ vision: true }),
+  'qwen*-omni*': qwen({ vision: true, streamsOnly: true }),
+  'qwen3*': qwen({ converse: { structuredOutput: true } }),
+  'qwen3-*-thinking*': qwen({ thinking: { optional: false } }),
+  // The open weights of that generation reason unless told otherwise, and reason in streams alone.
+  ...Object.fromEntries(['0.6b', '1.7b', '4b', '8b', '14b', '32b', '30b-a3b', '235b-a22b'].map((size) => [`qwen3-${size}`, qwen({ streamsOnly: true })])),
   'qwen3-max*': qwen({ context: 262_144, output: 65_536, prices: usd(1.2, 6, 0.24) }),
   'qwen-plus*': qwen({ context: 1_000_000, prices: usd(0.4, 1.2) }),
   'qwen3-coder*': qwen({ context: 1_000_000, output: 65_536, thinking: { style: 'none' } }),
-  'qwq*': qwen({
-    ...{ context: 131_072, output: 32_768, thinksBeside: true, vision: false, pdf: false },
-    thinking: { style: 'adaptive', optional: false },
-  }),
+  ...Object.fromEntries(
+    ['qwq*', 'qvq*'].map((pattern) => [
+      pattern,
+      qwen({
+        ...{ context: 131_072, output: 32_768, thinksBeside: true, vision: pattern === 'qvq*', pdf: false },
+        ...{ thinking: { style: 'adaptive', optional: false }, streamsOnly: true, replaysReasoning: 'with-calls' },
+        chat: { reasoning: 'enable-thinking', topK: true },
+      }),
+    ]),
+  ),
   'kimi*': kimi({
     context: 262_144,
     output: 65_536,
     pdf: false,
-    replaysReasoning: true,
+    replaysReasoning: 'always',
     thinking: { style: 'adaptive' },
     sampling: { mostTemperature: 1 },
+    chat: { reasoning: 'thinking-type' },
     prices: usd(0.6, 2.5, 0.15),
   }),
-  'moonshot*': kimi({ context: 131_072, output: 16_384, pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1 } }),
+  'moonshot*': kimi({
+    ...{ context: 131_072, output: 16_384, pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1 } },
+    ...{ replaysReasoning: 'always', chat: { reasoning: 'thinking-type' } },
+  }),
   'glm*': glm({
     context: 200_000,
     output: 128_000,
     vision: false,
     pdf: false,
     structuredOutput: 'emulate',
-    replaysReasoning: true,
+    replaysReasoning: 'always',
     thinking: { style: 'adaptive' },
     sampling: { mostTemperature: 1 },
+    chat: { reasoning: 'thinking-type', jsonSchema: false },
     prices: usd(0.6, 2.2, 0.11),
   }),
   'glm-4v*': glm({ vision: true }),
   'glm-4.5v*': glm({ vision: true }),
   'glm-4.6v*': glm({ vision: true }),
 
-  // ---- Mistral, Llama
-  'mistral*': mistral({ context: 128_000, pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1 }, toolIds: { longest: 9, plain: true } }),
+  'minimax*': minimax({ vision: false, pdf: false, replaysReasoning: 'tags' }),
+
+  // ---- Mistral, Llama, Grok, Cohere
+  'mistral*': mistral(mistralBase),
   'mistral-large*': mistral({ context: 256_000, prices: usd(0.5, 1.5) }),
   'mistral-medium*': mistral({ prices: usd(0.4, 2) }),
   'mistral-small*': mistral({ prices: usd(0.1, 0.3) }),
-  'codestral*': mistral({
-    context: 256_000,
-    vision: false,
-    pdf: false,
-    thinking: { style: 'none' },
-    toolIds: { longest: 9, plain: true },
-    prices: usd(0.3, 0.9),
+  ...Object.fromEntries(
+    ['mistral-small-latest', 'mistral-small-2603*', 'mistral-medium-2604*', 'mistral-medium-3-5*', 'mistral-medium-3.5*'].map((pattern) => [
+      pattern,
+      mistral(mistralThinks),
+    ]),
+  ),
+  'mistral-7b*': mistral(firstMistral),
+  'mixtral*': mistral(firstMistral),
+  'open-mi*': mistral({ ...mistralBase, vision: false }),
+  'ministral*': mistral(mistralBase),
+  'pixtral*': mistral(mistralBase),
+  'codestral*': mistral({ ...mistralBase, context: 256_000, vision: false, prices: usd(0.3, 0.9) }),
+  'devstral*': mistral({ ...mistralBase, context: 256_000, vision: false }),
+  // Always thinks, and takes no word about how much.
+  'magistral*': mistral({ ...mistralBase, thinking: { style: 'adaptive', optional: false }, prices: usd(2, 5) }),
+  'llama*': llama({
+    ...{ context: 128_000, output: 8192, vision: false, pdf: false, structuredOutput: 'emulate', thinking: { style: 'none' } },
+    converse: { toolChoices: ['auto'] },
   }),
-  'devstral*': mistral({ context: 256_000, vision: false, pdf: false, thinking: { style: 'none' }, toolIds: { longest: 9, plain: true } }),
-  'magistral*': mistral({
-    context: 128_000,
-    pdf: false,
-    thinking: { style: 'adaptive', optional: false },
-    toolIds: { longest: 9, plain: true },
-    prices: usd(2, 5),
-  }),
-  'llama*': llama({ context: 128_000, output: 8192, vision: false, pdf: false, structuredOutput: 'emulate', thinking: { style: 'none' } }),
   'llama-4*': llama({ vision: true, context: 1_000_000 }),
   'llama4*': llama({ vision: true, context: 1_000_000 }),
+  'grok*': grok({ context: 256_000, pdf: false }),
+  'command*': cohere({ pdf: false, thinking: { style: 'none' }, converse: { toolChoices: ['auto'] } }),
 };

@@ -4,7 +4,7 @@ import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
 import { nineCharacterId } from '../kit/short-id.ts';
 import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
-import { findFamily } from './families.ts';
+import { chatFamily } from './families.ts';
 import { blockWords, nestTools, takes } from './mixed-shapes.ts';
 import { absentProof } from './proofs.ts';
 import { blankReasoning, readReasoningText } from './thinking.ts';
@@ -37,7 +37,7 @@ export const verbatim: VerbatimRules = {
   requestEdits(context) {
     const losses = new Losses();
     const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
-    if (context.stream && findFamily(context.target.upstreamModelId).streamOptions) edits.push(...askForUsage(context));
+    if (context.stream && chatFamily(context.target).streamOptions) edits.push(...askForUsage(context));
     if (proofTexts.some((text) => context.contains(text))) edits.push(...openProofs(context, losses));
     if (callTexts.some((text) => context.contains(text))) edits.push(...fitCalls(context, losses));
     if (context.operation === 'generate') edits.push(...nestTools(context));
@@ -80,7 +80,7 @@ function openProofs(context: VerbatimRequestContext, losses: Losses): Edit[] {
 
 /** What a vendor of this protocol demands of the calls of a history that may have begun at another one. */
 function fitCalls(context: VerbatimRequestContext, losses: Losses): Edit[] {
-  const family = findFamily(context.target.upstreamModelId);
+  const family = chatFamily(context.target);
   const fills = context.proofsRefused === true && !family.needsCallProof;
   if (!family.nineCharacterIds && !fills) return [];
   const messages = asArray(own(context.parse(), 'messages')) ?? [];

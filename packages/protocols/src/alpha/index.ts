@@ -6,7 +6,7 @@ import { bodyAnatomy } from './body-anatomy.ts';
 import { AlphaCloser } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
-import { findFamily } from './families.ts';
+import { chatFamily } from './families.ts';
 import { growing } from './growing.ts';
 import { injectCache } from './inject-cache.ts';
 import { writeModel, writeModels } from './models.ts';
@@ -46,15 +46,15 @@ export const alpha: Protocol = {
   },
   upstream: {
     bodyAnatomy: () => bodyAnatomy,
-    toolRules: (target) => ({ name: plainToolName, freeText: findFamily(target.upstreamModelId).freeTextTools, vendorTools: 'alpha' }),
+    toolRules: (target) => ({ name: plainToolName, freeText: chatFamily(target).freeTextTools, vendorTools: 'alpha' }),
     framing: 'sse',
     growing,
     request,
     credential,
     countsTokens: false,
     writeRequest,
-    createReader: (target) => new AlphaReader(target.upstreamModelId),
-    readWhole: (body, target) => readWhole(body, target.upstreamModelId),
+    createReader: (target) => new AlphaReader(chatFamily(target).firstParty),
+    readWhole: (body, target) => readWhole(body, chatFamily(target).firstParty),
     finishedUsage,
     readTokenCount: () => null,
     normalize,

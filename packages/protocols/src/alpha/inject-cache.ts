@@ -5,12 +5,12 @@
 import { familyOf } from '../kit/family.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { UpstreamDoor } from '../protocol.ts';
-import { findFamily } from './families.ts';
+import { chatFamily } from './families.ts';
 
 const markedTurns = 2;
 
 export const injectCache: NonNullable<UpstreamDoor['injectCache']> = (body, { target }) => {
-  if (!findFamily(target.upstreamModelId).cacheControl || familyOf(target).cacheMarks !== 'explicit') return;
+  if (!chatFamily(target).cacheControl || familyOf(target).cacheMarks !== 'explicit') return;
   const messages = asArray(own(body, 'messages')) ?? [];
   const system = asObject(messages[0]);
   if (own(system, 'role') === 'system') mark(system);

@@ -5,7 +5,7 @@ import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asString } from '../kit/read.ts';
 import type { UpstreamDoor } from '../protocol.ts';
-import { findFamily, type ModelFamily } from './families.ts';
+import { chatFamily, type ModelFamily } from './families.ts';
 
 /** Fields that a family may refuse unless they have their default, with that default. */
 const tuned: readonly (readonly [string, unknown])[] = [
@@ -27,7 +27,7 @@ export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context
   const losses = new Losses();
   // Models of the older endpoint are not those whose refusals are known.
   if (context.operation === 'complete') return { edits: [], losses: losses.list };
-  const family = findFamily(context.target.upstreamModelId);
+  const family = chatFamily(context.target);
   const edits: Edit[] = [...limitEdits(field, context.target, family, losses)];
   if (family.firstParty) edits.push(...effortEdits(field, family, losses), ...samplingEdits(field, family, losses), ...stopEdits(field, family, losses));
   return { edits, losses: losses.list };

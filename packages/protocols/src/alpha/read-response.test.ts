@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
+import { chatFamilyOfModel } from './families.ts';
 import { AlphaReader, readWhole } from './read-response.ts';
 
 const chunk = (delta: unknown, more: object = {}, top: object = {}) => ({
@@ -51,8 +52,8 @@ describe('text and blocks', () => {
       expectOrder(events);
       return blocks(events);
     };
-    const whole = (content: string, reason: string, model?: string) =>
-      readWhole({ choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: reason }] }, model);
+    const whole = (content: string, reason: string, model = '') =>
+      readWhole({ choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: reason }] }, chatFamilyOfModel(model).firstParty);
     test.each([
       [
         '<think>one <b> two</think>\n\nThe <answer>.',
@@ -80,7 +81,7 @@ describe('text and blocks', () => {
     test('models whose vendor leaves none in the text are taken at their word', () => {
       const text = '<think>x</think>y';
       expect(blocks(whole(text, 'stop', 'gpt-4o'))).toEqual([['text', text]]);
-      const reader = new AlphaReader('gpt-5.1');
+      const reader = new AlphaReader(chatFamilyOfModel('gpt-5.1').firstParty);
       expect(reader.steady).toBe(true);
       expect(blocks(reader.read({ data: '', json: chunk({ content: text }) }))).toEqual([['text', text]]);
     });

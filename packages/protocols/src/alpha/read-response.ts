@@ -6,7 +6,6 @@ import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.t
 import { readServedTier, type ServedTier } from '../kit/service-tier.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
-import { findFamily } from './families.ts';
 import { readProofOf } from './proofs.ts';
 import { loseBeside, loseCounts, readSearched } from './read-beside.ts';
 import { CallReader } from './read-calls.ts';
@@ -45,9 +44,9 @@ export class AlphaReader implements ReplyReader {
   readonly #calls = new CallReader(() => this.#newBlock());
   readonly #losses = new Losses();
 
-  /** `upstreamModelId`: whose reply it is, where that is known. Vendors that run their own models alone leave no tags in a text. */
-  constructor(upstreamModelId = '') {
-    if (findFamily(upstreamModelId).firstParty) this.#leading = null;
+  /** `firstParty`: the reply is known to be of a vendor that runs its own models alone, which leave no tags in a text. */
+  constructor(firstParty = false) {
+    if (firstParty) this.#leading = null;
   }
 
   /** Within leading thinking each piece may hold the tag that ends it. */
@@ -333,8 +332,8 @@ export class AlphaReader implements ReplyReader {
 }
 
 /** A whole JSON reply → the same events. */
-export function readWhole(body: unknown, upstreamModelId?: string): ChatEvent[] {
-  const reader = new AlphaReader(upstreamModelId);
+export function readWhole(body: unknown, firstParty?: boolean): ChatEvent[] {
+  const reader = new AlphaReader(firstParty);
   const events = reader.read({ data: '', json: body ?? {} });
   if (events.at(-1)?.type === 'error') return events;
   if (!asArray(own(body, 'choices'))?.length) return [{ type: 'error', error: { class: 'broken', message: 'The reply holds no choices.' } }];

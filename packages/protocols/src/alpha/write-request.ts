@@ -5,7 +5,7 @@ import { fitServiceTier } from '../kit/service-tier.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
 import { fitUser } from '../kit/user-label.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
-import { findFamily, type ModelFamily } from './families.ts';
+import { chatFamily, type ModelFamily } from './families.ts';
 import { writeOutputFormat } from './output-format.ts';
 import { writeReasoning } from './reasoning.ts';
 import { writeTools } from './tools.ts';
@@ -15,7 +15,7 @@ import { writeMessages } from './write-messages.ts';
 /** The canonical request → a body of `POST /v1/chat/completions`, as this upstream's model takes it. */
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new Losses();
-  const family = findFamily(context.target.upstreamModelId);
+  const family = chatFamily(context.target);
   const messages = writeMessages(conversation, context, family, losses);
   const body: JsonObject = {
     model: context.target.upstreamModelId,

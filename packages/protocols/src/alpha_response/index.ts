@@ -1,6 +1,6 @@
 /** OpenAI-compatible Responses, both doors. */
 
-import { findFamily } from '../alpha/families.ts';
+import { chatFamily } from '../alpha/families.ts';
 import { writeModel, writeModels } from '../alpha/models.ts';
 import { asCount, asNumber, own } from '../kit/read.ts';
 import { plainToolName } from '../kit/tool-names.ts';
@@ -53,7 +53,7 @@ const upstream: UpstreamDoor = {
   request,
   credential,
   countsTokens: true,
-  toolRules: (target) => ({ name: plainToolName, freeText: findFamily(target.upstreamModelId).freeTextTools, vendorTools: 'alpha_response' }),
+  toolRules: (target) => ({ name: plainToolName, freeText: chatFamily(target).freeTextTools, vendorTools: 'alpha_response' }),
   writeRequest,
   createReader: () => new ResponseReader(),
   readWhole,

@@ -17,9 +17,6 @@ import { ItemWriter } from './write-items.ts';
 /** Less is a 400. */
 const fewestTokens = 16;
 
-/** Models that do not reason answer 400 when asked for the proof of it. A list of those that do would age; these families are closed. */
-const reasonless = /(?:^|[/.:])(?:gpt-3\.5|gpt-4|chatgpt-4|gpt-5(?:\.\d+)?-chat)/i;
-
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new Losses();
   const tools = writeTools(conversation, losses);
@@ -42,7 +39,8 @@ function writeCall(conversation: Conversation, context: WriteRequestContext, eff
   declareLosses(conversation, losses);
   const { sampling } = conversation;
   const probable = asksProbabilities(sampling, context, effort, losses);
-  const include = [...(reasonless.test(context.target.upstreamModelId) ? [] : ['reasoning.encrypted_content']), ...(probable ? [included] : [])];
+  // Models that do not reason answer 400 when asked for the proof of it.
+  const include = [...(familyOf(context.target).thinking.style === 'none' ? [] : ['reasoning.encrypted_content']), ...(probable ? [included] : [])];
   if (sampling.maxTokens !== undefined && sampling.maxTokens < fewestTokens)
     losses.add('max_output_tokens', 'downgraded', `Raised to ${fewestTokens}, the least this endpoint takes.`);
   return {

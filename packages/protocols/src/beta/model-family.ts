@@ -26,12 +26,10 @@ export interface ModelFamily {
 }
 
 /** The vendor's own models: what is known of them is what its endpoint enforces. */
-export const isOwnModel = (family: KnownFamily): boolean => family.pattern.startsWith('claude');
+export const isOwnModel = (family: KnownFamily): boolean => family.vendor === 'anthropic';
 
 /** The first one or two short numbers of an id: `claude-opus-4-6`, `claude-3-5-haiku-20241022`. */
 const version = /claude-(?:[a-z]{1,20}-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i;
-/** The first generation that takes system turns, as major × 100 + minor. */
-const firstWithSystemTurns = 408;
 
 export function modelFamily(target: Target): ModelFamily {
   const family = familyOf(target);
@@ -45,7 +43,7 @@ export function modelFamily(target: Target): ModelFamily {
     mostTemperature: family.sampling.mostTemperature === 1 || !own ? 1 : 2,
     bothSamplings: family.sampling.both,
     structuredOutput: family.structuredOutput === 'native',
-    systemTurns: own && generationOf(target.upstreamModelId) >= firstWithSystemTurns,
+    systemTurns: own && family.systemTurns,
     efforts: own ? efforts : [],
   };
 }

@@ -1,22 +1,26 @@
-/** What a model takes beside the conversation, by its id here; new models are lines here. */
+/** What a model takes beside the conversation, told from the one table of model families. */
+import { familyOf } from '../kit/family.ts';
+import type { Target } from '../protocol.ts';
+
 export interface ModelFamily {
   /** Takes `additionalModelRequestFields`: effort, thinking and a limit. */
   takesFields: boolean;
-  highestEffort: 'max' | 'xhigh' | 'high';
+  /** Whether the model knows the word between `high` and `max`. */
+  knowsXhigh: boolean;
   /** Refuses earlier reasoning without its proof. */
   checksProofs: boolean;
 }
 
-const plain: ModelFamily = { takesFields: false, highestEffort: 'high', checksProofs: false };
+/** The service chooses the model itself; what it chooses checks proofs. */
+const chosenByService = 'auto';
 
-/** First match wins. The fields are those of the service's own list of models. */
-const families: readonly (readonly [RegExp, ModelFamily])[] = [
-  [/^claude-\w+-4\.(?:[7-9]|\d\d)|^claude-\w+-[5-9]/, { takesFields: true, highestEffort: 'max', checksProofs: true }],
-  [/^claude-(?:opus|sonnet)-4\.6/, { takesFields: true, highestEffort: 'max', checksProofs: true }],
-  [/^claude|^auto$/, { ...plain, checksProofs: true }],
-];
-
-export const findFamily = (upstreamModelId: string): ModelFamily => families.find(([pattern]) => pattern.test(upstreamModelId.toLowerCase()))?.[1] ?? plain;
-
-/** Whether the model knows the word between `high` and `max`. */
-export const knowsXhigh = (upstreamModelId: string): boolean => /^claude-\w+-(?:4\.(?:[7-9]|\d\d)|[5-9])/.test(upstreamModelId.toLowerCase());
+export function assistantFamily(target: Target): ModelFamily {
+  const { vendor, thinking } = familyOf(target);
+  const claude = vendor === 'anthropic';
+  return {
+    // The fields are those of the service's own list of models: it began with the generation that decides itself how much it thinks.
+    takesFields: claude && thinking.style === 'adaptive',
+    knowsXhigh: thinking.efforts.includes('xhigh'),
+    checksProofs: claude || target.upstreamModelId.toLowerCase() === chosenByService,
+  };
+}

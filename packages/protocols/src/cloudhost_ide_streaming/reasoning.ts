@@ -1,6 +1,6 @@
 import type { Reasoning } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
-import { findFamily, knowsXhigh } from './families.ts';
+import type { ModelFamily } from './families.ts';
 import type { WireRequest } from './wire.ts';
 
 type Fields = NonNullable<WireRequest['additionalModelRequestFields']>;
@@ -12,20 +12,20 @@ const effortOfBudget: readonly (readonly [number, string])[] = [
 ];
 
 /** The fields that ask for reasoning, where the model takes them. */
-export function writeReasoning(reasoning: Reasoning | undefined, model: string, losses: Losses): Fields {
+export function writeReasoning(reasoning: Reasoning | undefined, family: ModelFamily, losses: Losses): Fields {
   if (!reasoning) return {};
   const off = reasoning.enabled === false || reasoning.effort === 'none';
-  if (!findFamily(model).takesFields) {
+  if (!family.takesFields) {
     if (!off) losses.add('reasoning', 'dropped', 'This model does not take a reasoning setting here.');
     return {};
   }
   if (off) return { thinking: { type: 'disabled' } };
-  const effort = writeEffort(reasoning, model, losses);
+  const effort = writeEffort(reasoning, family, losses);
   return { thinking: { type: 'adaptive' }, ...(effort !== undefined && { output_config: { effort } }) };
 }
 
-function writeEffort({ effort, budget }: Reasoning, model: string, losses: Losses): string | undefined {
-  if (effort === 'minimal' || (effort === 'xhigh' && !knowsXhigh(model))) {
+function writeEffort({ effort, budget }: Reasoning, family: ModelFamily, losses: Losses): string | undefined {
+  if (effort === 'minimal' || (effort === 'xhigh' && !family.knowsXhigh)) {
     losses.add('reasoning.effort', 'downgraded', 'The nearest effort that this model knows was asked for.');
     return effort === 'minimal' ? 'low' : 'high';
   }

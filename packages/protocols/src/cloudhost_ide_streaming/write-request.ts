@@ -4,7 +4,7 @@ import { Losses } from '../kit/losses.ts';
 import { shortId } from '../kit/short-id.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { originOf, profileOf } from './endpoint.ts';
-import { findFamily } from './families.ts';
+import { assistantFamily, type ModelFamily } from './families.ts';
 import { writeReasoning } from './reasoning.ts';
 import { writeTools } from './tools.ts';
 import { alternate } from './turns.ts';
@@ -18,7 +18,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const model = target.upstreamModelId;
   const page: Page = {
     context,
-    family: findFamily(model),
+    family: assistantFamily(target),
     origin: originOf(target),
     ids: pairCallIds(conversation, { fit: (id) => shortId(id, 'tooluse_'), mint: () => context.mintId('tooluse_') }),
     losses,
@@ -28,7 +28,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const message = { ...writeUser(current, page), modelId: model };
   const tools = writeTools(conversation, losses);
   if (tools.length > 0) message.userInputMessageContext = { ...message.userInputMessageContext, tools };
-  const fields = { ...writeReasoning(conversation.reasoning, model, losses), ...writeLimit(conversation, model, losses) };
+  const fields = { ...writeReasoning(conversation.reasoning, page.family, losses), ...writeLimit(conversation, page.family, losses) };
   noteSampling(conversation, losses);
   const profile = profileOf(target);
   const body: WireRequest = {
@@ -52,9 +52,9 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
 /** The bounds of the one field that limits a reply. */
 const leastLimit = 1024;
 
-function writeLimit({ sampling }: Conversation, model: string, losses: Losses): { max_tokens?: number } {
+function writeLimit({ sampling }: Conversation, family: ModelFamily, losses: Losses): { max_tokens?: number } {
   if (sampling.maxTokens === undefined) return {};
-  if (findFamily(model).takesFields && sampling.maxTokens >= leastLimit) return { max_tokens: sampling.maxTokens };
+  if (family.takesFields && sampling.maxTokens >= leastLimit) return { max_tokens: sampling.maxTokens };
   losses.add('max_tokens', 'dropped', 'This upstream takes no such limit for this model.');
   return {};
 }

@@ -1,7 +1,7 @@
 import { joinUrl } from '../kit/join-url.ts';
 import { asArray, asString, own } from '../kit/read.ts';
 import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
-import { findFamily } from './families.ts';
+import { streamsOnly } from './families.ts';
 
 const version = 'api/v1';
 const generationPaths = {
@@ -16,7 +16,7 @@ export const kinds: readonly string[] = Object.keys(generationPaths).filter((kin
 export const isMultimodal = (target: Target): boolean => target.kind === 'delta-multimodal';
 
 /** Some models answer in streams alone; a whole reply is then made of one. */
-export const asksForStream = (target: Target, stream: boolean): boolean => stream || findFamily(target.upstreamModelId).streamsOnly;
+export const asksForStream = (target: Target, stream: boolean): boolean => stream || streamsOnly(target);
 
 /** Address and headers of a generation, or of the tokenizer. The body's own `stream` means nothing here: a header asks for it. */
 export const request: UpstreamDoor['request'] = ({ target, operation, stream }) => {

@@ -1,4 +1,4 @@
-import { findFamily as findCompatibleFamily } from '../alpha/families.ts';
+import { chatFamilyOfModel } from '../alpha/families.ts';
 import { writeReasoning } from '../alpha/reasoning.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
 import { fitTokens } from '../kit/limit-tokens.ts';
@@ -6,7 +6,7 @@ import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { asksForStream, isMultimodal } from './endpoint.ts';
-import { findFamily } from './families.ts';
+import { alwaysThinks } from './families.ts';
 import { writeTools } from './tools.ts';
 import type { WireMessage, WireRequest } from './wire.ts';
 import { writeMessages } from './write-messages.ts';
@@ -18,7 +18,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const model = context.target.upstreamModelId;
   if (context.operation === 'count-tokens') return { body: { model, input: { messages }, parameters: {} } satisfies WireRequest, losses: losses.list };
   const thinking = writeThinking(conversation, context, losses);
-  const thinks = thinking['enable_thinking'] === true || findFamily(model).alwaysThinks;
+  const thinks = thinking['enable_thinking'] === true || alwaysThinks(context.target);
   const parameters: JsonObject = {
     // Multimodal replies have one format only.
     ...(!isMultimodal(context.target) && { result_format: 'message' }),
@@ -36,8 +36,8 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
 /** Asked for in the words that the vendor's compatible endpoint has too. */
 function writeThinking({ reasoning }: Conversation, { target }: WriteRequestContext, losses: Losses): JsonObject {
   if (!reasoning) return {};
-  const fields = writeReasoning(reasoning, findCompatibleFamily('qwen'), losses);
-  if (!findFamily(target.upstreamModelId).alwaysThinks || fields['enable_thinking'] !== false) return fields;
+  const fields = writeReasoning(reasoning, chatFamilyOfModel('qwen'), losses);
+  if (!alwaysThinks(target) || fields['enable_thinking'] !== false) return fields;
   losses.add('reasoning.enabled', 'downgraded', 'This model always reasons.');
   return {};
 }

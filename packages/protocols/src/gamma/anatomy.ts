@@ -4,7 +4,7 @@ import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { modelName } from './endpoint.ts';
-import { findFamily } from './families.ts';
+import { geminiFamily } from './families.ts';
 import { spelling, standardBase64 } from './fields.ts';
 import { skipSignature } from './wire.ts';
 
@@ -67,7 +67,7 @@ function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext
     const kept = Object.keys(part).filter((key) => key !== name);
     // A part must hold something, and on families that check proofs a call must hold the value that skips the check.
     if (kept.length === 0) edits.push({ path, value: { text: '' } });
-    else if (spelling(part, 'functionCall') !== undefined && (context.proofsRefused || findFamily(context.target.upstreamModelId).needsCallSignature)) {
+    else if (spelling(part, 'functionCall') !== undefined && (context.proofsRefused || geminiFamily(context.target).needsCallSignature)) {
       edits.push({ path: [...path, name], value: skipSignature });
     } else edits.push({ path: [...path, name], value: undefined });
   }

@@ -1,12 +1,17 @@
-/** What the vendor's model families differ in, as far as a request must know: how thinking is asked for, and what a call must carry. */
+/** What the vendor's model families differ in, as far as a request must know, told from the one table: how thinking is asked for, and what a call must carry. */
+import type { ModelFamily } from '@model-gateway/model-families';
+import { familyOf } from '../kit/family.ts';
+import type { Target } from '../protocol.ts';
 
 export interface Family {
   /** `budget`: thinkingBudget in tokens; `level`: thinkingLevel; null: the family does not think and refuses thinkingConfig. */
   thinking: 'budget' | 'level' | null;
-  /** Smallest budget; 0 where thinking can be switched off. */
+  /** Smallest budget, beside 0 where thinking can be switched off. */
   leastTokens: number;
   /** Largest budget. */
   mostTokens: number;
+  /** Whether thinking can be switched off. */
+  optional: boolean;
   levels: readonly ThinkingLevel[];
   /** Answers 400 when the first call of a step comes back without its proof (wire.md §4). */
   needsCallSignature: boolean;
@@ -18,24 +23,37 @@ export interface Family {
 
 export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
 
-const two = { levels: [], needsCallSignature: false, mediaInResults: false, formatBesideTools: false } as const;
-const three = { thinking: 'level', leastTokens: 0, mostTokens: 32_768, needsCallSignature: true, mediaInResults: true, formatBesideTools: true } as const;
+const levelOf: Readonly<Record<string, ThinkingLevel | undefined>> = { minimal: 'MINIMAL', low: 'LOW', medium: 'MEDIUM', high: 'HIGH' };
 
-/** First match wins. `-latest` names stand for the newest generation. */
-const families: readonly { match: RegExp; family: Family }[] = [
-  { match: /gemini-(?:1|2\.0)\b|gemma|learnlm/, family: { ...two, thinking: null, leastTokens: 0, mostTokens: 0 } },
-  { match: /gemini-2\.5-(?:flash|pro)(?:-preview)?-(?:image|tts)|gemini-2\.5-flash-native/, family: { ...two, thinking: null, leastTokens: 0, mostTokens: 0 } },
-  { match: /gemini-2\.5-pro/, family: { ...two, thinking: 'budget', leastTokens: 128, mostTokens: 32_768 } },
-  { match: /gemini-2\./, family: { ...two, thinking: 'budget', leastTokens: 0, mostTokens: 24_576 } },
-  { match: /gemini-3(?:\.0)?-pro/, family: { ...three, levels: ['LOW', 'HIGH'] } },
-  { match: /gemini-(?:[3-9]|[1-9]\d)(?:\.\d+)?-pro|gemini-pro-latest/, family: { ...three, levels: ['LOW', 'MEDIUM', 'HIGH'] } },
-  {
-    match: /gemini-(?:[3-9]|[1-9]\d)(?:\.\d+)?|gemini-flash(?:-lite)?-latest/,
-    family: { ...three, levels: ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'] },
-  },
-];
+/** A model that is not the vendor's own: budgets are understood by every thinking generation, and nothing else is assumed. */
+const foreign: Family = {
+  ...{ thinking: 'budget', leastTokens: 0, mostTokens: 24_576, optional: true, levels: [], needsCallSignature: false },
+  ...{ mediaInResults: false, formatBesideTools: true },
+};
 
-/** A name we do not know: budgets are understood by every thinking generation, and nothing else is assumed. */
-const unknownFamily: Family = { ...two, thinking: 'budget', leastTokens: 0, mostTokens: 24_576, formatBesideTools: true };
+export const geminiFamily = (target: Target): Family => rulesOf(familyOf(target));
 
-export const findFamily = (modelId: string): Family => families.find(({ match }) => match.test(modelId.toLowerCase()))?.family ?? unknownFamily;
+/** Each request asks several times for one of few families. */
+const made = new WeakMap<ModelFamily, Family>();
+
+function rulesOf(family: ModelFamily): Family {
+  if (family.vendor !== 'google') return foreign;
+  let rules = made.get(family);
+  if (!rules) {
+    rules = makeRules(family);
+    made.set(family, rules);
+  }
+  return rules;
+}
+
+function makeRules({ thinking, generateContent, needsCallProof }: ModelFamily): Family {
+  return {
+    ...generateContent,
+    thinking: thinking.style === 'none' ? null : thinking.style === 'effort' ? 'level' : 'budget',
+    leastTokens: thinking.least,
+    mostTokens: thinking.most,
+    optional: thinking.optional,
+    levels: thinking.efforts.flatMap((effort) => levelOf[effort] ?? []),
+    needsCallSignature: needsCallProof,
+  };
+}

@@ -4,8 +4,8 @@ import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import { own } from '../kit/read.ts';
-import type { UpstreamDoor } from '../protocol.ts';
-import { findFamily } from './families.ts';
+import type { Target, UpstreamDoor } from '../protocol.ts';
+import { geminiFamily } from './families.ts';
 import { spelling } from './fields.ts';
 
 /** Both spellings of the one field that is looked at; the edge notes where they stand. */
@@ -18,7 +18,7 @@ export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context
   const config = field(key);
   const limit = spelling(config, 'maxOutputTokens');
   const edits: Edit[] = limit === undefined ? [] : limitTokens([key, limit], own(config, limit), familyOf(context.target), losses);
-  return { edits: [...edits, ...thinkingEdits(config, key, context.target.upstreamModelId, losses)], losses: losses.list };
+  return { edits: [...edits, ...thinkingEdits(config, key, context.target, losses)], losses: losses.list };
 };
 
 /** The budget that a level stands for; the vendor's own compatible endpoint uses the same. */
@@ -30,10 +30,10 @@ const levelTokens: Readonly<Record<string, number | undefined>> = Object.assign(
 });
 
 /** A family that does not think refuses the whole setting; the others take a budget or a level, never both, and only the newer know levels. */
-function thinkingEdits(config: unknown, key: string, modelId: string, losses: Losses): Edit[] {
+function thinkingEdits(config: unknown, key: string, target: Target, losses: Losses): Edit[] {
   const name = spelling(config, 'thinkingConfig');
   if (name === undefined) return [];
-  const family = findFamily(modelId);
+  const family = geminiFamily(target);
   if (family.thinking === null) {
     losses.add('generationConfig.thinkingConfig', 'dropped', 'This model does not think.');
     return [{ path: [key, name], value: undefined }];

@@ -4,7 +4,7 @@ import type { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject } from '../kit/read.ts';
 import { tellsPhase } from '../kit/text-phase.ts';
 import type { WriteRequestContext } from '../protocol.ts';
-import { type Family, findFamily } from './families.ts';
+import { type Family, geminiFamily } from './families.ts';
 
 import { writeMedia } from './media.ts';
 import { customArgument } from './tools.ts';
@@ -63,7 +63,7 @@ class ContentsWriter {
   constructor(context: WriteRequestContext, losses: Losses) {
     this.#context = context;
     this.#losses = losses;
-    this.#family = findFamily(context.target.upstreamModelId);
+    this.#family = geminiFamily(context.target);
   }
 
   write(group: Group): WireContent[] {

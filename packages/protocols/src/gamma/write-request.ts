@@ -4,7 +4,7 @@ import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { modelName } from './endpoint.ts';
-import { type Family, findFamily, type ThinkingLevel } from './families.ts';
+import { type Family, geminiFamily, type ThinkingLevel } from './families.ts';
 import { writeSchema } from './schema.ts';
 import { tierAsked, usualTiers } from './service-tiers.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
@@ -17,7 +17,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const tools = writeTools(conversation.tools, losses, widenedTools);
   const hasFunctions = tools.some((tool) => 'functionDeclarations' in tool);
   const toolConfig = hasFunctions ? writeToolChoice(conversation.toolChoice) : undefined;
-  const family = findFamily(modelId);
+  const family = geminiFamily(context.target);
   const emulated = hasFunctions && !family.formatBesideTools ? formatInWords(conversation.output, losses) : undefined;
   const config = writeConfig(emulated ? { ...conversation, output: { type: 'text' } } : conversation, family, losses);
   let contents = writeContents(conversation, context, losses);
@@ -139,9 +139,9 @@ function budgetOf(reasoning: Reasoning, off: boolean, family: Family, losses: Lo
   if (asked === undefined) return reasoning.enabled || reasoning.adaptive ? { thinkingBudget: -1 } : {};
   if (asked === -1) return { thinkingBudget: -1 };
   const least = family.leastTokens;
-  const budget = Math.min(family.mostTokens, Math.max(least, asked));
+  const budget = asked === 0 && family.optional ? 0 : Math.min(family.mostTokens, Math.max(least, asked));
   // An effort is a word, not a number: only a figure that the caller gave can be missed.
-  if (off ? least > 0 : reasoning.budget !== undefined && budget !== asked)
+  if (off ? budget > 0 : reasoning.budget !== undefined && budget !== asked)
     losses.add('reasoning.budget', 'downgraded', `The thinking budget became ${budget}, this model's bound.`);
   return { thinkingBudget: budget };
 }
