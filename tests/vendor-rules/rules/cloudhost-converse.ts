@@ -1,0 +1,292 @@
+/** Bedrock's Converse, as it is in front of every model, and what Claude behind it refuses. */
+import { converse as fields, unknownKeys } from '../fields.ts';
+import { first, isBlank, isGiven, isObject, type Json, list, objectOf, textOf } from '../read.ts';
+import type { VendorRule } from '../rule.ts';
+import { accountOf } from '../vendor.ts';
+import { bad, pixel, rootUnion, weather } from './kit.ts';
+
+type Row = Omit<VendorRule, 'protocol'>;
+/** Counting holds the request that it counts. */
+const requestOf = (body: Json): Json => {
+  const counted = objectOf(body['input'])['converse'];
+  return isObject(counted) ? counted : body;
+};
+const turnsOf = (body: Json): { role: string; blocks: Json[] }[] =>
+  list(requestOf(body)['messages']).map(({ role, content }) => ({ role: textOf(role), blocks: list(content) }));
+const usesOf = (blocks: readonly Json[]): Json[] => blocks.flatMap((block) => (isObject(block['toolUse']) ? [block['toolUse']] : []));
+const resultsOf = (blocks: readonly Json[]): Json[] => blocks.flatMap((block) => (isObject(block['toolResult']) ? [block['toolResult']] : []));
+const specsOf = (body: Json): { at: number; spec: Json }[] =>
+  list(objectOf(requestOf(body)['toolConfig'])['tools']).flatMap((tool, at) => (isObject(tool['toolSpec']) ? [{ at, spec: tool['toolSpec'] }] : []));
+const refused = (message: string): string => `The model returned the following errors: ${message}`;
+const pattern = (value: string, where: string, rule: string): string =>
+  `1 validation error detected: Value '${value}' at '${where}' failed to satisfy constraint: Member must satisfy regular expression pattern: ${rule}`;
+const claude = /^(?:claude|$)/;
+
+const text = (value: string): Json => ({ text: value });
+const hello: Json[] = [{ role: 'user', content: [text('hello')] }];
+const use = (toolUseId = 'tooluse_1', name = 'weather'): Json => ({ toolUse: { toolUseId, name, input: { city: 'Paris' } } });
+const result = (toolUseId = 'tooluse_1'): Json => ({ toolResult: { toolUseId, content: [text('sunny')] } });
+const toolConfig = { tools: [{ toolSpec: { name: 'weather', inputSchema: { json: weather } } }] };
+const loop = (before: Json[] = [], id = 'tooluse_1'): Json[] => [
+  ...hello,
+  { role: 'assistant', content: [...before, use(id)] },
+  { role: 'user', content: [result(id)] },
+];
+const documents = (name: string): Json => ({ document: { name, format: 'txt', source: { bytes: 'aGVsbG8=' } } });
+
+const rows: Row[] = [
+  {
+    id: 'cloudhost_converse.unknown-field',
+    what: 'Fields that the service model does not list',
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html',
+    date: '2026-05',
+    check: ({ body }) =>
+      first(unknownKeys(requestOf(body), fields.request), (key) => bad(`${key}: Extra inputs are not permitted`)) ??
+      first(unknownKeys(objectOf(requestOf(body)['inferenceConfig']), fields.inferenceConfig), (key) =>
+        bad(`inferenceConfig.${key}: Extra inputs are not permitted`),
+      ),
+    refused: [{ body: { messages: hello, temperature: 1 } }, { body: { messages: hello, inferenceConfig: { topK: 5 } } }],
+    accepted: [{ body: { messages: hello, inferenceConfig: { topP: 0.5 } } }],
+  },
+  {
+    id: 'cloudhost_converse.role-order',
+    // Titan was recorded to take two user turns in a row (cloudhost_converse/guardrail-stream).
+    models: /^(?!titan)/,
+    what: 'Turns that do not alternate, or do not begin with the user',
+    source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-call.html',
+    date: '2026-05',
+    check: ({ body }) =>
+      first(turnsOf(body), ({ role }, at) => {
+        if (at === 0 && role !== 'user')
+          return bad('A conversation must start with a user message. Try again with a conversation that starts with a user message.');
+        return at > 0 && role === turnsOf(body)[at - 1]?.role
+          ? bad(
+              `A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.`,
+            )
+          : null;
+      }),
+    refused: [{ body: { messages: [...hello, ...hello] } }, { body: { messages: [{ role: 'assistant', content: [text('hi')] }, ...hello] } }],
+    accepted: [{ body: { messages: [...hello, { role: 'assistant', content: [text('hi')] }, ...hello] } }],
+  },
+  {
+    id: 'cloudhost_converse.empty-content',
+    what: 'Turns without content, and blank texts',
+    source: 'https://github.com/NousResearch/hermes-agent/issues/55092',
+    date: '2026-06-29',
+    check: ({ body }) =>
+      first(turnsOf(body), ({ blocks }, at) => {
+        if (blocks.length === 0)
+          return bad(`The content field in the Message object at messages.${at} is empty. Add a ContentBlock object to the content field and try again.`);
+        return first(blocks, (block, index) =>
+          // White space alone was recorded to pass beside other blocks (cloudhost_converse/cache-write-read).
+          'text' in block && (block['text'] === '' || (isBlank(block['text']) && blocks.length === 1))
+            ? bad(`The text field in the ContentBlock object at messages.${at}.content.${index} is blank. Add text to the text field, and try again.`)
+            : null,
+        );
+      }),
+    refused: [{ body: { messages: [{ role: 'user', content: [] }] } }, { body: { messages: [{ role: 'user', content: [text(' ')] }] } }],
+    accepted: [{ body: { messages: hello } }],
+  },
+  {
+    id: 'cloudhost_converse.tool-config',
+    what: 'Calls or results in the history without toolConfig',
+    source: 'https://github.com/vxcontrol/pentagi/pull/196',
+    date: '2026-03-11',
+    check: ({ body }) =>
+      turnsOf(body).some(({ blocks }) => usesOf(blocks).length + resultsOf(blocks).length > 0) && specsOf(body).length === 0
+        ? bad('The toolConfig field must be defined when using toolUse and toolResult content blocks.')
+        : null,
+    refused: [{ body: { messages: loop() } }],
+    accepted: [{ body: { messages: loop(), toolConfig } }],
+  },
+  {
+    id: 'cloudhost_converse.call-count',
+    what: 'Calls without their results in the very next turn, and results beyond the calls',
+    source: 'TODO',
+    date: '2025',
+    check({ body }) {
+      const turns = turnsOf(body);
+      return first(turns, ({ blocks, role }, at) => {
+        const called = new Set(usesOf(turns[at - 1]?.blocks ?? []).map(({ toolUseId }) => textOf(toolUseId)));
+        const answered = resultsOf(blocks).map(({ toolUseId }) => textOf(toolUseId));
+        if (answered.length > called.size)
+          return bad(`The number of toolResult blocks at messages.${at}.content exceeds the number of toolUse blocks of previous turn.`);
+        const missing = [...called].filter((id) => !answered.includes(id));
+        if (missing.length > 0) return bad(`Expected toolResult blocks at messages.${at}.content for the following Ids: ${missing.join(', ')}`);
+        return role === 'assistant' && usesOf(blocks).length > 0 && at === turns.length - 1
+          ? bad(
+              `Expected toolResult blocks at messages.${at + 1}.content for the following Ids: ${usesOf(blocks)
+                .map(({ toolUseId }) => toolUseId)
+                .join(', ')}`,
+            )
+          : null;
+      });
+    },
+    refused: [
+      { body: { messages: [...loop().slice(0, 2), ...hello], toolConfig } },
+      { body: { messages: [{ role: 'user', content: [result()] }], toolConfig } },
+    ],
+    accepted: [{ body: { messages: loop(), toolConfig } }],
+  },
+  {
+    id: 'cloudhost_converse.doubled-call',
+    what: 'Two calls of one turn under one id',
+    source: 'TODO',
+    date: '2025',
+    check: ({ body }) =>
+      first(turnsOf(body), ({ blocks }, at) => {
+        const ids = usesOf(blocks).map(({ toolUseId }) => textOf(toolUseId));
+        const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+        return twice === undefined ? null : bad(`The toolUse blocks at messages.${at}.content contain duplicate Ids: ${twice}`);
+      }),
+    refused: [{ body: { messages: [...hello, { role: 'assistant', content: [use(), use()] }, { role: 'user', content: [result(), result()] }], toolConfig } }],
+    accepted: [{ body: { messages: loop(), toolConfig } }],
+  },
+  {
+    id: 'cloudhost_converse.names',
+    what: 'Names of tools and ids of calls past 64 characters, or with others than letters, digits, _ and -',
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html',
+    date: '2026-05',
+    check: ({ body }) =>
+      first(specsOf(body), ({ at, spec }) =>
+        /^[a-zA-Z0-9_-]{1,64}$/.test(textOf(spec['name']))
+          ? null
+          : bad(pattern(textOf(spec['name']), `toolConfig.tools.${at + 1}.member.toolSpec.name`, '[a-zA-Z0-9_-]+')),
+      ) ??
+      first(turnsOf(body), ({ blocks }, at) =>
+        first(usesOf(blocks), (one, index) =>
+          /^[a-zA-Z0-9_.:-]{1,64}$/.test(textOf(one['toolUseId']))
+            ? null
+            : bad(pattern(textOf(one['toolUseId']), `messages.${at + 1}.member.content.${index + 1}.member.toolUse.toolUseId`, '[a-zA-Z0-9_.:-]+')),
+        ),
+      ),
+    refused: [
+      { body: { messages: hello, toolConfig: { tools: [{ toolSpec: { name: 'get weather', inputSchema: { json: weather } } }] } } },
+      { body: { messages: loop([], 'x'.repeat(65)), toolConfig } },
+    ],
+    accepted: [{ body: { messages: loop(), toolConfig } }],
+  },
+  {
+    id: 'cloudhost_converse.tool-input',
+    what: 'The input of a call that is no object',
+    source: 'TODO',
+    date: '2025',
+    check: ({ body }) =>
+      first(turnsOf(body), ({ blocks }, at) =>
+        first(usesOf(blocks), (one, index) =>
+          isObject(one['input'])
+            ? null
+            : bad(`The format of the value at messages.${at}.content.${index}.toolUse.input is invalid. Provide a json object for the field and try again.`),
+        ),
+      ),
+    refused: [
+      {
+        body: {
+          messages: [
+            ...hello,
+            { role: 'assistant', content: [{ toolUse: { toolUseId: 'tooluse_1', name: 'weather', input: '{}' } }] },
+            { role: 'user', content: [result()] },
+          ],
+          toolConfig,
+        },
+      },
+    ],
+    accepted: [{ body: { messages: loop(), toolConfig } }],
+  },
+  {
+    id: 'cloudhost_converse.document',
+    what: 'Names of documents with other signs than letters, digits, single spaces, hyphens and brackets; documents without a text beside them',
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html',
+    date: '2026-05',
+    check: ({ body }) =>
+      first(turnsOf(body), ({ blocks }, at) => {
+        const found = blocks.filter((block) => isObject(block['document'])).map((block) => objectOf(block['document']));
+        const odd = found.find(({ name }) => !/^[a-zA-Z0-9\-()[\]]+(?: [a-zA-Z0-9\-()[\]]+)*$/.test(textOf(name)));
+        if (odd)
+          return bad(
+            "The document file name can only contain alphanumeric characters, whitespace characters, hyphens, parentheses, and square brackets. The name can't contain more than one consecutive whitespace character.",
+          );
+        return found.length > 0 && !blocks.some((block) => 'text' in block)
+          ? bad(`The content field at messages.${at} contains a document block without a text block. Add a text block to the content field and try again.`)
+          : null;
+      }),
+    refused: [
+      { body: { messages: [{ role: 'user', content: [documents('notes.txt'), text('sum up')] }] } },
+      { body: { messages: [{ role: 'user', content: [documents('notes')] }] } },
+    ],
+    accepted: [{ body: { messages: [{ role: 'user', content: [documents('my notes (1)'), text('sum up')] }] } }],
+  },
+  {
+    id: 'cloudhost_converse.signature',
+    models: claude,
+    what: 'Signatures of thinking that were not made for this account',
+    source: 'https://github.com/anthropics/anthropic-sdk-python/issues/1598',
+    date: '2026-08-05',
+    check: ({ body, headers, path }, memory) =>
+      first(turnsOf(body), ({ blocks }, at) =>
+        first(blocks, (block, index) => {
+          const thought = objectOf(block['reasoningContent'])['reasoningText'];
+          return isObject(thought) && !memory.isOwnProof(thought['signature'], accountOf({ headers, path }))
+            ? bad(refused(`messages.${at}.content.${index}: Invalid \`signature\` in \`thinking\` block`))
+            : null;
+        }),
+      ),
+    refused: [{ body: { messages: loop([{ reasoningContent: { reasoningText: { text: 'hm' } } }]), toolConfig } }],
+    accepted: [{ body: { messages: loop([{ reasoningContent: { reasoningText: { text: 'hm', signature: 'EqQBCgIYAg==' } } }]), toolConfig } }],
+  },
+  {
+    id: 'cloudhost_converse.schema-root',
+    models: claude,
+    what: "A tool's schema whose root is a union, or no object",
+    source: 'https://github.com/windoze95/cantinarr/issues/497',
+    date: '2026-08-23',
+    check: ({ body }) =>
+      first(specsOf(body), ({ at, spec }) => {
+        const schema = objectOf(objectOf(spec['inputSchema'])['json']);
+        if (schema['type'] !== 'object') return bad(`The value at toolConfig.tools.${at}.toolSpec.inputSchema.json.type must be one of the following: object.`);
+        return /^(?:oneOf|allOf|anyOf)$/.test(rootUnion(schema) ?? '')
+          ? bad(refused(`tools.${at}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`))
+          : null;
+      }),
+    refused: [{ body: { messages: hello, toolConfig: { tools: [{ toolSpec: { name: 'f', inputSchema: { json: { ...weather, anyOf: [{}] } } } }] } } }],
+    accepted: [{ body: { messages: hello, toolConfig } }],
+  },
+  {
+    id: 'cloudhost_converse.claude-media',
+    models: claude,
+    what: 'Audio and video, at Claude',
+    source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html',
+    date: '2026-05',
+    check: ({ body }) =>
+      first(turnsOf(body), ({ blocks }) =>
+        first(['audio', 'video'], (kind) =>
+          blocks.some((block) => isGiven(block[kind]))
+            ? bad(`This model doesn't support the ${kind} content block that you provided. Update the content block and try again.`)
+            : null,
+        ),
+      ),
+    refused: [{ body: { messages: [{ role: 'user', content: [text('x'), { audio: { format: 'wav', source: { bytes: 'UklGRg==' } } }] }] } }],
+    accepted: [{ body: { messages: [{ role: 'user', content: [text('x'), { image: { format: 'png', source: { bytes: pixel } } }] }] } }],
+  },
+  {
+    id: 'cloudhost_converse.image-format',
+    what: 'Pictures of other formats than png, jpeg, gif and webp',
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ImageBlock.html',
+    date: '2026-05',
+    check: ({ body }) =>
+      first(turnsOf(body), ({ blocks }, at) =>
+        first(blocks, (block, index) => {
+          const format = objectOf(block['image'])['format'];
+          return !isObject(block['image']) || /^(?:png|jpeg|gif|webp)$/.test(textOf(format))
+            ? null
+            : bad(
+                `1 validation error detected: Value '${format}' at 'messages.${at + 1}.member.content.${index + 1}.member.image.format' failed to satisfy constraint: Member must satisfy enum value set: [png, jpeg, gif, webp]`,
+              );
+        }),
+      ),
+    refused: [{ body: { messages: [{ role: 'user', content: [{ image: { format: 'jpg', source: { bytes: pixel } } }] }] } }],
+    accepted: [{ body: { messages: [{ role: 'user', content: [{ image: { format: 'jpeg', source: { bytes: pixel } } }] }] } }],
+  },
+];
+
+export const converseRules: VendorRule[] = rows.map((row) => ({ ...row, protocol: 'cloudhost_converse' }));

@@ -1,0 +1,358 @@
+/** Google's generate content. */
+import { generateContent as fields } from '../fields.ts';
+import { findInSchema, first, isBlank, isGiven, isObject, type Json, list, objectOf, textOf } from '../read.ts';
+import type { VendorRule } from '../rule.ts';
+import { accountOf } from '../vendor.ts';
+import { bad, pixel } from './kit.ts';
+
+type Row = Omit<VendorRule, 'protocol'>;
+const camel = (key: string): string => key.replace(/([a-z0-9])_([a-z])/g, (_, before: string, letter: string) => before + letter.toUpperCase());
+/** Fields under either spelling. */
+const get = (value: Json, key: string): unknown => value[key] ?? value[key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)];
+const unknownOf = (value: Json, known: ReadonlySet<string>): string[] => Object.keys(value).filter((key) => !known.has(key) && !known.has(camel(key)));
+/** A count may hold the whole request that it counts. */
+const requestOf = (body: Json): Json => (isObject(get(body, 'generateContentRequest')) ? objectOf(get(body, 'generateContentRequest')) : body);
+const contentsOf = (body: Json): Json[] => {
+  const { contents } = requestOf(body);
+  return Array.isArray(contents) ? list(contents) : isObject(contents) ? [contents] : [];
+};
+const partsOf = (content: Json): Json[] => (Array.isArray(content['parts']) ? list(content['parts']) : isObject(content['parts']) ? [content['parts']] : []);
+const callsOf = (content: Json): Json[] => partsOf(content).flatMap((part) => (isObject(get(part, 'functionCall')) ? [part] : []));
+const responsesOf = (content: Json): Json[] =>
+  partsOf(content).flatMap((part) => (isObject(get(part, 'functionResponse')) ? [objectOf(get(part, 'functionResponse'))] : []));
+const declarationsOf = (body: Json): { where: string; spec: Json }[] =>
+  list(requestOf(body)['tools']).flatMap((tool, at) =>
+    list(get(tool, 'functionDeclarations')).map((spec, index) => ({ where: `tools[${at}].function_declarations[${index}]`, spec })),
+  );
+const signatureOf = (part: Json): unknown => get(part, 'thoughtSignature');
+/** Google's own words for a call that another model made. */
+const dummies = new Set(['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go']);
+const gemini3 = /^gemini-(?:[3-9]|\d\d)/;
+const unknownName = (name: string, where?: string): string =>
+  `Invalid JSON payload received. Unknown name "${name}"${where === undefined ? '' : ` at '${where}'`}: Cannot find field.`;
+
+const hello = [{ role: 'user', parts: [{ text: 'hello' }] }];
+const call = (more: Json = {}): Json => ({ functionCall: { name: 'weather', args: { city: 'Paris' } }, ...more });
+const response = (name = 'weather'): Json => ({ functionResponse: { name, response: { output: 'sunny' } } });
+const loop = (calls: Json[] = [call()], responses: Json[] = [response()]): Json[] => [
+  ...hello,
+  { role: 'model', parts: calls },
+  { role: 'user', parts: responses },
+];
+const declared = (parameters: unknown, name = 'weather'): Json => ({ contents: hello, tools: [{ functionDeclarations: [{ name, parameters }] }] });
+const schema = { type: 'OBJECT', properties: { city: { type: 'STRING' } } };
+
+const rows: Row[] = [
+  {
+    id: 'gamma.no-contents',
+    what: 'A request without contents',
+    source: 'https://ai.google.dev/api/generate-content',
+    date: '2026-05',
+    check: ({ body }) =>
+      contentsOf(body).length === 0 && !isGiven(requestOf(body)['requests']) && !isGiven(body['content'])
+        ? bad('* GenerateContentRequest.contents: contents is not specified\n')
+        : null,
+    refused: [{ body: { contents: [] } }],
+    accepted: [{ body: { contents: hello } }],
+  },
+  {
+    id: 'gamma.unknown-field',
+    what: 'Fields that the reference does not list, in the request, in contents, in parts and in the settings',
+    source: 'https://github.com/router-for-me/CLIProxyAPI/issues/97',
+    date: '2025',
+    check({ body }) {
+      const request = requestOf(body);
+      if (isGiven(request['requests']) || isGiven(request['content'])) return null;
+      const settings = objectOf(get(request, 'generationConfig'));
+      return (
+        first(unknownOf(request, fields.request), (key) => bad(unknownName(key))) ??
+        first(unknownOf(settings, fields.generationConfig), (key) => bad(unknownName(key, 'generation_config'))) ??
+        first(
+          contentsOf(body),
+          (content, at) =>
+            first(unknownOf(content, fields.content), (key) => bad(unknownName(key, `contents[${at}]`))) ??
+            first(partsOf(content), (part, index) => first(unknownOf(part, fields.part), (key) => bad(unknownName(key, `contents[${at}].parts[${index}]`)))),
+        )
+      );
+    },
+    refused: [
+      { body: { contents: hello, stream: true } },
+      { body: { contents: hello, generationConfig: { max_tokens: 5 } } },
+      { body: { contents: [{ role: 'user', parts: [{ type: 'text', text: 'x' }] }] } },
+    ],
+    accepted: [{ body: { contents: hello, generation_config: { max_output_tokens: 50 } } }],
+  },
+  {
+    id: 'gamma.schema-word',
+    what: 'Words of JSON Schema that its own subset does not have: $schema, exclusiveMinimum, additionalProperties, const and others',
+    source: 'https://github.com/router-for-me/CLIProxyAPI/issues/97',
+    date: '2025',
+    check: ({ body }) =>
+      first(declarationsOf(body), ({ where, spec }) =>
+        findInSchema(spec['parameters'], (one, path) => {
+          const [key] = unknownOf(one, fields.schema).filter(
+            (word) => word !== 'additionalProperties' && word !== '$defs' && word !== '$ref' && word !== '$id' && word !== '$anchor',
+          );
+          return key === undefined ? null : bad(unknownName(key, [`${where}.parameters`, ...path].join('.')));
+        }),
+      ),
+    refused: [
+      { body: declared({ ...schema, $schema: 'http://json-schema.org/draft-07/schema#' }) },
+      { body: declared({ type: 'OBJECT', properties: { n: { type: 'INTEGER', exclusiveMinimum: 0 } } }) },
+    ],
+    accepted: [
+      { body: declared(schema) },
+      {
+        body: {
+          contents: hello,
+          tools: [
+            { functionDeclarations: [{ name: 'f', parametersJsonSchema: { type: 'object', properties: { n: { type: 'integer', exclusiveMinimum: 0 } } } }] },
+          ],
+        },
+      },
+    ],
+  },
+  {
+    id: 'gamma.enum-text',
+    what: 'Values of an enum that are no texts',
+    source: 'https://github.com/router-for-me/CLIProxyAPI/issues/97',
+    date: '2025',
+    check: ({ body }) =>
+      first(declarationsOf(body), ({ where, spec }) =>
+        findInSchema(spec['parameters'], (one, path) => {
+          const values = Array.isArray(one['enum']) ? (one['enum'] as unknown[]) : [];
+          const at = values.findIndex((value) => typeof value !== 'string');
+          return at < 0
+            ? null
+            : bad(`Invalid value at '${[`${where}.parameters`, ...path].join('.')}.enum[${at}]' (TYPE_STRING), ${JSON.stringify(values[at])}`);
+        }),
+      ),
+    refused: [{ body: declared({ type: 'OBJECT', properties: { n: { type: 'INTEGER', enum: [1, 2] } } }) }],
+    accepted: [{ body: declared({ type: 'OBJECT', properties: { n: { type: 'STRING', enum: ['1', '2'] } } }) }],
+  },
+  {
+    id: 'gamma.array-items',
+    what: "Arrays in a tool's schema that do not say what they hold",
+    source: 'TODO',
+    date: '2025',
+    check: ({ body }) =>
+      first(declarationsOf(body), ({ where, spec }) =>
+        findInSchema(spec['parameters'], (one, path) =>
+          /^array$/i.test(textOf(one['type'])) && one['items'] === undefined
+            ? bad(`* GenerateContentRequest.${[`${where}.parameters`, ...path].join('.')}.items: missing field.\n`)
+            : null,
+        ),
+      ),
+    refused: [{ body: declared({ type: 'OBJECT', properties: { all: { type: 'ARRAY' } } }) }],
+    accepted: [{ body: declared({ type: 'OBJECT', properties: { all: { type: 'ARRAY', items: { type: 'STRING' } } } }) }],
+  },
+  {
+    id: 'gamma.function-name',
+    what: 'Names of functions that do not begin with a letter or _, or are too long, or hold other signs',
+    source: 'https://ai.google.dev/api/caching#FunctionDeclaration',
+    date: '2026-05',
+    check: ({ body }) =>
+      first(declarationsOf(body), ({ where, spec }) =>
+        /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/.test(textOf(spec['name']))
+          ? null
+          : bad(
+              `* GenerateContentRequest.${where}.name: Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.\n`,
+            ),
+      ),
+    refused: [{ body: declared(schema, '1st') }, { body: declared(schema, 'get weather') }],
+    accepted: [{ body: declared(schema, 'get_weather') }],
+  },
+  {
+    id: 'gamma.role',
+    what: 'Roles other than user, model and function',
+    source: 'TODO',
+    date: '2025',
+    check: ({ body }) =>
+      first(contentsOf(body), ({ role }) =>
+        role === undefined || role === null || /^(?:user|model|function)$/.test(textOf(role)) ? null : bad('Please use a valid role: user, model.'),
+      ),
+    refused: [{ body: { contents: [{ role: 'assistant', parts: [{ text: 'hello' }] }] } }],
+    accepted: [{ body: { contents: [{ parts: [{ text: 'hello' }] }] } }],
+  },
+  {
+    id: 'gamma.empty-parts',
+    what: 'Contents without parts, and parts without anything',
+    source: 'TODO',
+    date: '2025',
+    check: ({ body }) =>
+      first(contentsOf(body), (content, at) =>
+        partsOf(content).length === 0 ? bad(`* GenerateContentRequest.contents[${at}].parts: contents.parts must not be empty.\n`) : null,
+      ),
+    refused: [{ body: { contents: [{ role: 'user', parts: [] }] } }],
+    accepted: [{ body: { contents: hello } }],
+  },
+  {
+    id: 'gamma.response-count',
+    what: 'Not as many responses as calls in the content after the calls',
+    source: 'https://github.com/google-gemini/gemini-cli/issues/17208',
+    date: '2026-01-21',
+    check({ body }) {
+      const contents = contentsOf(body);
+      return first(contents, (content, at) => {
+        const calls = callsOf(content).length;
+        const next = contents[at + 1];
+        return calls > 0 && next !== undefined && responsesOf(next).length !== calls
+          ? bad('Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.')
+          : null;
+      });
+    },
+    refused: [{ body: { contents: loop([call(), call()]) } }, { body: { contents: [...loop().slice(0, 2), ...hello] } }],
+    accepted: [{ body: { contents: loop([call(), call()], [response(), response()]) } }],
+  },
+  {
+    id: 'gamma.response-order',
+    what: 'Responses that do not directly follow their calls',
+    source: 'https://github.com/GoogleCloudPlatform/generative-ai/pull/368',
+    date: '2024-01-30',
+    check({ body }) {
+      const contents = contentsOf(body);
+      return first(contents, (content, at) => {
+        const before = contents[at - 1];
+        return responsesOf(content).length > 0 && (before === undefined || callsOf(before).length === 0)
+          ? bad('Please ensure that function response turn comes immediately after a function call turn.')
+          : null;
+      });
+    },
+    refused: [{ body: { contents: [{ role: 'user', parts: [response()] }] } }],
+    accepted: [{ body: { contents: loop() } }],
+  },
+  {
+    id: 'gamma.call-order',
+    what: 'Calls that follow neither a user turn nor responses',
+    source: 'TODO',
+    date: '2025',
+    check({ body }) {
+      const contents = contentsOf(body);
+      return first(contents, (content, at) => {
+        const before = contents[at - 1];
+        return callsOf(content).length > 0 && (before === undefined || before['role'] === 'model')
+          ? bad('Please ensure that function call turn comes immediately after a user turn or after a function response turn.')
+          : null;
+      });
+    },
+    refused: [{ body: { contents: loop().slice(1) } }],
+    accepted: [{ body: { contents: loop() } }],
+  },
+  {
+    id: 'gamma.response-name',
+    what: 'Responses without a name, or whose response is no object',
+    source: 'https://ai.google.dev/api/caching#FunctionResponse',
+    date: '2026-05',
+    check: ({ body }) =>
+      first(contentsOf(body), (content, at) =>
+        first(responsesOf(content), (one, index) => {
+          const where = `contents[${at}].parts[${index}].function_response`;
+          if (isBlank(one['name'])) return bad(`* GenerateContentRequest.${where}.name: Name cannot be empty.\n`);
+          return isObject(one['response'])
+            ? null
+            : bad(`Invalid value at '${where}.response' (type.googleapis.com/google.protobuf.Struct), ${JSON.stringify(one['response'])}`);
+        }),
+      ),
+    refused: [
+      { body: { contents: loop([call()], [{ functionResponse: { name: 'weather', response: 'sunny' } }]) } },
+      { body: { contents: loop([call()], [response('')]) } },
+    ],
+    accepted: [{ body: { contents: loop() } }],
+  },
+  {
+    id: 'gamma.missing-signature',
+    models: gemini3,
+    what: 'In the running turn, a first call without its thought signature',
+    source: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
+    date: '2026-02-04',
+    check({ body }) {
+      const contents = contentsOf(body);
+      // What was said before the last text of the user is not looked at.
+      const since = contents.findLastIndex((content) => content['role'] !== 'model' && responsesOf(content).length === 0);
+      return first(contents, (content, at) => {
+        const [firstCall] = callsOf(content);
+        return at > since && firstCall && !isGiven(signatureOf(firstCall))
+          ? bad(
+              `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${objectOf(get(firstCall, 'functionCall'))['name']}\` , position ${at + 1}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.`,
+            )
+          : null;
+      });
+    },
+    refused: [{ modelId: 'gemini-3-flash-preview', body: { contents: loop() } }],
+    accepted: [
+      { modelId: 'gemini-3-flash-preview', body: { contents: loop([call({ thoughtSignature: 'c2lnbmF0dXJl' }), call()], [response(), response()]) } },
+      { modelId: 'gemini-3-flash-preview', body: { contents: loop([call({ thoughtSignature: 'skip_thought_signature_validator' })]) } },
+      { modelId: 'gemini-2.5-flash', body: { contents: loop() } },
+    ],
+  },
+  {
+    id: 'gamma.signature',
+    what: 'Thought signatures that it did not make',
+    source: 'https://github.com/NoeFabris/opencode-antigravity-auth/issues/368',
+    date: '2026-02-16',
+    check: ({ body, headers, path }, memory) =>
+      first(contentsOf(body), (content) =>
+        first(partsOf(content), (part) => {
+          const signature = signatureOf(part);
+          if (!isGiven(signature) || dummies.has(textOf(signature))) return null;
+          // The other alphabet of base64 is read as well.
+          const standard = textOf(signature).replaceAll('-', '+').replaceAll('_', '/');
+          const account = accountOf({ headers, path });
+          return memory.isOwnProof(signature, account) || memory.isOwnProof(standard, account)
+            ? null
+            : bad(
+                'Unable to submit request because Thought signature is not valid.. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini',
+              );
+        }),
+      ),
+    refused: [{ newcomer: true, body: { contents: loop([call({ thoughtSignature: 'c2lnbmF0dXJl' })]) } }],
+    accepted: [{ body: { contents: loop([call({ thoughtSignature: 'c2lnbmF0dXJl' })]) } }],
+  },
+  {
+    id: 'gamma.mime-type',
+    what: 'image/jpg and other types of media that it does not read',
+    source: 'https://github.com/CherryHQ/cherry-studio/issues/3189',
+    date: '2025-03',
+    check: ({ body }) =>
+      first(contentsOf(body), (content) =>
+        first(partsOf(content), (part) => {
+          const type = textOf(get(objectOf(get(part, 'inlineData')), 'mimeType'));
+          return /^image\/(?!png$|jpeg$|webp$|heic$|heif$|gif$|bmp$|avif$)/.test(type) ? bad(`Unsupported MIME type: ${type}`) : null;
+        }),
+      ),
+    refused: [{ body: { contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'image/jpg', data: pixel } }] }] } }],
+    accepted: [{ body: { contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'image/jpeg', data: pixel } }] }] } }],
+  },
+  {
+    id: 'gamma.temperature',
+    what: 'A temperature past 2',
+    source: 'recorded: gamma/err-400-field',
+    date: '2025',
+    check({ body }) {
+      const { temperature } = objectOf(get(requestOf(body), 'generationConfig'));
+      return typeof temperature === 'number' && (temperature < 0 || temperature >= 2.0001)
+        ? bad(
+            `Unable to submit request because it has a temperature value of ${temperature} but the supported range is from 0 (inclusive) to 2.0001 (exclusive). Update the value and try again.`,
+          )
+        : null;
+    },
+    refused: [{ body: { contents: hello, generationConfig: { temperature: 1000 } } }],
+    accepted: [{ body: { contents: hello, generationConfig: { temperature: 2 } } }],
+  },
+  {
+    id: 'gamma.thinking-both',
+    what: 'A budget and a level of thinking together',
+    source: 'https://ai.google.dev/gemini-api/docs/thinking',
+    date: '2026-05',
+    check({ body }) {
+      const thinking = objectOf(get(objectOf(get(requestOf(body), 'generationConfig')), 'thinkingConfig'));
+      return isGiven(get(thinking, 'thinkingBudget')) && isGiven(get(thinking, 'thinkingLevel'))
+        ? bad('You can only set only one of thinking budget and thinking level.')
+        : null;
+    },
+    refused: [{ body: { contents: hello, generationConfig: { thinkingConfig: { thinkingBudget: 100, thinkingLevel: 'low' } } } }],
+    accepted: [{ body: { contents: hello, generationConfig: { thinkingConfig: { thinkingLevel: 'low' } } } }],
+  },
+];
+
+export const gammaRules: VendorRule[] = rows.map((row) => ({ ...row, protocol: 'gamma' }));

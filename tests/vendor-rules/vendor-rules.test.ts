@@ -1,0 +1,88 @@
+/** Every row refuses what it says, and takes what lies close to it; and nothing that a vendor was recorded to take is refused. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import type { ProtocolId } from '@model-gateway/contracts';
+import { fixturesDirectory, haveFixtures, readCase } from '../fake-upstream/fixtures.ts';
+import { createMemory, type Example, findRefusals, type Judged, judgeRequest, rules, trustingMemory, type Vendor } from './index.ts';
+import { bodyOf } from './judge.ts';
+
+const judged = ({ body, modelId = '', headers = {}, path = '/' }: Example): Judged => ({ body, modelId, headers, path });
+
+const memoryOf = ({ newcomer }: Example) => (newcomer ? createMemory() : trustingMemory);
+
+test('rows have ids of their own, a source and a date', () => {
+  expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length);
+  for (const { id, protocol, what, source, date } of rules) {
+    expect(id.startsWith(`${protocol}.`)).toBe(true);
+    expect(what.length).toBeGreaterThan(10);
+    expect(source).toMatch(/^(?:https:\/\/\S+|recorded: [a-z_]+\/[a-z0-9-]+)/);
+    expect(date).toMatch(/^20\d\d(?:-\d\d(?:-\d\d)?)?$/);
+    if (source.startsWith('recorded: ') && haveFixtures()) expect(existsSync(join(fixturesDirectory(), source.slice(10)))).toBe(true);
+  }
+});
+
+describe.each(rules.map((rule) => [rule.id, rule] as const))('%s', (_id, rule) => {
+  test('refuses', () => {
+    expect(rule.refused.length).toBeGreaterThan(0);
+    for (const example of rule.refused)
+      expect({ example, by: findRefusals(rule.protocol, judged(example), memoryOf(example)).map(({ rule: id }) => id) }).toEqual({
+        example,
+        by: expect.arrayContaining([rule.id]),
+      });
+  });
+  test('takes', () => {
+    expect(rule.accepted.length).toBeGreaterThan(0);
+    for (const example of rule.accepted)
+      expect({ example, refusal: judgeRequest(rule.protocol, judged(example), memoryOf(example)) }).toEqual({ example, refusal: null });
+  });
+});
+
+const hosts: readonly (readonly [RegExp, Vendor])[] = [
+  [/^api\.openai\.com$/, 'openai'],
+  [/^api\.deepseek\.com$/, 'deepseek'],
+  [/^api\.mistral\.ai$/, 'mistral'],
+  [/^api\.x\.ai$/, 'xai'],
+  [/dashscope/, 'qwen'],
+];
+const protocols = ['alpha', 'alpha_response', 'beta', 'gamma', 'cloudhost_converse', 'cloudhost_invoke', 'delta', 'cloudhost_ide_streaming'] as const;
+
+/** Generations alone: files, tasks and embeddings have other bodies. */
+const generates = /chat\/completions|\/responses$|\/messages|generateContent|GenerateContent|\/converse|\/invoke|\/generation$|generateAssistantResponse|^\/$/;
+
+const lowerCase = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]));
+
+interface Recorded {
+  name: string;
+  protocol: ProtocolId;
+  judged: Judged;
+}
+
+function recordedOf(protocol: ProtocolId): Recorded[] {
+  return readdirSync(join(fixturesDirectory(), protocol)).flatMap((name) =>
+    readCase(protocol, name).flatMap((exchange): Recorded[] => {
+      const { status, path, query, request } = exchange;
+      if (status !== 200 || !request?.file?.endsWith('.json') || !generates.test(path)) return [];
+      const body = bodyOf(readFileSync(join(fixturesDirectory(), protocol, name, request.file), 'utf8'));
+      const host = (exchange as { vendor_host?: string }).vendor_host ?? '';
+      const inPath = /\/models?\/([^/:]+(?::\d+)?)/.exec(decodeURIComponent(path))?.[1];
+      const modelId = typeof body['model'] === 'string' ? body['model'] : (inPath ?? '');
+      const owner = protocol === 'alpha' || protocol === 'alpha_response' ? (hosts.find(([pattern]) => pattern.test(host))?.[1] ?? 'other') : undefined;
+      // Recorders keep some headers only; this one was there, or the answer would have been another.
+      const headers: Record<string, string> = { ...(protocol === 'beta' && { 'anthropic-version': '2023-06-01' }), ...lowerCase(request.headers) };
+      if (/ListAvailable/.test(headers['x-amz-target'] ?? '')) return [];
+      return [{ name: `${protocol}/${name}/${exchange.n}`, protocol, judged: { modelId, headers, body, path: path + query, ...(owner && { vendor: owner }) } }];
+    }),
+  );
+}
+
+(haveFixtures() ? describe : describe.skip)('requests that a vendor was recorded to answer', () => {
+  test.each(protocols)('%s', (protocol) => {
+    const recorded = recordedOf(protocol);
+    expect(recorded.length).toBeGreaterThan(5);
+    expect(
+      recorded.flatMap(({ name, judged: request }) => findRefusals(protocol, request, trustingMemory).map(({ rule, message }) => ({ name, rule, message }))),
+    ).toEqual([]);
+  });
+});
