@@ -1,4 +1,5 @@
 /** The keyring: what it refuses, what it seals, what opens where. */
+import { createDecipheriv, hkdfSync } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { createKeyring, generateMasterKey, MasterKeyError, SealError } from './index.ts';
 
@@ -61,7 +62,7 @@ describe('sealing', () => {
 
   test('opens with the same place only, and never shows the value', () => {
     const sealed = ring.seal('sk-sécret 😀', 'upstreams/1/api_keys/2');
-    expect(sealed).toMatch(/^v1\.new\.[A-Za-z0-9_-]+$/);
+    expect(sealed).toMatch(/^v2\.new\.[A-Za-z0-9_-]+$/);
     expect(sealed).not.toContain('sk-');
     expect(ring.open(sealed, 'upstreams/1/api_keys/2')).toBe('sk-sécret 😀');
     expect(faultOf(() => ring.open(sealed, 'upstreams/2/api_keys/2'))).toMatchObject({ code: 'not-authentic', message: expect.stringContaining('"new"') });
@@ -74,17 +75,18 @@ describe('sealing', () => {
 
   test('every flipped bit and every cut is noticed', () => {
     const sealed = ring.seal('value', 'a');
-    const body = Buffer.from(sealed.slice('v1.new.'.length), 'base64url');
+    const body = Buffer.from(sealed.slice('v2.new.'.length), 'base64url');
     for (let bit = 0; bit < body.length * 8; bit += 1) {
       const changed = Buffer.from(body);
       changed[bit >> 3]! ^= 1 << (bit & 7);
-      expect(faultOf(() => ring.open(`v1.new.${changed.toString('base64url')}`, 'a')).code).toBe('not-authentic');
+      expect(faultOf(() => ring.open(`v2.new.${changed.toString('base64url')}`, 'a')).code).toBe('not-authentic');
     }
     for (let length = 0; length < body.length; length += 1) {
-      expect(faultOf(() => ring.open(`v1.new.${body.subarray(0, length).toString('base64url')}`, 'a'))).toBeInstanceOf(SealError);
+      expect(faultOf(() => ring.open(`v2.new.${body.subarray(0, length).toString('base64url')}`, 'a'))).toBeInstanceOf(SealError);
     }
-    expect(faultOf(() => ring.open(sealed.replace('v1.new', 'v1.old'), 'a')).code).toBe('not-authentic');
-    for (const text of ['', 'v1', 'v2.new.AAAA', 'plain text', `v1..${'A'.repeat(60)}`]) expect(faultOf(() => ring.open(text, 'a')).code).toBe('malformed');
+    expect(faultOf(() => ring.open(sealed.replace('v2.new', 'v2.old'), 'a')).code).toBe('not-authentic');
+    for (const text of ['', 'v1', 'v2.new.AAAA', `v3.new.${'A'.repeat(60)}`, 'plain text', `v1..${'A'.repeat(60)}`])
+      expect(faultOf(() => ring.open(text, 'a')).code).toBe('malformed');
   });
 
   test('rotation: the old key opens, the new seals, a missing one is named', () => {
@@ -94,6 +96,34 @@ describe('sealing', () => {
     expect(ring.isStale(ring.seal('x', 'a'))).toBe(false);
     const error = faultOf(() => createKeyring(`new:${first}`).open(before, 'a'));
     expect(error).toMatchObject({ code: 'unknown-key', message: expect.stringContaining('"old"') });
+  });
+
+  test('each purpose has a key of its own, and no key that is derived for anything else is one of them', () => {
+    const key = Buffer.from('c1a5298f939e87e8f962a5edfc206918a6b3d8f0e2417c5b9d0e1f2a3b4c5d6e', 'hex');
+    const purposeKey = (purpose: string) => Buffer.from(hkdfSync('sha256', key, '', `model-gateway/seal/${purpose}`, 32));
+    const sealed = createKeyring(`k:${key.toString('base64')}`).seal('value', 'upstreams/1/api_keys/2');
+    const body = Buffer.from(sealed.slice('v2.k.'.length), 'base64url');
+    const openUnder = (sealingKey: Buffer): string => {
+      const opening = createDecipheriv('aes-256-gcm', sealingKey, body.subarray(0, 12));
+      opening.setAAD(Buffer.from('v2.k.upstreams/1/api_keys/2'));
+      opening.setAuthTag(body.subarray(-16));
+      return opening.update(body.subarray(12, -16), undefined, 'utf8') + opening.final('utf8');
+    };
+    expect(openUnder(purposeKey('upstreams'))).toBe('value');
+    const others = [purposeKey('access_keys'), purposeKey('mcp_servers'), Buffer.from(hkdfSync('sha256', key, '', 'model-gateway/seal', 32)), key];
+    for (const other of [...others, createKeyring(`k:${key.toString('base64')}`).derive('seal/upstreams').key]) expect(() => openUnder(other)).toThrow();
+  });
+
+  test('what earlier versions sealed opens, is stale, and cannot be passed off as sealed today', () => {
+    const key = Buffer.from('c1a5298f939e87e8f962a5edfc206918a6b3d8f0e2417c5b9d0e1f2a3b4c5d6e', 'hex').toString('base64');
+    const unnamed = 'v1.00a9615b05aa.1zQHbPsdnf_WXzRm7zJ5W3-inUNfeEl0vUiJgiNygMUOLa8hQ9UqJAmI5r1l7tyZBCMCaSPR7IN8aOY';
+    const named = 'v1.old.9TE_RfIkJCampwjRMdTuo3gvLQc1na8oou3hQ0CqooZma1eYPv_YzISiU9LwIGmwg_oBVA';
+    const ring = createKeyring(`new:${generateMasterKey()},old:${key}`);
+    expect(ring.open(unnamed, 'upstreams/1/api_keys/2')).toBe('sk-sealed-by-an-earlier-version');
+    expect(ring.open(named, 'access_keys/7/key')).toBe('gk-of-an-earlier-version');
+    expect(createKeyring(`old:${key}`).isStale(named)).toBe(true);
+    expect(faultOf(() => ring.open(named, 'access_keys/8/key')).code).toBe('not-authentic');
+    expect(faultOf(() => ring.open(named.replace('v1', 'v2'), 'access_keys/7/key')).code).toBe('not-authentic');
   });
 
   test('a key that began without an id is found after it got one', () => {

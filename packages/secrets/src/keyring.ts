@@ -1,4 +1,4 @@
-/** Seals values at rest under the master key, and derives the keys of other purposes from it. */
+/** Seals values at rest, each kind under a key of its own that is derived from the master key, and derives the keys of other purposes. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { type MasterKey, readMasterKeys } from './master-key.ts';
 
@@ -12,11 +12,14 @@ export interface DerivedKey {
 export interface Keyring {
   /** Id of the key that seals. */
   readonly id: string;
-  /** AES-256-GCM under the first key. `aad` says where the value lives (table, row, field): it opens nowhere else. */
-  seal(plain: string, aad: string): string;
+  /**
+   * AES-256-GCM under a key derived from the first one. `place` says where the value lives (`table/row/field`): it opens nowhere else. What stands before
+   * the first slash is its purpose, and each purpose has a key of its own.
+   */
+  seal(plain: string, place: string): string;
   /** The plain text. Throws SealError. */
-  open(sealed: string, aad: string): string;
-  /** Whether the value was sealed by a key other than the first: seal it anew to finish a rotation. */
+  open(sealed: string, place: string): string;
+  /** Whether the value was sealed by a key other than the first, or as earlier versions did: seal it anew to finish a rotation. */
   isStale(sealed: string): boolean;
   /** The key of one purpose (HKDF-SHA256), the same in every process that holds the master key. */
   derive(label: string): DerivedKey;
@@ -40,48 +43,50 @@ export class SealError extends Error {
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-const sealedForm = /^v1\.([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9_-]{38,})$/;
+const sealedForm = /^(v[12])\.([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9_-]{38,})$/;
+/** `v1`: earlier versions sealed everything under one key. It is read, never written. */
+const present = 'v2';
 
 /** Version and key id are bound too, so that neither can be swapped. */
-const boundTo = (id: string, aad: string): Buffer => Buffer.from(`v1.${id}.${aad}`, 'utf8');
+const boundTo = (version: string, id: string, place: string): Buffer => Buffer.from(`${version}.${id}.${place}`, 'utf8');
 
 const deriveKey = (master: MasterKey, purpose: string): Buffer => Buffer.from(hkdfSync('sha256', master.key, '', `model-gateway/${purpose}`, 32));
-/** No label that a caller chooses gives the key that seals at rest. */
-const sealPurpose = 'seal';
+/** No label that a caller chooses gives a key that seals at rest, and no purpose gives the one key of `v1`. */
+const sealPurpose = (version: string, place: string): string => (version === 'v1' ? 'seal' : `seal/${place.split('/', 1)[0]}`);
 const labelPurpose = (label: string): string => `derive/${label}`;
 
 class MasterKeyring implements Keyring {
   private readonly first: MasterKey;
   private readonly keys: readonly MasterKey[];
-  /** Sealing keys by id, each under its fingerprint too. */
-  private readonly sealKeys: ReadonlyMap<string, Buffer>;
+  /** Sealing keys by purpose, then by id, each under its fingerprint too. There are as many purposes as kinds of secrets. */
+  private readonly sealKeys = new Map<string, ReadonlyMap<string, Buffer>>();
 
   constructor(keys: readonly [MasterKey, ...MasterKey[]]) {
     this.keys = keys;
     this.first = keys[0];
-    this.sealKeys = new Map(this.deriveEach(sealPurpose).map(({ id, key }) => [id, key]));
   }
 
   get id(): string {
     return this.first.id;
   }
 
-  seal(plain: string, aad: string): string {
+  seal(plain: string, place: string): string {
     const nonce = randomBytes(nonceBytes);
-    const sealing = createCipheriv(cipher, this.sealKeys.get(this.first.id)!, nonce);
-    sealing.setAAD(boundTo(this.first.id, aad));
+    const sealing = createCipheriv(cipher, this.keysFor(sealPurpose(present, place)).get(this.first.id)!, nonce);
+    sealing.setAAD(boundTo(present, this.first.id, place));
     const body = Buffer.concat([nonce, sealing.update(plain, 'utf8'), sealing.final(), sealing.getAuthTag()]);
-    return `v1.${this.first.id}.${body.toString('base64url')}`;
+    return `${present}.${this.first.id}.${body.toString('base64url')}`;
   }
 
-  open(sealed: string, aad: string): string {
-    const [, id, text] = sealedForm.exec(sealed) ?? [];
-    if (id === undefined || text === undefined) throw new SealError('malformed', 'A sealed value is not in the form that the gateway writes');
-    const key = this.sealKeys.get(id);
+  open(sealed: string, place: string): string {
+    const [, version, id, text] = sealedForm.exec(sealed) ?? [];
+    if (version === undefined || id === undefined || text === undefined)
+      throw new SealError('malformed', 'A sealed value is not in the form that the gateway writes');
+    const key = this.keysFor(sealPurpose(version, place)).get(id);
     if (!key) throw new SealError('unknown-key', `A sealed value needs the master key "${id}", which GATEWAY_MASTER_KEY does not hold`);
     const body = Buffer.from(text, 'base64url');
     const opening = createDecipheriv(cipher, key, body.subarray(0, nonceBytes), { authTagLength: tagBytes });
-    opening.setAAD(boundTo(id, aad));
+    opening.setAAD(boundTo(version, id, place));
     opening.setAuthTag(body.subarray(-tagBytes));
     try {
       return opening.update(body.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + opening.final('utf8');
@@ -94,7 +99,8 @@ class MasterKeyring implements Keyring {
   }
 
   isStale(sealed: string): boolean {
-    return sealedForm.exec(sealed)?.[1] !== this.first.id;
+    const [, version, id] = sealedForm.exec(sealed) ?? [];
+    return version !== present || id !== this.first.id;
   }
 
   derive(label: string): DerivedKey {
@@ -103,6 +109,15 @@ class MasterKeyring implements Keyring {
 
   deriveAll(label: string): DerivedKey[] {
     return this.deriveEach(labelPurpose(label));
+  }
+
+  private keysFor(purpose: string): ReadonlyMap<string, Buffer> {
+    let keys = this.sealKeys.get(purpose);
+    if (!keys) {
+      keys = new Map(this.deriveEach(purpose).map(({ id, key }) => [id, key]));
+      this.sealKeys.set(purpose, keys);
+    }
+    return keys;
   }
 
   private deriveEach(purpose: string): DerivedKey[] {
