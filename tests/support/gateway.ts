@@ -3,7 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AccessKeyInput, BalancerPin, KeyGroupInput, LoadBalancerInput, ModelInput, RequestRow, UpstreamInput } from '@model-gateway/contracts';
+import {
+  type AccessKeyInput,
+  type BalancerPin,
+  holdsMasterKey,
+  type KeyGroupInput,
+  type LoadBalancerInput,
+  type ModelInput,
+  type RequestRow,
+  type UpstreamInput,
+} from '@model-gateway/contracts';
 import { mintAccessKey } from '@model-gateway/secrets';
 import { GatewayProcess, type ManagedProcess } from './managed-process.ts';
 import { type NatsServer, natsWay, startNatsServer } from './nats-server.ts';
@@ -141,17 +150,17 @@ class Gateway implements TestGateway {
       HOST: '127.0.0.1',
       LOG_LEVEL: process.env['TEST_LOG'] ?? 'info',
       CONSOLE_SECRET_KEY: this.consoleKey,
-      GATEWAY_MASTER_KEY: randomBytes(32).toString('base64'),
     };
-    if (this.arrangement === 'embedded') this.#plan('gateway', ['up'], shared);
-    else await this.#planSplit(shared);
+    const secret = { GATEWAY_MASTER_KEY: randomBytes(32).toString('base64') };
+    if (this.arrangement === 'embedded') this.#plan('gateway', ['up'], { ...shared, ...secret });
+    else await this.#planSplit(shared, secret);
     const starts = await Promise.allSettled(Object.values(this.processes).map((one) => one.start()));
     for (const start of starts) if (start.status === 'rejected') throw start.reason;
     await until(async () => (await fetch(`${this.url}/readyz`)).ok, 'the edge to be ready');
     await this.configure({ key_groups: [{ name: 'everyone', models: ['*'] }], access_keys: [{ name: 'caller', group: 'everyone', key: this.key }] });
   }
 
-  async #planSplit(shared: Record<string, string>): Promise<void> {
+  async #planSplit(shared: Record<string, string>, secret: Record<string, string>): Promise<void> {
     const users = writeNatsUsers(this.#home);
     const [nats, postgres] = await Promise.allSettled([startNatsServer(users.server), openTestPostgres()]);
     if (nats.status === 'fulfilled') this.nats = nats.value;
@@ -162,6 +171,7 @@ class Gateway implements TestGateway {
     // As it is deployed: whatever a service does on the bus beyond its doors fails here.
     const env = (service: string) => ({
       ...shared,
+      ...(holdsMasterKey(service) && secret),
       ...database,
       NATS_URL: this.nats!.managed ? users.urlFor(url, service) : url,
       NATS_PERMISSIONS: this.nats!.managed ? 'require' : 'warn',

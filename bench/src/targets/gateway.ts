@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { holdsMasterKey } from '@model-gateway/contracts';
 import { bundle } from '../bundle.ts';
 import { freePorts, type Running, startNode, until } from '../spawn.ts';
 import { startNats } from './nats.ts';
@@ -35,11 +36,13 @@ export async function startOneProcess(
 export const startSplit: StartTarget = async (upstream, scratch) => {
   const nats = await startNats(scratch);
   const { env, base, secret } = await settings(scratch);
-  const shared = { ...env, NATS_URL: nats.url, GATEWAY_MASTER_KEY: randomBytes(32).toString('base64') };
+  const shared = { ...env, NATS_URL: nats.url };
+  const masterKey = { GATEWAY_MASTER_KEY: randomBytes(32).toString('base64') };
   const running: Running[] = [];
   for (const service of services) {
     const [probes] = await freePorts(1);
-    running.push(startNode([...options, bundle(join(scratch, '../bundle')), 'serve', service], { env: { ...shared, PROMETHEUS_PORT: String(probes) } }));
+    const own = { ...shared, ...(holdsMasterKey(service) && masterKey), PROMETHEUS_PORT: String(probes) };
+    running.push(startNode([...options, bundle(join(scratch, '../bundle')), 'serve', service], { env: own }));
   }
   return finish('split', base, secret, upstream, running, [nats.running, ...running]);
 };

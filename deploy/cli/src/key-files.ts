@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '@model-gateway/config';
-import { generateMasterKey } from '@model-gateway/secrets';
+import { createKeyring, generateMasterKey, type Keyring, MasterKeyError } from '@model-gateway/secrets';
 
 const masterFile = 'master.key';
 
@@ -11,6 +11,17 @@ export function masterKeyOf(config: Config): string {
   const given = config.process.masterKey ?? readKey(config, masterFile);
   if (given === null) throw new ConfigError('GATEWAY_MASTER_KEY is not set; accepted: 32 bytes in base64 (openssl rand -base64 32)');
   return given;
+}
+
+/** Of `masterKeyOf`. Throws a ConfigError of one line for what could not have come from a random generator. */
+export function keyringOf(config: Config): Keyring {
+  try {
+    return createKeyring(masterKeyOf(config));
+  } catch (error) {
+    if (!(error instanceof MasterKeyError)) throw error;
+    // The same rules hold for the file, which is no variable.
+    throw new ConfigError(config.process.masterKey === null ? `DATA_DIR: ${masterFile}: ${error.message}` : error.message, { cause: error });
+  }
 }
 
 /** For `up` alone: makes the data folder and what is missing in it. */

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { type Bus, connectNatsBus, createGatherer, createMemoryBus, withJournal } from '@model-gateway/bus';
 import { type CatalogWatcher, createCatalogWatcher } from '@model-gateway/catalog';
 import type { Config } from '@model-gateway/config';
-import { isDoorOwner } from '@model-gateway/contracts';
+import { holdsMasterKey, isDoorOwner } from '@model-gateway/contracts';
 import { createOutbound, limitForShare, type Outbound } from '@model-gateway/outbound';
 import type { PriceOf } from '@model-gateway/pricing';
-import { createKeyring, type Keyring } from '@model-gateway/secrets';
+import type { Keyring } from '@model-gateway/secrets';
 import { type Pressure, watchPressure } from '@model-gateway/service';
 import { type Attempts, MemoryAttempts, MemoryState, RedisAttempts, RedisState, type SharedState } from '@model-gateway/shared-state';
 import { openStorage, type Storage } from '@model-gateway/storage';
@@ -23,7 +23,7 @@ import {
   type Tracer,
 } from '@model-gateway/telemetry';
 import { claimFolder } from './claim-folder.ts';
-import { masterKeyOf } from './key-files.ts';
+import { keyringOf } from './key-files.ts';
 import { createPriceOf } from './price-of.ts';
 import { startSending } from './send-telemetry.ts';
 
@@ -82,8 +82,9 @@ export async function createParts(config: Config, name: string, announce: (text:
   const { memoryLimitBytes: memoryBytes, overloadLagMs: lagMs } = config.process;
   const pressure = once(() => watchPressure({ memoryBytes, lagMs, logger, metrics }));
   const attempts = once(() => createAttempts(config.process, logger));
-  const catalog = once(() => createCatalogWatcher({ bus, logger }));
-  const keyring = once(() => createKeyring(masterKeyOf(config)));
+  const redacted = isDoorOwner(name) && !holdsMasterKey(name);
+  const catalog = once(() => createCatalogWatcher({ bus, logger, redacted }));
+  const keyring = once(() => keyringOf(config));
   const open = (allowPrivate: boolean): Outbound =>
     createOutbound({
       allowPrivate,

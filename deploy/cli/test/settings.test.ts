@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Config, ConfigError, loadConfig } from '@model-gateway/config';
 import { createKeyring } from '@model-gateway/secrets';
-import { masterKeyOf, prepareKeyFiles } from '../src/key-files.ts';
+import { keyringOf, masterKeyOf, prepareKeyFiles } from '../src/key-files.ts';
 
 describe('key files', () => {
   let folder: string;
@@ -25,6 +25,13 @@ describe('key files', () => {
     expect(masterKeyOf(config())).toBe(key);
     const keyring = createKeyring(key);
     expect(keyring.open(keyring.seal('secret', 'place'), 'place')).toBe('secret');
+  });
+
+  test('a file that holds no random key is one line that names it', () => {
+    prepareKeyFiles(config());
+    writeFileSync(join(folder, 'data', 'master.key'), Buffer.from('correct horse battery staple, ok').toString('base64'));
+    expect(() => keyringOf(config())).toThrow(/^DATA_DIR: master\.key: .*is readable text/);
+    expect(() => keyringOf(config())).toThrow(ConfigError);
   });
 
   test('what the environment gives is used, and no file is made for it', () => {

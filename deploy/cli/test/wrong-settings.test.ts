@@ -15,6 +15,8 @@ import { up } from '../src/commands/up.ts';
 
 const main = join(import.meta.dirname, '../src/main.ts');
 const masterKey = randomBytes(32).toString('base64');
+/** 32 bytes in base64, but nothing that a random generator gave. */
+const readable = Buffer.from('correct horse battery staple, ok').toString('base64');
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-wrong-'));
@@ -63,7 +65,19 @@ function run(args: string[], env: Record<string, string> = {}): Promise<Outcome>
 test.each([
   ['NATS_URL with up', ['up'], { NATS_URL: 'nats://127.0.0.1:1' }, /^NATS_URL is set, but `up`/],
   ['serve without NATS_URL', ['serve', 'edge'], { GATEWAY_MASTER_KEY: masterKey }, /^NATS_URL is not set/],
-  ['serve without GATEWAY_MASTER_KEY', ['serve', 'edge'], { NATS_URL: 'nats://127.0.0.1:1' }, /^GATEWAY_MASTER_KEY is not set/],
+  ...['translator', 'stats', 'console'].map((name) => [
+    `serve ${name} without GATEWAY_MASTER_KEY`,
+    ['serve', name],
+    { NATS_URL: 'nats://127.0.0.1:1' },
+    /^GATEWAY_MASTER_KEY is not set/,
+  ]),
+  ['up with a master key that is a text', ['up'], { GATEWAY_MASTER_KEY: readable }, /^GATEWAY_MASTER_KEY is readable text/],
+  ...['edge', 'translator'].map((name) => [
+    `serve ${name} with a master key that is a text`,
+    ['serve', name],
+    { NATS_URL: 'nats://127.0.0.1:1', GATEWAY_MASTER_KEY: readable },
+    /^GATEWAY_MASTER_KEY is readable text/,
+  ]),
   ['serve of nothing', ['serve'], {}, /is not a service; accepted: .*edge/],
   ['serve of an inherited name', ['serve', 'constructor'], {}, /is not a service/],
   ['a bad PORT', ['up'], { PORT: 'eighty' }, /^PORT "?eighty"? ?/],
@@ -89,6 +103,7 @@ test.each([
   expect(message).toMatch(says);
   expect(message).not.toContain('\n');
   expect(message).not.toContain(masterKey);
+  expect(message).not.toContain(readable);
   expect(message).not.toContain('c2hvcnQ=');
 });
 

@@ -104,7 +104,7 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
     consoleBus.serve({
       ask: { 'catalog.revision': () => ({ revision: 7 }) },
       open: {
-        'catalog.load': (_request, body, stream) => {
+        'catalog.load-redacted': (_request, body, stream) => {
           stream.head({ revision: 7 });
           // More than a window of credit, so that it has to be given back.
           for (let at = 0; at < 8; at++) stream.data(new Uint8Array(100_000));
@@ -125,7 +125,7 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
       return revision === 7;
     }, 'an answer');
     // A body of several frames, and a reply of several windows.
-    const heard = openRecorded(edge, 'catalog.load', {}, { body: new Uint8Array(700_000) });
+    const heard = openRecorded(edge, 'catalog.load-redacted', {}, { body: new Uint8Array(700_000) });
     await heard.ended;
     expect([heard.error, heard.bytes, heard.tail]).toEqual([null, 800_000, { bytes: 700_000 }]);
     await edge.tellDurably('stats.request', 'row-1', row('row-1'));
@@ -162,6 +162,8 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
       'gw.v1.stats.request',
       'gw.v1.router.plan',
       'gw.v1.catalog.changed',
+      'gw.v1.catalog.changed-redacted',
+      'gw.v1.catalog.load',
       'gw.v1.console.user-changed',
       'gw.v1.router.outcome',
       `${edgeInbox}.f`,
@@ -207,14 +209,14 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
     // Of the router: its own door and one of its calls.
     const begin = whole.indexOf('user: "router"');
     const end = whole.indexOf('user: "translator"');
-    const poorer = whole.slice(begin, end).replace(/ +"gw\.v1\.(catalog\.load|router\.plan)"\n/g, '');
+    const poorer = whole.slice(begin, end).replace(/ +"gw\.v1\.(catalog\.load-redacted|router\.plan)"\n/g, '');
     try {
       await give(whole.slice(0, begin) + poorer + whole.slice(end));
       const { bus, lines } = await busOf('router');
       bus.serve({ ask: { 'router.plan': () => ({}) as never } });
       await until(() => lines.length > 0, 'the complaint');
       expect(lines[0]).toMatchObject({ level: 'error', text: expect.stringContaining('refuses what this service needs') });
-      expect([...(lines[0]!.facts.missing ?? [])].sort()).toEqual(['publish gw.v1.catalog.load', 'subscribe gw.v1.router.plan']);
+      expect([...(lines[0]!.facts.missing ?? [])].sort()).toEqual(['publish gw.v1.catalog.load-redacted', 'subscribe gw.v1.router.plan']);
       expect(bus.connected).toBe(false);
       await give(whole);
       await until(() => bus.connected, 'it connects');

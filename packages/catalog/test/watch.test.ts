@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Bus, createMemoryBus } from '@model-gateway/bus';
-import { openStorage, type Storage } from '@model-gateway/storage';
+import { openStorage, type Storage, type UpstreamDocument } from '@model-gateway/storage';
 import { sampleGroup, sampleKey, sampleModel, sampleUpstream } from '../../storage/test/samples.ts';
 import { type CatalogSource, type CatalogWatcher, createCatalogSource, createCatalogWatcher } from '../src/index.ts';
 
@@ -209,6 +209,78 @@ describe('catalog over the bus', () => {
     await until(() => watcher.current()?.keyGroups.size === 0);
     await olderSource.stop();
     await older.close();
+  });
+
+  /** An upstream with something secret in every place, also where earlier versions or a careless admin put it in the clear. */
+  const guarded = (over: Partial<UpstreamDocument> = {}) =>
+    sampleUpstream({
+      api_keys: [{ id: 'k1', sealed: 'CANARY-key', weight: 3, account: 'acme' }],
+      custom_headers: { authorization: 'Bearer CANARY-header' },
+      sealed_headers: { 'x-api-token': 'CANARY-sealed-header' },
+      proxy: { url: 'http://proxy.example:3128', sealed: 'CANARY-proxy' },
+      dns: { servers: ['https://dns.example/CANARY-dns'], ttl_secs: null },
+      tls: { ca: null, client_cert: null, min_version: null, server_name: null, sealed_key: 'CANARY-tls' },
+      extra_config: { api_key: 'CANARY-config', max_output_tokens: 4096, nested: { token: 'CANARY-nested' } },
+      request_transform_before: 'set("x", "CANARY-script")',
+      ...over,
+    });
+  const deepPrint = (value: unknown): string => JSON.stringify(value, (_, part) => (part instanceof Map ? [...part] : part));
+
+  test('who holds no master key is given the configuration without secrets, as a whole, by the news, and as it was', async () => {
+    const heard: string[] = [];
+    bus.listen('catalog.changed-redacted', (news) => heard.push(JSON.stringify(news)));
+    source.start();
+    const redacted = createCatalogWatcher({ bus, logger, redacted: true, pollMs: 60_000 });
+    await redacted.start();
+    await watcher.start();
+    const { revision } = await storage.catalog.change(async (writer) => {
+      await writer.upstreams.insert('u1', guarded());
+      await writer.models.insert(
+        'm1',
+        sampleModel({ direct_path: true, base_url: 'https://h/v1?key=CANARY-query', extra_config: { context_window: 9000, k: 'CANARY-model' } }),
+      );
+      await writer.keyGroups.insert('g1', sampleGroup());
+      await writer.accessKeys.insert('a1', sampleKey({ sealed: 'CANARY-access-key' }));
+    });
+    const late = createCatalogWatcher({ bus, logger, redacted: true, pollMs: 60_000 });
+    await late.start();
+    await until(() => watcher.current()?.revision === revision && redacted.current()?.revision === revision);
+    await addGroup('more');
+    const historic = createCatalogWatcher({ bus, logger, redacted: true, pollMs: 60_000 });
+    await historic.start();
+    await source.stop();
+    source = createCatalogSource({ storage, bus: sourceBus, logger });
+    source.start();
+    for (const snapshot of [redacted.current()!, late.current()!, historic.current()!, await historic.at(revision)]) {
+      expect(deepPrint(snapshot)).not.toContain('CANARY');
+      expect(deepPrint(snapshot)).not.toContain('"sealed');
+      expect(snapshot.upstreams.get('main')).toMatchObject({ api_keys: [{ id: 'k1', weight: 3, account: 'acme' }], extra_config: { max_output_tokens: 4096 } });
+      expect(snapshot.upstreams.get('main')?.request_transform_before).toBeTruthy();
+      expect(snapshot.models.get('fast')).toMatchObject({ base_url: 'https://h/v1', extra_config: { context_window: 9000 } });
+      expect(snapshot.accessKeys.get('a'.repeat(64))).toEqual(watcher.current()?.accessKeys.get('a'.repeat(64)));
+    }
+    expect(heard.join()).toContain('"k1"');
+    expect(heard.join()).not.toContain('CANARY');
+    expect(watcher.current()?.upstreams.get('main')).toMatchObject({ api_keys: [{ sealed: 'CANARY-key' }] });
+    await Promise.all([redacted.stop(), late.stop(), historic.stop()]);
+  });
+
+  test('a rotated key is a changed upstream without it too', async () => {
+    const { revision } = await storage.catalog.change((writer) => writer.upstreams.insert('u1', guarded()));
+    source.start();
+    const redacted = createCatalogWatcher({ bus, logger, redacted: true, pollMs: 20 });
+    await redacted.start();
+    const before = redacted.current()!.upstreams.get('main');
+    sourceBus.losing = true;
+    await addGroup('other');
+    await until(() => redacted.current()!.revision > revision);
+    expect(redacted.current()!.upstreams.get('main')).toBe(before);
+    await storage.catalog.change(async (writer) => {
+      const row = (await writer.upstreams.find('main'))!;
+      await writer.upstreams.update(row, { ...row.document, api_keys: [{ id: 'k1', sealed: 'CANARY-next', weight: 3, account: 'acme' }] });
+    });
+    await until(() => redacted.current()!.upstreams.get('main') !== before);
+    await redacted.stop();
   });
 
   test('carries twenty thousand keys under credit', async () => {

@@ -40,7 +40,7 @@ export const variables = {
       env: 'GATEWAY_MASTER_KEY',
       fallback: null,
       secret: true,
-      says: 'Seals secrets at rest; the first key seals and all open. Without it `up` makes a key file and `serve` refuses to start.',
+      says: 'Seals secrets at rest; the first key seals and all open. Without it `up` makes a key file, and `serve translator`, `serve stats` and `serve console` refuse to start; the other services do without.',
     }),
     natsUrls: variable(urlsOf('nats', 'tls', 'ws', 'wss'), {
       env: 'NATS_URL',

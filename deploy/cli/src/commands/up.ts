@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ConfigError, loadConfig } from '@model-gateway/config';
 import { compose } from '@model-gateway/service';
 import { demoEnvironment, startDemo } from '../demo/demo.ts';
-import { prepareKeyFiles } from '../key-files.ts';
+import { keyringOf, prepareKeyFiles } from '../key-files.ts';
 import { ownAddress } from '../own-address.ts';
 import { createParts } from '../parts.ts';
 import { serviceFactories } from '../services.ts';
@@ -20,6 +20,8 @@ export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   if (config.process.natsUrls !== null)
     throw new ConfigError('NATS_URL is set, but `up` is the gateway in one process with its own bus; accepted: unset it, or use `serve`');
   prepareKeyFiles(config);
+  // A key that cannot be used is said before anything listens.
+  keyringOf(config);
   // What the console tells before the gateway listens is shown after the line that says where.
   const notices: string[] = [];
   let listening = false;

@@ -1,11 +1,14 @@
 /** The configuration as JSON bytes, read and printed once per revision however many services ask for it. */
 import type { CatalogRows } from '@model-gateway/contracts';
 import type { Storage } from '@model-gateway/storage';
+import { redactRows } from '../redact.ts';
 import { earlierRows } from './earlier-rows.ts';
 
 export interface Encoded {
   revision: number;
   bytes: Uint8Array;
+  /** The same without secrets, printed when somebody first asks for it. */
+  redacted(): Uint8Array;
 }
 
 export interface EncodedCatalog {
@@ -13,6 +16,23 @@ export interface EncodedCatalog {
   newest(): Promise<Encoded>;
   /** This revision, when it was asked for a short while ago or lies a little back; else the newest. */
   near(revision: number): Promise<Encoded>;
+}
+
+const print = (rows: CatalogRows): Uint8Array => new TextEncoder().encode(JSON.stringify(rows));
+const read = (bytes: Uint8Array): CatalogRows => JSON.parse(new TextDecoder().decode(bytes)) as CatalogRows;
+
+function encode(rows: CatalogRows): Encoded {
+  const bytes = print(rows);
+  let redacted: Uint8Array | undefined;
+  return {
+    revision: rows.revision,
+    bytes,
+    redacted() {
+      // From the bytes: whoever holds the rows does not have them twice.
+      redacted ??= print(redactRows(read(bytes)));
+      return redacted;
+    },
+  };
 }
 
 /** Others may still ask for a revision that somebody holds: they get it for this long, from this much memory. */
@@ -29,14 +49,15 @@ export function createEncodedCatalog(storage: Storage, now: () => number = () =>
   const evict = () => {
     let bytes = 0;
     for (const [count, entry] of [...kept.values()].reverse().entries()) {
-      bytes += entry.bytes.byteLength;
+      // Its redacted form is about as long.
+      bytes += 2 * entry.bytes.byteLength;
       // The newest always stays.
       if (count > 0 && (count >= keptRevisions || bytes > keptBytes || now() - entry.at > keptMs)) kept.delete(entry.revision);
     }
   };
   const load = async (): Promise<Encoded> => {
     const rows = await storage.catalog.load();
-    const entry = { revision: rows.revision, bytes: new TextEncoder().encode(JSON.stringify(rows)), at: now() };
+    const entry = Object.assign(encode(rows), { at: now() });
     // A database that was set back to an older state numbers anew: nothing that was kept is true any more.
     if ([...kept.keys()].some((revision) => revision > entry.revision)) kept.clear();
     kept.delete(entry.revision);
@@ -66,8 +87,7 @@ export function createEncodedCatalog(storage: Storage, now: () => number = () =>
       // Nobody loaded it: who follows the news has it all the same, and pins requests to it.
       const changes = await storage.history.between(revision, present.revision);
       if (!changes) return present;
-      const rows = earlierRows(JSON.parse(new TextDecoder().decode(present.bytes)) as CatalogRows, revision, changes);
-      return { revision, bytes: new TextEncoder().encode(JSON.stringify(rows)) };
+      return encode(earlierRows(read(present.bytes), revision, changes));
     },
   };
 }

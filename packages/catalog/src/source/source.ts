@@ -4,7 +4,8 @@ import type { NewsSubjects } from '@model-gateway/contracts';
 import { toGatewayError } from '@model-gateway/errors';
 import { type CatalogChange, type Storage, toDelta } from '@model-gateway/storage';
 import type { CatalogLogger } from '../logger.ts';
-import { createEncodedCatalog, type EncodedCatalog } from './encoded.ts';
+import { redactDelta } from '../redact.ts';
+import { createEncodedCatalog, type Encoded, type EncodedCatalog } from './encoded.ts';
 
 export interface CatalogSourceDeps {
   storage: Storage;
@@ -17,23 +18,35 @@ export interface CatalogSource {
   stop(): Promise<void>;
 }
 
+type CatalogStream = ServerStream<'catalog.load'> | ServerStream<'catalog.load-redacted'>;
+
 const frameBytes = 64 * 1024;
 
 export function createCatalogSource({ storage, bus, logger }: CatalogSourceDeps): CatalogSource {
   const catalog = createEncodedCatalog(storage);
   let doors: Disposable | undefined;
   let silence: (() => void) | undefined;
+  const send = (revision: number | undefined, stream: CatalogStream, choose: (encoded: Encoded) => Uint8Array): void => {
+    sendCatalog(catalog, revision, stream, choose).catch((error: unknown) => {
+      logger.warn({ error }, 'the configuration could not be sent');
+      stream.fail(toGatewayError(error));
+    });
+  };
   return {
     start() {
-      silence = storage.catalog.onChange((change) => bus.tell('catalog.changed', newsOf(change)));
+      silence = storage.catalog.onChange((change) => {
+        const news = newsOf(change);
+        bus.tell('catalog.changed', news);
+        bus.tell('catalog.changed-redacted', news.delta ? { ...news, delta: redactDelta(news.delta) } : news);
+      });
       doors = bus.serve({
         ask: { 'catalog.revision': async () => ({ revision: await storage.catalog.revision() }) },
         open: {
           'catalog.load': (request, _body, stream) => {
-            sendCatalog(catalog, request.revision, stream).catch((error: unknown) => {
-              logger.warn({ error }, 'the configuration could not be sent');
-              stream.fail(toGatewayError(error));
-            });
+            send(request.revision, stream, ({ bytes }) => bytes);
+          },
+          'catalog.load-redacted': (request, _body, stream) => {
+            send(request.revision, stream, (encoded) => encoded.redacted());
           },
         },
       });
@@ -55,13 +68,20 @@ function newsOf({ revision, previous, changes }: CatalogChange): NewsSubjects['c
   return JSON.stringify(delta).length > deltaBytes ? { revision, previous } : { revision, previous, delta };
 }
 
-async function sendCatalog(catalog: EncodedCatalog, wanted: number | undefined, stream: ServerStream<'catalog.load'>): Promise<void> {
+async function sendCatalog(
+  catalog: EncodedCatalog,
+  wanted: number | undefined,
+  stream: CatalogStream,
+  choose: (encoded: Encoded) => Uint8Array,
+): Promise<void> {
   let cancelled = false;
   stream.onCancel(() => {
     cancelled = true;
   });
-  const { revision, bytes } = await (wanted === undefined ? catalog.newest() : catalog.near(wanted));
+  const encoded = await (wanted === undefined ? catalog.newest() : catalog.near(wanted));
   if (cancelled) return;
+  const { revision } = encoded;
+  const bytes = choose(encoded);
   stream.head({ revision });
   let sent = 0;
   const send = () => {

@@ -11,6 +11,8 @@ import { loadRows } from './load-rows.ts';
 export interface CatalogWatcherDeps {
   bus: Bus;
   logger: CatalogLogger;
+  /** Without secrets, by subjects of its own: for who holds no master key. Default false. */
+  redacted?: boolean;
   /** How often a lost piece of news is looked for, in ms. */
   pollMs?: number;
   /** A monotonic clock in ms. */
@@ -38,7 +40,7 @@ const firstPollMs = 250;
 const askMs = 1_500;
 const loadMs = 10_000;
 
-export function createCatalogWatcher({ bus, logger, pollMs = 2_000, now = () => performance.now() }: CatalogWatcherDeps): CatalogWatcher {
+export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2_000, now = () => performance.now() }: CatalogWatcherDeps): CatalogWatcher {
   const history = createHistory({ revisions: 16, ageMs: 60_000, now });
   const listeners = new Set<(snapshot: Snapshot) => void>();
   const loads = new Map<number | 'newest', Promise<Snapshot>>();
@@ -61,7 +63,7 @@ export function createCatalogWatcher({ bus, logger, pollMs = 2_000, now = () => 
     if (running) return running;
     const started = (async () => {
       const before = current;
-      const rows = await loadRows(bus, revision, loadMs);
+      const rows = await loadRows(bus, { revision, redacted, deadlineMs: loadMs });
       if (rows.revision === current?.revision) return current;
       // The newest that the console has is older than ours, and ours did not just arrive: the database was set back and numbers anew,
       // so that what is kept under these numbers is not what they mean now.
@@ -123,7 +125,7 @@ export function createCatalogWatcher({ bus, logger, pollMs = 2_000, now = () => 
   };
 
   const begin = async (): Promise<void> => {
-    news = bus.listen('catalog.changed', hear);
+    news = redacted ? bus.listen('catalog.changed-redacted', hear) : bus.listen('catalog.changed', hear);
     bus.onConnection((connected) => {
       if (connected && !stopped) void poll();
     });

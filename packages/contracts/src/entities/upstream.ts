@@ -126,4 +126,6 @@ export type UpstreamRecord = Omit<Upstream, 'api_keys' | 'proxy' | 'dns' | 'tls'
   proxy?: StoredProxy;
   dns?: NonNullable<Upstream['dns']>;
   tls?: StoredTls;
+  /** Only in the copy for services without the master key: changes with what was left out of it. */
+  withheld?: string;
 };

@@ -19,25 +19,27 @@ export interface ServiceDoors {
   commits: readonly DurableSubject[];
 }
 
-/** Of whoever holds a snapshot of the configuration. */
+/** Of whoever holds the configuration with its sealed values, and the master key that opens them. */
 const snapshotCalls = ['catalog.revision', 'catalog.load'] as const;
+/** Of whoever holds it without. */
+const redactedSnapshotCalls = ['catalog.revision', 'catalog.load-redacted'] as const;
 /** Of whoever answers questions to all processes, and of whoever counts who lives. */
 const gatheredTells = ['gather.here', 'gather.answer'] as const;
 const countingHears = ['gather.here', 'gather.answer'] as const;
 
 export const serviceDoors = {
   edge: {
-    calls: ['router.plan', 'translator.run', 'stats.spent', 'stats.keep-bodies', 'console.http', ...snapshotCalls],
+    calls: ['router.plan', 'translator.run', 'stats.spent', 'stats.keep-bodies', 'console.http', ...redactedSnapshotCalls],
     serves: [],
     tells: ['stats.request', 'audit.record', ...gatheredTells],
-    hears: ['router.outcome', 'catalog.changed', 'gather.ask', ...countingHears],
+    hears: ['router.outcome', 'catalog.changed-redacted', 'gather.ask', ...countingHears],
     commits: [],
   },
   router: {
-    calls: [...snapshotCalls],
+    calls: [...redactedSnapshotCalls],
     serves: ['router.plan'],
     tells: [...gatheredTells],
-    hears: ['router.outcome', 'catalog.changed', 'gather.ask'],
+    hears: ['router.outcome', 'catalog.changed-redacted', 'gather.ask'],
     commits: [],
   },
   translator: {
@@ -48,10 +50,10 @@ export const serviceDoors = {
     commits: [],
   },
   'script-runner': {
-    calls: [...snapshotCalls],
+    calls: [...redactedSnapshotCalls],
     serves: ['script.run'],
     tells: [],
-    hears: ['catalog.changed'],
+    hears: ['catalog.changed-redacted'],
     commits: [],
   },
   stats: {
@@ -63,13 +65,18 @@ export const serviceDoors = {
   },
   console: {
     calls: ['router.plan', 'translator.run', 'script.run'],
-    serves: ['console.http', 'catalog.revision', 'catalog.load'],
-    tells: ['catalog.changed', 'console.user-changed', 'logs.watch', 'gather.ask', 'stats.request', 'audit.record'],
+    serves: ['console.http', 'catalog.revision', 'catalog.load', 'catalog.load-redacted'],
+    tells: ['catalog.changed', 'catalog.changed-redacted', 'console.user-changed', 'logs.watch', 'gather.ask', 'stats.request', 'audit.record'],
     hears: ['console.user-changed', 'logs.rows', ...countingHears],
     commits: [],
   },
 } as const satisfies Record<string, ServiceDoors>;
 
 export type DoorOwner = keyof typeof serviceDoors;
+
+/** Who is given the master key, and the configuration with what it opens. */
+export const keyHolders = ['translator', 'stats', 'console'] as const satisfies readonly DoorOwner[];
+
+export const holdsMasterKey = (service: string): boolean => (keyHolders as readonly string[]).includes(service);
 
 export const isDoorOwner = (name: string): name is DoorOwner => Object.hasOwn(serviceDoors, name);

@@ -30,6 +30,8 @@ export interface OpenSubjects {
   'translator.run': { request: Job; head: ReplyHead; tail: ReplyTail };
   /** The whole configuration as JSON bytes: the newest, or this revision while the console still has it (the newest otherwise; `head` tells). */
   'catalog.load': { request: { revision?: number }; head: { revision: number }; tail: { bytes: number } };
+  /** The same without secrets, for services that hold no master key. */
+  'catalog.load-redacted': { request: { revision?: number }; head: { revision: number }; tail: { bytes: number } };
   /** One run of an admin's script over the body's bytes; the new texts come as one message. */
   'script.run': { request: ScriptRun; head: ScriptOutcome; tail: Record<string, never> };
   /** Bodies of one request, the texts behind the question; the tail comes when they are stored. */
@@ -42,6 +44,8 @@ export interface OpenSubjects {
 export interface NewsSubjects {
   /** `delta`: what changed since `previous`; absent when it is long. */
   'catalog.changed': { revision: number; previous: number; delta?: CatalogDelta };
+  /** The same without secrets, for services that hold no master key. */
+  'catalog.changed-redacted': { revision: number; previous: number; delta?: CatalogDelta };
   'stats.request': RequestRow;
   /** Somebody looks on: what is committed in the next seconds is told as `logs.rows`. */
   'logs.watch': Record<string, never>;

@@ -1,0 +1,92 @@
+/**
+ * The configuration for services that hold no master key: without sealed values, and without what an admin may have put a credential into in the clear.
+ * Fields are kept by name, so that a field that is added later is left out until somebody needs it here.
+ */
+import { createHash } from 'node:crypto';
+import type { CatalogDelta, CatalogRows, Model, SectionDelta, UpstreamRecord } from '@model-gateway/contracts';
+
+/** The whole configuration. */
+export const redactRows = (rows: CatalogRows): CatalogRows => ({
+  revision: rows.revision,
+  upstreams: rows.upstreams.map(redactUpstream),
+  models: rows.models.map(redactModel),
+  ...(rows.load_balancers && { load_balancers: rows.load_balancers }),
+  ...(rows.load_balancer_pins && { load_balancer_pins: rows.load_balancer_pins }),
+  ...(rows.pricing && { pricing: rows.pricing }),
+  key_groups: rows.key_groups,
+  access_keys: rows.access_keys,
+});
+
+/** What one commit changed. */
+export const redactDelta = ({ upstreams, models, load_balancers, load_balancer_pins, pricing, key_groups, access_keys }: CatalogDelta): CatalogDelta => ({
+  ...(upstreams && { upstreams: redactPut(upstreams, redactUpstream) }),
+  ...(models && { models: redactPut(models, redactModel) }),
+  ...(load_balancers && { load_balancers }),
+  ...(load_balancer_pins && { load_balancer_pins }),
+  ...(pricing && { pricing }),
+  ...(key_groups && { key_groups }),
+  ...(access_keys && { access_keys }),
+});
+
+const redactPut = <T>({ put, gone }: SectionDelta<T>, redact: (row: T) => T): SectionDelta<T> => ({ put: put.map(redact), gone });
+
+/** In place of a script: whether there is one is all that its runner has to know beforehand. */
+const someScript = '// not in this copy of the configuration';
+
+/** The same shape, for the same readers; keys come without `sealed`, which none of these services reads. */
+function redactUpstream(upstream: UpstreamRecord): UpstreamRecord {
+  const digest = digestOf(upstream);
+  return {
+    id: upstream.id,
+    name: upstream.name,
+    protocol: upstream.protocol,
+    base_url: upstream.base_url,
+    api_keys: upstream.api_keys.map(({ id, weight, account }) => ({ id, weight, ...(account !== undefined && { account }) })) as UpstreamRecord['api_keys'],
+    enabled: upstream.enabled,
+    custom_headers: {},
+    user_agent: upstream.user_agent,
+    token_counting: upstream.token_counting,
+    timeouts: upstream.timeouts,
+    ...(upstream.rate_limit !== undefined && { rate_limit: upstream.rate_limit }),
+    on_client_abort: upstream.on_client_abort,
+    neutral_headers: upstream.neutral_headers,
+    extra_config: redactConfig(upstream.extra_config),
+    ...(upstream.request_body_rules !== undefined && { request_body_rules: upstream.request_body_rules }),
+    ...redactScripts(upstream),
+    ...(upstream.script_error_mode !== undefined && { script_error_mode: upstream.script_error_mode }),
+    ...(digest !== null && { withheld: digest }),
+  };
+}
+
+/** A model's own endpoint may carry a key in its query. */
+const redactModel = (model: Model): Model => ({
+  ...model,
+  base_url: model.base_url === null ? null : model.base_url.replace(/\?.*$/s, ''),
+  extra_config: redactConfig(model.extra_config),
+  ...redactScripts(model),
+});
+
+/** Figures and switches: what is known of a model's size is among them, credentials are not. */
+function redactConfig(config: Model['extra_config']): Model['extra_config'] {
+  if (config === null) return null;
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => typeof value === 'number' || typeof value === 'boolean'));
+}
+
+type Scripts = Pick<Model, 'request_transform_before' | 'request_transform_after' | 'response_transform'>;
+const redactScripts = ({ request_transform_before, request_transform_after, response_transform }: Scripts): Scripts => ({
+  ...(request_transform_before && { request_transform_before: someScript }),
+  ...(request_transform_after && { request_transform_after: someScript }),
+  ...(response_transform && { response_transform: someScript }),
+});
+
+/**
+ * Changes with what is left out, so that routers see a rotated key as a changed upstream and forget what they held against the old one. Each sealed value
+ * has a random part, which keeps anybody from guessing the others by it; without a sealed value there is no digest.
+ */
+function digestOf({ api_keys, custom_headers, sealed_headers, proxy, dns, tls, extra_config, ...rest }: UpstreamRecord): string | null {
+  const keys = api_keys.map(({ sealed }) => sealed);
+  if (keys.length === 0 && !sealed_headers && !proxy?.sealed && !tls?.sealed_key) return null;
+  const scripts = [rest.request_transform_before, rest.request_transform_after, rest.response_transform];
+  const text = JSON.stringify([keys, custom_headers, sealed_headers, proxy, dns, tls, extra_config, scripts]);
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
