@@ -68,12 +68,12 @@ describe('the files', () => {
       );
     const bus = (name: string): string => passwordVariable(name);
     expect(Object.fromEntries(ours.map(([name]) => [name, secretsOf(name).sort()]))).toEqual({
-      edge: ['GATEWAY_MASTER_KEY', bus('edge')],
-      router: ['GATEWAY_MASTER_KEY', bus('router')],
-      translator: ['GATEWAY_MASTER_KEY', bus('translator')],
-      'script-runner': ['GATEWAY_MASTER_KEY', bus('script-runner')],
+      edge: [bus('edge'), 'REDIS_PASSWORD'],
+      router: [bus('router'), 'REDIS_PASSWORD'],
+      translator: ['GATEWAY_MASTER_KEY', bus('translator'), 'REDIS_PASSWORD'],
+      'script-runner': [bus('script-runner')],
       stats: ['GATEWAY_MASTER_KEY', bus('stats'), 'POSTGRES_PASSWORD'].sort(),
-      console: ['GATEWAY_MASTER_KEY', bus('console'), 'POSTGRES_PASSWORD', 'CONSOLE_SECRET_KEY', 'CONSOLE_PASSWORD'].sort(),
+      console: ['GATEWAY_MASTER_KEY', bus('console'), 'POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'CONSOLE_SECRET_KEY', 'CONSOLE_PASSWORD'].sort(),
     });
     for (const [name, { environment }] of ours) {
       expect(environment!['NATS_URL']).toMatch(new RegExp(`^nats://${name}:`));
@@ -83,8 +83,27 @@ describe('the files', () => {
 
   test('whoever shares figures over Redis is given it', () => {
     // Edges and translators count limits there, consoles failed sign-ins.
-    for (const name of ['console', 'edge', 'translator']) expect([name, file.services[name]!.environment!['REDIS_URL']]).toEqual([name, 'redis://redis:6379']);
+    const url = expect.stringMatching(/^redis:\/\/:\$\{REDIS_PASSWORD:\?[^}]+\}@redis:6379$/);
+    for (const name of ['console', 'edge', 'translator']) expect([name, file.services[name]!.environment!['REDIS_URL']]).toEqual([name, url]);
     for (const name of ['console', 'edge']) expect(Object.keys(file.services[name]!.depends_on!)).toContain('redis');
+  });
+
+  test('each network joins only those who talk over it', () => {
+    const members = Object.keys(file.networks).map((network) => [
+      network,
+      Object.keys(file.services)
+        .filter((name) => file.services[name]!.networks!.includes(network))
+        .sort(),
+    ]);
+    expect(Object.fromEntries(members)).toEqual({
+      bus: ['console', 'edge', 'nats', 'router', 'script-runner', 'stats', 'translator'],
+      limits: ['console', 'edge', 'redis', 'router', 'translator'],
+      database: ['console', 'postgres', 'stats'],
+    });
+    // Who is named in an address can be reached.
+    for (const [name, { environment = {}, networks }] of ours)
+      for (const [, host = ''] of Object.values(environment).flatMap((value) => [...String(value).matchAll(/@(\w+):\d+/g)]))
+        expect([name, host, file.services[host]!.networks!.some((network) => networks!.includes(network))]).toEqual([name, host, true]);
   });
 
   test('new-env.sh fills every secret that .env.example names, and leaves an .env alone that is there', () => {
@@ -259,23 +278,26 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
     CONSOLE_SECRET_KEY: consoleSecret,
     CONSOLE_PASSWORD: randomBytes(12).toString('hex'),
     POSTGRES_PASSWORD: randomBytes(24).toString('hex'),
+    REDIS_PASSWORD: randomBytes(24).toString('hex'),
     // All digits: the worst that `openssl rand -hex` can give to a configuration file.
     ...Object.fromEntries(ours.map(([name], at) => [passwordVariable(name), `123456789012345${at}`])),
   };
   const instances: Instance[] = [];
   let postgres: TestPostgres;
   const edges: string[] = [];
+  let redisPort: number;
   const home = mkdtempSync(join(tmpdir(), 'gateway-compose-'));
 
   beforeAll(async () => {
     expect(secretNames.sort()).toEqual(Object.keys(secrets).sort());
     const local = { nats: await freePort(), monitor: await freePort(), redis: await freePort() };
+    redisPort = local.redis;
     postgres = await openTestPostgres();
     const database = new URL(await postgres.createDatabase());
     const rewrite = (value: string): string =>
       value
         .replace('@nats:4222', `@127.0.0.1:${local.nats}`)
-        .replace('//redis:6379', `//127.0.0.1:${local.redis}`)
+        .replace('@redis:6379', `@127.0.0.1:${local.redis}`)
         .replace('@postgres:5432/gateway', `@${database.host}${database.pathname}`)
         .replace('127.0.0.1:8222', `127.0.0.1:${local.monitor}`);
     const conf = join(home, 'nats.conf');
@@ -301,8 +323,10 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
         await run('nats', command, { PATH: path, ...environment(service) }, service.healthcheck!.test.map(rewrite), patience(service));
       },
       async redis(service) {
-        const check = service.healthcheck!.test.flatMap((part) => (part === 'redis-cli' ? [part, '-p', `${local.redis}`] : [part]));
-        await run('redis', ['redis-server', '--port', `${local.redis}`, '--save', '', '--dir', home], { PATH: path }, check, patience(service));
+        const check = service.healthcheck!.test.map((part) => part.replace('redis-cli', `redis-cli -p ${local.redis}`));
+        const own = `redis-server - --port ${local.redis} --save '' --dir ${home}`;
+        const command = service.command!.map((part) => interpolate(part, secrets).replace('docker-entrypoint.sh redis-server -', own));
+        await run('redis', command, { PATH: path, ...environment(service) }, check, patience(service));
       },
       // Started by the test's own means; its health check must pass all the same.
       async postgres(service) {
@@ -362,6 +386,21 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     expect(rows).toHaveLength(2);
+  });
+
+  test('Redis lets nobody in without the password', async () => {
+    const answers = (password: string): string =>
+      spawnSync('redis-cli', ['-p', `${redisPort}`, 'dbsize'], { env: { PATH: process.env['PATH'] ?? '', REDISCLI_AUTH: password } }).stdout.toString();
+    expect(answers('')).toContain('NOAUTH');
+    // Both edges count there.
+    expect(Number(answers(secrets['REDIS_PASSWORD']!).trim())).toBeGreaterThan(0);
+  });
+
+  test('the master key is in the environment of those three alone who open secrets', () => {
+    for (const { name, child } of instances) {
+      const environment = readFileSync(`/proc/${child.pid}/environ`, 'utf8');
+      expect([name, environment.includes(secrets['GATEWAY_MASTER_KEY']!)]).toEqual([name, /^(translator|stats|console)-/.test(name)]);
+    }
   });
 
   test('a service that is stopped as compose stops it ends with code 0 within its grace', async () => {

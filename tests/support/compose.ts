@@ -19,6 +19,7 @@ export interface ComposeService {
   /** null: as the environment has it, or not at all. */
   environment?: Record<string, string | null>;
   ports?: string[];
+  networks?: string[];
   volumes?: string[];
   restart?: string;
   stop_grace_period?: string;
@@ -29,6 +30,7 @@ export interface ComposeService {
 export interface ComposeFile {
   name: string;
   services: Record<string, ComposeService>;
+  networks: Record<string, unknown>;
 }
 
 export const readCompose = (): { text: string; file: ComposeFile } => {
@@ -36,9 +38,10 @@ export const readCompose = (): { text: string; file: ComposeFile } => {
   return { text, file: parse(text, { merge: true }) as ComposeFile };
 };
 
-/** `${NAME}`, `${NAME:?message}` and `${NAME:-default}` as docker compose reads them. */
+/** `${NAME}`, `${NAME:?message}`, `${NAME:-default}` and `$$` as docker compose reads them. */
 export function interpolate(value: string, env: Readonly<Record<string, string>>): string {
-  return value.replace(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_whole, name: string, kind: string | undefined, rest: string) => {
+  return value.replace(/\$\$|\$\{(\w+)(?::([?-])([^}]*))?\}/g, (whole, name: string, kind: string | undefined, rest: string) => {
+    if (whole === '$$') return '$';
     const found = env[name];
     if (found) return found;
     if (kind === '?') throw new Error(`${name}: ${rest}`);
