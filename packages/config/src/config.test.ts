@@ -97,7 +97,18 @@ describe('loadConfig', () => {
     [{ CONSOLE_MAX_FAILURES: '0' }, 'CONSOLE_MAX_FAILURES "0" is out of range'],
     [{ CONSOLE_OIDC_ISSUER: 'http://idp.example.com' }, 'CONSOLE_OIDC_ISSUER "http://idp.example.com" has another scheme'],
     [{ CONSOLE_OIDC_ISSUER: 'https://idp.example.com' }, 'CONSOLE_OIDC_CLIENT_ID is not set'],
-    [{ CONSOLE_OIDC_ISSUER: 'https://idp.example.com', CONSOLE_OIDC_CLIENT_ID: 'c' }, 'CONSOLE_OIDC_ALLOWED_DOMAINS is not set'],
+    [
+      { CONSOLE_OIDC_ISSUER: 'https://idp.example.com', CONSOLE_OIDC_CLIENT_ID: 'c', CONSOLE_OIDC_ADMIN_ROLES: 'a' },
+      'CONSOLE_OIDC_REDIRECT_URL is not set, but CONSOLE_OIDC_ISSUER is',
+    ],
+    [
+      {
+        CONSOLE_OIDC_ISSUER: 'https://idp.example.com',
+        CONSOLE_OIDC_CLIENT_ID: 'c',
+        CONSOLE_OIDC_REDIRECT_URL: 'https://gw.example.com/console/api/oidc/callback',
+      },
+      'CONSOLE_OIDC_ALLOWED_DOMAINS is not set',
+    ],
     [
       {
         CONSOLE_OIDC_ISSUER: 'https://idp.example.com',

@@ -156,7 +156,11 @@ function checkSignIn({ issuer, clientId, redirectUrl, adminRoles, monitorRoles, 
   if (issuer === null) return;
   if (clientId === null)
     throw new ConfigError(`CONSOLE_OIDC_CLIENT_ID is not set, but CONSOLE_OIDC_ISSUER is; accepted: ${variables.console.oidc.clientId.parser.accepts}`);
-  if (redirectUrl !== null && !new URL(redirectUrl).pathname.endsWith(callbackPath))
+  if (redirectUrl === null)
+    throw new ConfigError(
+      `CONSOLE_OIDC_REDIRECT_URL is not set, but CONSOLE_OIDC_ISSUER is; accepted: the console's public address, such as https://gateway.example.com${callbackPath}`,
+    );
+  if (!new URL(redirectUrl).pathname.endsWith(callbackPath))
     throw new ConfigError(`CONSOLE_OIDC_REDIRECT_URL ${show(redirectUrl)} leads nowhere; accepted: an address that ends in ${callbackPath}`);
   if (adminRoles.length + monitorRoles.length + allowedDomains.length === 0)
     throw new ConfigError(

@@ -394,7 +394,7 @@ export const variables = {
       redirectUrl: variable(secureUrl, {
         env: 'CONSOLE_OIDC_REDIRECT_URL',
         fallback: null,
-        says: 'The address registered there, ending in `/console/api/oidc/callback`.',
+        says: 'The address registered there, ending in `/console/api/oidc/callback`. Required with an issuer.',
       }),
       label: variable(text(64), { env: 'CONSOLE_OIDC_LABEL', fallback: 'Single sign-on', says: "The provider's name on the sign-in page." }),
       scope: variable(text(256), { env: 'CONSOLE_OIDC_SCOPE', fallback: 'openid profile email', says: 'Scopes that are asked for.' }),

@@ -38,6 +38,8 @@ interface Options {
   keyring?: Keyring;
   config?: Partial<ConsoleConfig>;
   deps?: Partial<ConsoleDeps>;
+  /** Where it listens. Default: any that is free. */
+  port?: number;
 }
 
 /** By the document's text: suites start many consoles with the same. */
@@ -83,7 +85,7 @@ export async function startConsole(storage: Storage, options: Options = {}): Pro
   // What stats does in a whole gateway.
   const keeper = bus.listenDurably('audit.record', (batch) => storage.audit.insertRows(batch.map(({ news }) => news)), { maxWaitMs: 1 });
   const server: Server = createServer(console.handle);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const checker = await readChecker(url);
   return {

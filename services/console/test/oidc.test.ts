@@ -6,6 +6,7 @@ import type { ConsoleConfig } from '@model-gateway/config';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { Provider } from 'oidc-provider';
 import { silent } from '../../../packages/storage/test/engines.ts';
+import { freePort } from '../../../tests/support/free-port.ts';
 import { api, type Harness, startConsole } from './harness.ts';
 
 type Account = Record<string, unknown> & { sub: string };
@@ -77,11 +78,12 @@ describe('OpenID sign-in', () => {
   let storage: Storage;
   let harness: Harness;
   const open = async (settings: Partial<ConsoleConfig['oidc']>) => {
+    const port = await freePort();
     const oidc = {
       issuer,
       clientId: 'console',
       clientSecret: 'provider-secret-canary',
-      redirectUrl: null,
+      redirectUrl: `http://127.0.0.1:${port}/console/api/oidc/callback`,
       label: 'Corporate',
       scope: 'openid profile email',
       roleClaim: 'groups',
@@ -90,7 +92,7 @@ describe('OpenID sign-in', () => {
       allowedDomains: [],
       ...settings,
     };
-    harness = await startConsole(storage, { config: { oidc } });
+    harness = await startConsole(storage, { port, config: { oidc } });
     consoleUrl = harness.url;
     serveProvider();
   };

@@ -49,9 +49,9 @@ export function oidcRoutes(signIn: SignIn, { oidc, settings, logger }: Deps): Ro
   const keep = (response: Response, value: string, { secure, ms }: { secure: boolean; ms: number }) =>
     response.cookie(cookieName, value, { httpOnly: true, sameSite: 'lax', secure, path: cookiePath, maxAge: ms });
 
-  const start = (request: Request, response: Response) =>
+  const start = (_request: Request, response: Response) =>
     tellFaults(response, async () => {
-      const { url, kept, secure } = await oidc.start(request.get('host') ?? '');
+      const { url, kept, secure } = await oidc.start();
       keep(response, kept, { secure, ms: keptMs });
       response.redirect(303, url);
     });

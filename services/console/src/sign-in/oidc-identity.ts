@@ -30,8 +30,9 @@ function readClaim(claims: Claims, path: string): unknown {
   return value;
 }
 
-const wordsOf = (value: unknown): string[] =>
-  typeof value === 'string' ? value.split(/[ ,]+/) : Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+/** A text is one value: `Sales admins` is a group of its own, and nobody in it is one of `admins`. */
+const valuesOf = (claim: unknown): string[] =>
+  typeof claim === 'string' ? [claim] : Array.isArray(claim) ? claim.filter((one): one is string => typeof one === 'string') : [];
 
 /** A claim that the provider does not vouch for could be anybody's. */
 function checkDomain(claims: Claims, allowed: readonly string[]): void {
@@ -44,9 +45,9 @@ function checkDomain(claims: Claims, allowed: readonly string[]): void {
 
 function roleOf(claims: Claims, { roleClaim, adminRoles, monitorRoles }: OidcConfig): ConsoleRole {
   if (adminRoles.length + monitorRoles.length === 0) return 'monitor';
-  const words = new Set(wordsOf(readClaim(claims, roleClaim)));
-  if (adminRoles.some((role) => words.has(role))) return 'admin';
-  if (monitorRoles.some((role) => role === '*' || words.has(role))) return 'monitor';
+  const values = new Set(valuesOf(readClaim(claims, roleClaim)));
+  if (adminRoles.some((role) => values.has(role))) return 'admin';
+  if (monitorRoles.some((role) => role === '*' || values.has(role))) return 'monitor';
   throw new OidcRefusal('refused', `the claim ${roleClaim} holds no role of this console`);
 }
 

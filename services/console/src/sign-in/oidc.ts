@@ -6,7 +6,7 @@ import { type Claims, type OidcConfig, OidcRefusal } from './oidc-identity.ts';
 export interface Oidc {
   label: string;
   /** Where the browser goes, and what it keeps in the meantime (sealed). */
-  start(host: string): Promise<{ url: string; kept: string; secure: boolean }>;
+  start(): Promise<{ url: string; kept: string; secure: boolean }>;
   /** `query` of the callback; throws `OidcRefusal`. */
   finish(query: string, kept: string | undefined): Promise<{ issuer: string; subject: string; claims: Claims }>;
 }
@@ -22,34 +22,39 @@ interface Kept {
 
 export const keptMs = 600_000;
 const place = 'console sign-in';
-const callbackPath = '/console/api/oidc/callback';
 const timeoutSeconds = 10;
-const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
-const hostForm = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d{1,5})?$/;
+/** How far the provider's clock may be ahead of ours. */
+const clockSkewSeconds = 60;
 
 /** null: no provider is set. */
 export function createOidc(settings: OidcConfig, keyring: Keyring, now: () => number): Oidc | null {
-  const { issuer, clientId, clientSecret, label, scope } = settings;
-  if (issuer === null || clientId === null) return null;
-  let found: Promise<client.Configuration> | undefined;
+  const { issuer, clientId, clientSecret, redirectUrl, label, scope } = settings;
+  // Never the request's Host header: whoever sends it would choose where the provider sends the code. The settings are refused without the address.
+  if (issuer === null || clientId === null || redirectUrl === null) return null;
+  const credential = () => (clientSecret === null ? client.None() : client.ClientSecretPost(clientSecret));
+  // The setting allows http on this machine alone.
+  const transport = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
+  let found: Promise<client.ServerMetadata> | undefined;
   /** Asked on first use; a provider that was away is asked again. */
-  const discover = (): Promise<client.Configuration> => {
+  const discover = (): Promise<client.ServerMetadata> => {
     found ??= client
-      .discovery(new URL(issuer), clientId, undefined, clientSecret === null ? client.None() : client.ClientSecretPost(clientSecret), {
-        timeout: timeoutSeconds,
-        // The setting allows http on this machine alone.
-        ...(issuer.startsWith('http:') && { execute: [client.allowInsecureRequests] }),
-      })
+      .discovery(new URL(issuer), clientId, undefined, credential(), { timeout: timeoutSeconds, execute: transport })
+      .then((provider) => provider.serverMetadata())
       .catch((error: unknown) => {
         found = undefined;
         throw refusalOf(error, 'unavailable');
       });
     return found;
   };
-  const redirectUrlFor = (host: string): string => {
-    if (settings.redirectUrl !== null) return settings.redirectUrl;
-    if (!hostForm.test(host)) throw new OidcRefusal('failed', 'the Host header names no host');
-    return `${loopback.test(host) ? 'http' : 'https'}://${host}${callbackPath}`;
+  /**
+   * Made for each sign-in: the library keeps the provider's keys as long as this lives, and a key that the provider withdrew, or gave itself a moment ago,
+   * is known at once that way. ID tokens are believed only when such a key signed them, also where TLS brought them.
+   */
+  const connect = async (): Promise<client.Configuration> => {
+    const provider = new client.Configuration(await discover(), clientId, undefined, credential());
+    provider.timeout = timeoutSeconds;
+    for (const setUp of [...transport, client.enableNonRepudiationChecks]) setUp(provider);
+    return provider;
   };
   const open = (kept: string | undefined): Kept => {
     try {
@@ -63,9 +68,8 @@ export function createOidc(settings: OidcConfig, keyring: Keyring, now: () => nu
 
   return {
     label,
-    async start(host) {
-      const redirectUrl = redirectUrlFor(host);
-      const provider = await discover();
+    async start() {
+      const provider = await connect();
       const verifier = client.randomPKCECodeVerifier();
       const [state, nonce] = [client.randomState(), client.randomNonce()];
       const url = client.buildAuthorizationUrl(provider, {
@@ -80,9 +84,9 @@ export function createOidc(settings: OidcConfig, keyring: Keyring, now: () => nu
       return { url: url.href, kept: keyring.seal(JSON.stringify(kept), place), secure: redirectUrl.startsWith('https:') };
     },
     async finish(query, kept) {
-      const { state, nonce, verifier, redirectUrl } = open(kept);
-      const provider = await discover();
-      const url = new URL(redirectUrl);
+      const { state, nonce, verifier, redirectUrl: begunWith } = open(kept);
+      const provider = await connect();
+      const url = new URL(begunWith);
       url.search = query;
       try {
         const tokens = await client.authorizationCodeGrant(provider, url, {
@@ -93,6 +97,8 @@ export function createOidc(settings: OidcConfig, keyring: Keyring, now: () => nu
         });
         const claims = tokens.claims();
         if (!claims) throw new OidcRefusal('failed', 'the provider gave no ID token');
+        // The library looks at `exp` and `nbf`, not at this one.
+        if (claims.iat > now() / 1000 + clockSkewSeconds) throw new OidcRefusal('failed', 'the ID token is of the future');
         // Many providers give e-mail and groups there alone. What the signed token says stands.
         const more = provider.serverMetadata().userinfo_endpoint ? await client.fetchUserInfo(provider, tokens.access_token, claims.sub) : {};
         return { issuer: claims.iss, subject: claims.sub, claims: { ...more, ...claims } };
