@@ -235,6 +235,11 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       ['two lengths', 400, (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`],
       ['two hosts', 400, (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nHost: other\r\nContent-Length: 2\r\n\r\n{}`],
       ['more than chunks', 400, (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
+      [
+        'an encoding that nobody knows',
+        400,
+        (path: string) => `POST ${path} HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: xchunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+      ],
       ['chunks of an earlier HTTP', 400, (path: string) => `POST ${path} HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
       [
         'a target that names its host, without a key,',
@@ -269,6 +274,25 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       expect(heard.match(/HTTP\/1\.1/g)).toHaveLength(1);
       await until(async () => fake.requests.every(({ closed }) => closed !== null), 'the upstream’s stream to be stopped');
     });
+  });
+
+  test.each([
+    ['/', 302],
+    ['/healthz', 200],
+    ['/readyz', 200],
+    ['/nothing-here', 404],
+    ['/console/', 200],
+    ['/console/api/me', 401],
+  ])('what a browser may come upon is sent so that no page can frame or sniff it: %s', async (path, status) => {
+    const answer = await send(gateway.url, path, { method: 'GET' });
+    expect(answer.status).toBe(status);
+    expect(answer.headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
+    });
+    if (status === 302) expect([answer.headers.location, answer.text]).toEqual(['/console', '']);
   });
 
   describe('bodies', () => {

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RequestRow } from '@model-gateway/contracts';
+import { mintAccessKey } from '@model-gateway/secrets';
 import { WebSocket } from 'ws';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway } from '../support/gateway.ts';
@@ -16,12 +17,52 @@ describe.each(arrangements('responses-socket-arrangements'))('a %s gateway', (ar
     gateway = await startGateway({ arrangement });
     await gateway.configure({
       upstreams: [{ name: 'up', protocol: 'beta', base_url: fake.url, api_keys: [{ key: 'sk-fake-upstream' }] }],
-      models: [{ name: 'smart', upstream: 'up', upstream_model_id: 'ok' }],
+      models: [
+        { name: 'smart', upstream: 'up', upstream_model_id: 'ok' },
+        { name: 'endless', upstream: 'up', upstream_model_id: 'pump+slow:50' },
+      ],
     });
   });
   afterAll(async () => {
     if (!stopped) await gateway?.stop();
     await fake?.close();
+  });
+
+  test('a connection whose key is disabled or expires is closed within five seconds, also in the middle of a turn', async () => {
+    const keys = { idle: mintAccessKey(), busy: mintAccessKey(), expiring: mintAccessKey() };
+    const create = (name: keyof typeof keys, more = {}) => gateway.console('POST', '/access-keys', { name, group: 'everyone', key: keys[name], ...more });
+    for (const answer of [await create('idle'), await create('busy'), await create('expiring', { expires_at: new Date(Date.now() + 8000).toISOString() })])
+      expect(answer.status).toBe(201);
+    const open = async (key: string) => {
+      let socket: WebSocket | undefined;
+      // The edge may not have heard of the key yet.
+      await until(async () => {
+        socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/responses`, { headers: { authorization: `Bearer ${key}` } });
+        return once(socket, 'open').then(
+          () => true,
+          () => false,
+        );
+      }, 'the connection to open');
+      return socket!;
+    };
+    const [idle, busy, expiring, other] = [await open(keys.idle), await open(keys.busy), await open(keys.expiring), await open(gateway.key)];
+    const codes = [idle, busy, expiring].map(async (socket) => {
+      const [code] = await once(socket, 'close');
+      return { code, at: Date.now() };
+    });
+    const begun = once(busy, 'message');
+    busy.send(JSON.stringify({ type: 'response.create', model: 'endless', input: 'go on' }));
+    await begun;
+    const revoked = Date.now();
+    for (const name of ['idle', 'busy']) expect((await gateway.console('PATCH', `/access-keys/${name}`, { enabled: false })).status).toBe(200);
+    const [first, second] = await Promise.all([codes[0]!, codes[1]!]);
+    expect([first.code, second.code]).toEqual([1008, 1008]);
+    // Five seconds, and what a busy machine adds.
+    expect(Math.max(first.at, second.at) - revoked).toBeLessThan(10_000);
+    expect((await codes[2]!).code).toBe(1008);
+    await until(() => fake.requests.every(({ closed }) => closed !== null), 'the cut turn to leave its upstream');
+    expect(other.readyState).toBe(WebSocket.OPEN);
+    other.close();
   });
 
   test('two turns on one connection, each with its row; then 1001', async () => {

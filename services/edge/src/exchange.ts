@@ -10,7 +10,7 @@ import { credentialsOf, type Principal } from './admission/credentials.ts';
 import { sessionOf } from './admission/session.ts';
 import { BodyCapture } from './bodies/body-capture.ts';
 import type { Door, Headers } from './http/doors.ts';
-import { linger } from './http/linger.ts';
+import { linger, markAnswered } from './http/linger.ts';
 import type { HeldBody } from './http/read-body.ts';
 import { completeError } from './reply/complete-error.ts';
 import { endSpan } from './request-span.ts';
@@ -148,6 +148,7 @@ export class Exchange {
     const { request, response } = this;
     this.slot?.release();
     response.write(bytes);
+    markAnswered(response);
     const late = setTimeout(() => response.end(), lingerMs).unref();
     request.on('close', () => clearTimeout(late));
     request.on('end', () => response.end());

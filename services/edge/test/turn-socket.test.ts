@@ -40,7 +40,7 @@ function open(): UnreadSocket {
   };
   const session = { read: () => ({ answer: ['no'.repeat(500)] }), close: () => undefined };
   const upgrade = { socket: new EventEmitter() };
-  new TurnSocket(socket as never, upgrade as never, {} as never, session as never, {} as never, room as never);
+  new TurnSocket(socket as never, { upgrade: upgrade as never, headers: {} as never, mayStay: () => true }, session as never, {} as never, room as never);
   return socket;
 }
 

@@ -5,6 +5,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { GatewayError } from '@model-gateway/errors';
 import { linger } from '../http/linger.ts';
+import { securityHeaders } from '../http/security-headers.ts';
 import type { Room } from '../room.ts';
 import { BusSocket } from './bus-socket.ts';
 
@@ -49,11 +50,7 @@ function refuse(response: ServerResponse, error: unknown, room: Room): void {
   if (!response.destroyed) {
     response.writeHead(known.status, {
       'content-type': 'application/json',
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-      'referrer-policy': 'no-referrer',
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-      'cache-control': 'no-store',
+      ...securityHeaders,
     });
     response.end(JSON.stringify({ error: { code: known.code, message: known.message } }));
   }

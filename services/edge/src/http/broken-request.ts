@@ -5,6 +5,7 @@ import { type ErrorCode, errorCodes } from '@model-gateway/errors';
 import { mintRequestId } from '@model-gateway/service';
 import { doorOfPrefix } from './doors.ts';
 import { sayLast } from './farewell.ts';
+import { isAnswered } from './linger.ts';
 
 interface Broken {
   code: ErrorCode;
@@ -24,7 +25,11 @@ type Connection = Duplex & { _httpMessage?: ServerResponse | null };
 
 /** Answers and closes; in the middle of a reply nothing more can be said. */
 export function answerBroken(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Connection): void {
-  if (!socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent) return void socket.destroy();
+  if (error.code === 'ECONNRESET' || socket.destroyed) return void socket.destroy();
+  // Refused by its head already: that answer goes out before the connection ends. Into a reply that is under way nothing can be said.
+  const reply = socket._httpMessage;
+  if (socket.writableEnded || (reply && isAnswered(reply))) return sayLast(socket, '');
+  if (!socket.writable || reply?.headersSent) return void socket.destroy();
   const { code, reason, message = errorCodes[code].message } = brokenBy[error.code ?? ''] ?? notHttp;
   const { status } = errorCodes[code];
   const requestId = mintRequestId();

@@ -3,11 +3,17 @@ import type { Health } from '@model-gateway/service';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { bridgeToConsole } from '../console/bridge.ts';
 import type { Room } from '../room.ts';
+import { securityHeaders } from './security-headers.ts';
 
 export function createEveryday(room: Room, health: () => Health): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  // The console's own answers replace them.
+  app.use((_request, response, next) => {
+    response.set(securityHeaders);
+    next();
+  });
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', (_request, response) => {
     const { ready, reasons, notes } = health();
@@ -19,7 +25,7 @@ export function createEveryday(room: Room, health: () => Health): Express {
   });
   // Agents warm their connection with these; a 404 only floods logs (field-notes 24).
   app.head(['/', '/api/hello'], (_request, response) => void response.status(200).end());
-  app.get('/', (_request, response) => response.redirect(302, '/console'));
+  app.get('/', (_request, response) => void response.writeHead(302, { location: '/console', 'content-length': 0 }).end());
   const toConsole = bridgeToConsole(room);
   app.use(['/console', '/access-keys'], (request, response) => toConsole(request, response));
   app.use((_request: Request, response: Response) => void response.status(404).json({ error: { code: 'not_found', message: 'Not found.' } }));

@@ -4,8 +4,11 @@ import type { Duplex } from 'node:stream';
 /** To read it, and to close the other half. */
 const farewellMs = 1000;
 
-/** Whoever does not close its half then is cut off: it would hold its place, and the end of this process, for as long as it likes. */
+/**
+ * Whoever does not close its half then is cut off: it would hold its place, and the end of this process, for as long as it likes. `text` is '' where the
+ * last word was written already.
+ */
 export function sayLast(socket: Duplex, text: string): void {
-  socket.end(text);
+  if (!socket.writableEnded) socket.end(text);
   setTimeout(() => socket.destroy(), farewellMs).unref();
 }

@@ -1,5 +1,5 @@
 /** Callers who were answered before they had written all of their request, and write on. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Roster, Rostered } from '@model-gateway/roster';
 
 /** To read an answer when this process leaves. */
@@ -9,6 +9,12 @@ export interface Lingering extends Rostered {
   /** The process leaves: the connection ends, if its caller has had a moment to read the answer. */
   leave(): void;
 }
+
+const answered = new WeakSet<ServerResponse>();
+
+/** The answer is written in full, though its end waits for the caller to finish writing. */
+export const markAnswered = (response: ServerResponse): void => void answered.add(response);
+export const isAnswered = (response: ServerResponse): boolean => response.writableEnded || answered.has(response);
 
 /** Reads the rest of a request into nothing, for as long as the process stays. */
 export function linger(request: IncomingMessage, lingering: Roster<Lingering>): void {

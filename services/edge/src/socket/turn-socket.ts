@@ -24,7 +24,18 @@ const mostUnread = 1024 * 1024;
 /** After being told that the connection ends a peer may take this long to read it. */
 const farewellMs = 1000;
 
-const closeCodes = { normal: 1000, goingAway: 1001, unsupportedData: 1003, tryAgainLater: 1013 } as const;
+/** A turn under way when its caller's key is revoked may end, but not go on for longer than this. */
+const revokedTurnMs = 4000;
+
+const closeCodes = { normal: 1000, goingAway: 1001, unsupportedData: 1003, policyViolation: 1008, tryAgainLater: 1013 } as const;
+
+/** Who opened the connection. */
+export interface SocketCaller {
+  upgrade: IncomingMessage;
+  headers: TurnHeaders;
+  /** Whether the caller would still be let in. */
+  mayStay(): boolean;
+}
 
 export class TurnSocket implements Rostered {
   place = -1;
@@ -34,6 +45,9 @@ export class TurnSocket implements Rostered {
   readonly #session: SocketSession;
   readonly #match: DoorMatch;
   readonly #room: Room;
+  readonly #mayStay: () => boolean;
+  /** When its caller's key was found to be revoked. */
+  #revokedAt: number | null = null;
   readonly #pings: NodeJS.Timeout;
   readonly #life: NodeJS.Timeout;
   /** Under way, by lane. */
@@ -46,7 +60,8 @@ export class TurnSocket implements Rostered {
   /** When its peer was told that this process leaves. */
   #leftAt = Number.POSITIVE_INFINITY;
 
-  constructor(socket: WebSocket, upgrade: IncomingMessage, headers: TurnHeaders, session: SocketSession, match: DoorMatch, room: Room) {
+  constructor(socket: WebSocket, { upgrade, headers, mayStay }: SocketCaller, session: SocketSession, match: DoorMatch, room: Room) {
+    this.#mayStay = mayStay;
     this.#socket = socket;
     this.#upgrade = upgrade;
     this.#headers = headers;
@@ -111,6 +126,23 @@ export class TurnSocket implements Rostered {
     this.#socket.terminate();
   }
 
+  /** Closes the connection once its caller's key is revoked: when the turns under way have ended, or are cut off. */
+  checkAccess(): void {
+    this.#guard(() => {
+      if (this.#revokedAt === null && this.#mayStay()) return;
+      const now = performance.now();
+      this.#revokedAt ??= now;
+      if (this.#turns.size === 0 || now - this.#revokedAt >= revokedTurnMs) this.#closeRevoked();
+    });
+  }
+
+  #closeRevoked(): void {
+    const socket = this.#socket;
+    if (socket.readyState !== socket.OPEN) return;
+    socket.close(closeCodes.policyViolation, 'The access key may not be used any more.');
+    setTimeout(() => socket.terminate(), farewellMs).unref();
+  }
+
   #hear(data: RawData, isBinary: boolean): void {
     this.#unanswered = 0;
     if (isBinary) return this.#socket.close(closeCodes.unsupportedData, 'Frames must be text.');
@@ -127,7 +159,7 @@ export class TurnSocket implements Rostered {
   }
 
   get #leaves(): boolean {
-    return this.#room.draining || this.#tooOld;
+    return this.#room.draining || this.#tooOld || this.#revokedAt !== null;
   }
 
   #begin(request: SocketRequest): void {
@@ -182,7 +214,8 @@ export class TurnSocket implements Rostered {
     this.#turns.delete(lane);
     if (!this.#leaves) return this.#beginWaiting();
     if (this.#room.draining) this.drain();
-    else this.#age();
+    else if (this.#revokedAt === null) this.#age();
+    else if (this.#turns.size === 0) this.#closeRevoked();
   }
 
   #age(): void {

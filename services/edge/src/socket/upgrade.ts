@@ -1,7 +1,8 @@
 /** WebSocket handshakes: which paths take them, who may open one, and what a refused one is told. */
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import type { Snapshot } from '@model-gateway/contracts';
+import { GatewayError, isGatewayError, toGatewayError } from '@model-gateway/errors';
 import { headersAllowed } from '@model-gateway/header-rules';
 import { mintRequestId } from '@model-gateway/service';
 import { WebSocketServer } from 'ws';
@@ -11,13 +12,15 @@ import { sayLast } from '../http/farewell.ts';
 import { isAmbiguous, originForm } from '../http/listener.ts';
 import { BodyBudget } from '../http/read-body.ts';
 import type { Room } from '../room.ts';
-import { turnHeaders } from './turn-request.ts';
+import { type TurnHeaders, turnHeaders } from './turn-request.ts';
 import { TurnSocket } from './turn-socket.ts';
 
 /** Browsers cannot set headers: they offer the key as one of their subprotocols. It is never echoed. */
 const keyProtocol = 'openai-insecure-api-key.';
 /** Told to whoever asked for another (RFC 6455 §4.2.2). */
 const versions = { 'sec-websocket-version': '13, 8' };
+/** How often open connections are checked for a key that was revoked meanwhile. */
+const accessCheckMs = 1000;
 /** What a connection may remember of its last turn. */
 const maxRemembered = 16 * 1024 * 1024;
 /** What all connections may remember, of what request bodies may hold: the bodies must not go short of it. */
@@ -57,6 +60,8 @@ export function acceptSockets(server: Server, room: Room): void {
         refuse(socket, request, refusal);
       });
   });
+  const checks = setInterval(() => room.sockets.forEach((one) => one.checkAccess()), accessCheckMs).unref();
+  server.on('close', () => clearInterval(checks));
   // What the library finds no handshake in.
   sockets.on('wsClientError', (error: Error, socket: Duplex, request: IncomingMessage) =>
     refuse(socket, request, new GatewayError('invalid_request', { message: `This is no WebSocket handshake: ${error.message}.`, headers: versions })),
@@ -67,7 +72,8 @@ export function acceptSockets(server: Server, room: Room): void {
     const headers = turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length));
     sockets.handleUpgrade(request, socket, head, (accepted) => {
       const session = match.door.client.createSocketSession?.({ mintId: room.mintId, now: Date.now, maxBytes: maxRemembered, memory });
-      if (session) new TurnSocket(accepted, request, headers, session, match, room);
+      const caller = { upgrade: request, headers, mayStay: () => isStillAdmitted(request, headers, room) };
+      if (session) new TurnSocket(accepted, caller, session, match, room);
       else accepted.close();
     });
   }
@@ -82,10 +88,27 @@ async function admit(request: IncomingMessage, room: Room): Promise<void> {
   if (room.draining) throw new GatewayError('draining');
   if (room.sockets.size >= room.config.maxGlobalConcurrency) throw new GatewayError('overloaded');
   const key = offered(request).find((name) => name.startsWith(keyProtocol));
-  const { headers, raw } = turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length));
+  checkCaller(request, turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length)), snapshot);
+}
+
+/** Throws for a caller whose key or headers the snapshot refuses. */
+function checkCaller(request: IncomingMessage, { headers, raw }: TurnHeaders, snapshot: Snapshot): void {
   const asked = { headers, rawHeaders: raw } as unknown as IncomingMessage;
   const { group } = authenticate(asked, new URLSearchParams(request.url?.split('?', 2)[1]), snapshot, Date.now());
   if (!headersAllowed(group.header_acl, headers)) throw new GatewayError('header_denied');
+}
+
+/** Whether the caller of an open connection would still be let in: its key may be disabled, deleted or expired by now. */
+function isStillAdmitted(request: IncomingMessage, headers: TurnHeaders, room: Room): boolean {
+  const snapshot = room.catalog.current();
+  if (!snapshot) return true;
+  try {
+    checkCaller(request, headers, snapshot);
+    return true;
+  } catch (error) {
+    if (isGatewayError(error)) return false;
+    throw error;
+  }
 }
 
 function refuse(socket: Duplex, request: IncomingMessage, { status, code, message, headers = {} }: GatewayError): void {
