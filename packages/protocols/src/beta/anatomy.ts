@@ -66,7 +66,10 @@ function openMessage(message: JsonObject, turn: number, context: VerbatimRequest
   return { role: own(message, 'role'), content };
 }
 
-/** A proof that is ours to send is opened in place; else thinking becomes readable text and what is opaque goes. */
+/**
+ * A proof that is ours to send is opened in place; else thinking becomes readable text, since a conversation that changes its model in the
+ * vendor's own protocol keeps what could be read, and what is opaque goes. Translated, another vendor's thinking is left out.
+ */
 function openBlock(block: unknown, path: Path, context: VerbatimRequestContext): Edit | null {
   const type = own(block, 'type');
   if (type !== 'thinking' && type !== 'redacted_thinking') return null;

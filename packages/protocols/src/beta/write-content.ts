@@ -94,14 +94,13 @@ export function writeOrphanResult(part: ToolResultPart, losses: Losses): WireBlo
 }
 
 /**
- * Thinking goes back only with a proof that this upstream and account issued: without one it would be a 400, so the readable text goes as text
- * and what is opaque goes nowhere (contract §7).
+ * Thinking goes back only with a signature that this upstream and account issued: without one it would be a 400. It is left out then, and never
+ * sent as text, since models imitate what stands in their own turns.
  */
 export function writeThinking(part: ThinkingPart, openSignature: (sealed: string) => string | null, losses: Losses): WireBlock | null {
   const proof = part.signature === undefined ? null : openSignature(part.signature);
   if (proof !== null) return part.redacted ? { type: 'redacted_thinking', data: proof } : { type: 'thinking', thinking: part.text, signature: proof };
   if (part.signature !== undefined) losses.dropped('thinking.signature', 'issued by another model, upstream or account');
-  if (isBlank(part.text)) return null;
-  losses.add('thinking', 'downgraded', 'thinking without a proof was sent as text');
-  return { type: 'text', text: part.text };
+  if (!isBlank(part.text)) losses.dropped('thinking', 'thinking of another model, upstream or account cannot be sent back');
+  return null;
 }

@@ -83,7 +83,8 @@ class TurnWriter {
     if (part.type === 'tool-result') this.#addResult(part);
     else if (part.type === 'media') this.#others.push(writeMedia(part, this.#losses));
     else if (part.type === 'text') this.#others.push(...asList(writeText(part, this.#losses)));
-    else if (part.type === 'refusal' || part.type === 'thinking') this.#others.push(...asList(writeText({ type: 'text', text: part.text }, this.#losses)));
+    else if (part.type === 'thinking') this.#losses.dropped('thinking', 'stands in a user turn');
+    else if (part.type === 'refusal') this.#others.push(...asList(writeText({ type: 'text', text: part.text }, this.#losses)));
     else this.#losses.dropped('tool_use', 'stands in a user turn');
   }
 

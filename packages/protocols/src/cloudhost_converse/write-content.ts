@@ -58,13 +58,12 @@ export function writeOrphanResult(part: ToolResultPart, names: DocumentNames, lo
   return [{ text: part.name === undefined ? '[tool result]' : `[tool result: ${part.name}]` }, ...content];
 }
 
-/** Thinking goes back only with a proof that this upstream and account issued; without one its readable text goes as text (contract §7). */
+/** Thinking goes back only with a signature that this upstream and account issued; else it is left out, and never sent as the assistant's words. */
 export function writeThinking(part: ThinkingPart, openSignature: (sealed: string) => string | null, losses: Losses): WireBlock | null {
   const proof = part.signature === undefined ? null : openSignature(part.signature);
   if (proof !== null)
     return { reasoningContent: part.redacted ? { redactedContent: writeOpaque(proof) } : { reasoningText: { text: part.text, signature: proof } } };
   if (part.signature !== undefined) losses.add('thinking.signature', 'dropped', 'issued by another model, upstream or account');
-  if (part.text.trim() === '') return null;
-  losses.add('thinking', 'downgraded', 'thinking without a proof was sent as text');
-  return { text: part.text };
+  if (part.text.trim() !== '') losses.add('thinking', 'dropped', 'thinking of another model, upstream or account cannot be sent back');
+  return null;
 }

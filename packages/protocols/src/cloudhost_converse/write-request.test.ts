@@ -69,8 +69,8 @@ describe('turns', () => {
     expect(body.toolConfig.tools.map((tool: Json) => tool.toolSpec.name)).toEqual(['f', 'g']);
   });
 
-  test('thinking goes back with the proof that was opened, and as text without', () => {
-    const { body } = write({
+  test('thinking goes back with the proof that was opened, and not at all without', () => {
+    const { body, losses } = write({
       turns: [
         user(text('q')),
         assistant(
@@ -85,9 +85,9 @@ describe('turns', () => {
     expect(body.messages[1].content).toEqual([
       { reasoningContent: { reasoningText: { text: 'hm', signature: 'sig' } } },
       { reasoningContent: { redactedContent: Buffer.from('blob').toString('base64') } },
-      { text: 'theirs' },
       { text: 'a' },
     ]);
+    expect(losses).toContain('dropped thinking');
   });
 
   test('media: formats by type, documents under clean and unlike names, never alone; addresses become notes', () => {

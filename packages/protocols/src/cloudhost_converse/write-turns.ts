@@ -89,7 +89,8 @@ class TurnWriter {
     if (part.type === 'tool-result') this.#addResult(part);
     else if (part.type === 'media') this.#others.push(...this.#marked([writeMedia(part, this.#documents, this.#losses)], part.cache));
     else if (part.type === 'text') this.#others.push(...this.#marked(asList(writeText(part, this.#losses)), part.cache));
-    else if (part.type === 'refusal' || part.type === 'thinking') this.#others.push(...asList(writeText({ type: 'text', text: part.text }, this.#losses)));
+    else if (part.type === 'thinking') this.#losses.add('thinking', 'dropped', 'stands in a user turn');
+    else if (part.type === 'refusal') this.#others.push(...asList(writeText({ type: 'text', text: part.text }, this.#losses)));
     else this.#losses.add('tool_use', 'dropped', 'stands in a user turn');
   }
 
