@@ -180,6 +180,37 @@ describe('errors for callers', () => {
 
 describe('usage', () => {
   test.each([
+    [
+      'more cached than prompt, and a total that leaves no room for it',
+      { prompt_tokens: 10, completion_tokens: 213, total_tokens: 223, prompt_tokens_details: { cached_tokens: 161 } },
+      { input: 0, cacheRead: 10, output: 213 },
+    ],
+    [
+      'the same with reasoning beside the completion',
+      {
+        prompt_tokens: 10,
+        completion_tokens: 13,
+        total_tokens: 223,
+        prompt_tokens_details: { cached_tokens: 161 },
+        completion_tokens_details: { reasoning_tokens: 200 },
+      },
+      { input: 0, cacheRead: 10, output: 13, reasoning: 200 },
+    ],
+    [
+      'more written to the cache than there was prompt',
+      { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 90 } },
+      { cacheRead: 4, cacheWrite5m: 6, output: 5 },
+    ],
+    [
+      'cached beside prompt, in the total: not taken for reasoning',
+      { prompt_tokens: 10, completion_tokens: 5, total_tokens: 176, prompt_tokens_details: { cached_tokens: 161 } },
+      { input: 10, cacheRead: 161, output: 5 },
+    ],
+    [
+      'cached beside prompt, without a total',
+      { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 161 } },
+      { input: 10, cacheRead: 161, output: 5 },
+    ],
     ['cached inside prompt', { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } }, { input: 6, cacheRead: 4, output: 5 }],
     [
       'cache writes',

@@ -3,8 +3,8 @@ import { asCount, own } from '../kit/read.ts';
 import type { WireUsage } from './wire.ts';
 
 /**
- * Vendor counts → disjoint buckets. `prompt_tokens` includes what was read from a cache; reasoning is normally inside `completion_tokens`, but
- * some vendors leave it out and only `total_tokens` shows it. Undefined when `value` holds no counts.
+ * Vendor counts → disjoint buckets. `prompt_tokens` normally includes what was read from a cache and `completion_tokens` reasoning, but some vendors
+ * leave either out and only `total_tokens` shows it. Undefined when `value` holds no counts.
  */
 export function readUsage(value: unknown): Usage | undefined {
   const prompt = asCount(own(value, 'prompt_tokens') ?? own(value, 'input_tokens'));
@@ -12,26 +12,32 @@ export function readUsage(value: unknown): Usage | undefined {
   const total = asCount(own(value, 'total_tokens'));
   if (prompt + completion + total === 0) return undefined;
   const promptDetails = own(value, 'prompt_tokens_details') ?? own(value, 'input_tokens_details');
-  const cacheRead = asCount(
+  const saidRead = asCount(
     own(promptDetails, 'cached_tokens') ?? own(value, 'prompt_cache_hit_tokens') ?? own(value, 'cached_tokens') ?? own(value, 'cache_read_input_tokens'),
   );
-  const cacheWrite = asCount(
+  const saidWritten = asCount(
     own(promptDetails, 'cache_write_tokens') ?? own(promptDetails, 'cache_creation_tokens') ?? own(value, 'cache_creation_input_tokens'),
   );
-  const cached = cacheRead + cacheWrite;
+  const reasoning = readReasoningTokens(value);
+  const cached = saidRead + saidWritten;
+  const beyond = total - prompt - completion;
+  // More cached than there was prompt: either the prompt leaves the cache out, or, where the total has no room for that, the cache is overstated.
+  const beside = cached > prompt && (total === 0 || (beyond !== 0 && beyond !== reasoning));
+  const cacheRead = beside ? saidRead : Math.min(saidRead, prompt);
+  const cacheWrite = beside ? saidWritten : Math.min(saidWritten, prompt - cacheRead);
   return {
-    input: cached <= prompt ? prompt - cached : prompt,
+    input: beside ? prompt : prompt - cacheRead - cacheWrite,
     cacheRead,
     cacheWrite5m: cacheWrite,
     cacheWrite1h: 0,
-    ...splitOutput(completion, total - prompt - completion, readReasoningTokens(value)),
+    ...splitOutput(completion, beside ? beyond - cached : beyond, reasoning),
   };
 }
 
 const readReasoningTokens = (value: unknown): number =>
   asCount(own(own(value, 'completion_tokens_details') ?? own(value, 'output_tokens_details'), 'reasoning_tokens') ?? own(value, 'reasoning_tokens'));
 
-/** `beyond`: what the total holds over prompt and completion. */
+/** `beyond`: what the total holds over prompt, what was cached beside it, and completion. */
 function splitOutput(completion: number, beyond: number, reasoning: number): Pick<Usage, 'output' | 'reasoning'> {
   if (beyond > 0 && (reasoning === 0 || reasoning === beyond)) return { output: completion, reasoning: beyond };
   if (reasoning > completion) return { output: completion, reasoning };

@@ -12,6 +12,8 @@ export function toCompatibleUsage(usage: unknown): JsonObject | undefined {
   return {
     prompt_tokens: input,
     completion_tokens: output,
+    // The vendor's own total may hold more; this one says that the cache is inside the prompt.
+    total_tokens: input + output,
     prompt_tokens_details: {
       cached_tokens: own(details, 'cached_tokens') ?? own(usage, 'cached_tokens'),
       cache_creation_tokens: own(details, 'cache_creation_input_tokens') ?? own(details, 'cache_creation_tokens'),
