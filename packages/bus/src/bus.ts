@@ -86,10 +86,15 @@ export interface Disposable {
   dispose(): Promise<void>;
 }
 
-/** One item of durable news. The batch is redelivered until `handle` resolves; ids repeat after a crash, so the database's key decides. */
+/**
+ * One item of durable news. The batch is redelivered until `handle` resolves; ids repeat after a crash, so the database's key decides. Both fields are
+ * as somebody published them, and the type is what they claim to be: who commits them reads them through a schema first.
+ */
 export interface NewsItem<S extends NewsSubject> {
   id: string;
   news: NewsSubjects[S];
+  /** How often this item was handed out, this time included; what is refused without being at fault (the database is away) counts too. */
+  deliveries: number;
 }
 
 export interface Bus {

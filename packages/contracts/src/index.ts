@@ -1,5 +1,6 @@
 /** Types and constant tables that rooms share. No behaviour. */
 export * from './audit.ts';
+export * from './dead-letter.ts';
 export * from './entities/access-key.ts';
 export * from './entities/body-rule.ts';
 export * from './entities/key-group.ts';
@@ -29,4 +30,6 @@ export * from './row.ts';
 export * from './sealing.ts';
 export * from './snapshot.ts';
 export * from './stored-bodies.ts';
+export * from './told-audit.ts';
+export * from './told-row.ts';
 export * from './usage.ts';

@@ -20,6 +20,7 @@ export type { SwitchLinks, SwitchOwner } from './catalog/switch-links.ts';
 export type { ConsoleStore } from './console/console-store.ts';
 export type { ConsoleSession, NewConsoleSession, Sessions, SignInCode } from './console/sessions.ts';
 export type { ConsoleRole, ConsoleUser, ConsoleUserChange, NewConsoleUser, UserReader, UserWriter } from './console/users.ts';
+export type { DeadLetterQuery, DeadLetters } from './dead-letters/dead-letters.ts';
 export type { CatalogHistory, Commit, CommitAuthor, CommitPage } from './history/history.ts';
 export { type OpenOptions, openStorage, type Storage, type StorageLogger, type StorageTarget } from './open-storage.ts';
 export { type RequestFilters, type RequestPage, type RequestQuery, type RequestStats, searchedColumns } from './requests/request-stats.ts';

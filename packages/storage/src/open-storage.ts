@@ -6,6 +6,7 @@ import { type AuditLogs, createAuditLogs } from './audit/audit-logs.ts';
 import { createStoredBodies, type StoredBodies } from './bodies/stored-bodies.ts';
 import { type CatalogStore, createCatalogStore } from './catalog/catalog-store.ts';
 import { type ConsoleStore, createConsoleStore } from './console/console-store.ts';
+import { createDeadLetters, type DeadLetters } from './dead-letters/dead-letters.ts';
 import type { StorageDialect } from './dialects/dialect.ts';
 import { createPostgresDialect } from './dialects/postgres.ts';
 import { createSqliteDialect } from './dialects/sqlite.ts';
@@ -40,6 +41,8 @@ export interface Storage {
   /** What callers wrote and were answered, for groups that keep it. */
   readonly bodies: StoredBodies;
   readonly audit: AuditLogs;
+  /** Durable messages that could not be stored as what they claim to be. */
+  readonly deadLetters: DeadLetters;
   readonly history: CatalogHistory;
   readonly lastUsed: LastUsed;
   /** Console users and their sessions. */
@@ -62,8 +65,9 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
     catalog: createCatalogStore(db, dialect, { now, historyRevisions }),
     bodies: createStoredBodies(db, dialect, now, threaded?.bodies),
     audit: createAuditLogs(db, dialect),
+    deadLetters: createDeadLetters(db, dialect),
     history: createHistory(db, dialect),
-    lastUsed: createLastUsed(db, dialect),
+    lastUsed: createLastUsed(db, dialect, now),
     console: createConsoleStore(db, dialect, now),
     requests: threaded ?? createRequestStats(db, dialect, now),
     async migrate() {

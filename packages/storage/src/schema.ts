@@ -1,5 +1,5 @@
 /** The tables as Kysely sees them. Booleans and JSON are in the dialect's own form here; repositories convert them. */
-import type { BodyEntry, RequestRow } from '@model-gateway/contracts';
+import type { BodyEntry, DeadLetter, RequestRow } from '@model-gateway/contracts';
 import type { Generated } from 'kysely';
 
 /** Columns that every table of configuration resources has. `document` is JSON text; `etag` is the catalog revision that last wrote the row. */
@@ -225,6 +225,7 @@ export interface Database {
   request_bodies: BodyColumns;
   spend_days: SpendColumns;
   audit_logs: AuditColumns;
+  dead_letters: DeadLetter;
   catalog_history: HistoryColumns;
   catalog_history_rows: HistoryRowColumns;
   console_users: ConsoleUserColumns;

@@ -9,12 +9,13 @@ import type { Service } from '@model-gateway/service';
 import { guardStorage, type Storage } from '@model-gateway/storage';
 import type { Logger, Metrics, Redactor } from '@model-gateway/telemetry';
 import { keepAudit } from './audit/keep-audit.ts';
+import { createCleaner } from './bodies/clean-text.ts';
 import { keepBodies } from './bodies/keep-bodies.ts';
 import { createBudgetWatch } from './budgets/watch-budgets.ts';
+import { createSetAside } from './dead-letters/set-aside.ts';
 import { createRowTeller, type RowTeller } from './live-log/tell-rows.ts';
-import { priceRow } from './price-row.ts';
+import { keepRows, type RowKeeper } from './rows/keep-rows.ts';
 import { createUpkeep } from './upkeep.ts';
-import { writeBatch } from './write-batch.ts';
 
 export interface StatsDeps {
   bus: Bus;
@@ -32,47 +33,27 @@ export interface StatsDeps {
   now?: () => number;
 }
 
-/**
- * A batch waits this long for company; its rows are then in the log. What is committed in 40 ms needs no line in the journal; over a network fewer and
- * larger transactions are better, and rows of many keys add up to less in a large one.
- */
-const batching = { sqlite: { maxBatch: 500, maxWaitMs: 30 }, postgresql: { maxBatch: 2_000, maxWaitMs: 100 } } as const;
-
 /** Stopping leaves the storage open: who opened it closes it. */
 export function createStats({ bus, storage, logger, priceOf, catalog, metrics, secrets, keep, now = Date.now }: StatsDeps): Service {
   const guard = guardStorage({ storage, logger });
   const upkeep = createUpkeep({ storage, logger, keep, now });
   const budgets = createBudgetWatch({ requests: storage.requests, snapshot: () => catalog?.current() ?? null, logger, metrics, now });
-  let door: Disposable | undefined;
+  let rows: RowKeeper | undefined;
   let answers: Disposable | undefined;
   let audit: Disposable | undefined;
   let bodies: Disposable | undefined;
   let teller: RowTeller | undefined;
   let stopping = false;
-  let failing = false;
+  /** News come before the first snapshot, too: what is set aside then is searched for forms of credentials alone. */
+  const clean = createCleaner({ secrets, logger, snapshot: () => catalog?.current() ?? null });
+  const setAside = createSetAside({ storage, logger, metrics, clean, now });
   /** The newest one when it is as new as that; another process may have heard of a later one first. */
   const snapshotSince = (revision: number): Snapshot | null | Promise<Snapshot> => {
     const now = catalog?.current() ?? null;
     return !catalog || (now && now.revision >= revision) ? now : catalog.at(revision);
   };
   const open = (): void => {
-    if (stopping) return;
-    door = bus.listenDurably(
-      'stats.request',
-      async (batch) => {
-        try {
-          const rows = batch.map(({ news }) => priceRow(news, priceOf));
-          await writeBatch(rows, storage.requests, logger);
-          teller?.tell(rows);
-          failing = false;
-        } catch (error) {
-          if (!failing) logger.error({ error, rows: batch.length }, 'rows of requests cannot be stored, they are delivered again');
-          failing = true;
-          throw error;
-        }
-      },
-      batching[storage.mode],
-    );
+    if (!stopping) rows = keepRows({ bus, storage, logger, priceOf, setAside, tell: (told) => teller?.tell(told), now });
   };
   const whenPriced = (callback: () => void): void => {
     if (!catalog || catalog.ready) return callback();
@@ -89,7 +70,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
       // News waits on the bus until the table is there, and what it is priced by.
       guard.whenMigrated(() => {
         if (stopping) return;
-        audit = keepAudit({ bus, storage, logger });
+        audit = keepAudit({ bus, storage, logger, setAside, now });
         if (secrets) bodies = keepBodies({ bus, storage, logger, ...secrets, snapshot: snapshotSince });
         upkeep.start();
         budgets.start();
@@ -103,13 +84,13 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
       guard.stop();
       upkeep.stop();
       budgets.stop();
-      await Promise.all([door?.dispose(), answers?.dispose(), audit?.dispose(), bodies?.dispose(), teller?.dispose()]);
+      await Promise.all([rows?.dispose(), answers?.dispose(), audit?.dispose(), bodies?.dispose(), teller?.dispose()]);
       await catalog?.stop();
     },
     health() {
       const reasons = [
         ...(bus.connected ? [] : ['bus']),
-        ...(guard.up && !failing ? [] : ['storage']),
+        ...(guard.up && !rows?.failing ? [] : ['storage']),
         ...(!catalog || catalog.ready ? [] : ['catalog']),
         ...(stopping ? ['draining'] : []),
       ];

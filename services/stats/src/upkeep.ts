@@ -21,6 +21,8 @@ const dayMs = 86_400_000;
 const daysAhead = 2;
 /** Minutes are for the live view alone. */
 const minutesKeptMs = 36 * 3_600_000;
+/** Messages that were set aside are looked at soon or never. */
+const lettersKeptMs = 30 * dayMs;
 
 export function createUpkeep({ storage, logger, keep, now, everyMs = 3_600_000 }: UpkeepDeps): Upkeep {
   let timer: NodeJS.Timeout | undefined;
@@ -32,6 +34,8 @@ export function createUpkeep({ storage, logger, keep, now, everyMs = 3_600_000 }
       const bodies = await storage.bodies.prune(() => stopped);
       if (bodies > 0) logger.info({ bodies }, 'expired bodies of requests were forgotten');
       if (gone.rows > 0 || gone.partitions > 0) logger.info(gone, 'old rows of requests were forgotten');
+      const letters = await storage.deadLetters.prune(now() - lettersKeptMs, () => stopped);
+      if (letters > 0) logger.info({ letters }, 'old messages that were set aside were forgotten');
       const records = keep.auditDays === 0 ? 0 : await storage.audit.prune(now() - keep.auditDays * dayMs, () => stopped);
       if (records > 0) logger.info({ records }, 'old records of the audit log were forgotten');
     } catch (error) {

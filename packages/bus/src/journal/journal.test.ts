@@ -42,6 +42,20 @@ test('what nobody took is there for the next process, once; a torn last line is 
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test('a line that nobody can tell stays in its file and holds up no other', async () => {
+  mkdirSync(folder, { recursive: true });
+  const line = (subject: string, id: string) => `${JSON.stringify([subject, `${subject}/${id}`, row(id)])}\n`;
+  appendFileSync(join(folder, '0.jsonl'), line('later.news', 'x') + line('stats.request', 'a'));
+  appendFileSync(join(folder, '1.jsonl'), line('stats.request', 'b'));
+  const bus = withJournal(createMemoryBus(), { folder, logger });
+  const heard: string[] = [];
+  bus.listenDurably('stats.request', async (batch) => void heard.push(...batch.map(({ id }) => id)), { maxWaitMs: 1 });
+  await until(() => heard.length === 2);
+  expect(heard).toEqual(['a', 'b']);
+  await bus.drain();
+  expect(onDisk()).toContain('later.news/x');
+});
+
 test('what a full queue refuses waits on the disk, and is told when there is room', async () => {
   const bus = withJournal(createMemoryBus({ outbox: { items: 2, bytes: 1e9 } }), { folder, logger });
   const told = ['a', 'b', 'c', 'd'].map((id) => bus.tellDurably('stats.request', id, row(id)));

@@ -4,6 +4,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isGatewayError } from '@model-gateway/errors';
 import type { BusLogger } from '../kit/logger.ts';
 import { readLines, Segment } from './segment.ts';
 
@@ -47,6 +48,8 @@ export class Journal {
   #old: Kept[] = [];
   #retry: NodeJS.Timeout | undefined;
   #full = false;
+  /** Refused when they were told again: said once. */
+  readonly #untold = new Set<string>();
   /** The disk refuses what is written; told once. */
   #failing = false;
   /** News that were told while the journal was full or its disk refused them. */
@@ -130,11 +133,21 @@ export class Journal {
         continue;
       }
       const items = await segment.readParked();
-      if (items.length > 0) this.#logger.warn({ items: items.length }, 'news of the journal are told again');
+      const fresh = items.filter(({ id }) => !this.#untold.has(id)).length;
+      if (fresh > 0) this.#logger.warn({ items: fresh }, 'news of the journal are told again');
       for (let start = 0; start < items.length; start += atOnce) {
         await Promise.all(
           items.slice(start, start + atOnce).map(async ({ subject, id, news }) => {
-            await tell(subject, id.slice(subject.length + 1), news);
+            try {
+              await tell(subject, id.slice(subject.length + 1), news);
+            } catch (error) {
+              // The queue is full: all of them wait.
+              if (isGatewayError(error) && error.code === 'overloaded') throw error;
+              // It stays in its file, and the others are told all the same: an item that nobody can tell must not hold them up.
+              if (!this.#untold.has(id)) this.#logger.error({ error, id, file: segment.file }, 'an item of the journal cannot be told and stays there');
+              this.#untold.add(id);
+              return;
+            }
             segment.parked.delete(id);
             this.#done(segment, id);
           }),

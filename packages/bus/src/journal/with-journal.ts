@@ -1,7 +1,10 @@
 /** A bus whose durable news outlive the process that tells them. */
-import { isGatewayError } from '@model-gateway/errors';
+import { type DurableSubject, durableSubjects } from '@model-gateway/contracts';
+import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import type { Bus } from '../bus.ts';
 import { Journal, type JournalOptions } from './journal.ts';
+
+const isDurable = (subject: string): subject is DurableSubject => (durableSubjects as readonly string[]).includes(subject);
 
 /**
  * As `bus`, but that durable news are on the disk when they are not in safe hands within 80 ms. Telling resolves as before; what the bus has no room
@@ -10,7 +13,11 @@ import { Journal, type JournalOptions } from './journal.ts';
 export function withJournal(bus: Bus, options: JournalOptions): Bus {
   const journal = new Journal(options);
   const isFull = (error: unknown): boolean => isGatewayError(error) && error.code === 'overloaded';
-  journal.start((subject, id, news) => bus.tellDurably(subject as never, id, news as never));
+  journal.start(async (subject, id, news) => {
+    // A later version may have left it: the queue of a subject that nobody here hears would never be empty.
+    if (!isDurable(subject)) throw new GatewayError('internal', { cause: new Error(`${subject} is no subject of durable news`) });
+    await bus.tellDurably(subject, id, news as never);
+  });
   return {
     ask: bus.ask.bind(bus),
     open: bus.open.bind(bus),

@@ -13,10 +13,11 @@ interface Waiting {
   news: never;
   bytes: number;
   committed: () => void;
+  deliveries: number;
 }
 
 interface Listener {
-  handle: (batch: { id: string; news: never }[]) => Promise<void>;
+  handle: (batch: { id: string; news: never; deliveries: number }[]) => Promise<void>;
   maxBatch: number;
   maxWaitMs: number;
   busy: boolean;
@@ -54,7 +55,7 @@ export class MemoryNews {
     this.items++;
     this.bytes += bytes;
     return new Promise((committed) => {
-      this.queue.push({ id, news: news as never, bytes, committed });
+      this.queue.push({ id, news: news as never, bytes, committed, deliveries: 0 });
       this.wakeListeners();
     });
   }
@@ -107,6 +108,7 @@ export class MemoryNews {
     const batch = this.queue.slice(0, listener.maxBatch);
     this.queue = this.queue.slice(batch.length);
     listener.busy = true;
+    for (const item of batch) item.deliveries++;
     try {
       await listener.handle(batch);
       listener.refusals = 0;

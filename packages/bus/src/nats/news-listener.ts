@@ -117,12 +117,7 @@ export class NewsListener {
 
   private hear(message: JsMsg): void {
     if (this.stopped || this.held.has(message.seq)) return;
-    const items = readItems(message.data);
-    if (!items) {
-      this.logger.error({ sequence: message.seq, bytes: message.data.length }, 'unreadable durable news were dropped');
-      message.term();
-      return;
-    }
+    const items = readItems(message);
     this.held.add(message.seq);
     const source = { message, left: items.length };
     for (const item of items) this.queue.push({ item, source });
@@ -190,12 +185,31 @@ export class NewsListener {
   }
 }
 
-/** null when the message is not a batch of ours. */
-function readItems(data: Uint8Array): NewsItem<NewsSubject>[] | null {
+/** No batch of ours is half as long. */
+const mostItems = 1_000;
+/** Of a message that is no batch this much is handed on. */
+const longestUnreadable = 16_384;
+
+/**
+ * The items of a message. What is no batch, and what in a batch is no pair, is an item too: its news is the text or the value as it came, and the
+ * handler, which reads each item through a schema, keeps it aside with everything else that it cannot use.
+ */
+function readItems({ data, seq, info }: JsMsg): NewsItem<NewsSubject>[] {
+  const deliveries = info.deliveryCount;
+  const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString();
+  const pairs = parse(text);
+  if (!Array.isArray(pairs) || pairs.length === 0 || pairs.length > mostItems)
+    return [{ id: `message-${seq}`, news: text.slice(0, longestUnreadable) as never, deliveries }];
+  return pairs.map((pair: unknown, index) =>
+    Array.isArray(pair) && typeof pair[0] === 'string'
+      ? { id: pair[0], news: pair[1] as never, deliveries }
+      : { id: `message-${seq}-${index}`, news: pair as never, deliveries },
+  );
+}
+
+function parse(text: string): unknown {
   try {
-    const pairs: unknown = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString());
-    if (!Array.isArray(pairs) || pairs.length === 0) return null;
-    return pairs.map((pair: [string, never]) => ({ id: pair[0], news: pair[1] }));
+    return JSON.parse(text);
   } catch {
     return null;
   }

@@ -63,7 +63,8 @@ export function createPostgresDialect(url: string, logger: PostgresLogger): Stor
         [/^E[A-Z]+$/, 'service_unavailable'],
         [/^23505$/, 'conflict'],
         [/^2350[013]$/, 'in_use'],
-        [/^2[23]/, 'validation_failed'],
+        // 54: a value is too large for an index, or nested too deep.
+        [/^(?:2[23]|54)/, 'validation_failed'],
       ],
       { isLost: (error) => lostConnection.test(error.message) },
     ),

@@ -14,6 +14,7 @@ import { countedRows } from './0009-counted-rows.ts';
 import { rewritingTables } from './0010-row-pipeline.ts';
 import { requestBodiesTable } from './0011-request-bodies.ts';
 import { latencyColumns } from './0012-latencies.ts';
+import { deadLetterTable } from './0013-dead-letters.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -29,6 +30,7 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0010-row-pipeline': rewritingTables,
   '0011-request-bodies': requestBodiesTable,
   '0012-latencies': (_types, dialect) => latencyColumns(dialect),
+  '0013-dead-letters': deadLetterTable,
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

@@ -1,0 +1,89 @@
+/**
+ * What a row of a request must be to be stored. Whoever may publish on the bus may publish anything, and versions differ: each item is read through
+ * this before anything else looks at it. Fields that are absent get their empty value, so that an older sender is understood; fields that are not
+ * known are left out.
+ */
+import { z } from 'zod';
+import type { RequestRow } from './row.ts';
+
+/** What upstreams count may be anything; a sum must stay within what a whole number holds. */
+const largest = 1e15;
+
+/** A whole number from 0. A count that is no such number came from an upstream, and is no reason to lose the row. */
+const toCount = (value: number): number => (Number.isNaN(value) ? 0 : Math.min(largest, Math.max(0, Math.round(value))));
+
+const number = (context: z.RefinementCtx): never => {
+  context.addIssue({ code: 'custom', message: 'is not a number' });
+  return z.NEVER;
+};
+/** JSON has no word for what is not finite but null. */
+const count = z
+  .unknown()
+  .transform((value, context) => (value === null || value === undefined ? 0 : typeof value === 'number' ? toCount(value) : number(context)));
+const maybeCount = z
+  .unknown()
+  .transform((value, context) =>
+    value === null || value === undefined || Number.isNaN(value) ? null : typeof value === 'number' ? toCount(value) : number(context),
+  );
+
+const text = z.string();
+const maybeText = text.nullable().default(null);
+/** Names of protocols and the like: those of a later version are kept as they are. */
+const word = z.string().max(64).nullable().default(null);
+
+const attempt = z.object({
+  upstream: text,
+  key_index: z.int(),
+  status: z.int().nullable().default(null),
+  error_code: maybeText,
+  duration_ms: count,
+});
+const loss = z.object({ field: text, action: z.string().max(64), detail: text });
+
+/** Milliseconds since the epoch that a date can hold; how far ahead they may lie is for the reader, who has a clock. */
+export const toldInstant = z.int().min(0).max(8_640_000_000_000_000);
+/** Minted ids are much shorter. */
+export const toldId = z.string().min(1).max(200);
+
+const columns = {
+  id: toldId,
+  client_request_id: maybeText,
+  started_at: toldInstant,
+  authority: z.union([z.literal(1), z.literal(2)]),
+  access_key: maybeText,
+  key_group: maybeText,
+  model: maybeText,
+  requested_model: maybeText,
+  upstream: maybeText,
+  upstream_model_id: maybeText,
+  client_protocol: word,
+  upstream_protocol: word,
+  stream: z.boolean().default(false),
+  status: z.int().min(0).max(999),
+  error_code: maybeText,
+  attempts: z.array(attempt).default([]),
+  input_tokens: count,
+  output_tokens: count,
+  cache_read_tokens: count,
+  cache_write_tokens: count,
+  cache_write_1h_tokens: count,
+  reasoning_tokens: count,
+  usage_source: word,
+  cost_micros: maybeCount,
+  currency: z.string().max(64).nullable().default(null),
+  queue_ms: maybeCount,
+  ttfb_ms: maybeCount,
+  first_content_ms: maybeCount,
+  duration_ms: count,
+  request_bytes: count,
+  response_bytes: count,
+  client_ip: maybeText,
+  user_agent: maybeText,
+  session_id: maybeText,
+  losses: z.array(loss).default([]),
+  pipeline: z.array(text).default([]),
+  routes: z.array(text).default([]),
+} satisfies Record<keyof RequestRow, z.ZodType>;
+
+/** Words of a later version pass: the type says what this version knows. */
+export const toldRow = z.object(columns) as unknown as z.ZodType<RequestRow>;

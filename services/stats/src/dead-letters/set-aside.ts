@@ -1,0 +1,77 @@
+/** Keeps messages that cannot be stored as what they claim to be: bounded, without credentials, counted, and never in the way of the others. */
+import { createHash } from 'node:crypto';
+import type { DeadLetter, DurableSubject } from '@model-gateway/contracts';
+import { isGatewayError } from '@model-gateway/errors';
+import type { Storage } from '@model-gateway/storage';
+import type { Logger, Metrics } from '@model-gateway/telemetry';
+
+export interface BadItem {
+  id: unknown;
+  news: unknown;
+  /** One short sentence, without what the item holds. */
+  reason: string;
+}
+
+/** Resolves when they are kept; rejects only when the database is away. */
+export type SetAside = (subject: DurableSubject, items: readonly BadItem[]) => Promise<void>;
+
+export interface SetAsideDeps {
+  storage: Pick<Storage, 'deadLetters'>;
+  logger: Logger;
+  metrics?: Metrics | undefined;
+  /** Takes credentials out of a text. */
+  clean(text: string): string;
+  now: () => number;
+}
+
+/** Characters of a message that are looked at, and that are kept: most rows fit as a whole. */
+const longestRead = 16_384;
+const longestKept = 8_000;
+
+export function createSetAside({ storage: { deadLetters }, logger, metrics, clean, now }: SetAsideDeps): SetAside {
+  const counter = metrics?.counter('gateway_dead_letters', 'Messages of the bus that could not be stored and were set aside, by subject.');
+  const lost = metrics?.counter('gateway_dead_letters_lost', 'Messages that could not even be set aside: they stand in no table.');
+  return async (subject, items) => {
+    if (items.length === 0) return;
+    const at = now();
+    const letters = items.map(({ id, news, reason }): DeadLetter => {
+      const text = textOf(news);
+      return {
+        id: createHash('sha256').update(`${subject}\n${reason}\n${text}`).digest('base64url').slice(0, 22),
+        subject,
+        item_id: typeof id === 'string' ? id : '',
+        reason,
+        // A cut in the middle of a credential would hide what it is: it is looked for in more than is kept.
+        excerpt: clean(text.slice(0, longestRead)).slice(0, longestKept),
+        bytes: Buffer.byteLength(text),
+        first_at: at,
+        last_at: at,
+        times: 1,
+      };
+    });
+    try {
+      await deadLetters.add(letters);
+    } catch (error) {
+      if (isGatewayError(error) && error.code === 'service_unavailable') throw error;
+      lost?.add(items.length);
+      logger.error({ error, subject, items: items.length }, 'messages that cannot be stored could not be set aside and are lost');
+      return;
+    }
+    counter?.add(items.length, { subject });
+    const reasons = [...new Set(items.map(({ reason }) => reason))].slice(0, 5);
+    logger.error(
+      { subject, items: items.length, ids: letters.slice(0, 5).map(({ item_id }) => item_id.slice(0, 100)), reasons },
+      'messages cannot be stored and were set aside',
+    );
+  };
+}
+
+/** As JSON, where it is: nested too deep it is not. */
+function textOf(news: unknown): string {
+  if (typeof news === 'string') return news;
+  try {
+    return JSON.stringify(news) ?? '';
+  } catch (error) {
+    return `(no JSON: ${String(error).slice(0, 200)})`;
+  }
+}

@@ -1,0 +1,73 @@
+/** Keeps rows of requests: durable news in, priced and committed rows out. */
+import type { Bus, Disposable } from '@model-gateway/bus';
+import { type RequestRow, toldRow } from '@model-gateway/contracts';
+import type { PriceOf } from '@model-gateway/pricing';
+import type { Storage } from '@model-gateway/storage';
+import type { Logger } from '@model-gateway/telemetry';
+import { commitAll, judge, toBadItem } from '../dead-letters/commit-all.ts';
+import { momentFault, readItems } from '../dead-letters/read-item.ts';
+import type { SetAside } from '../dead-letters/set-aside.ts';
+import { priceRow } from './price-row.ts';
+
+export interface RowKeeper extends Disposable {
+  /** The last batch could not be committed. */
+  readonly failing: boolean;
+}
+
+export interface RowKeeperDeps {
+  bus: Bus;
+  storage: Storage;
+  logger: Logger;
+  priceOf: PriceOf;
+  setAside: SetAside;
+  /** Hears what was committed. */
+  tell(rows: readonly RequestRow[]): void;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+/**
+ * A batch waits this long for company; its rows are then in the log. What is committed in 40 ms needs no line in the journal; over a network fewer and
+ * larger transactions are better, and rows of many keys add up to less in a large one.
+ */
+const batching = { sqlite: { maxBatch: 500, maxWaitMs: 30 }, postgresql: { maxBatch: 2_000, maxWaitMs: 100 } } as const;
+
+export function keepRows({ bus, storage, logger, priceOf, setAside, tell, now }: RowKeeperDeps): RowKeeper {
+  let failing = false;
+  const price = (row: RequestRow): RequestRow => {
+    try {
+      return priceRow(row, priceOf);
+    } catch (error) {
+      // It is in the log without a price rather than not at all.
+      logger.error({ error, request_id: row.id }, 'a row could not be priced');
+      return row;
+    }
+  };
+  const listening = bus.listenDurably(
+    'stats.request',
+    async (batch) => {
+      try {
+        const { good, bad } = readItems(batch, toldRow, (row) => momentFault('started_at', row.started_at, now()));
+        const items = good.map(({ value, ...rest }) => ({ ...rest, row: price(value) }));
+        const refused = await commitAll(items, (some) => storage.requests.insertRows(some.map(({ row }) => row)));
+        const { givenUp, again } = judge(refused);
+        await setAside('stats.request', [...bad, ...givenUp.map(toBadItem)]);
+        if (again !== undefined) throw again;
+        const without = new Set(refused.map(({ item }) => item));
+        tell(items.flatMap((item) => (without.has(item) ? [] : [item.row])));
+        failing = false;
+      } catch (error) {
+        if (!failing) logger.error({ error, rows: batch.length }, 'rows of requests cannot be stored, they are delivered again');
+        failing = true;
+        throw error;
+      }
+    },
+    batching[storage.mode],
+  );
+  return {
+    get failing() {
+      return failing;
+    },
+    dispose: () => listening.dispose(),
+  };
+}
