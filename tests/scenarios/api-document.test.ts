@@ -6,8 +6,8 @@ import { scriptedModels } from '../support/callers.ts';
 import { startGateway, type TestGateway, until } from '../support/gateway.ts';
 
 const password = 'a password for the document';
-/** Needs an OpenID provider; held against the document where one is run (services/console/test/oidc.test.ts). */
-const elsewhere = ['exchange_oidc_code', 'start_oidc', 'finish_oidc'];
+/** Needs an OpenID provider, or a message that nobody can read; held against the document where there is one (`oidc.test.ts`, `dead-letters.test.ts` of services/console/test). */
+const elsewhere = ['exchange_oidc_code', 'start_oidc', 'finish_oidc', 'delete_dead_letter'];
 
 let upstream: FakeUpstream;
 let gateway: TestGateway;
@@ -111,6 +111,8 @@ test('configuration', async () => {
   await call('POST', `history/${revision}/rollback?dry_run=true`);
   await call('POST', `history/${revision}/rollback`);
   await call('GET', 'audit-logs?limit=100');
+  await call('GET', 'dead-letters?limit=5');
+  await call('DELETE', 'dead-letters/none', undefined, { wanted: 404 });
 });
 
 test('people', async () => {

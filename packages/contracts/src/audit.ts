@@ -23,7 +23,7 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** What it was done to (spec: audit record; the last two are ours). */
+/** What it was done to (spec: audit record; the last three are ours). */
 export const auditEntityTypes = [
   'access_key',
   'upstream',
@@ -43,6 +43,7 @@ export const auditEntityTypes = [
   'mcp_context',
   'key_group',
   'config',
+  'dead_letter',
 ] as const;
 export type AuditEntityType = (typeof auditEntityTypes)[number];
 

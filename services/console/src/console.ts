@@ -15,6 +15,7 @@ import { auditRoutes } from './api/audit-routes.ts';
 import { batchRoutes } from './api/batch-routes.ts';
 import { bodyRoutes } from './api/body-routes.ts';
 import { budgetRoutes } from './api/budget-routes.ts';
+import { deadLetterRoutes } from './api/dead-letter-routes.ts';
 import { historyRoutes } from './api/history-routes.ts';
 import { limitRoutes } from './api/limit-routes.ts';
 import { logRoutes } from './api/log-routes.ts';
@@ -190,6 +191,7 @@ function createRoutes(room: Room, now: () => number): Route[] {
     ...budgetRoutes(room, now),
     ...transferRoutes(resources, room),
     ...batchRoutes(resources, room),
+    ...deadLetterRoutes(room),
     ...historyRoutes(room),
     ...auditRoutes(room, now),
   ];

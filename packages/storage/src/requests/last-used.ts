@@ -6,8 +6,11 @@ import type { Database } from '../schema.ts';
 /** Key name → ms since the epoch; keys without a request (or whose requests were forgotten) are absent. */
 export type LastUsed = (accessKeys: readonly string[]) => Promise<Map<string, number>>;
 
+/** A clock may be a little ahead; what lies further was told by one that is wrong. */
+const aheadMs = 86_400_000;
+
 export const createLastUsed =
-  (db: Kysely<Database>, dialect: StorageDialect): LastUsed =>
+  (db: Kysely<Database>, dialect: StorageDialect, now: () => number): LastUsed =>
   async (accessKeys) => {
     try {
       const found = await Promise.all(
@@ -16,6 +19,7 @@ export const createLastUsed =
             .selectFrom('request_stats')
             .select(sql<number>`started_at`.as('at'))
             .where('access_key', '=', name)
+            .where('started_at', '<=', now() + aheadMs)
             .orderBy('started_at', 'desc')
             .limit(1)
             .executeTakeFirst(),

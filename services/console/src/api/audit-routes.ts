@@ -5,6 +5,7 @@ import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { auditRecord } from './answers/account.ts';
 import { cursorPageOf } from './answers/common.ts';
+import { isoTime } from './answers/iso-time.ts';
 import { cursorPage, instant, refuseWideSearch, sizeOf, toRange } from './instant.ts';
 import { maybeText } from './list-query.ts';
 import { base, type Route } from './route.ts';
@@ -59,7 +60,7 @@ export const auditRoutes = ({ storage }: Room, now: () => number): Route[] => [
         ...(q !== undefined && { search: q }),
       };
       const { items, nextCursor } = await storage.audit.listRows({ filters, limit: sizeOf({ limit, page_size }), ...(cursor !== undefined && { cursor }) });
-      response.json({ items: items.map((row) => ({ ...row, occurred_at: new Date(row.occurred_at).toISOString() })), next_cursor: nextCursor });
+      response.json({ items: items.map((row) => ({ ...row, occurred_at: isoTime(row.occurred_at) })), next_cursor: nextCursor });
     },
   },
 ];

@@ -9,6 +9,7 @@ import { Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { historyCommit, historyDiff, historyPage, rollbackAnswer } from './answers/configuration.ts';
+import { isoTime } from './answers/iso-time.ts';
 import { dryRunQuery, isDryRun } from './dry-run.ts';
 import { cursorPage, sizeOf } from './instant.ts';
 import { base, parameter, type Route } from './route.ts';
@@ -18,7 +19,7 @@ const revisionNumber = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGE
 /** The other revision; the one before when it is left out. */
 const diffQuery = z.object({ against: z.union([z.literal('current'), revisionNumber]).optional() });
 
-const shown = (one: Commit) => ({ ...one, occurred_at: new Date(one.occurred_at).toISOString() });
+const shown = (one: Commit) => ({ ...one, occurred_at: isoTime(one.occurred_at) });
 const tag = 'history';
 
 function revisionOf(request: Request): number {

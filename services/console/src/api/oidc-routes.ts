@@ -13,6 +13,7 @@ import { type Claims, identityOf, type OidcConfig, OidcRefusal } from '../sign-i
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { readInput } from '../validation/read-input.ts';
 import { signedIn } from './answers/account.ts';
+import { isoTime } from './answers/iso-time.ts';
 import { base, type Route } from './route.ts';
 
 const tag = 'session';
@@ -108,7 +109,7 @@ export function oidcRoutes(signIn: SignIn, { oidc, settings, logger }: Deps): Ro
     await store.users.touch(user.id, { lastLoginAt: now() });
     await audit({ ...auditOf(request, user.username), action: 'login.success', entity_type: 'console_user', entity_id: user.username });
     const { token, session } = opened;
-    response.json({ token, expires_at: new Date(session.expiresAt).toISOString(), user: { username: user.username, role: user.role } });
+    response.json({ token, expires_at: isoTime(session.expiresAt), user: { username: user.username, role: user.role } });
   };
 
   return [

@@ -66,6 +66,9 @@ const relative: Record<string, Methods> = {
   // What callers wrote and were answered.
   'logs/bodies': { get: admin },
   'logs/{id}/bodies': { get: admin },
+  // Parts of messages that nobody could read.
+  'dead-letters': { get: admin },
+  'dead-letters/{id}': { delete: admin },
   'model-monitor': { get: everyone },
   'rate-limit-status': { get: everyone },
   'stats/summary': { get: everyone },

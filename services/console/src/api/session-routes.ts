@@ -8,6 +8,7 @@ import { type Actor, actorOf } from '../sign-in/actor.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { readInput } from '../validation/read-input.ts';
 import { sessionList } from './answers/account.ts';
+import { isoTime } from './answers/iso-time.ts';
 import { base, parameter, type Route } from './route.ts';
 
 const tag = 'session';
@@ -17,14 +18,13 @@ const ofUser = z.strictObject({ username: z.string().min(1).max(128).optional() 
 const listed = 500;
 
 export function sessionRoutes({ store, sessions, audit, now }: SignIn): Route[] {
-  const time = (ms: number) => new Date(ms).toISOString();
   const show = (session: ConsoleSession, username: string, own: ConsoleSession | null) => ({
     id: session.id,
     username,
-    created_at: time(session.createdAt),
-    last_seen_at: time(session.lastSeenAt),
-    expires_at: time(session.expiresAt),
-    ends_at: time(session.endsAt),
+    created_at: isoTime(session.createdAt),
+    last_seen_at: isoTime(session.lastSeenAt),
+    expires_at: isoTime(session.expiresAt),
+    ends_at: isoTime(session.endsAt),
     ip_address: session.ipAddress,
     user_agent: session.userAgent,
     current: session.id === own?.id,

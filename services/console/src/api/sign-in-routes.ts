@@ -7,6 +7,7 @@ import type { SignIn } from '../sign-in/sign-in.ts';
 import { loginBody, ownPasswordBody } from '../sign-in/user-fields.ts';
 import { readInput } from '../validation/read-input.ts';
 import { ownAccount, signedIn, signInOptions } from './answers/account.ts';
+import { isoTime } from './answers/iso-time.ts';
 import { base, type Route } from './route.ts';
 
 const tag = 'session';
@@ -42,7 +43,7 @@ export function signInRoutes(signIn: SignIn, { label }: { label: string | null }
     const { user, upgrade, session, token } = opened;
     await store.users.touch(user.id, { lastLoginAt: signIn.now(), ...(upgrade && { upgrade }) });
     await audit({ ...record, action: 'login.success' });
-    response.json({ token, expires_at: new Date(session.expiresAt).toISOString(), user: { username: user.username, role: user.role } });
+    response.json({ token, expires_at: isoTime(session.expiresAt), user: { username: user.username, role: user.role } });
   };
 
   const logout = async (request: Request, response: Response) => {
@@ -76,7 +77,7 @@ export function signInRoutes(signIn: SignIn, { label }: { label: string | null }
   const me = (_request: Request, response: Response) => {
     const { session, ...actor } = actorOf(response);
     const own = session && {
-      session: { id: session.id, expires_at: new Date(session.expiresAt).toISOString(), ends_at: new Date(session.endsAt).toISOString() },
+      session: { id: session.id, expires_at: isoTime(session.expiresAt), ends_at: isoTime(session.endsAt) },
     };
     response.json({ ...actor, ...own });
   };

@@ -7,6 +7,7 @@ import type { Room } from '../room.ts';
 import { csvHeaders } from '../statistics/csv.ts';
 import { figuresTable, sessionFigures, timedFiguresOf } from '../statistics/figures.ts';
 import { readInput } from '../validation/read-input.ts';
+import { isoTime } from './answers/iso-time.ts';
 import { statsSeries, statsSessions, statsSummary, statsTop } from './answers/statistics.ts';
 import { dayMs, instant, toRange } from './instant.ts';
 import { base, type Route } from './route.ts';
@@ -112,7 +113,7 @@ const told = ({ from, to, grain }: Pick<StatsQuery, 'from' | 'to' | 'grain'>) =>
 const shown = (text: string): string | null => (text === '' ? null : text);
 const sendTable = (response: Response, name: string, lines: Iterable<string>): void => void response.set(csvHeaders(name)).send([...lines].join(''));
 
-export function statsRoutes({ storage: { requests } }: Room, now: () => number): Route[] {
+export function statsRoutes({ storage: { requests, deadLetters } }: Room, now: () => number): Route[] {
   const route = (name: string, summary: string, { query, answer }: { query: z.ZodObject; answer: z.ZodType }, handle: Route['handle']): Route => ({
     method: 'get',
     path: `${base}/stats/${name}`,
@@ -144,10 +145,10 @@ export function statsRoutes({ storage: { requests } }: Room, now: () => number):
           return sendTable(
             response,
             'summary',
-            figuresTable(['from', 'to'], [summary], (one) => [new Date(one.from).toISOString(), new Date(one.to).toISOString()]),
+            figuresTable(['from', 'to'], [summary], (one) => [isoTime(one.from), isoTime(one.to)]),
           );
         const previous = query.compare === 'true' ? await read({ ...range, from: range.from - (range.to - range.from), to: range.from }) : undefined;
-        response.json({ ...summary, ...(previous && { previous }) });
+        response.json({ ...summary, dead_letters: await deadLetters.count(), ...(previous && { previous }) });
       },
     ),
     route('series', 'The same over time, and by one dimension', { query: seriesQuery, answer: statsSeries }, async (request, response) => {
@@ -164,7 +165,7 @@ export function statsRoutes({ storage: { requests } }: Room, now: () => number):
         return sendTable(
           response,
           'series',
-          figuresTable(['start', ...(query.by ? [query.by] : [])], items, (one) => [new Date(one.start).toISOString(), ...(by ? [one.value ?? null] : [])]),
+          figuresTable(['start', ...(query.by ? [query.by] : [])], items, (one) => [isoTime(one.start), ...(by ? [one.value ?? null] : [])]),
         );
       response.json({ ...told(range), by: query.by ?? null, items });
     }),
@@ -222,8 +223,8 @@ export function statsRoutes({ storage: { requests } }: Room, now: () => number):
           figuresTable(['session_id', 'access_key', 'first_at', 'last_at'], items, (one) => [
             one.session_id,
             one.access_key,
-            new Date(one.first_at).toISOString(),
-            new Date(one.last_at).toISOString(),
+            isoTime(one.first_at),
+            isoTime(one.last_at),
           ]),
         );
       response.json({ from, to, items });

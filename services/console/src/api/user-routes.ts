@@ -12,6 +12,7 @@ import { resetBody, userChange, userSchema } from '../sign-in/user-fields.ts';
 import { readInput } from '../validation/read-input.ts';
 import { shownUser } from './answers/account.ts';
 import { pageOf } from './answers/common.ts';
+import { isoTime } from './answers/iso-time.ts';
 import { listQuery, toListQuery } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
@@ -186,9 +187,9 @@ const show = (user: ConsoleUser): Record<string, unknown> => ({
   has_password: user.passwordHash !== null,
   identity: user.identity?.issuer ?? null,
   etag: String(user.etag),
-  created_at: new Date(user.createdAt).toISOString(),
-  updated_at: new Date(user.updatedAt).toISOString(),
-  last_login_at: user.lastLoginAt === null ? null : new Date(user.lastLoginAt).toISOString(),
+  created_at: isoTime(user.createdAt),
+  updated_at: isoTime(user.updatedAt),
+  last_login_at: user.lastLoginAt === null ? null : isoTime(user.lastLoginAt),
 });
 
 async function keepAnAdmin(writer: UserWriter, user: ConsoleUser): Promise<void> {

@@ -3,6 +3,7 @@ import { accessKeySchema, internalPrefix, sealedAs } from '@model-gateway/contra
 import { hashAccessKey, isAccessKeyFormat, maskKey, mintAccessKey } from '@model-gateway/secrets';
 import type { AccessKeyDocument, CatalogReader } from '@model-gateway/storage';
 import { z } from 'zod';
+import { isoTime } from '../api/answers/iso-time.ts';
 import { type Detail, invalidField, Problem } from '../problem.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { sealForExport } from './export-seal.ts';
@@ -36,7 +37,7 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
     const used = await storage.lastUsed(bodies.map(({ name }) => String(name)));
     return bodies.map((body) => {
       const at = used.get(String(body['name']));
-      return at === undefined ? body : { ...body, last_used_at: new Date(at).toISOString() };
+      return at === undefined ? body : { ...body, last_used_at: isoTime(at) };
     });
   },
   secrets: ({ hash }) => ({ key: hash }),

@@ -5,6 +5,7 @@ import type { AuditEntityType } from '@model-gateway/contracts';
 import type { CatalogReader, CatalogWriter, ListQuery, StoredResource } from '@model-gateway/storage';
 import { z } from 'zod';
 import { stored as storedFields } from '../api/answers/common.ts';
+import { isoTime } from '../api/answers/iso-time.ts';
 import { invalid, invalidField, Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { joinPath, readInput } from '../validation/read-input.ts';
@@ -61,8 +62,8 @@ export function createOperations<D extends { name: string }, I extends { name: s
       id: stored.id,
       ...show(stored.document),
       etag: String(stored.etag),
-      created_at: new Date(stored.createdAt).toISOString(),
-      updated_at: new Date(stored.updatedAt).toISOString(),
+      created_at: isoTime(stored.createdAt),
+      updated_at: isoTime(stored.updatedAt),
     },
   });
   const findOrThrow = async (reader: CatalogReader, name: string) => {

@@ -1,5 +1,6 @@
 /** Rows of requests as a table. */
 import type { RequestRow } from '@model-gateway/contracts';
+import { isoTime } from '../api/answers/iso-time.ts';
 import { csvLine, decimalOf } from './csv.ts';
 
 const columns = [
@@ -38,7 +39,7 @@ export const rowTableHead = csvLine(['started_at', ...columns, 'cost', 'attempts
 
 export const rowTableLine = (row: RequestRow): string =>
   csvLine([
-    new Date(row.started_at).toISOString(),
+    isoTime(row.started_at),
     ...columns.map((name) => row[name] ?? null),
     row.cost_micros === null ? null : Number(decimalOf(row.cost_micros)),
     row.attempts.length,

@@ -32,7 +32,12 @@ const told = { ...range, granularity: z.enum(['minute', 'hour', 'day']) };
 const summaryOf = { ...told, ...timedFigures };
 const session = { session_id: text, access_key: text, first_at: epochMs, last_at: epochMs, ...figures };
 
-export const statsSummary = z.strictObject({ ...summaryOf, previous: z.strictObject(summaryOf).optional() });
+export const statsSummary = z.strictObject({
+  ...summaryOf,
+  /** Messages of the bus that were set aside since they could not be stored, of any time: above 0 an admin should look. */
+  dead_letters: count,
+  previous: z.strictObject(summaryOf).optional(),
+});
 export const statsSeries = z.strictObject({
   ...told,
   by: maybeText,

@@ -30,7 +30,8 @@ export interface Figures {
   first_content_ms: Latencies;
 }
 
-export type Summary = Figures & { from: number; to: number; previous?: Figures };
+/** `dead_letters`: messages of the bus that were set aside, of any time; absent from a console of an earlier version. */
+export type Summary = Figures & { from: number; to: number; dead_letters?: number; previous?: Figures };
 export interface SeriesAnswer {
   from: number;
   to: number;

@@ -1,6 +1,6 @@
 /** The first page: what passes through the gateway, how fast, at what price, and what wants attention. */
-import { Anchor, Card, Group, Loader, SimpleGrid, Table, Text } from '@mantine/core';
-import { IconActivity } from '@tabler/icons-react';
+import { Alert, Anchor, Card, Group, Loader, SimpleGrid, Table, Text } from '@mantine/core';
+import { IconActivity, IconAlertTriangle } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -26,6 +26,11 @@ export function OverviewPage() {
   return (
     <Page title={t('title')} hint={t('hint')} actions={<RangeSelect value={range} onChange={setRange} />}>
       {summary.isError && <FaultNotice error={summary.error} onRetry={() => summary.refetch()} />}
+      {(summary.data?.dead_letters ?? 0) > 0 && (
+        <Alert color="orange" role="status" icon={<IconAlertTriangle />} title={t('attention')}>
+          {t('deadLetters', { count: summary.data?.dead_letters ?? 0 })}
+        </Alert>
+      )}
       {summary.isPending && <Loader mx="auto" aria-label={t('title')} />}
       {nothing && (
         <Card withBorder>
