@@ -55,6 +55,12 @@ export interface ChatRules {
   freeTextTools: boolean;
   /** Takes the role `developer`; elsewhere it is called `system`. */
   developerRole: boolean;
+  /** Refuses calls of earlier messages without the reasoning that led to them: while thinking is asked for, or unless it is turned off. */
+  demandsReasoning: 'never' | 'asked' | 'unless-off';
+  /** Forbids the fields in which other vendors give reasoning, on earlier messages too. */
+  forbidsReasoning: boolean;
+  /** The fields of an assistant's message that are taken, where any other is refused; null: unknown ones are passed over. */
+  assistantFields: readonly string[] | null;
   /** The top-level fields that are taken, where any other is refused; null: unknown ones are passed over. */
   onlyFields: readonly string[] | null;
 }
@@ -188,6 +194,9 @@ export const unknownFamily: ModelFamily = Object.freeze({
     seedField: 'seed',
     freeTextTools: false,
     developerRole: false,
+    demandsReasoning: 'never',
+    forbidsReasoning: false,
+    assistantFields: null,
     onlyFields: null,
   }),
   converse: Object.freeze({

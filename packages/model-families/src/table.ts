@@ -52,7 +52,7 @@ const older: FamilyRow = { systemTurns: false, converse: { cacheLifetimes: false
 const words = ['low', 'medium', 'high'] as const;
 
 /** The first-party endpoint. */
-const openai: Partial<ChatRules> = { firstParty: true, developerRole: true };
+const openai: Partial<ChatRules> = { firstParty: true, developerRole: true, forbidsReasoning: true };
 const chatting: Partial<ChatRules> = { ...openai, mostStops: 4 };
 const reasoner: Partial<ChatRules> = { ...openai, limitField: 'max_completion_tokens', mostStops: 0 };
 const newest: Partial<ChatRules> = { ...reasoner, freeTextTools: true };
@@ -65,7 +65,12 @@ const mistralFields = [
   ...['model', 'messages', 'max_tokens', 'temperature', 'top_p', 'stop', 'random_seed', 'stream', 'n', 'presence_penalty', 'frequency_penalty'],
   ...['response_format', 'tools', 'tool_choice', 'parallel_tool_calls', 'prediction', 'prompt_mode', 'reasoning_effort', 'safe_prompt', 'metadata'],
 ] as const;
-const mistralChat: Partial<ChatRules> = { reasoning: 'none', streamOptions: false, seedField: 'random_seed', onlyFields: mistralFields };
+/** The same of an assistant's message. */
+const assistantFields = ['role', 'content', 'tool_calls', 'prefix'] as const;
+const mistralChat: Partial<ChatRules> = {
+  ...{ reasoning: 'none', streamOptions: false, seedField: 'random_seed' },
+  ...{ onlyFields: mistralFields, forbidsReasoning: true, assistantFields },
+};
 const mistralConverse: Partial<ConverseRules> = { toolChoices: ['auto', 'any'], topK: 'top_k' };
 /** What all models of this vendor have alike. */
 const mistralBase: FamilyRow = {
@@ -236,6 +241,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     defaultOutput: 65_536,
     thinking: { style: 'effort', least: 0, most: 32_768, efforts: ['minimal', ...words], optional: true },
     ...gemini3,
+    chat: { forbidsReasoning: true },
   }),
   'gemini-1*': gemini({ ...gemini2, output: 8192, defaultOutput: 8192, thinking: { style: 'none', efforts: [] } }),
   'gemini-2*': gemini({ ...gemini2, thinking: { style: 'budget', most: 24_576, efforts: [] } }),
@@ -289,13 +295,15 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     structuredOutput: 'emulate',
     replaysReasoning: 'with-calls',
     thinking: { style: 'adaptive', efforts: [] },
-    chat: { reasoning: 'thinking-type', jsonSchema: false },
+    chat: { reasoning: 'thinking-type', jsonSchema: false, demandsReasoning: 'asked' },
     prices: usd(0.28, 0.42, 0.028),
   }),
   'deepseek-chat*': deepseek({ output: 8192 }),
   // Always thinks, and takes no word about it.
-  'deepseek-reasoner*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none' } }),
-  'deepseek-r1*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none' }, prices: usd(0.55, 2.19, 0.14) }),
+  'deepseek-reasoner*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none', demandsReasoning: 'unless-off' } }),
+  'deepseek-r1*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none', demandsReasoning: 'unless-off' }, prices: usd(0.55, 2.19, 0.14) }),
+  // From here on thinking is on unless it is turned off.
+  'deepseek-v4*': deepseek({ chat: { demandsReasoning: 'unless-off' } }),
   'qwen*': qwen({
     ...{ context: 131_072, output: 32_768, thinksBeside: true, vision: false, pdf: false },
     thinking: { style: 'budget', least: 1, most: 81_920 },
@@ -328,9 +336,15 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     replaysReasoning: 'always',
     thinking: { style: 'adaptive' },
     sampling: { mostTemperature: 1 },
-    chat: { reasoning: 'thinking-type' },
+    chat: { reasoning: 'thinking-type', demandsReasoning: 'asked' },
     prices: usd(0.6, 2.5, 0.15),
   }),
+  ...Object.fromEntries(
+    ['kimi-thinking*', 'kimi-k2-thinking*', 'kimi-k2.5*', 'kimi-k2.6*', 'kimi-k2.7*', 'kimi-k3*'].map((pattern) => [
+      pattern,
+      kimi({ chat: { demandsReasoning: 'unless-off' } }),
+    ]),
+  ),
   'moonshot*': kimi({
     ...{ context: 131_072, output: 16_384, pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1 } },
     ...{ replaysReasoning: 'always', chat: { reasoning: 'thinking-type' } },

@@ -7,7 +7,7 @@ export * from './chat/fold.ts';
 export * from './chat/unwrap-output.ts';
 export { type BodyQuestions, questionsOf } from './kit/body-questions.ts';
 export { promptPrefix } from './kit/prompt-prefix.ts';
-export { refusesProofs } from './kit/proof-refusal.ts';
+export { type ProofRefusal, readProofRefusal } from './kit/proof-refusal.ts';
 export { repairCalls } from './kit/repair-calls.ts';
 export { bridgeTools, plainToolRules, type ToolBridge } from './kit/tool-bridge.ts';
 export * from './protocol.ts';

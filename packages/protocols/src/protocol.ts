@@ -5,6 +5,7 @@ import type { BodyAnatomy } from './body-anatomy.ts';
 import type { Conversation, MediaPart } from './chat/conversation.ts';
 import type { ChatEvent, UpstreamFault } from './chat/event.ts';
 import type { Message } from './chat/fold.ts';
+import type { ProofRefusal } from './kit/proof-refusal.ts';
 import type { ToolRules } from './kit/tool-bridge.ts';
 
 /** Everything the gateway knows about one wire protocol. Others receive a `Protocol`; nobody outside compares an id. */
@@ -318,10 +319,11 @@ export interface WriteRequestContext {
    */
   openSignature(sealed: string): string | null;
   /**
-   * Set on the one retry after the upstream refused the proofs of this history: `openSignature` then opens none, and what the wire demands in
-   * their place is sent (the word that skips the check, a filler, no thinking at all).
+   * Set on the one retry after the upstream refused the proofs of this history, or their lack. What it names is changed: `openSignature` opens none
+   * where proofs are not accepted, and what the wire demands in the place of a missing one is sent (the word that skips the check, a filler, no
+   * thinking at all).
    */
-  proofsRefused?: boolean;
+  proofsRefused?: ProofRefusal;
   mintId(prefix: string): string;
   /** The caller's headers, where its request passes to an upstream of the same protocol. */
   clientHeaders?: Readonly<Record<string, string>>;

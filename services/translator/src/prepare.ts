@@ -3,6 +3,7 @@ import { GatewayError } from '@model-gateway/errors';
 import type { Egress } from '@model-gateway/outbound';
 import {
   findProtocol,
+  type ProofRefusal,
   type Protocol,
   type ReplyEmulation,
   type ToolBridge,
@@ -39,16 +40,16 @@ export interface Prepared {
   /** A script sends the request, as it is now, on to this model; nothing is sent to this route. */
   elsewhere: string | undefined;
   proofs: Proofs;
-  /** Set on the retry without proofs. */
-  proofsRefused: boolean;
+  /** Set on the retry after a refusal of proofs. */
+  proofsRefused: ProofRefusal | undefined;
   sealSignature(signature: string): string;
 }
 
 /**
  * Throws GatewayError (or rejects with it) when the caller's request cannot be made sense of. A promise only when a step has to wait.
- * `proofsRefused`: the upstream did not take the proofs of this history, and is asked without them.
+ * `proofsRefused`: what the upstream did not take about the proofs of this history; it is asked without that.
  */
-export function prepare(call: Call, route: Route, room: Room, proofsRefused = false): Prepared | Promise<Prepared> {
+export function prepare(call: Call, route: Route, room: Room, proofsRefused?: ProofRefusal): Prepared | Promise<Prepared> {
   const protocol = findProtocol(route.protocol);
   const upstream = protocol?.upstream;
   if (!protocol || !upstream) throw new GatewayError('internal', { cause: new Error(`no upstream door for ${route.protocol}`) });
@@ -72,7 +73,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused = fa
       target,
       operation: job.operation,
       stream: job.stream,
-      openSignature: proofsRefused ? () => null : proofs.open,
+      openSignature: proofsRefused?.about === 'proofs' ? () => null : proofs.open,
       ...(proofsRefused && { proofsRefused }),
       mintId: room.mintId,
       contains,

@@ -38,9 +38,15 @@ function readEffort(value: unknown): Effort | undefined {
 
 const readSummary = (word: string | undefined): Reasoning['summary'] => (word === 'auto' || word === 'concise' || word === 'detailed' ? word : undefined);
 
+const isOff = (reasoning: Reasoning): boolean => reasoning.enabled === false || reasoning.effort === 'none';
+
+/** Whether a model of this family thinks about a request that asks so. */
+export const thinksAbout = (reasoning: Reasoning | undefined, family: ModelFamily): boolean =>
+  family.reasoning === 'none' || reasoning === undefined ? family.demandsReasoning === 'unless-off' : !isOff(reasoning);
+
 /** The fields that ask this family for reasoning; a part that it cannot be told is a declared loss. */
 export function writeReasoning(reasoning: Reasoning, family: ModelFamily, losses: Losses): JsonObject {
-  const off = reasoning.enabled === false || reasoning.effort === 'none';
+  const off = isOff(reasoning);
   if (reasoning.summary !== undefined && reasoning.summary !== 'none' && family.reasoning !== 'reasoning-object') {
     losses.add('reasoning.summary', 'dropped', 'Chat completions decide themselves how readable reasoning is.');
   }

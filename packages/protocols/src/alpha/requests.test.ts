@@ -2,6 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isGatewayError } from '@model-gateway/errors';
 import type { Conversation, Part } from '../chat/conversation.ts';
+import type { ProofRefusal } from '../kit/proof-refusal.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { WriteRequestContext } from '../protocol.ts';
 import { readRequest } from './read-request.ts';
@@ -331,6 +332,50 @@ describe('writing', () => {
     const turns: Conversation['turns'] = [{ role: 'assistant', parts: ['a', 'b'].map((id): Part => ({ type: 'tool-call', id, name: 'f', arguments: '{}' })) }];
     const calls = write({ turns }, writer('gemini-3-pro')).messages[0]?.tool_calls as unknown as JsonObject[];
     expect(calls.map((call) => call['extra_content'])).toEqual([{ google: { thought_signature: 'skip_thought_signature_validator' } }, undefined]);
+  });
+
+  test('and nobody else, though the caller sends it', () => {
+    const dummy = 'skip_thought_signature_validator';
+    const parts: Part[] = [
+      { type: 'text', text: 'x', signature: dummy },
+      { type: 'tool-call', id: 'a', name: 'f', arguments: '{}', signature: dummy },
+    ];
+    for (const model of ['gpt-5.2', 'mistral-large-latest', 'deepseek-v3.2', 'gemini-2.5-pro', 'some-model'])
+      expect(JSON.stringify(write({ turns: [{ role: 'assistant', parts }] }, writer(model)).body)).not.toContain('extra_content');
+  });
+
+  describe('calls that another model made, for models that demand the reasoning that led to them', () => {
+    const made: Part = { type: 'tool-call', id: 'a', name: 'f', arguments: '{}' };
+    const turns: Conversation['turns'] = [
+      { role: 'user', parts: [{ type: 'text', text: 'go' }] },
+      { role: 'assistant', parts: [{ type: 'thinking', text: 'because' }, made] },
+      { role: 'user', parts: [{ type: 'tool-result', callId: 'a', content: [{ type: 'text', text: 'ok' }] }] },
+      { role: 'assistant', parts: [{ ...made, id: 'b' }] },
+      { role: 'user', parts: [{ type: 'tool-result', callId: 'b', content: [{ type: 'text', text: 'ok' }] }] },
+    ];
+    const reasons = (model: string, conversation: Partial<Conversation>, refused?: ProofRefusal) => {
+      const { body, messages, losses } = write({ turns, ...conversation }, { ...writer(model), ...(refused && { proofsRefused: refused }) });
+      return { thinking: body['thinking'], reasons: messages.filter(({ role }) => role === 'assistant').map((one) => one['reasoning_content']), losses };
+    };
+
+    test.each<[string, Partial<Conversation>]>([
+      ['deepseek-v3.2', { reasoning: { enabled: true } }],
+      ['deepseek-reasoner', {}],
+      ['deepseek-v4-flash', {}],
+      ['kimi-k2-thinking', {}],
+    ])('%s gets a blank where none is known', (model, conversation) => {
+      expect(reasons(model, conversation)).toMatchObject({ reasons: ['because', ' '], losses: expect.arrayContaining(['messages.reasoning']) });
+    });
+
+    test('a model that does not think gets none', () => {
+      expect(reasons('deepseek-v3.2', {}).reasons).toEqual(['because', undefined]);
+      expect(reasons('deepseek-v4-flash', { reasoning: { effort: 'none' } }).reasons).toEqual(['because', undefined]);
+    });
+
+    test('refused all the same: asked again without thinking', () => {
+      const again = reasons('deepseek-v3.2', { reasoning: { enabled: true } }, { about: 'reasoning' });
+      expect(again).toMatchObject({ thinking: { type: 'disabled' }, reasons: ['because', ' '] });
+    });
   });
 
   test('allowed tools, schemas and marks: native where known, else emulated and declared', () => {

@@ -6,11 +6,11 @@ import type { ModelFamily } from './families.ts';
 import type { ReasoningDetail } from './wire.ts';
 
 /** Where vendors put readable reasoning, on a delta as on a message; the first that holds text counts, since some fill two alike. */
-const textFields = ['reasoning_content', 'reasoning', 'reasoning_text'] as const;
+export const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_text'] as const;
 
 /** Readable reasoning of a delta or message, '' when it has none. */
 export function readReasoningText(message: unknown): string {
-  for (const field of textFields) {
+  for (const field of reasoningFields) {
     const text = asString(own(message, field));
     if (text) return text;
   }
@@ -145,7 +145,14 @@ export const blankReasoning = ' ';
 /** The fields of an upstream's assistant message that carry earlier reasoning: proofs that are ours to open, and text where the family needs it. */
 export function writeThinking(
   parts: readonly ThinkingPart[],
-  context: { open: WriteRequestContext['openSignature']; family: ModelFamily; hasCalls: boolean; demanded: boolean; losses: Losses },
+  context: {
+    open: WriteRequestContext['openSignature'];
+    family: ModelFamily;
+    hasCalls: boolean;
+    /** The vendor refuses a call without its reasoning, or any message where it has just said so. */
+    demanded: 'none' | 'with-calls' | 'all';
+    losses: Losses;
+  },
 ): { reasoning_content?: string; reasoning_details?: unknown[] } {
   const details: unknown[] = [];
   for (const part of parts) {
@@ -155,13 +162,11 @@ export function writeThinking(
     else details.push(unpackProof(opened, part, details.length));
   }
   const known = parts.map((part) => part.text).join('');
-  const filled = known === '' && context.demanded && context.hasCalls && !context.family.needsCallProof;
+  const demanded = context.demanded === 'all' || (context.demanded === 'with-calls' && context.hasCalls);
+  const filled = known === '' && demanded && details.length === 0;
   if (filled) context.losses.add('messages.reasoning', 'emulated', 'The vendor demands reasoning with each call; where none is known, a blank was sent.');
   const text = filled ? blankReasoning : known;
-  const replays =
-    (context.demanded && context.hasCalls) ||
-    context.family.replaysReasoning === 'always' ||
-    (context.family.replaysReasoning === 'with-calls' && context.hasCalls);
+  const replays = demanded || context.family.replaysReasoning === 'always' || (context.family.replaysReasoning === 'with-calls' && context.hasCalls);
   if (text !== '' && !replays && context.family.replaysReasoning !== 'tags' && details.length === 0)
     context.losses.add('messages.reasoning', 'dropped', 'This model does not take earlier reasoning back.');
   return { ...(text !== '' && replays && { reasoning_content: text }), ...(details.length > 0 && { reasoning_details: details }) };

@@ -6,6 +6,7 @@ import { nineCharacterId, shortId } from '../kit/short-id.ts';
 import type { WriteRequestContext } from '../protocol.ts';
 import type { ModelFamily } from './families.ts';
 import { absentProof, writeProof } from './proofs.ts';
+import { thinksAbout } from './reasoning.ts';
 import { writeTagged, writeThinking } from './thinking.ts';
 import type { WireRequestMessage, WireToolCall } from './wire.ts';
 import { writeMedia } from './write-media.ts';
@@ -15,13 +16,15 @@ interface Page {
   family: ModelFamily;
   ids: ReadonlyMap<ToolCallPart | ToolResultPart, string>;
   losses: Losses;
+  /** The model thinks about this request. */
+  thinks: boolean;
 }
 
 /** The conversation's text, media, calls and results as `messages`. */
 export function writeMessages(conversation: Conversation, context: WriteRequestContext, family: ModelFamily, losses: Losses): WireRequestMessage[] {
   const fit = family.nineCharacterIds ? nineCharacterId : (id: string) => shortId(id);
   const ids = pairCallIds(conversation, { fit, mint: () => fit(context.mintId('call_')) });
-  const page: Page = { context, family, ids, losses };
+  const page: Page = { context, family, ids, losses, thinks: thinksAbout(conversation.reasoning, family) };
   const messages: WireRequestMessage[] = [];
   if (conversation.system.length > 0) {
     const parts: TextPart[] = conversation.system.map((part) => ({ type: 'text', ...part }));
@@ -126,7 +129,7 @@ function writeAssistant(turn: Turn, page: Page): WireRequestMessage[] {
       open: page.context.openSignature,
       family: page.family,
       hasCalls: calls.length > 0,
-      demanded: page.context.proofsRefused === true,
+      demanded: page.context.proofsRefused?.about === 'reasoning' ? 'all' : page.thinks && page.family.demandsReasoning !== 'never' ? 'with-calls' : 'none',
       losses: page.losses,
     }),
     ...(calls.length > 0 && { tool_calls: calls.map((call, index) => writeCall(call, index, proofs[index] ?? null, page)) }),
@@ -151,7 +154,8 @@ function writeTextProof(texts: readonly TextPart[], page: Page): object {
 }
 
 function openProof(signature: string | undefined, page: Page): string | null {
-  if (signature === undefined || signature === absentProof) return signature ?? null;
+  // The word for "none" is no proof: who must have it gets it anyway, and others do not know the field.
+  if (signature === undefined || signature === absentProof) return null;
   const opened = page.context.openSignature(signature);
   if (opened === null) page.losses.add('signature', 'dropped', 'The proof was issued for another model, upstream or account.');
   return opened;
@@ -160,7 +164,8 @@ function openProof(signature: string | undefined, page: Page): string | null {
 /** Families that check proofs want one on the first call of a step; the vendor's own word for "none" satisfies them. */
 function writeCall(call: ToolCallPart, position: number, opened: string | null, page: Page): WireToolCall {
   const own = opened !== null && unpackReasoning(opened) === null ? opened : null;
-  const proof = own ?? (page.family.needsCallProof && position === 0 ? absentProof : null);
+  const demanded = page.family.needsCallProof || page.context.proofsRefused?.about === 'call-proof';
+  const proof = own ?? (demanded && position === 0 ? absentProof : null);
   const id = page.ids.get(call) ?? call.id;
   const extra = proof === null ? {} : writeProof(proof);
   if (call.custom) return { id, type: 'custom', custom: { name: call.name, input: call.arguments }, ...extra };

@@ -1,4 +1,4 @@
-import type { Conversation, OutputFormat, Sampling } from '../chat/conversation.ts';
+import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import { fitServiceTier } from '../kit/service-tier.ts';
@@ -7,7 +7,7 @@ import { fitUser } from '../kit/user-label.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { chatFamily, type ModelFamily } from './families.ts';
 import { writeOutputFormat } from './output-format.ts';
-import { writeReasoning } from './reasoning.ts';
+import { thinksAbout, writeReasoning } from './reasoning.ts';
 import { writeTools } from './tools.ts';
 import type { WireRequestMessage } from './wire.ts';
 import { writeMessages } from './write-messages.ts';
@@ -22,7 +22,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     messages,
     ...writeTools(conversation.tools, conversation.toolChoice, family, losses),
     ...writeSampling(conversation, family, losses),
-    ...(conversation.reasoning && writeReasoning(conversation.reasoning, family, losses)),
+    ...writeThinkingSetting(conversation.reasoning, context, family, losses),
     ...writeCallerFields(conversation, family, losses),
   };
   if (conversation.parallelToolCalls !== undefined && body['tools'] !== undefined) body['parallel_tool_calls'] = conversation.parallelToolCalls;
@@ -34,6 +34,14 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const { output } = conversation;
   const checked = output?.type === 'schema' && !family.jsonSchema;
   return { body, losses: losses.list, ...(checked && { emulation: { schema: output.schema } }) };
+}
+
+/** What asks for reasoning; nothing asks for it once what stands for the reasoning of earlier calls was refused. */
+function writeThinkingSetting(reasoning: Reasoning | undefined, context: WriteRequestContext, family: ModelFamily, losses: Losses): JsonObject {
+  const refused = context.proofsRefused?.about === 'reasoning' && family.demandsReasoning !== 'never' && family.reasoning === 'thinking-type';
+  if (!refused || !thinksAbout(reasoning, family)) return reasoning ? writeReasoning(reasoning, family, losses) : {};
+  losses.add('thinking', 'dropped', 'The calls being answered came without reasoning that can be replayed.');
+  return writeReasoning({ enabled: false }, family, losses);
 }
 
 /** Fields that a family may refuse unless they have their default. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { applyEdits, type Edit } from '@model-gateway/json';
 import { countingIds, ownFixture, recorded, recordsOf, seal, target, writeContext } from '../../test/support/beta.ts';
 import { validateStream } from '../../test/validate/beta.ts';
+import type { ProofRefusal } from '../kit/proof-refusal.ts';
 import type { VerbatimReplyContext, VerbatimRequestContext } from '../protocol.ts';
 import { verbatim } from './anatomy.ts';
 
@@ -11,11 +12,15 @@ const edit = (text: string, edits: Edit[]): string => {
   return typeof edited === 'string' ? edited : Buffer.from(edited as Uint8Array).toString();
 };
 
-function sendRequest(body: unknown, baseUrl = 'https://upstream.test') {
+function sendRequest(
+  body: unknown,
+  { baseUrl = 'https://upstream.test', model = 'upstream-id', refused }: { baseUrl?: string; model?: string; refused?: ProofRefusal } = {},
+) {
   const text = JSON.stringify(body);
   let parsed = 0;
   const context: VerbatimRequestContext = {
-    ...writeContext('upstream-id', { target: target({ upstreamModelId: 'upstream-id', baseUrl }) }),
+    ...writeContext(model, { target: target({ upstreamModelId: model, baseUrl }) }),
+    ...(refused && { proofsRefused: refused }),
     contains: (wanted) => text.includes(wanted),
     parse: () => {
       parsed += 1;
@@ -117,6 +122,50 @@ describe('requests', () => {
     expect(loop({ type: 'enabled', budget_tokens: 2000 }, seal('p'))).toHaveProperty('thinking');
   });
 
+  describe('a tool loop is one turn, which begins with its thinking', () => {
+    const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} });
+    const said = (...content: object[]) => ({ role: 'assistant', content });
+    const result = (id: string, ...more: object[]) => ({ role: 'user', content: [{ type: 'tool_result', tool_use_id: id }, ...more] });
+    const own = { type: 'thinking', thinking: 'hm', signature: seal('p') };
+    const asked = { role: 'user', content: 'a' };
+    const thinking = { type: 'enabled', budget_tokens: 2000 };
+    const sent = (messages: object[], model = 'claude-sonnet-4-5', more: object = {}, refused?: ProofRefusal) =>
+      sendRequest({ model: 'm', thinking, messages, ...more }, { model, ...(refused && { refused }) }).sent;
+
+    test.each<[string, object[]]>([
+      ['calls of a model that gave no thinking', [asked, said(use('1')), result('1')]],
+      [
+        'the same, with thinking of our own behind them',
+        [asked, said(use('1')), result('1'), said(own, use('2')), result('2', { type: 'text', text: 'go on' })],
+      ],
+      ['thinking of an earlier turn', [asked, said(own, use('1')), result('1'), said({ type: 'text', text: 'x' }), asked, said(use('2')), result('2')]],
+    ])('no budget for %s', (_name, messages) => {
+      expect(sent(messages)).not.toHaveProperty('thinking');
+    });
+
+    test.each<[string, object[]]>([
+      ['later calls of the loop without thinking', [asked, said(own, use('1')), result('1'), said(use('2')), result('2')]],
+      ['a new question', [asked, said(use('1')), result('1'), said({ type: 'text', text: 'x' }), asked]],
+      ['a plain conversation', [asked, said({ type: 'text', text: 'x' }), asked]],
+    ])('a budget for %s', (_name, messages) => {
+      expect(sent(messages)['thinking']).toEqual(thinking);
+    });
+
+    test('adaptive thinking, what becomes that, and servers that only speak the protocol have no such rule', () => {
+      const messages = [asked, said(use('1')), result('1')];
+      expect(sent(messages, 'claude-opus-4-6', { thinking: { type: 'adaptive' } })).toHaveProperty('thinking');
+      expect(sent(messages, 'claude-opus-4-7')).toHaveProperty('thinking');
+      expect(sent(messages, 'glm-4.6')).toHaveProperty('thinking');
+    });
+
+    test('whoever refuses it all the same is asked without, and gets its own proofs', () => {
+      const messages = [asked, said(own, use('1')), result('1')];
+      const again = sent(messages, 'glm-4.6', {}, { about: 'thinking' });
+      expect(again).not.toHaveProperty('thinking');
+      expect(again.messages[1]).toEqual(said({ ...own, signature: 'p' }, use('1')));
+    });
+  });
+
   test('the billing line goes to the vendor alone', () => {
     const line = 'x-anthropic-billing-header: cc_version=1; cch=abc;';
     const body = {
@@ -130,8 +179,8 @@ describe('requests', () => {
     expect(sendRequest(body).sent['system']).toEqual([{ type: 'text', text: 'You are.' }]);
     expect(sendRequest({ ...body, system: `${line}\n\nYou are.` }).sent['system']).toBe('You are.');
     expect(sendRequest({ ...body, system: [{ type: 'text', text: line }] }).sent).not.toHaveProperty('system');
-    expect(sendRequest(body, 'https://api.anthropic.com').sent['system']).toEqual(body.system);
-    expect(sendRequest(body, 'https://anthropic.com.evil.test').sent['system']).toHaveLength(1);
+    expect(sendRequest(body, { baseUrl: 'https://api.anthropic.com' }).sent['system']).toEqual(body.system);
+    expect(sendRequest(body, { baseUrl: 'https://anthropic.com.evil.test' }).sent['system']).toHaveLength(1);
   });
 
   test('two calls of one id are refused here as well', () => {

@@ -1,12 +1,14 @@
 /** What must change in bytes that pass between a caller and an upstream of this same protocol; every other byte stays (contract §7). */
 import type { Edit } from '@model-gateway/json';
 import { envelopePrefix } from '../kit/envelope-prefix.ts';
+import { familyOf } from '../kit/family.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
+import type { StreamRecord, Target, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { billingEdits, billingMark, isFirstParty } from './billing-line.ts';
 import { deferredMarks, offerAllTools, searchesTools } from './deferred-tools.ts';
 import { flagsFor, flagsOfCaller } from './feature-flags.ts';
+import { isOwnModel } from './model-family.ts';
 import { requireUniqueToolUse } from './read-request.ts';
 import { mayThinkOn } from './write-reasoning.ts';
 
@@ -20,7 +22,7 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
   const losses = new Losses();
   const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId }];
   const mayHoldProofs =
-    context.proofsRefused === true || context.contains('"signature"') || context.contains('"redacted_thinking"') || context.contains(envelopePrefix);
+    context.proofsRefused !== undefined || context.contains('"signature"') || context.contains('"redacted_thinking"') || context.contains(envelopePrefix);
   const mayHoldCalls = context.contains('"tool_use"');
   const holdsBilling = !isFirstParty(context.target.baseUrl) && context.contains(billingMark);
   const flags = flagsOfCaller(context.clientHeaders);
@@ -36,7 +38,7 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
   for (const edit of offered) edits.push(edit);
   const messages = asArray(own(body, 'messages')) ?? [];
   if (mayHoldCalls) requireUniqueToolUse(messages);
-  if (mayHoldProofs) edits.push(...proofEdits(body, messages, context, losses));
+  if (mayHoldProofs || mayHoldCalls) edits.push(...proofEdits(body, messages, context, losses));
   return { edits, losses: losses.list };
 }
 
@@ -45,8 +47,15 @@ function proofEdits(body: unknown, messages: readonly unknown[], context: Verbat
   const sent = messages.map((message, turn) => openMessage(asObject(message) ?? {}, turn, context, edits));
   const stripped = edits.some((edit) => asString(edit.value) === undefined);
   if (stripped) losses.dropped('thinking.signature', 'issued by another model, upstream or account');
-  if (stripped || context.proofsRefused) edits.push(...thinkingEdits(body, sent, losses));
+  const demanded = context.proofsRefused?.about === 'thinking';
+  if (demanded || ((stripped || checksBudgets(context.target)) && !mayThinkOn(sent))) edits.push(...thinkingEdits(body, demanded, losses));
   return edits;
+}
+
+/** The vendor's own models that are asked with a budget; for some a budget becomes adaptive thinking before it is sent. */
+function checksBudgets(target: Target): boolean {
+  const family = familyOf(target);
+  return isOwnModel(family) && !(family.thinking.style === 'adaptive' && family.sampling.fixed);
 }
 
 /** Adds the edits of one message; gives its blocks as they will be sent. */
@@ -82,11 +91,12 @@ function openBlock(block: unknown, path: Path, context: VerbatimRequestContext):
 }
 
 /**
- * When the calls being answered lost their thinking, a thinking budget would be refused: this call then goes without one (and without the
- * clean-up of thinking, which asks for it). Adaptive thinking has no such rule.
+ * Where the calls being answered came without thinking, or lost it, a thinking budget would be refused: this call then goes without one (and without
+ * the clean-up of thinking, which asks for it). Adaptive thinking has no such rule, unless an upstream has just said so (`demanded`).
  */
-function thinkingEdits(body: unknown, sent: readonly { role: unknown; content: unknown[] }[], losses: Losses): Edit[] {
-  if (own(own(body, 'thinking'), 'type') !== 'enabled' || mayThinkOn(sent)) return [];
+function thinkingEdits(body: unknown, demanded: boolean, losses: Losses): Edit[] {
+  const type = own(own(body, 'thinking'), 'type');
+  if (type !== 'enabled' && !(demanded && type === 'adaptive')) return [];
   losses.dropped('thinking', 'the calls being answered came without thinking that can be replayed');
   const edits: Edit[] = [{ path: ['thinking'], value: undefined }];
   const strategies = asArray(own(own(body, 'context_management'), 'edits')) ?? [];

@@ -2,6 +2,7 @@
 import type { Conversation, Reasoning, Sampling } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
+import type { WriteRequestContext } from '../protocol.ts';
 import { budgetOfEffort, effortOfBudget, leastBudget, nearestEffort } from './effort.ts';
 import type { ModelFamily } from './model-family.ts';
 
@@ -62,12 +63,30 @@ function planBudget(reasoning: Reasoning, family: ModelFamily, maxTokens: number
   return { active: true, thinking: { type: 'enabled', budget_tokens: Math.trunc(budget) } };
 }
 
-/** Within a tool loop the last assistant turn must begin with its thinking, or the call is a 400. */
+/**
+ * Whether a thinking budget is taken: a tool loop counts as one turn of the assistant, which must begin with its thinking, or the call is a 400. What
+ * the model said later in the loop may be without: it need not have thought again.
+ */
 export function mayThinkOn(messages: readonly Said[]): boolean {
-  const last = messages.findLast((message) => message.role === 'assistant');
-  const blocks = (Array.isArray(last?.content) ? last.content : []) as { type?: unknown }[];
-  if (!blocks.some((block) => block?.type === 'tool_use')) return true;
-  return blocks[0]?.type === 'thinking' || blocks[0]?.type === 'redacted_thinking';
+  const asked = messages.findLastIndex((message) => message.role === 'user' && !kindsIn(message).includes('tool_result'));
+  const loop = messages.slice(asked + 1).flatMap((message) => (message.role === 'assistant' ? [kindsIn(message)] : []));
+  if (!loop.some((kinds) => kinds.includes('tool_use'))) return true;
+  const first = loop.find((kinds) => kinds.length > 0)?.[0];
+  return first === 'thinking' || first === 'redacted_thinking';
+}
+
+const kindsIn = ({ content }: Said): unknown[] => (Array.isArray(content) ? content.map((block: { type?: unknown } | null) => block?.type) : []);
+
+/** The conversation as it is asked for again after the upstream missed the thinking of its tool loop: without thinking. */
+export function withoutDemandedThinking(
+  conversation: Conversation,
+  { proofsRefused }: Pick<WriteRequestContext, 'proofsRefused'>,
+  losses: Losses,
+): Conversation {
+  if (proofsRefused?.about !== 'thinking' || !conversation.reasoning) return conversation;
+  losses.dropped('reasoning', 'the calls being answered came without thinking that can be replayed');
+  const { reasoning: _reasoning, ...rest } = conversation;
+  return rest;
 }
 
 /** `temperature`, `top_p`, `top_k` and `stop_sequences`, as far as the API version, the model and its thinking allow. `refusal`: why the version takes none of the first three. */

@@ -151,6 +151,12 @@ describe('thinking', () => {
     expect(without.losses).toContain('dropped reasoning');
     const replayed = [user(text('a')), assistant(signed, call('1')), user(result('1'))];
     expect(write({ turns: replayed, reasoning }).body['thinking']).toEqual({ type: 'enabled', budget_tokens: 2000 });
+    // The loop is one turn: it must begin with thinking, and may go on without.
+    const later = [...replayed, assistant(call('2')), user(result('2'))];
+    expect(write({ turns: later, reasoning }).body['thinking']).toEqual({ type: 'enabled', budget_tokens: 2000 });
+    const begunElsewhere = [...turns, assistant(signed, call('2')), user(result('2'))];
+    expect(write({ turns: begunElsewhere, reasoning }).body).not.toHaveProperty('thinking');
+    expect(write({ turns: [...begunElsewhere, assistant(text('done')), user(text('next'))], reasoning }).body).toHaveProperty('thinking');
     expect(write({ turns, reasoning: { effort: 'high' } }, 'claude-opus-4-6').body).toMatchObject({
       thinking: { type: 'adaptive' },
       output_config: { effort: 'high' },

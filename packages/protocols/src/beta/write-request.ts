@@ -9,11 +9,12 @@ import { type ModelFamily, modelFamily } from './model-family.ts';
 import { closeSchema } from './schema.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 import type { WireMessage, WireTextBlock } from './wire.ts';
-import { asksForThinking, planThinking, writeSampling } from './write-reasoning.ts';
+import { asksForThinking, planThinking, withoutDemandedThinking, writeSampling } from './write-reasoning.ts';
 import { writeTurns } from './write-turns.ts';
 
-export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
+export function writeRequest(asked: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new Losses();
+  const conversation = withoutDemandedThinking(asked, context, losses);
   const family = modelFamily(context.target);
   // A compatible server's own limit is known to whoever set it up: `extra_config.default_max_tokens`.
   const maxTokens = conversation.sampling.maxTokens ?? asNumber(own(context.target.extraConfig, 'default_max_tokens')) ?? family.defaultMaxTokens;

@@ -56,7 +56,8 @@ const asMessage = ({ role, content }: WireMessage): { role: string; content: { t
   role,
   content: content.map((block) => ({ type: kindOf(block) })),
 });
-const kindOf = (block: WireBlock): string => ('toolUse' in block ? 'tool_use' : 'reasoningContent' in block ? 'thinking' : 'text');
+const kindOf = (block: WireBlock): string =>
+  'toolUse' in block ? 'tool_use' : 'toolResult' in block ? 'tool_result' : 'reasoningContent' in block ? 'thinking' : 'text';
 
 const threeEfforts = ['low', 'medium', 'high'] as const;
 

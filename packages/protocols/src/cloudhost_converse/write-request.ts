@@ -1,6 +1,7 @@
 /** The canonical conversation → a Converse request, in the form that the model behind the id accepts. */
 
 import { closeSchema } from '../beta/schema.ts';
+import { withoutDemandedThinking } from '../beta/write-reasoning.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
 import { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject, own } from '../kit/read.ts';
@@ -21,7 +22,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const system = placeSystem(writeSystem(conversation, output.instruction, family, losses), messages, family, losses);
   const toolConfig = writeToolConfig(conversation, family, losses);
   limitCachePoints([toolConfig?.tools ?? [], system, ...messages.map(({ content }) => content)], losses);
-  const fields = writeModelFields(conversation, target, family, messages, losses);
+  const fields = writeModelFields(withoutDemandedThinking(conversation, context, losses), target, family, messages, losses);
   const prompt: JsonObject = {
     messages,
     ...(system.length > 0 && { system }),

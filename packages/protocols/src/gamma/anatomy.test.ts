@@ -65,6 +65,30 @@ describe('requests', () => {
     expect(editRequest(text, 'gemini-3-pro-preview').text).toBe(text.replace('Zm9yZWlnbg==', 'skip_thought_signature_validator'));
   });
 
+  test('families that check proofs get the escape value on the first call of a step that came without one, however its names are spelled', () => {
+    const call = (name: string) => ({ functionCall: { name, args: {} } });
+    const contents = [
+      { role: 'user', parts: [{ text: 'go' }] },
+      { role: 'model', parts: [{ text: 'so', thought: true }, call('a'), call('b')] },
+      { role: 'model', parts: [{ ...call('c'), thoughtSignature: seal('QQ==') }, call('d')] },
+      { role: 'model', parts: [{ function_call: { name: 'e' }, thought_signature: '' }] },
+      { role: 'model', parts: [{ text: 'done' }] },
+    ];
+    const { text, losses } = editRequest(JSON.stringify({ contents }), 'gemini-3-pro-preview');
+    const skip = 'skip_thought_signature_validator';
+    expect(JSON.parse(text).contents).toEqual([
+      contents[0],
+      { role: 'model', parts: [{ text: 'so', thought: true }, { ...call('a'), thoughtSignature: skip }, call('b')] },
+      { role: 'model', parts: [{ ...call('c'), thoughtSignature: 'QQ==' }, call('d')] },
+      { role: 'model', parts: [{ function_call: { name: 'e' }, thought_signature: skip }] },
+      contents[4],
+    ]);
+    expect(losses).toBe(1);
+    // Families that check nothing keep their bytes, and nobody parses them.
+    const plain = JSON.stringify({ contents: contents.slice(0, 2) });
+    expect(editRequest(plain, 'gemini-2.5-flash')).toEqual({ text: plain, losses: 0, parsed: false });
+  });
+
   test('a lone content, and the nested request of a count', () => {
     const lone = `{"contents":{"parts":{"text":"","thoughtSignature":"${seal('QQ==')}"}}}`;
     expect(editRequest(lone).text).toBe(lone.replace(seal('QQ=='), 'QQ=='));

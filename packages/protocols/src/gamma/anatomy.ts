@@ -15,10 +15,12 @@ const nestedNames = ['generateContentRequest', 'generate_content_request'] as co
 
 const quoted = (word: string): string => `"${word}"`;
 const signatureTexts = signatureNames.map(quoted);
+const callNames = ['functionCall', 'function_call'] as const;
+const callTexts = callNames.map(quoted);
 const nestedTexts = nestedNames.map(quoted);
 
 /** What `verbatim` looks for in a caller's body. */
-export const bodyWords: readonly string[] = [...signatureNames, ...nestedNames];
+export const bodyWords: readonly string[] = [...signatureNames, ...nestedNames, ...callNames];
 
 /** The elements of a list, or the lone object that stands for one, with their paths. */
 function elements(holder: unknown, name: string, path: Path): { value: JsonObject; path: Path }[] {
@@ -36,7 +38,9 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
   const losses = new Losses();
   const edits: Edit[] = [];
   const counts = context.operation === 'count-tokens' && nestedTexts.some((text) => context.contains(text));
-  if (!counts && !context.proofsRefused && !signatureTexts.some((text) => context.contains(text))) return { edits, losses: losses.list };
+  const needsCallProof = context.proofsRefused !== undefined || geminiFamily(context.target).needsCallSignature;
+  const holds = (texts: readonly string[]): boolean => texts.some((text) => context.contains(text));
+  if (!counts && !holds(signatureTexts) && !(needsCallProof && holds(callTexts))) return { edits, losses: losses.list };
   const body = context.parse();
   const nested = counts ? spelling(body, 'generateContentRequest') : undefined;
   const request = nested === undefined ? body : own(body, nested);
@@ -46,14 +50,14 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
     edits.push({ path: [...prefix, 'model'], value: modelName(context.target.upstreamModelId) });
   for (const content of elements(request, 'contents', prefix)) {
     const parts = elements(content.value, 'parts', content.path);
-    for (const part of parts) edits.push(...partEdits(part.value, part.path, context, losses));
-    if (context.proofsRefused) edits.push(...unsignedCallEdits(parts));
+    for (const part of parts) edits.push(...partEdits(part.value, part.path, context, needsCallProof, losses));
+    if (needsCallProof) edits.push(...unsignedCallEdits(parts, losses));
   }
   return { edits, losses: losses.list };
 }
 
 /** A proof of ours is opened for this attempt; any other is removed, since no caller can have a raw one that fits the key we use. */
-function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext, losses: Losses): Edit[] {
+function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext, needsCallProof: boolean, losses: Losses): Edit[] {
   const edits: Edit[] = [];
   for (const name of signatureNames) {
     const value = asString(own(part, name));
@@ -67,18 +71,19 @@ function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext
     const kept = Object.keys(part).filter((key) => key !== name);
     // A part must hold something, and on families that check proofs a call must hold the value that skips the check.
     if (kept.length === 0) edits.push({ path, value: { text: '' } });
-    else if (spelling(part, 'functionCall') !== undefined && (context.proofsRefused || geminiFamily(context.target).needsCallSignature)) {
-      edits.push({ path: [...path, name], value: skipSignature });
-    } else edits.push({ path: [...path, name], value: undefined });
+    else if (needsCallProof && spelling(part, 'functionCall') !== undefined) edits.push({ path: [...path, name], value: skipSignature });
+    else edits.push({ path: [...path, name], value: undefined });
   }
   return edits;
 }
 
-/** After a refusal: the first call of a step that has no proof at all gets the value that skips the check, whatever the model is called. */
-function unsignedCallEdits(parts: ReturnType<typeof elements>): Edit[] {
+/** The first call of a step that has no proof at all, as every one that another model made, gets the value that skips the check. */
+function unsignedCallEdits(parts: ReturnType<typeof elements>, losses: Losses): Edit[] {
   const first = parts.find((part) => spelling(part.value, 'functionCall') !== undefined);
   if (!first || signatureNames.some((name) => asString(own(first.value, name)))) return [];
-  return [{ path: [...first.path, 'thoughtSignature'], value: skipSignature, add: true }];
+  losses.add('contents.parts.thoughtSignature', 'emulated', 'A call without a proof of its own was sent with the value that skips the check.');
+  const name = signatureNames.find((spelled) => own(first.value, spelled) !== undefined) ?? 'thoughtSignature';
+  return [{ path: [...first.path, name], value: skipSignature, add: true }];
 }
 
 // ---- the reply -----------------------------------------------------------------------------------------------------

@@ -1,28 +1,42 @@
 /**
  * Tells whether an upstream refused a request because of the proofs of earlier thinking in it (or their lack), from the words that vendors use:
- * the classes of their errors do not say it. What is recognised here is sent once more without proofs (contract §7, Signatures).
+ * the classes of their errors do not say it. What is recognised here is sent once more, changed in what the refusal names and in nothing else.
  */
 import type { UpstreamFault } from '../chat/event.ts';
+
+/**
+ * `proofs`: what is there is not accepted, so no proof is sent · `call-proof`: a call lacks its proof · `thinking`: a tool loop lacks the thinking it
+ * began with · `reasoning`: a message lacks its readable reasoning · `item`: an item's id names nothing, or what it belongs to is missing.
+ */
+export interface ProofRefusal {
+  about: 'proofs' | 'call-proof' | 'thinking' | 'reasoning' | 'item';
+  /** The id that an `item` refusal names. */
+  item?: string;
+}
 
 /** No vendor's sentence is longer; upstream text may be. */
 const longestRead = 4096;
 
-/** Each pattern is a sentence seen in the wild, reduced to what does not change. All run in linear time. */
-const wordings: readonly RegExp[] = [
+/** Each pattern is a sentence seen in the wild, reduced to what does not change. All run in linear time. The first that fits decides. */
+const wordings: readonly (readonly [ProofRefusal['about'], RegExp])[] = [
   // `messages.1.content.0: Invalid `signature` in `thinking` block` (also …The block is bound to a different conversation)
-  /invalid\W{0,4}(?:signature|data)\W{0,4}in\W{0,4}(?:redacted_)?thinking/i,
+  ['proofs', /invalid\W{0,4}(?:signature|data)\W{0,4}in\W{0,4}(?:redacted_)?thinking/i],
   // `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified
-  /thinking\W{0,4}blocks[^.]{0,80}cannot be modified/i,
+  ['proofs', /thinking\W{0,4}blocks[^.]{0,80}cannot be modified/i],
   // Expected `thinking` or `redacted_thinking`, but found `text`
-  /expected\W{0,4}(?:redacted_)?thinking/i,
-  // Thought signature is not valid · Corrupted thought signature · Function call is missing a thought_signature in functionCall parts
-  /thought[ _]?signature/i,
+  ['thinking', /expected\W{0,4}(?:redacted_)?thinking/i],
+  // Function call is missing a thought_signature in functionCall parts
+  ['call-proof', /missing[^\n]{0,20}thought[ _]?signature/i],
+  // Thought signature is not valid · Corrupted thought signature
+  ['proofs', /thought[ _]?signature/i],
   // The encrypted content gAAA…DQ== could not be verified
-  /encrypted[ _]content[^\n]{0,400}(?:could not be|cannot be|invalid)/i,
+  ['proofs', /encrypted[ _]content[^\n]{0,400}(?:could not be|cannot be|invalid)/i],
   // Item 'rs_…' of type 'reasoning' was provided without its required following item · Item with id 'rs_…' not found
-  /item[^\n]{0,20}'rs_[^']{0,200}'[^\n]{0,40}(?:reasoning|not found)/i,
+  ['item', /item[^\n]{0,20}'(rs_[^']{0,200})'[^\n]{0,40}(?:reasoning|not found)/i],
   // The reasoning_content in the thinking mode must be passed back · thinking is enabled but reasoning_content is missing in assistant tool call message
-  /reasoning_content[^\n]{0,60}(?:passed back|is missing)/i,
+  ['reasoning', /reasoning_content[^\n]{0,60}(?:passed back|is missing)/i],
+  // Missing `reasoning_content` field in the assistant message at message index 2
+  ['reasoning', /missing\W{0,4}reasoning_content/i],
 ];
 
 const codes: ReadonlySet<string> = new Set(['invalid_encrypted_content', 'thinking_signature_invalid']);
@@ -30,9 +44,13 @@ const codes: ReadonlySet<string> = new Set(['invalid_encrypted_content', 'thinki
 /** Faults of our account or of the upstream's state are never about proofs, whatever their text quotes. */
 const classes: ReadonlySet<UpstreamFault['class']> = new Set(['caller', 'not-found', 'server', 'broken']);
 
-export function refusesProofs({ class: kind, code, message }: UpstreamFault): boolean {
-  if (!classes.has(kind)) return false;
-  if (code !== undefined && codes.has(code)) return true;
+/** What a fault refuses about proofs of earlier thinking; null: it is about something else. */
+export function readProofRefusal({ class: kind, code, message }: UpstreamFault): ProofRefusal | null {
+  if (!classes.has(kind)) return null;
   const text = message.slice(0, longestRead);
-  return wordings.some((wording) => wording.test(text));
+  for (const [about, wording] of wordings) {
+    const found = wording.exec(text);
+    if (found) return about === 'item' && found[1] !== undefined ? { about, item: found[1] } : { about };
+  }
+  return code !== undefined && codes.has(code) ? { about: 'proofs' } : null;
 }

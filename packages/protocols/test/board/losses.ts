@@ -20,7 +20,7 @@ const directions: readonly (readonly [RegExp, string])[] = [
   [/^(?:read-(?:request|messages|contents|content|items|calls|parts|fields)|tools-in)/, 'reading a caller of this protocol'],
   [/^(?:write-response|output-items|seen-items|reply)/, 'answering a caller of this protocol'],
   [/^read-(?:response|output)/, 'hearing an upstream of this protocol'],
-  [/^anatomy/, 'between two of this protocol'],
+  [/^(?:anatomy|earlier-messages)/, 'between two of this protocol'],
   [/^normalize/, 'what the model would refuse'],
   [/./, 'asking an upstream of this protocol'],
 ];

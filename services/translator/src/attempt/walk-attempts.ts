@@ -1,7 +1,7 @@
 /** The one attempt loop: keys of a node, then the next node, until one answers or nothing is left that may be tried. */
 import type { AttemptRecord, PlannedNode, Snapshot } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
-import type { UpstreamFault } from '@model-gateway/protocols';
+import type { ProofRefusal, UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { Admission, Lease } from '../limits/lease.ts';
@@ -73,7 +73,7 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
     const preparing = prepareWith(admission, call, route, room);
     let prepared = preparing instanceof Promise ? await preparing : preparing;
     // Another route is another account: what this one's proofs were opened for is made again without them.
-    if (prepared.elsewhere !== undefined && prepared.proofs.opened()) prepared = await prepareWith(admission, call, route, room, true);
+    if (prepared.elsewhere !== undefined && prepared.proofs.opened()) prepared = await prepareWith(admission, call, route, room, { about: 'proofs' });
     if (prepared.elsewhere !== undefined) {
       admission.giveBack();
       origins ??= new Origins();
@@ -107,7 +107,7 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
 }
 
 /** A request that cannot be made gives its lease back. */
-function prepareWith(lease: Lease, call: Call, route: Route, room: Room, proofsRefused = false): Prepared | Promise<Prepared> {
+function prepareWith(lease: Lease, call: Call, route: Route, room: Room, proofsRefused?: ProofRefusal): Prepared | Promise<Prepared> {
   const giveBack = (error: unknown): never => {
     lease.giveBack();
     throw error;

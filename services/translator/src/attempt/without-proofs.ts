@@ -1,5 +1,6 @@
-/** The one retry of contract §7: an upstream that refuses the proofs in a request gets it once more without them, on the same node and key. */
-import { refusesProofs } from '@model-gateway/protocols';
+/** The one retry: an upstream that refuses the proofs in a request, or their lack, gets it once more without what it named, on the same node and key. */
+import type { Loss } from '@model-gateway/contracts';
+import { type ProofRefusal, readProofRefusal } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
 import { type Prepared, prepare } from '../prepare.ts';
 import type { Room } from '../room.ts';
@@ -7,13 +8,29 @@ import type { AttemptEnd } from './send.ts';
 
 /** The request to send again, or null when this end was about something else, or when nothing about it would differ. */
 export async function withoutProofs(call: Call, prepared: Prepared, end: AttemptEnd, room: Room): Promise<Prepared | null> {
-  if (end.fault === null || end.committed || prepared.proofsRefused || !refusesProofs(end.fault)) return null;
-  const stripped = await prepare(call, prepared.route, room, true);
-  if (stripped.body.equals(prepared.body)) return null;
+  if (end.fault === null || end.committed || prepared.proofsRefused) return null;
+  const refusal = readProofRefusal(end.fault);
+  if (refusal === null) return null;
+  const changed = await prepare(call, prepared.route, room, refusal);
+  if (!changed.body.equals(prepared.body)) return again(call, prepared, changed, refusal);
+  if (refusal.about === 'proofs') return null;
+  // Nothing that the refusal named was found: without any proof it may pass all the same.
+  const stripped = await prepare(call, prepared.route, room, { about: 'proofs' });
+  return stripped.body.equals(prepared.body) ? null : again(call, prepared, stripped, { about: 'proofs' });
+}
+
+const changes: Readonly<Record<ProofRefusal['about'], Pick<Loss, 'action' | 'detail'>>> = {
+  proofs: { action: 'dropped', detail: 'The upstream refused the proofs of earlier thinking%: it was asked again without them.' },
+  'call-proof': { action: 'emulated', detail: 'The upstream demands a proof with each call: where none is known, the value that skips the check was sent.' },
+  thinking: { action: 'dropped', detail: 'The upstream demands the thinking that the calls began with: it was asked again without thinking.' },
+  reasoning: { action: 'emulated', detail: 'The upstream demands the reasoning that led to the calls: it was asked again with what can stand for it.' },
+  item: { action: 'dropped', detail: 'The upstream refused a reasoning item by its id: it was asked again without it.' },
+};
+
+function again(call: Call, prepared: Prepared, changed: Prepared, { about }: ProofRefusal): Prepared {
   const why = prepared.proofs.prefixChanged() ? ', and the system text or the tools have changed since they were issued' : '';
-  call.lose([
-    { field: 'signatures', action: 'dropped', detail: `The upstream refused the proofs of earlier thinking${why}: it was asked again without them.` },
-  ]);
+  const { action, detail } = changes[about];
+  call.lose([{ field: 'signatures', action, detail: detail.replace('%', why) }]);
   call.meter.reset();
-  return stripped;
+  return changed;
 }
