@@ -3,7 +3,7 @@ import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import { fitServiceTier } from '../kit/service-tier.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
-import { fitUser } from '../kit/user-label.ts';
+import { bothUsers, fitUser, onlyUser } from '../kit/user-label.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { chatFamily, type ModelFamily } from './families.ts';
 import { writeOutputFormat } from './output-format.ts';
@@ -87,8 +87,10 @@ function dropTuned(fields: JsonObject, losses: Losses): void {
 
 /** Fields about the caller and its account; most vendors refuse those they do not know. */
 function writeCallerFields(conversation: Conversation, family: ModelFamily, losses: Losses): JsonObject {
-  const { user, metadata, verbosity, serviceTier, promptCacheKey } = conversation;
-  const fields: JsonObject = user === undefined ? {} : { user: fitUser(user, losses) };
+  const { metadata, verbosity, serviceTier, promptCacheKey } = conversation;
+  const fields: JsonObject = family.firstParty ? bothUsers(conversation, losses) : {};
+  const user = family.firstParty ? undefined : onlyUser(conversation, losses);
+  if (user !== undefined) fields['user'] = fitUser(user, losses);
   if (metadata !== undefined && Object.keys(metadata).length > 0) losses.add('metadata', 'dropped', 'Metadata is only taken with stored completions.');
   const own: readonly (readonly [string, string | undefined])[] = [
     ['verbosity', verbosity],

@@ -8,7 +8,7 @@ import { type JsonObject, own } from '../kit/read.ts';
 import { fitServiceTier } from '../kit/service-tier.ts';
 import { shortId } from '../kit/short-id.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
-import { fitUser } from '../kit/user-label.ts';
+import { bothUsers } from '../kit/user-label.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { included } from './token-probabilities.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
@@ -47,7 +47,7 @@ function writeCall(conversation: Conversation, context: WriteRequestContext, eff
     max_output_tokens: sampling.maxTokens === undefined ? undefined : Math.max(fewestTokens, sampling.maxTokens),
     temperature: sampling.temperature,
     top_p: sampling.topP,
-    user: conversation.user === undefined ? undefined : fitUser(conversation.user, losses),
+    ...bothUsers(conversation, losses),
     service_tier: fitServiceTier(conversation.serviceTier, losses),
     prompt_cache_key: conversation.promptCacheKey,
     // The caller holds the conversation and no later request names this reply, so the upstream has nothing to keep; what it would have kept of

@@ -2,6 +2,7 @@
 import type { Conversation } from '../chat/conversation.ts';
 import { Losses } from '../kit/losses.ts';
 import { asNumber, type JsonObject, own } from '../kit/read.ts';
+import { onlyUser } from '../kit/user-label.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { samplingRefusal } from './api-version.ts';
 import { limitMarks, writeCache } from './cache-mark.ts';
@@ -118,7 +119,8 @@ const serviceTiers: ReadonlyMap<string, string> = new Map([
 ]);
 
 function writeIdentity(conversation: Conversation, losses: Losses): JsonObject {
-  const { user, metadata, serviceTier, verbosity } = conversation;
+  const { metadata, serviceTier, verbosity } = conversation;
+  const user = onlyUser(conversation, losses);
   if (metadata && Object.keys(metadata).length > 0) losses.dropped('metadata', 'only the user id is taken');
   if (verbosity !== undefined) losses.dropped('verbosity', 'has no counterpart');
   if (conversation.promptCacheKey !== undefined) losses.dropped('prompt_cache_key', 'has no counterpart');

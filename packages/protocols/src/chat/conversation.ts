@@ -15,6 +15,8 @@ export interface Conversation {
   reasoning?: Reasoning;
   /** The end user's id, as the vendor's field for it. */
   user?: string;
+  /** A second id of the end user, by which one vendor tells who breaks its rules. */
+  safetyIdentifier?: string;
   metadata?: Record<string, unknown>;
   verbosity?: string;
   serviceTier?: string;

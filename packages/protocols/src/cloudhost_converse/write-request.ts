@@ -96,8 +96,9 @@ const serviceTiers: ReadonlyMap<string, string | undefined> = new Map([
 ]);
 
 function writeIdentity(conversation: Conversation, losses: Losses): JsonObject {
-  const { user, metadata, serviceTier, verbosity, promptCacheKey } = conversation;
+  const { user, safetyIdentifier, metadata, serviceTier, verbosity, promptCacheKey } = conversation;
   if (user !== undefined) losses.dropped('user', 'has no counterpart');
+  if (safetyIdentifier !== undefined) losses.dropped('safety_identifier', 'has no counterpart');
   if (metadata && Object.keys(metadata).length > 0) losses.dropped('metadata', 'has no counterpart');
   if (verbosity !== undefined) losses.dropped('verbosity', 'has no counterpart');
   if (promptCacheKey !== undefined) losses.dropped('prompt_cache_key', 'has no counterpart');

@@ -67,7 +67,8 @@ function writeMedia(part: MediaPart, images: WireImage[], page: Page): string[] 
     return [];
   }
   losses.add(`messages.${part.kind}`, 'downgraded', 'This wire takes the bytes of common images alone: only a name or address could be told.');
-  return [`[${part.kind}: ${part.url ?? part.filename ?? part.title ?? 'left out'}]`];
+  const told = [part.url ?? part.filename ?? part.title ?? 'left out', part.context].filter(Boolean).join(', ');
+  return [`[${part.kind}: ${told}]`];
 }
 
 /** Text, calls and the reasoning that led to them. The wire keeps no order among them. */

@@ -61,7 +61,7 @@ function writeLimit({ sampling }: Conversation, family: ModelFamily, losses: Los
 
 /** Fields that this wire has no place for. */
 function noteSampling(conversation: Conversation, losses: Losses): void {
-  const { sampling, user, metadata, verbosity, serviceTier, promptCacheKey } = conversation;
+  const { sampling, user, safetyIdentifier, metadata, verbosity, serviceTier, promptCacheKey } = conversation;
   const given: readonly (readonly [string, unknown])[] = [
     ['temperature', sampling.temperature],
     ['top_p', sampling.topP],
@@ -71,9 +71,11 @@ function noteSampling(conversation: Conversation, losses: Losses): void {
     ['presence_penalty', sampling.presencePenalty],
     ['frequency_penalty', sampling.frequencyPenalty],
     ['logprobs', sampling.logprobs || undefined],
+    ['top_logprobs', sampling.topLogprobs],
     ['logit_bias', sampling.logitBias],
     ['n', (sampling.choices ?? 1) > 1 ? sampling.choices : undefined],
     ['user', user],
+    ['safety_identifier', safetyIdentifier],
     ['metadata', metadata],
     ['verbosity', verbosity],
     ['service_tier', serviceTier],

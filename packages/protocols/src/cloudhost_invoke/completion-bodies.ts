@@ -88,10 +88,28 @@ function writeRequest(completion: Completion, conversation: Conversation, { targ
   for (const name of ['seed', 'presencePenalty', 'frequencyPenalty', 'logitBias', 'topLogprobs'] as const) {
     if (sampling[name] !== undefined) losses.add(name, 'dropped', 'has no counterpart');
   }
+  declareSettings(conversation, losses);
   if (reasoning && reasoning.enabled !== false) losses.add('reasoning', 'dropped', 'this model does not think');
   if (output && output.type !== 'text') losses.add('response_format', 'dropped', 'this model completes text');
   const maxTokens = fitTokens('max_tokens', sampling.maxTokens, target, losses);
   return { body: completion.write(prompt, { ...sampling, ...(maxTokens !== undefined && { maxTokens }) }), losses: losses.list };
+}
+
+/** What a request may say beside its conversation, and these bodies have no place for. */
+function declareSettings(conversation: Conversation, losses: Losses): void {
+  const { sampling, user, safetyIdentifier, metadata, verbosity, serviceTier, promptCacheKey, parallelToolCalls } = conversation;
+  const given: readonly (readonly [string, unknown])[] = [
+    ['logprobs', sampling.logprobs || undefined],
+    ['n', (sampling.choices ?? 1) > 1 ? sampling.choices : undefined],
+    ['user', user],
+    ['safety_identifier', safetyIdentifier],
+    ['metadata', metadata],
+    ['verbosity', verbosity],
+    ['service_tier', serviceTier],
+    ['prompt_cache_key', promptCacheKey],
+    ['parallel_tool_calls', parallelToolCalls],
+  ];
+  for (const [field, value] of given) if (value !== undefined) losses.add(field, 'dropped', 'has no counterpart');
 }
 
 /** One text block; the chunk that names a reason is the last. */

@@ -6,7 +6,8 @@ import { bodyAnatomy } from '../cloudhost_converse/body-anatomy.ts';
 import { ConverseReader, readWhole } from '../cloudhost_converse/read-response.ts';
 import { writeRequest as writeConverse } from '../cloudhost_converse/write-request.ts';
 import { Losses } from '../kit/losses.ts';
-import { asArray, asObject, own } from '../kit/read.ts';
+import { noteOmitted } from '../kit/media-note.ts';
+import { asArray, asObject, asString, own } from '../kit/read.ts';
 import type { ReplyReader, StreamRecord, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import type { BodyShape } from './shapes.ts';
 
@@ -35,9 +36,25 @@ function withoutDocuments(holder: unknown, losses: Losses): void {
   content?.forEach((block, at) => {
     if (own(block, 'toolResult') !== undefined) return withoutDocuments(own(block, 'toolResult'), losses);
     if (own(block, 'document') === undefined) return;
-    losses.add('media', 'downgraded', 'documents cannot be sent in this body and were replaced by a note');
-    content[at] = { text: '[document omitted]' };
+    content[at] = { text: wordsOf(own(block, 'document'), losses) };
   });
+}
+
+const readable: ReadonlySet<string> = new Set(['txt', 'md', 'csv', 'html']);
+
+/** A document of text is words like any other; of all others what they are called. */
+function wordsOf(document: unknown, losses: Losses): string {
+  const name = asString(own(document, 'name'));
+  // A name that was made up tells nothing.
+  const title = name === undefined || /^document(?: \(\d+\))?$/.test(name) ? undefined : name;
+  const context = asString(own(document, 'context'));
+  const bytes = asString(own(own(document, 'source'), 'bytes'));
+  if (bytes === undefined || !readable.has(asString(own(document, 'format')) ?? '')) {
+    losses.add('media', 'downgraded', 'documents cannot be sent in this body and were replaced by a note');
+    return noteOmitted({ kind: 'document', ...(title !== undefined && { title }), ...(context !== undefined && { context }) });
+  }
+  losses.add('media', 'emulated', 'a document of text was sent as text');
+  return [title, context, Buffer.from(bytes, 'base64').toString('utf8')].filter((words) => words !== undefined).join('\n');
 }
 
 /** `{"contentBlockDelta": {…}}`: the one key that names an event says which. */

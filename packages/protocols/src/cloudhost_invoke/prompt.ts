@@ -1,5 +1,5 @@
 /** A conversation as one text, for models that complete a prompt: each turn between its template's marks. */
-import type { Conversation, Part } from '../chat/conversation.ts';
+import type { Conversation, MediaPart, Part } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
 import { noteOmitted } from '../kit/media-note.ts';
 
@@ -57,6 +57,7 @@ export function putSystem(prompt: string, text: string, template: Template): str
 
 export function writePrompt(conversation: Conversation, template: Template, losses: Losses): string {
   if (conversation.tools.length > 0) losses.add('tools', 'dropped', 'this model completes text and calls nothing');
+  if (conversation.system.some(({ cache }) => cache)) declareCache(losses);
   if (conversation.toolChoice) losses.add('tool_choice', 'dropped', 'this model completes text and calls nothing');
   const plain = (text: string): string => {
     const safe = withoutMarks(text, template);
@@ -65,20 +66,32 @@ export function writePrompt(conversation: Conversation, template: Template, loss
   };
   const system = conversation.system.map((part) => part.text).join('\n\n');
   let out = template.begin + (system.trim() === '' ? '' : template.system(plain(system)));
-  for (const { role, parts } of conversation.turns) {
+  for (const { role, parts, name } of conversation.turns) {
+    if (name !== undefined) losses.add('name', 'dropped', 'turns have no names');
     const text = parts.flatMap((part) => wordsOf(part, losses)).join('\n');
     if (text.trim() !== '') out += template[role](plain(text));
   }
   return out + template.end;
 }
 
+const declareCache = (losses: Losses): void => losses.add('cache_control', 'dropped', 'this host caches no prompts of this model');
+
+/** A document of plain text is words like any other; its title and its context stand before them. */
+function documentWords({ title, filename, context, text = '' }: MediaPart, losses: Losses): string[] {
+  losses.add('media', 'downgraded', 'a document of plain text was told in words');
+  return [...[title ?? filename, context].filter((words) => words !== undefined), text];
+}
+
 function wordsOf(part: Part, losses: Losses): string[] {
+  if ('cache' in part && part.cache) declareCache(losses);
   switch (part.type) {
     case 'text':
     case 'refusal':
       return [part.text];
     case 'media':
+      if (part.text !== undefined) return documentWords(part, losses);
       losses.add('media', 'downgraded', `${part.kind} was replaced by a note`);
+      if (part.detail !== undefined && part.detail !== 'auto') losses.add('media.detail', 'dropped', 'the image itself was left out');
       return [noteOmitted(part)];
     case 'thinking':
       losses.add('thinking', 'dropped', 'has no place in a prompt');
@@ -88,6 +101,9 @@ function wordsOf(part: Part, losses: Losses): string[] {
       return [`[called ${part.name} with ${part.arguments === '' ? '{}' : part.arguments}]`];
     case 'tool-result':
       losses.add('tool_result', 'downgraded', 'told in words');
-      return [`[result${part.name === undefined ? '' : ` of ${part.name}`}]`, ...part.content.flatMap((inner) => wordsOf(inner, losses))];
+      return [
+        `[${part.isError ? 'failed result' : 'result'}${part.name === undefined ? '' : ` of ${part.name}`}]`,
+        ...part.content.flatMap((inner) => wordsOf(inner, losses)),
+      ];
   }
 }

@@ -102,9 +102,10 @@ function tell(messages: WireMessage[], words: string, target: WriteRequestContex
 }
 
 /** Fields about the caller and its account that this wire has no place for. */
-function noteCallerFields({ user, metadata, verbosity, serviceTier, promptCacheKey }: Conversation, losses: Losses): void {
+function noteCallerFields({ user, safetyIdentifier, metadata, verbosity, serviceTier, promptCacheKey }: Conversation, losses: Losses): void {
   const given: readonly (readonly [string, boolean])[] = [
     ['user', user !== undefined],
+    ['safety_identifier', safetyIdentifier !== undefined],
     ['metadata', metadata !== undefined && Object.keys(metadata).length > 0],
     ['verbosity', verbosity !== undefined],
     ['service_tier', serviceTier !== undefined],

@@ -62,8 +62,9 @@ export function readMedia(part: unknown, losses: Losses): MediaPart | null {
 export function writeMedia(part: MediaPart, losses: Losses): WirePart {
   if (part.cache) losses.add('messages.cache_control', 'dropped', 'Cache marks have no counterpart: caching is implicit.');
   if (part.detail !== undefined && part.detail !== 'auto') losses.add('messages.image.detail', 'dropped', 'Image detail has no counterpart.');
-  if (part.title !== undefined || part.context !== undefined)
-    losses.add('messages.document.title', 'dropped', 'Titles and contexts of documents have no counterpart.');
+  if (part.title !== undefined) losses.add('messages.document.title', 'dropped', 'Titles of documents have no counterpart.');
+  if (part.context !== undefined) losses.add('messages.document.context', 'dropped', 'What is said beside a document has no counterpart.');
+  if (part.filename !== undefined) losses.add('messages.file.filename', 'dropped', 'Files have no names at this upstream.');
   if (part.text !== undefined) return { text: part.text };
   if (part.data !== undefined) return { inlineData: { mimeType: part.mimeType ?? sniff(part), data: part.data } };
   const embedded = part.url === undefined ? null : readDataUrl(part.url);

@@ -60,6 +60,7 @@ function declareLosses(conversation: Conversation, tier: string | undefined, los
   const absent: readonly (readonly [string, boolean])[] = [
     ['parallel_tool_calls', conversation.parallelToolCalls === false],
     ['user', conversation.user !== undefined],
+    ['safety_identifier', conversation.safetyIdentifier !== undefined],
     ['metadata', conversation.metadata !== undefined],
     ['verbosity', conversation.verbosity !== undefined],
     ['service_tier', conversation.serviceTier !== undefined && tier === undefined && !usualTiers.has(conversation.serviceTier)],

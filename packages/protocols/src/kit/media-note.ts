@@ -5,7 +5,16 @@ import type { MediaPart } from '../chat/conversation.ts';
 const longestAddress = 2048;
 
 /** `[image omitted: image/png, https://…]`. An address is told as the caller wrote it; bytes that stand in one (`data:`) are none. */
-export function noteOmitted({ kind, mimeType, url }: Pick<MediaPart, 'mimeType' | 'url'> & { kind: string }): string {
-  const told = [mimeType, url === undefined || /^data:/i.test(url) ? undefined : url.slice(0, longestAddress)].filter((fact) => fact !== undefined);
+export function noteOmitted({
+  kind,
+  title,
+  filename,
+  context,
+  mimeType,
+  url,
+}: Pick<MediaPart, 'title' | 'filename' | 'context' | 'mimeType' | 'url'> & { kind: string }): string {
+  const told = [title ?? filename, context, mimeType, url === undefined || /^data:/i.test(url) ? undefined : url.slice(0, longestAddress)].filter(
+    (fact) => fact !== undefined,
+  );
   return `[${kind} omitted${told.length === 0 ? '' : `: ${told.join(', ')}`}]`;
 }

@@ -1,4 +1,5 @@
 /** The caller's name for an end user, as upstreams of the chat-completions family take it. */
+import type { Conversation } from '../chat/conversation.ts';
 import type { Losses } from './losses.ts';
 import { shortId } from './short-id.ts';
 
@@ -6,8 +7,22 @@ import { shortId } from './short-id.ts';
 const longest = 64;
 
 /** As it is while it is short enough, else a hash of it: the same user gets the same one each time. */
-export function fitUser(user: string, losses: Pick<Losses, 'add'>): string {
+export function fitUser(user: string, losses: Pick<Losses, 'add'>, field = 'user'): string {
   if (user.length <= longest) return user;
-  losses.add('user', 'renamed', `Ids of users over ${longest} characters are refused: a hash of it was sent.`);
+  losses.add(field, 'renamed', `Ids of users over ${longest} characters are refused: a hash of it was sent.`);
   return shortId(user, 'user_');
 }
+
+/** The id of the end user for an upstream with one field for it: the caller's own, else its safety identifier, which some vendors have beside it. */
+export function onlyUser({ user, safetyIdentifier }: Conversation, losses: Pick<Losses, 'add'>): string | undefined {
+  if (safetyIdentifier === undefined) return user;
+  if (user === undefined) losses.add('safety_identifier', 'renamed', 'Sent as the id of the user.');
+  else losses.add('safety_identifier', 'dropped', 'Only one id of a user is taken.');
+  return user ?? safetyIdentifier;
+}
+
+/** Both ids of the end user, for upstreams that have a field for each. */
+export const bothUsers = ({ user, safetyIdentifier }: Conversation, losses: Pick<Losses, 'add'>): { user?: string; safety_identifier?: string } => ({
+  ...(user !== undefined && { user: fitUser(user, losses) }),
+  ...(safetyIdentifier !== undefined && { safety_identifier: fitUser(safetyIdentifier, losses, 'safety_identifier') }),
+});

@@ -133,5 +133,6 @@ ${folders.map(describeProtocol).filter(Boolean).join('\n')}
 | \`service_tier\` | renamed, dropped | Sent under the vendor’s own name to chat completions and Responses; a tier that it does not have is not sent |
 | \`reply.service_tier\` | dropped | The tier that served a reply is told in the caller’s words; a tier for which these have none is not told |
 | \`user\` | renamed | Chat completions and Responses refuse ids of users over 64 characters: a hash was sent |
+| \`safety_identifier\` | renamed, dropped | Kept between chat completions and Responses; a vendor with one id of a user gets it as that one, unless the caller names a user too |
 `;
 }

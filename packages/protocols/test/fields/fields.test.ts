@@ -14,13 +14,35 @@ const models: Readonly<Record<string, string>> = {
   delta: 'qwen-plus',
 };
 
+/** One host, a body for each of its vendors. */
+const invoked = [
+  'amazon.nova-pro-v1:0',
+  'meta.llama3-70b-instruct-v1:0',
+  'mistral.mistral-7b-instruct-v0:2',
+  'amazon.titan-text-express-v1',
+  'openai.gpt-oss-120b-1:0',
+  'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+];
+
+function pair(client: string, id: string, upstreamModelId: string, over: Partial<Target>): Pair {
+  const upstream = upstreams.find((one) => one.id.split(',')[0] === id)!;
+  return { client: speakers.find((one) => one.id === client)!, upstream: { ...upstream, id, target: { ...target, upstreamModelId, ...over } } };
+}
+
 /** Every upstream protocol once, with a model of its own. */
 const pairsOf = (client: string, over: Partial<Target> = {}): Pair[] =>
-  Object.entries(models).flatMap(([id, upstreamModelId]) => {
-    const upstream = upstreams.find((one) => one.id.split(',')[0] === id)!;
-    const speaker = speakers.find((one) => one.id === client)!;
-    return id === client ? [] : [{ client: speaker, upstream: { ...upstream, id, target: { ...target, upstreamModelId, ...over } } }];
-  });
+  Object.entries(models).flatMap(([id, upstreamModelId]) => (id === client ? [] : [pair(client, id, upstreamModelId, over)]));
+
+/** The same, and every kind of body that a host takes beside its own. */
+const allPairsOf = (client: string): Pair[] => [
+  ...pairsOf(client),
+  ...invoked
+    .filter((id) => client !== 'beta' || !id.includes('claude'))
+    .map((id): Pair => {
+      const made = pair(client, 'cloudhost_invoke', id, {});
+      return { ...made, upstream: { ...made.upstream, id: `cloudhost_invoke, ${id}` } };
+    }),
+];
 
 const pairTo = (client: string, upstream: string, over?: Partial<Target>): Pair => pairsOf(client, over).find((pair) => pair.upstream.id === upstream)!;
 
@@ -35,23 +57,47 @@ function withField(body: Body, path: Path, value: unknown): Body {
   return copy;
 }
 
+/** Whether all of what the field is part of is a loss: a model that calls nothing gets no tools. */
+const isGone = (pair: Pair, path: Path): boolean =>
+  ask(pair, bodies[pair.client.id]!).losses.some(({ field, action }) => action === 'dropped' && field === path[0]);
+
 const lossOf = (pair: Pair, body: Body, field: string) => ask(pair, body).losses.find((loss) => loss.field === field);
 const bodyOf = (pair: Pair, body: Body) => JSON.parse(ask(pair, body).text);
 
 describe('an optional field of an SDK is carried, or a loss names it', () => {
   for (const [client, fields] of Object.entries(loudFields)) {
     test.each(fields)(`${client}: %j = %j`, (path, value) => {
-      const silent = pairsOf(client).filter((pair) => {
+      const silent = allPairsOf(client).filter((pair) => {
         const [without, with_] = [bodies[client]!, withField(bodies[client]!, path, value)].map((body) => {
           const { text, losses } = ask(pair, body);
           // Ids that are minted differ by how often that was done.
           return JSON.stringify([text.replace(/"conversationId":"[^"]*"/, ''), losses]);
         });
-        return without === with_;
+        return without === with_ && !isGone(pair, path);
       });
       expect(silent.map((pair) => pair.upstream.id)).toEqual([]);
     });
   }
+
+  test.each(['alpha', 'alpha_response'])('%s: a safety identifier beside a user', (client) => {
+    const body = withField(bodies[client]!, ['user'], 'u-1');
+    for (const pair of allPairsOf(client)) {
+      const [without, with_] = [body, withField(body, ['safety_identifier'], 's-1')].map((one) => ask(pair, one));
+      expect(with_!.text.includes('s-1') || with_!.losses.length > without!.losses.length).toBe(true);
+    }
+  });
+
+  test('a safety identifier stays one between the two protocols that have it, and is a user elsewhere', () => {
+    const asked = (client: string, upstream: string, more: object) =>
+      bodyOf(pairTo(client, upstream), { ...bodies[client], safety_identifier: 's-1', ...more });
+    expect(asked('alpha', 'alpha_response', { user: 'u-1' })).toMatchObject({ user: 'u-1', safety_identifier: 's-1' });
+    expect(asked('alpha_response', 'alpha', {})).toMatchObject({ safety_identifier: 's-1' });
+    expect(asked('alpha_response', 'alpha', {})).not.toHaveProperty('user');
+    expect(asked('alpha', 'beta', {}).metadata).toEqual({ user_id: 's-1' });
+    expect(asked('alpha', 'beta', { user: 'u-1' }).metadata).toEqual({ user_id: 'u-1' });
+    const compatible = pairTo('alpha_response', 'alpha', { upstreamModelId: 'house-model' });
+    expect(bodyOf(compatible, { ...bodies['alpha_response'], safety_identifier: 's-1' })).toMatchObject({ user: 's-1' });
+  });
 });
 
 describe('an earlier reply of Responses that comes back', () => {
