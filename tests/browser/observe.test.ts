@@ -41,8 +41,8 @@ suite('looking on', () => {
       model: 'good',
       currency: 'USD',
       mode: 'per_token',
-      input: 1_000_000,
-      output: 2_000_000_000,
+      input: '1',
+      output: '2000',
     });
     await stage.gateway.settle();
     const { body } = await stage.gateway.console('GET', '/access-keys/spender/api-key');
@@ -206,7 +206,7 @@ suite('looking on', () => {
     await box('Output').fill('15');
     await save();
     await dialogsGone(page);
-    expect((await gateway.console('GET', '/pricing/family-*')).body).toMatchObject({ currency: 'EUR', input: 3_000_000, output: 15_000_000 });
+    expect((await gateway.console('GET', '/pricing/family-*')).body).toMatchObject({ currency: 'EUR', input: '3', output: '15' });
     await page.getByRole('table').getByRole('button', { name: 'family-*', exact: true }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog', { name: 'Delete family-*?' }).getByRole('button', { name: 'Delete' }).click();

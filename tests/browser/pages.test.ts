@@ -92,8 +92,8 @@ suite('every page', () => {
       model: 'text',
       currency: 'USD',
       mode: 'per_token',
-      input: 1,
-      output: 1,
+      input: '1',
+      output: '1',
       description: hostile,
     });
     await gateway.console('POST', '/users', { username: 'somebody', password: 'long-enough', role: 'monitor', enabled: true });

@@ -78,7 +78,7 @@ test('configuration', async () => {
     expires_at: '2099-01-01T00:00:00Z',
     budget: { limit: 2, period: 'total' },
   });
-  await everyVerb('pricing', { name: 'p', model: 'alpha*', input: 1, output: 2 } as { name: string }, { tiers: [{ above_tokens: 5, input: 3 }] });
+  await everyVerb('pricing', { name: 'p', model: 'alpha*', input: '1', output: '2' } as { name: string }, { tiers: [{ above_tokens: 5, input: '3' }] });
 
   await call('POST', 'access-keys', { name: 'kept', group: 'everyone', budget: { limit: 3, period: 'week' } }, { wanted: 201 });
   await call('GET', 'access-keys/kept/api-key');

@@ -1,5 +1,6 @@
 /** What a request costs and to whom it belongs, from its headers to the console: prices, sessions, statistics, tables and the live tail. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { printMoney } from '@model-gateway/contracts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { scriptedModels } from '../support/callers.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
@@ -14,7 +15,7 @@ describe.each(arrangements('statistics'))('statistics, %s', (arrangement) => {
     upstream = await startFakeUpstream();
     gateway = await startGateway({ arrangement });
     await gateway.configure(scriptedModels(upstream.url, ['ok', 'status:500']));
-    const priced = await gateway.console('POST', '/pricing', { name: 'house', model: 'alpha ok', input: 1_000_000_000, output: 2_000_000_000 });
+    const priced = await gateway.console('POST', '/pricing', { name: 'house', model: 'alpha ok', input: '1000', output: '2000' });
     expect(priced.status).toBe(201);
     await gateway.settle();
     // Rows are priced where they are written, which may hear of prices a moment later.
@@ -82,7 +83,7 @@ describe.each(arrangements('statistics'))('statistics, %s', (arrangement) => {
       const cost = own.reduce((sum, row) => sum + (row.cost_micros ?? 0), 0);
       const item = top.items.find(({ value }: { value: string }) => value === model);
       expect(item).toMatchObject({ requests: own.length, errors: own.filter((row) => row.error_code !== null).length });
-      expect(item.cost).toEqual(cost === 0 ? [] : [{ currency: 'USD', cost_micros: cost }]);
+      expect(item.cost).toEqual(cost === 0 ? [] : [{ currency: 'USD', cost: printMoney(cost), cost_micros: cost }]);
     }
     expect((await stats('top?by=error&model=alpha%20status%3A500')).items[0]).toMatchObject({ requests: 1, errors: 1 });
     await until(

@@ -22,6 +22,7 @@ export * from './messages/gather.ts';
 export * from './messages/limits.ts';
 export * from './messages/script.ts';
 export * from './messages/subjects.ts';
+export * from './money.ts';
 export * from './outcome.ts';
 export * from './plan.ts';
 export * from './protocol-id.ts';

@@ -201,7 +201,7 @@ describe('history', () => {
     ok(await call('POST', `${api}/models`, { name: 'slow', upstream: 'main', upstream_model_id: 'vendor-slow' }), 201);
     ok(await call('POST', `${api}/load-balancers`, { name: 'both', entries: [{ model: 'fast' }, { model: 'slow' }] }), 201);
     ok(await call('PUT', `${api}/load-balancers/both/pins`, { access_key: 'ada', entry: 'slow' }));
-    ok(await call('POST', `${api}/pricing`, { model: 'fast', input: 1, output: 2 }), 201);
+    ok(await call('POST', `${api}/pricing`, { model: 'fast', input: '1', output: '2' }), 201);
     const target = await revision();
     const before = await plain();
     const ids = { upstream: (await call('GET', `${api}/upstreams/main`)).body.id, balancer: (await call('GET', `${api}/load-balancers/both`)).body.id };
@@ -380,7 +380,7 @@ test('an import tells what it would change field by field, and is one revision a
   await seed(harness);
   const file = {
     models: [{ name: 'fast', upstream: 'main', upstream_model_id: 'vendor-fast-2', aliases: ['quick'] }],
-    pricing: [{ name: 'p', model: 'fast', input: 1, output: 2 }],
+    pricing: [{ name: 'p', model: 'fast', input: '1', output: '2' }],
   };
   const rehearsal = ok(await call('POST', `${api}/import?dry_run=true`, file)).body;
   expect(rehearsal.changes).toEqual([

@@ -32,7 +32,7 @@ describe('statistics and logs', () => {
       errors: 1,
       input_tokens: 30,
       unpriced_requests: 1,
-      cost: [{ currency: 'USD', cost_micros: 3_000_000 }],
+      cost: [{ currency: 'USD', cost: '3', cost_micros: 3_000_000 }],
     });
     expect(body.error_rate).toBeCloseTo(1 / 3);
     expect(body.duration_ms.p99).toBeGreaterThan(4_500);
@@ -127,7 +127,7 @@ describe('statistics and logs', () => {
     expect(body).toMatchObject({
       total: 2,
       items: [
-        { kind: 'group', name: 'team', limit_micros: 4_000_000, spent_micros: 4_500_000, state: 'exhausted', to: null },
+        { kind: 'group', name: 'team', limit: '4', limit_micros: 4_000_000, spent: '4.5', spent_micros: 4_500_000, state: 'exhausted', to: null },
         { kind: 'group', name: 'others', spent_micros: 0, state: 'ok' },
       ],
     });

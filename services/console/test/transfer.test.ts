@@ -33,7 +33,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     const { text, headers } = await call('GET', `${api}/export?format=yaml`);
     expect(headers.get('content-type')).toContain('application/yaml');
     expect(parseYaml(text).upstreams[0].custom_headers).toEqual({ 'x-api-token': expect.stringMatching(/^enc:/), 'x-team': 'plain' });
-    expect(parseYaml(text)).toMatchObject({ version: 1, upstreams: [{ name: 'main', api_keys: [{ key: expect.stringMatching(/^enc:/) }, {}] }] });
+    expect(parseYaml(text)).toMatchObject({ version: 2, upstreams: [{ name: 'main', api_keys: [{ key: expect.stringMatching(/^enc:/) }, {}] }] });
     const again = await importText(text);
     expect(again.body).toEqual({
       dry_run: false,
@@ -100,7 +100,7 @@ key_groups: [{name: team, models: ['*']}]
     const { api_keys } = (await call('GET', `${api}/upstreams/main`)).body;
     const taken = await importText(`
 upstreams: [{name: main, protocol: alpha, base_url: https://elsewhere.example.com}]
-pricing: [{model: 'vendor-*', input: 1, output: 2}]
+pricing: [{model: 'vendor-*', input: '1', output: '2'}]
 `);
     expect(taken.body).toMatchObject({ updated: { upstreams: ['main'] }, created: { pricing: ['vendor-*'] } });
     expect((await call('GET', `${api}/upstreams/main`)).body).toMatchObject({ base_url: 'https://elsewhere.example.com', api_keys });

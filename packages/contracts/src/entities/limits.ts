@@ -1,5 +1,6 @@
 /** What an admin may say about how much of something may be used: the same shapes on upstreams, models, keys and groups. */
 import { z } from 'zod';
+import { moneyFault, moneyPattern, parseMoney, printMoney } from '../money.ts';
 
 const most = 1_000_000_000;
 /** null, or left out: this one is not limited. */
@@ -30,17 +31,52 @@ export type KeyRateLimit = z.output<typeof keyRateLimitSchema>;
 
 const millionths = (amount: number): boolean => Math.abs(amount * 1_000_000 - Math.round(amount * 1_000_000)) < 1e-3;
 
+const refuseAmount = (sent: unknown): string => {
+  if (typeof sent !== 'string' && typeof sent !== 'number') return 'must be an amount of the currency: a decimal string such as "5.00", or a number';
+  const fault = typeof sent === 'string' ? moneyFault(sent) : null;
+  if (fault !== null) return fault;
+  if (Number(sent) < 0) return 'must not be negative';
+  return Number(sent) > most ? `must be at most ${most}` : 'has more than six decimals';
+};
+
+/** Kept as the number nearest to it, which up to this size stands for one amount of micro-units alone: earlier versions read it so in snapshots. */
+const amount = z
+  .union(
+    [
+      z
+        .string()
+        .regex(moneyPattern)
+        .refine((text) => !moneyPattern.test(text) || parseMoney(text) <= most * 1_000_000, `must be at most ${most}`)
+        .transform(Number),
+      z.number().min(0).max(most).refine(millionths, 'has more than six decimals'),
+    ],
+    { error: ({ input }) => refuseAmount(input) },
+  )
+  .describe('In whole currency: a decimal string with at most six decimals, or a number');
+
+const period = z.enum(['day', 'week', 'month', 'total']);
+
 /** Money that may be spent in a period of the UTC calendar (weeks begin on Monday). */
 export const budgetSchema = z.strictObject({
-  /** In units of the currency, to the millionth. */
-  limit: z.number().min(0).max(most).refine(millionths, 'has more than six decimals'),
-  period: z.enum(['day', 'week', 'month', 'total']),
+  limit: amount,
+  period,
   currency: z
     .string()
     .regex(/^[A-Z]{3}$/, 'must be a currency code such as USD')
     .default('USD'),
 });
 export type Budget = z.output<typeof budgetSchema>;
+
+/** A budget as replies and exports show it. */
+export const budgetReplySchema = z.strictObject({ limit: z.string().describe('Decimal string, in whole currency'), period, currency: z.string() });
+export type BudgetReply = z.output<typeof budgetReplySchema>;
+
+/** Anything that may have a budget, with the budget as people read it. */
+export const showBudget = <T extends { budget?: Budget | null }>(owner: T): Omit<T, 'budget'> & { budget?: BudgetReply | null } =>
+  ({
+    ...owner,
+    ...(owner.budget && { budget: { ...owner.budget, limit: printMoney(Math.round(owner.budget.limit * 1_000_000)) } }),
+  }) as Omit<T, 'budget'> & { budget?: BudgetReply | null };
 
 const inherited = z.literal('inherit');
 const orInherited = <T extends z.ZodType>(own: T) => z.union([inherited, own], 'must be inherit or an object').default('inherit');

@@ -52,6 +52,8 @@ export interface ExplainedLimit {
   name: string;
   limit: number;
   left: number;
+  /** Of a budget, whose figures above are micro-units: decimal strings of its currency. */
+  money?: { limit: string; left: string; currency: string };
 }
 
 /** A rule that would send the request to another model. */

@@ -1,4 +1,5 @@
 /** Budgets: what was spent of each in its period. */
+import { printMoney } from '@model-gateway/contracts';
 import { budgetLevel, periodEnd, periodStart, toMicros } from '@model-gateway/limits';
 import { ownerOf } from '../probes/explain-key.ts';
 import type { Room } from '../room.ts';
@@ -37,7 +38,9 @@ export const budgetRoutes = ({ storage }: Room, now: () => number): Route[] => [
           period: budget.period,
           from: periodStart(budget.period, at),
           to: periodEnd(budget.period, at),
+          limit: printMoney(limit_micros),
           limit_micros,
+          spent: printMoney(spent_micros),
           spent_micros,
           share: limit_micros === 0 ? 1 : spent_micros / limit_micros,
           state: states[budgetLevel(spent_micros, limit_micros)],

@@ -1,8 +1,17 @@
 /** What is left of the limits. */
+import { type BudgetPart, printMaybeMoney, printMoney } from '@model-gateway/contracts';
 import { readLimitStatus } from '../probes/limit-status.ts';
 import type { Room } from '../room.ts';
 import { limitStatus } from './answers/routing.ts';
 import { base, type Route } from './route.ts';
+
+/** Money as people read it, beside the micro-units. */
+const showBudgetPart = (budget: BudgetPart) => ({
+  ...budget,
+  limit: printMoney(budget.limit_micros),
+  spent: printMaybeMoney(budget.spent_micros),
+  reserved: printMoney(budget.reserved_micros),
+});
 
 export const limitRoutes = (room: Room): Route[] => [
   {
@@ -13,6 +22,9 @@ export const limitRoutes = (room: Room): Route[] => [
     tag: 'limits',
     status: 200,
     answer: limitStatus,
-    handle: async (_request, response) => void response.json(await readLimitStatus(room)),
+    async handle(_request, response) {
+      const status = await readLimitStatus(room);
+      response.json({ ...status, budgets: status.budgets.map(showBudgetPart) });
+    },
   },
 ];

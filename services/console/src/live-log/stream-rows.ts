@@ -2,6 +2,7 @@
 import type { RequestRow } from '@model-gateway/contracts';
 import type { RequestFilters } from '@model-gateway/storage';
 import type { Response } from 'express';
+import { showRow } from '../api/answers/request-row.ts';
 import type { LiveLog } from './live-log.ts';
 import { createRowFilter } from './row-filter.ts';
 
@@ -34,7 +35,7 @@ export function streamRows(response: Response, filters: RequestFilters, liveLog:
         if (!matches(row)) continue;
         // What a slow reader has not taken yet is not added to.
         if (response.writableNeedDrain) dropped++;
-        else send('row', row);
+        else send('row', showRow(row));
       }
       tellDropped();
     },

@@ -1,5 +1,5 @@
 /** The limits on the way of one request, and what is left of each: the part of an explanation that routers do not know. */
-import type { ExplainedLimit, Explanation } from '@model-gateway/contracts';
+import { type ExplainedLimit, type Explanation, printMoney } from '@model-gateway/contracts';
 import { errorCodes } from '@model-gateway/errors';
 import type { KeyLook, OwnBudget } from './explain-key.ts';
 import type { GateStatus, LimitStatus } from './limit-status.ts';
@@ -17,7 +17,14 @@ export function explainLimits(status: LimitStatus, { name: accessKey, limit: key
   add('key', accessKey, keyCap, Math.max(0, (keyCap ?? 0) - (counter?.used ?? 0)));
   for (const budget of budgets) {
     const { spent, reserved } = countBudget(status, budget);
-    add(`budget_${budget.kind}`, budget.name, budget.limit_micros, Math.max(0, budget.limit_micros - spent - reserved));
+    const [limit, left] = [budget.limit_micros, Math.max(0, budget.limit_micros - spent - reserved)];
+    limits.push({
+      layer: `budget_${budget.kind}`,
+      name: budget.name,
+      limit,
+      left,
+      money: { limit: printMoney(limit), left: printMoney(left), currency: budget.currency },
+    });
   }
   const seen = new Set<GateStatus>();
   for (const { model, upstream } of nodes) {

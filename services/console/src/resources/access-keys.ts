@@ -1,5 +1,5 @@
 /** Access keys: shown in full once, kept as a hash to find them and sealed to copy them. */
-import { accessKeySchema, internalPrefix, sealedAs } from '@model-gateway/contracts';
+import { accessKeySchema, budgetReplySchema, internalPrefix, sealedAs, showBudget } from '@model-gateway/contracts';
 import { hashAccessKey, isAccessKeyFormat, maskKey, mintAccessKey } from '@model-gateway/secrets';
 import type { AccessKeyDocument, CatalogReader } from '@model-gateway/storage';
 import { z } from 'zod';
@@ -27,12 +27,12 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
   schema: accessKeySchema,
   partial: accessKeySchema.partial(),
   /** `key`: a mask, but right after it was made. */
-  answer: accessKeySchema.extend({ key: z.string(), last_used_at: z.iso.datetime().nullable() }),
+  answer: accessKeySchema.extend({ key: z.string(), last_used_at: z.iso.datetime().nullable(), budget: budgetReplySchema.nullable().default(null) }),
   reader: (reader) => reader.accessKeys,
   writer: (writer) => writer.accessKeys,
   toInput: ({ mask: _mask, hash: _hash, sealed: _sealed, ...document }) => document,
   dropMasks: ({ key, ...fields }) => (typeof key === 'string' && isMasked(key) ? fields : { ...fields, ...(key !== undefined && { key }) }),
-  toReply: ({ mask, hash: _hash, sealed: _sealed, ...document }) => ({ ...document, key: mask, last_used_at: null }),
+  toReply: ({ mask, hash: _hash, sealed: _sealed, ...document }) => ({ ...showBudget(document), key: mask, last_used_at: null }),
   async complete(bodies, { storage }) {
     const used = await storage.lastUsed(bodies.map(({ name }) => String(name)));
     return bodies.map((body) => {
@@ -60,7 +60,7 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
   },
   checkRemoval: async () => undefined,
   toExport: ({ id, document: { mask: _mask, hash, sealed, ...document } }, room) => ({
-    ...document,
+    ...showBudget(document),
     key: sealed === null ? `sha256:${hash}` : sealForExport(room.keyring.open(sealed, sealedAs.accessKey(id)), room.keyring),
   }),
 };

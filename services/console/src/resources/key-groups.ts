@@ -1,5 +1,5 @@
 /** Key groups: what the access keys in them may use. */
-import { type KeyGroup, keyGroupSchema } from '@model-gateway/contracts';
+import { budgetReplySchema, type KeyGroup, keyGroupSchema, showBudget } from '@model-gateway/contracts';
 import type { KeyGroupDocument } from '@model-gateway/storage';
 import { Problem } from '../problem.ts';
 import { checkHeaderRules } from '../validation/header-patterns.ts';
@@ -15,11 +15,11 @@ export const keyGroups: Resource<KeyGroupDocument, KeyGroup> = {
   sortable: ['name', 'created_at', 'updated_at'],
   schema: keyGroupSchema,
   partial: keyGroupSchema.partial(),
-  answer: keyGroupSchema,
+  answer: keyGroupSchema.extend({ budget: budgetReplySchema.nullable().default(null) }),
   reader: (reader) => reader.keyGroups,
   writer: (writer) => writer.keyGroups,
   toInput: (document) => ({ ...document }),
-  toReply: (document) => ({ ...document }),
+  toReply: (document) => ({ ...showBudget(document) }),
   conceal: (shown) => ({ ...shown, header_acl: concealRules(shown['header_acl']) }),
   secrets: ({ header_acl }) => ({ header_acl: secretsOfRules(header_acl) }),
   check: (input) => checkHeaderRules(input.header_acl),
@@ -34,5 +34,5 @@ export const keyGroups: Resource<KeyGroupDocument, KeyGroup> = {
       names.map((message) => ({ field: 'access_keys', message })),
     );
   },
-  toExport: ({ document }) => ({ ...document }),
+  toExport: ({ document }) => ({ ...showBudget(document) }),
 };

@@ -3,10 +3,12 @@
 /** What begins a formula in one spreadsheet or another, in its wide form too. */
 const formula = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
-export type Cell = string | number | boolean | null;
+/** A decimal number is written as its digits are. */
+export type Cell = string | number | boolean | { decimal: string } | null;
 
 const cellOf = (cell: Cell): string => {
   if (cell === null) return '';
+  if (typeof cell === 'object') return cell.decimal;
   if (typeof cell !== 'string') return String(cell);
   // A single quote in front is shown by no spreadsheet, and keeps the rest from being run.
   return `"${(formula.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`;
@@ -19,10 +21,3 @@ export const csvHeaders = (name: string): Record<string, string> => ({
   'Content-Type': 'text/csv; charset=utf-8',
   'Content-Disposition': `attachment; filename="${name}.csv"`,
 });
-
-/** Millionths as a decimal number without rounding. */
-export function decimalOf(micros: number): string {
-  const sign = micros < 0 ? '-' : '';
-  const digits = String(Math.abs(micros)).padStart(7, '0');
-  return `${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`;
-}

@@ -1,6 +1,7 @@
 /** What the sums say, as the API and its tables have it. */
+import { printMoney } from '@model-gateway/contracts';
 import type { Latencies, SessionSums, StatsGroup } from '@model-gateway/storage';
-import { type Cell, csvLine, decimalOf } from './csv.ts';
+import { type Cell, csvLine } from './csv.ts';
 
 export interface Figures {
   requests: number;
@@ -18,8 +19,8 @@ export interface Figures {
   cache_write_tokens: number;
   reasoning_tokens: number;
   total_tokens: number;
-  /** Money in millionths, by currency. */
-  cost: { currency: string; cost_micros: number }[];
+  /** Money by currency: as a decimal string, and in millionths. */
+  cost: { currency: string; cost: string; cost_micros: number }[];
 }
 
 export interface TimedFigures extends Figures {
@@ -42,7 +43,7 @@ function figuresOf({ measures, cost }: Pick<StatsGroup, 'measures' | 'cost'>): F
     cache_write_tokens: cache_write,
     reasoning_tokens: reasoning,
     total_tokens: input + output + cache_read + cache_write + reasoning,
-    cost,
+    cost: cost.map((one) => ({ ...one, cost: printMoney(one.cost_micros) })),
   };
 }
 
@@ -93,7 +94,7 @@ export function* figuresTable<T extends Figures & Partial<TimedFigures>>(
     const latencies = timed
       ? [duration_ms?.average ?? null, ...quantiles.map((name) => duration_ms?.[name] ?? null), ...quantiles.map((name) => first_content_ms?.[name] ?? null)]
       : [];
-    const costs = currencies.map((currency) => Number(decimalOf(row.cost.find((one) => one.currency === currency)?.cost_micros ?? 0)));
+    const costs = currencies.map((currency) => ({ decimal: row.cost.find((one) => one.currency === currency)?.cost ?? '0' }));
     yield csvLine([...cellsOf(row), ...plain.map((name) => row[name]), ...latencies, ...costs]);
   }
 }

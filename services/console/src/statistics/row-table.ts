@@ -1,7 +1,7 @@
 /** Rows of requests as a table. */
-import type { RequestRow } from '@model-gateway/contracts';
+import { printMoney, type RequestRow } from '@model-gateway/contracts';
 import { isoTime } from '../api/answers/iso-time.ts';
-import { csvLine, decimalOf } from './csv.ts';
+import { csvLine } from './csv.ts';
 
 const columns = [
   'id',
@@ -41,7 +41,7 @@ export const rowTableLine = (row: RequestRow): string =>
   csvLine([
     isoTime(row.started_at),
     ...columns.map((name) => row[name] ?? null),
-    row.cost_micros === null ? null : Number(decimalOf(row.cost_micros)),
+    row.cost_micros === null ? null : { decimal: printMoney(row.cost_micros) },
     row.attempts.length,
     row.losses.length,
   ]);

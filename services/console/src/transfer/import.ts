@@ -9,7 +9,8 @@ import { type Outcome, putPin } from '../resources/pins.ts';
 import type { Room } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { storedName } from '../validation/stored-name.ts';
-import { type DiffSection, formatVersion, pinSection, type Section, sectionNames, sections } from './sections.ts';
+import { fromMicroUnits } from './micro-units.ts';
+import { type DiffSection, formatVersion, microUnitsVersion, pinSection, type Section, sectionNames, sections } from './sections.ts';
 
 const entries = z
   .array(z.looseObject({ name: storedName }))
@@ -24,7 +25,10 @@ const prices = z
   .nullish();
 
 export const importSchema = z.strictObject({
-  version: z.literal(formatVersion).optional(),
+  version: z
+    .literal([microUnitsVersion, formatVersion], { error: `must be ${formatVersion}, or ${microUnitsVersion} for a file whose prices are micro-units` })
+    .optional()
+    .describe('2: prices are decimal strings of the currency, as everywhere; 1: prices are whole micro-units. Left out: as 2'),
   upstreams: entries,
   models: entries,
   pricing: prices,
@@ -49,7 +53,10 @@ type Entry = Record<string, unknown> & { name: string };
 /** What is to be done in one transaction. It throws 422 or 409 naming the entry and field. */
 export function prepareImport(body: unknown, { resources, room }: ImportOptions): (writer: CatalogWriter) => Promise<ImportDiff> {
   const file = readInput(importSchema, body);
-  const parts = sectionNames.map((section) => ({ section, list: openSecrets(section, (file[section] ?? []) as Entry[], room) }));
+  const parts = sectionNames.map((section) => {
+    const list = openSecrets(section, (file[section] ?? []) as Entry[], room);
+    return { section, list: section === 'pricing' && file.version === microUnitsVersion ? list.map(fromMicroUnits) : list };
+  });
   refuseRepeated(parts);
   return async (writer) => {
     const diff = emptyDiff();

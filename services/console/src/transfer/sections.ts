@@ -17,5 +17,7 @@ export const sectionNames = Object.keys(sections) as Section[];
 export const pinSection = 'load_balancer_pins';
 export type DiffSection = Section | typeof pinSection;
 
-/** Version of the file's format. */
-export const formatVersion = 1;
+/** Version of the file's format, as `export` writes it: money is decimal strings of the currency. */
+export const formatVersion = 2;
+/** An earlier one that is read still: its prices are whole micro-units. */
+export const microUnitsVersion = 1;

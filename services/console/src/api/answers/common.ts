@@ -5,6 +5,9 @@ export const text = z.string();
 export const maybeText = text.nullable();
 export const count = z.int().min(0);
 export const maybeCount = count.nullable();
+/** An amount of the currency that stands beside it, and the same for programs. */
+export const money = z.string().describe('Decimal string, in whole currency');
+export const micros = z.int().describe('Micro-units: millionths of the currency');
 /** Milliseconds since the epoch. */
 export const epochMs = z.int();
 export const instant = z.iso.datetime();

@@ -1,7 +1,7 @@
 /** One finished request, as logs show it. */
-import { protocolIds, type RequestRow } from '@model-gateway/contracts';
+import { printMaybeMoney, protocolIds, type RequestRow } from '@model-gateway/contracts';
 import { z } from 'zod';
-import { count, epochMs, maybeCount, maybeText, text } from './common.ts';
+import { count, epochMs, maybeCount, maybeText, micros, money, text } from './common.ts';
 
 const protocol = z.enum(protocolIds).nullable();
 
@@ -29,7 +29,8 @@ const columns = {
   cache_write_1h_tokens: count,
   reasoning_tokens: count,
   usage_source: z.enum(['upstream', 'partial', 'estimated']).nullable(),
-  cost_micros: z.int().nullable(),
+  cost: money.nullable(),
+  cost_micros: micros.nullable(),
   currency: maybeText,
   queue_ms: maybeCount,
   ttfb_ms: maybeCount,
@@ -45,6 +46,10 @@ const columns = {
   routes: z.array(text),
 } as const;
 
-export const requestRow: z.ZodType<RequestRow> = z.strictObject(columns);
+/** A row with its cost as people read it. */
+export type ShownRow = RequestRow & { cost: string | null };
+export const showRow = <T extends RequestRow>(row: T): T & ShownRow => ({ ...row, cost: printMaybeMoney(row.cost_micros) });
+
+export const requestRow: z.ZodType<ShownRow> = z.strictObject(columns);
 /** One that was asked for by its id. */
-export const requestDetails: z.ZodType<RequestRow & { has_bodies: boolean }> = z.strictObject({ ...columns, has_bodies: z.boolean() });
+export const requestDetails: z.ZodType<ShownRow & { has_bodies: boolean }> = z.strictObject({ ...columns, has_bodies: z.boolean() });

@@ -1,7 +1,7 @@
 /** Answers about where requests go, what a try at them gave, and what is left of limits. */
 import { type Explanation, protocolIds, rateLimitSchema } from '@model-gateway/contracts';
 import { z } from 'zod';
-import { anything, count, maybeText, processes, text } from './common.ts';
+import { anything, count, maybeText, micros, money, processes, text } from './common.ts';
 
 const protocol = z.enum(protocolIds);
 const number = z.number();
@@ -72,7 +72,15 @@ const explained = {
   pinned_to: maybeText,
   switches: z.array(z.strictObject({ owner: text, index: z.int(), use_model: text })),
   nodes: z.array(node),
-  limits: z.array(z.strictObject({ layer: text, name: text, limit: number, left: number })),
+  limits: z.array(
+    z.strictObject({
+      layer: text,
+      name: text,
+      limit: number.describe('Of a budget: in micro-units, as `money` has it in whole currency'),
+      left: number,
+      money: z.strictObject({ limit: money, left: money, currency: text }).optional(),
+    }),
+  ),
   refusal,
 } satisfies Record<keyof Explanation, z.ZodType>;
 export const explanation = z.strictObject({
@@ -132,9 +140,12 @@ export const limitStatus = z.strictObject({
       name: text,
       currency: text,
       period: text,
-      limit_micros: number,
-      spent_micros: maybeNumber,
-      reserved_micros: number,
+      limit: money,
+      limit_micros: micros,
+      spent: money.nullable(),
+      spent_micros: micros.nullable(),
+      reserved: money,
+      reserved_micros: micros,
       degraded: z.boolean(),
     }),
   ),

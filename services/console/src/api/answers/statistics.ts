@@ -1,7 +1,7 @@
 /** Answers of statistics: figures over time and by what they are told apart by, budgets. */
 import { z } from 'zod';
 import type { Figures, TimedFigures } from '../../statistics/figures.ts';
-import { count, epochMs, maybeText, text } from './common.ts';
+import { count, epochMs, maybeText, micros, money, text } from './common.ts';
 
 const number = z.number();
 const latencies = { p50: number.nullable(), p95: number.nullable(), p99: number.nullable() };
@@ -18,7 +18,7 @@ const figures = {
   cache_write_tokens: count,
   reasoning_tokens: count,
   total_tokens: count,
-  cost: z.array(z.strictObject({ currency: text, cost_micros: z.int() })),
+  cost: z.array(z.strictObject({ currency: text, cost: money, cost_micros: micros })),
 } satisfies Record<keyof Figures, z.ZodType>;
 
 const timedFigures = {
@@ -59,8 +59,10 @@ export const budgetList = z.strictObject({
       from: epochMs,
       /** null: it never begins anew. */
       to: epochMs.nullable(),
-      limit_micros: count,
-      spent_micros: z.int(),
+      limit: money,
+      limit_micros: micros,
+      spent: money,
+      spent_micros: micros,
       share: number,
       state: z.enum(['ok', 'warning', 'exhausted']),
     }),

@@ -14,6 +14,10 @@ export const formatNumber = (value: number): string => numberFormat({ maximumFra
 export const formatCompact = (value: number): string => numberFormat({ notation: 'compact', maximumFractionDigits: 1 }).format(value);
 export const formatPercent = (share: number): string => numberFormat({ style: 'percent', maximumFractionDigits: 1 }).format(share);
 
+/** An amount that is a decimal string of its currency. */
+export const formatAmount = (amount: string | null, currency: string): string =>
+  formatMoney(amount === null ? null : Math.round(Number(amount) * 1_000_000), currency);
+
 /** Money from integer micro-units; small sums keep their digits. */
 export function formatMoney(micros: number | null, currency: string | null): string {
   if (micros === null) return '–';

@@ -9,7 +9,8 @@ export interface KeyLimitForm {
 }
 
 export interface BudgetForm {
-  limit: number | '';
+  /** In whole currency, as it was typed or saved. */
+  limit: number | string;
   period: string;
   currency: string;
 }
@@ -27,10 +28,10 @@ export const keyLimitBody = ({ rpm, window_secs }: KeyLimitForm): unknown => (rp
 
 export function budgetForm(stored: unknown): BudgetForm {
   if (typeof stored !== 'object' || stored === null) return { limit: '', period: 'month', currency: 'USD' };
-  return stored as { limit: number; period: string; currency: string };
+  return stored as { limit: string; period: string; currency: string };
 }
 
-export const budgetBody = (form: BudgetForm): unknown => (form.limit === '' ? null : form);
+export const budgetBody = (form: BudgetForm): unknown => (form.limit === '' ? null : { ...form, limit: String(form.limit) });
 
 export function KeyLimitFields({ form, field }: { form: Field; field: string }) {
   const { t } = useTranslation('limits');

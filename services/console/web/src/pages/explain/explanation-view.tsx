@@ -2,14 +2,16 @@
 import { Alert, Badge, Card, SimpleGrid, Stack, Text, Timeline } from '@mantine/core';
 import { IconArrowRampRight, IconBox, IconCheck, IconGauge, IconLock, IconLockOpen, IconScale, IconX } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { formatNumber } from '../../components/format.ts';
+import { formatAmount, formatNumber } from '../../components/format.ts';
 import { NodeCard } from '../../components/node-card.tsx';
 import { useRouterView } from '../../components/use-router-view.tsx';
 import type { ExplainAnswer } from './explanation.ts';
 
 const size = 16;
-/** Budgets are millionths of their currency. */
-const amountOf = (layer: string, value: number): string => formatNumber(layer.startsWith('budget') ? value / 1_000_000 : value);
+const leftOf = ({ limit, left, money }: ExplainAnswer['limits'][number]): { left: string; limit: string } =>
+  money
+    ? { left: formatAmount(money.left, money.currency), limit: formatAmount(money.limit, money.currency) }
+    : { left: formatNumber(left), limit: formatNumber(limit) };
 
 export function ExplanationView({ answer }: { answer: ExplainAnswer }) {
   const { t } = useTranslation('explain');
@@ -61,9 +63,9 @@ export function ExplanationView({ answer }: { answer: ExplainAnswer }) {
         {limits.length > 0 && (
           <Timeline.Item bullet={<IconGauge size={size} aria-hidden />} title={t('limits')}>
             <Stack gap={2}>
-              {limits.map(({ layer, name, limit, left }) => (
-                <Text key={`${layer} ${name}`} size="sm" className="anywhere">
-                  {t(`layers.${layer}`, { defaultValue: layer })} · {name}: {t('left', { left: amountOf(layer, left), limit: amountOf(layer, limit) })}
+              {limits.map((one) => (
+                <Text key={`${one.layer} ${one.name}`} size="sm" className="anywhere">
+                  {t(`layers.${one.layer}`, { defaultValue: one.layer })} · {one.name}: {t('left', leftOf(one))}
                 </Text>
               ))}
             </Stack>

@@ -1,17 +1,17 @@
-/** A price in the form (amounts with decimals) and in the API (whole millionths). */
+/** A price in the form (numbers, or what was typed) and in the API (decimal strings of the currency). */
 
 export const modes = ['per_token', 'per_request', 'per_second', 'per_image', 'per_character'] as const;
 export const tokenPrices = ['input', 'output', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'reasoning', 'audio_input', 'audio_output'] as const;
 
 type Prices<T> = Record<(typeof tokenPrices)[number], T>;
 
-export interface Price extends Prices<number | null> {
+export interface Price extends Prices<string | null> {
   name: string;
   model: string;
   currency: string;
   mode: (typeof modes)[number];
-  unit: number | null;
-  tiers: ({ above_tokens: number } & Prices<number | null>)[];
+  unit: string | null;
+  tiers: ({ above_tokens: number } & Prices<string | null>)[];
   valid_from: string | null;
   enabled: boolean;
   description: string;
@@ -49,9 +49,8 @@ export const emptyPrice: PriceForm = {
   description: '',
 };
 
-const millionth = 1_000_000;
-const shown = (micros: number | null): Amount => (micros === null ? '' : micros / millionth);
-const sent = (amount: Amount): number | null => (amount === '' ? null : Math.round(Number(amount) * millionth));
+const shown = (amount: string | null): Amount => amount ?? '';
+const sent = (amount: Amount): string | null => (amount === '' ? null : String(amount));
 
 export const toForm = ({ name, model, currency, mode, unit, tiers, valid_from, enabled, description, ...prices }: Price): PriceForm => ({
   name,

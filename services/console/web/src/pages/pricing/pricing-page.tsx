@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import type { Column } from '../../components/data-table.tsx';
 import { Editable } from '../../components/editable.tsx';
 import { EnabledBadge } from '../../components/enabled-badge.tsx';
-import { formatMoney, formatTime } from '../../components/format.ts';
+import { formatAmount, formatTime } from '../../components/format.ts';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
 import { emptyPrice, emptyTier, modes, type Price, type PriceForm, toBody, toForm, tokenPrices } from './price.ts';
@@ -24,7 +24,7 @@ export function PricingPage() {
 
 function Summary({ mode, input, output, unit, currency }: Price) {
   const { t } = useTranslation('pricing');
-  const text = mode === 'per_token' ? `${formatMoney(input, currency)} / ${formatMoney(output, currency)}` : formatMoney(unit, currency);
+  const text = mode === 'per_token' ? `${formatAmount(input, currency)} / ${formatAmount(output, currency)}` : formatAmount(unit, currency);
   return (
     <Text size="sm">
       {text}{' '}
