@@ -22,7 +22,7 @@ test('deploy/nats/nats.conf is up to date (node scripts/write-nats-conf.mjs)', (
 test('nobody is let near the system, other streams, or inboxes that are not its own', () => {
   const text = describeNatsServer();
   expect(text).not.toMatch(/"(>|\*|\$SYS.*|\$JS\.>|\$JS\.API\.>|gw\.>|gw\.v1\.>)"/);
-  for (const [, subject] of text.matchAll(/"(\$JS[^"]*)"/g)) expect(subject).toMatch(/\.gw_news(\.(stats-request|audit-record)(\.>)?)?$/);
+  for (const [, subject] of text.matchAll(/"(\$JS[^"]*)"/g)) expect(subject).toMatch(/\.gw_news(\.(stats-request|audit-record|audit-violation)(\.>)?)?$/);
   expect(passwordVariable('script-runner')).toBe('NATS_SCRIPT_RUNNER_PASSWORD');
 });
 
@@ -182,6 +182,15 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
       ...subscribed.map((subject) => expect.stringContaining(`Subscription to "${subject}"`)),
       ...published.map((subject) => expect.stringContaining(`Publish to "${subject}"`)),
     ]);
+  });
+
+  test('an edge writes no record of the audit log but violations of access keys', async () => {
+    const edge = await rawOf('edge');
+    const refused = await refusals(edge, 1, () => {
+      edge.publish('gw.v1.audit.violation', '[]');
+      edge.publish('gw.v1.audit.record', '[]');
+    });
+    expect(refused).toEqual([expect.stringContaining('Publish to "gw.v1.audit.record"')]);
   });
 
   test('not even the keepers of the store may delete, purge or read past their consumers', async () => {

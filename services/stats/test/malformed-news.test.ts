@@ -1,7 +1,7 @@
 /** Whatever somebody publishes as durable news: what is no row is set aside, every row after it is written, and budgets go on. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Bus, connectNatsBus, createMemoryBus } from '@model-gateway/bus';
-import type { AuditRow } from '@model-gateway/contracts';
+import type { AuditRow, DurableSubject } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { Service } from '@model-gateway/service';
 import type { Storage } from '@model-gateway/storage';
@@ -75,10 +75,12 @@ const noRecords: readonly unknown[] = [
 /** Messages that are no batch of items at all, and batches in which something is no item. */
 const noBatches: readonly string[] = ['[["r2",null]]', 'no json', '[]', '{}', '[null]', '[1,2,3]', '\0\0\0', '[["only id"]]', `[${'1,'.repeat(2_000)}1]`];
 
+const audited = ['audit.record', 'audit.violation'] as const;
+
 interface Way {
   bus: Bus;
   /** Puts `count` of them on the bus, and nobody waits. */
-  spoil(subject: 'stats.request' | 'audit.record', values: readonly unknown[], count: number): Promise<void>;
+  spoil(subject: DurableSubject, values: readonly unknown[], count: number): Promise<void>;
   /** Nothing is left on the way. */
   isEmpty(): Promise<boolean>;
   close(): Promise<void>;
@@ -166,22 +168,24 @@ describe.each(ways)('malformed durable news $name', ({ open }) => {
       async () => {
         const half = Math.ceil(malformed / 2);
         await way.spoil('stats.request', noRows, half);
-        await way.spoil('audit.record', noRecords, half);
+        for (const subject of audited) await way.spoil(subject, noRecords, half);
         await start();
         await way.spoil('stats.request', noRows, malformed - half);
-        await way.spoil('audit.record', noRecords, malformed - half);
+        for (const subject of audited) await way.spoil(subject, noRecords, malformed - half);
         await Promise.all(
           Array.from({ length: 100 }, (_, at) =>
             way.bus.tellDurably('stats.request', `good-${at}`, sampleRow({ id: `good-${at}`, started_at: now, cost_micros: 1_000_000, currency: 'USD' })),
           ),
         );
         await Promise.all(Array.from({ length: 20 }, (_, at) => way.bus.tellDurably('audit.record', `good-${at}`, auditRow({ id: `good-${at}` }))));
-        await until(async () => (await rows('good-')).length === 100 && (await records()).length === 20, 'every row and record');
+        const violation = (id: string): AuditRow => auditRow({ id, actor: 'api_key:gk-a****wxyz', action: 'acl.violation' });
+        await Promise.all(Array.from({ length: 20 }, (_, at) => way.bus.tellDurably('audit.violation', `late-${at}`, violation(`late-${at}`))));
+        await until(async () => (await rows('good-')).length === 100 && (await records()).length === 40, 'every row and record');
         await until(() => way.isEmpty(), 'nothing left on the bus');
         expect(stats.health()).toEqual({ ready: true, reasons: [] });
         expect(await spent()).toBe(100_000_000);
         const { items } = await storage.deadLetters.list({ limit: 200 });
-        expect(new Set(items.map(({ subject }) => subject))).toEqual(new Set(['stats.request', 'audit.record']));
+        expect(new Set(items.map(({ subject }) => subject))).toEqual(new Set(['stats.request', ...audited]));
         expect(items.reduce((sum, { times }) => sum + times, 0)).toBeGreaterThanOrEqual(malformed);
         expect(Math.max(...items.map(({ excerpt }) => excerpt.length))).toBeLessThanOrEqual(8_192);
       },

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Bus, createMemoryBus } from '@model-gateway/bus';
+import type { AuditRow, DurableSubject } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { Service } from '@model-gateway/service';
 import { openStorage, type Storage } from '@model-gateway/storage';
@@ -106,6 +107,40 @@ describe('stats', () => {
     await Promise.all(rows.map((row) => bus.tellDurably('stats.request', row.id, row)));
     expect(await stored()).toHaveLength(9);
     expect((await storage.deadLetters.list({ limit: 9 })).items).toMatchObject([{ item_id: 'bad', subject: 'stats.request', times: 1 }]);
+  });
+
+  test('a subject of the audit log holds no records but its own', async () => {
+    stats = createStats({ bus, storage, logger, priceOf: () => null, keep });
+    await stats.start();
+    const record = (id: string, over: object = {}): AuditRow => ({
+      id,
+      occurred_at: Date.now(),
+      actor: 'api_key:gk-a****wxyz',
+      action: 'acl.violation',
+      entity_type: 'model',
+      entity_id: 'm',
+      diff: null,
+      ip_address: '10.0.0.1',
+      request_id: null,
+      ...over,
+    });
+    const told: [DurableSubject, AuditRow][] = [
+      ['audit.violation', record('v1')],
+      ['audit.violation', record('v2', { entity_type: 'key_group' })],
+      ['audit.violation', record('forged', { actor: 'admin', action: 'login.success', entity_type: 'console_user' })],
+      ['audit.violation', record('framed', { actor: 'admin' })],
+      ['audit.violation', record('elsewhere', { entity_type: 'config' })],
+      ['audit.record', record('r1', { actor: 'admin', action: 'create' })],
+    ];
+    await Promise.all(told.map(([subject, row]) => bus.tellDurably(subject, row.id, row)));
+    const { items } = await storage.audit.listRows({ filters: { from: 0, to: Number.MAX_SAFE_INTEGER }, limit: 99 });
+    expect(items.map(({ id }) => id).sort()).toEqual(['r1', 'v1', 'v2']);
+    const letters = await storage.deadLetters.list({ limit: 9 });
+    expect(letters.items.map(({ subject, item_id }) => `${subject} ${item_id}`).sort()).toEqual([
+      'audit.violation elsewhere',
+      'audit.violation forged',
+      'audit.violation framed',
+    ]);
   });
 
   test('starts before the database is there, and stores what came meanwhile', async () => {

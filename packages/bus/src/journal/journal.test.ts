@@ -56,6 +56,18 @@ test('a line that nobody can tell stays in its file and holds up no other', asyn
   expect(onDisk()).toContain('later.news/x');
 });
 
+test('a violation that an earlier version left as any record is told where violations are told', async () => {
+  const line = (id: string, action: string) => `${JSON.stringify(['audit.record', `audit.record/${id}`, { id, action }])}\n`;
+  appendFileSync(join(folder, '0.jsonl'), line('a', 'acl.violation') + line('b', 'create'));
+  const bus = withJournal(createMemoryBus(), { folder, logger });
+  const heard: string[] = [];
+  for (const subject of ['audit.record', 'audit.violation'] as const)
+    bus.listenDurably(subject, async (batch) => void heard.push(...batch.map(({ id }) => `${subject} ${id}`)), { maxWaitMs: 1 });
+  await until(() => heard.length === 2);
+  expect(heard.sort()).toEqual(['audit.record b', 'audit.violation a']);
+  await bus.drain();
+});
+
 test('what a full queue refuses waits on the disk, and is told when there is room', async () => {
   const bus = withJournal(createMemoryBus({ outbox: { items: 2, bytes: 1e9 } }), { folder, logger });
   const told = ['a', 'b', 'c', 'd'].map((id) => bus.tellDurably('stats.request', id, row(id)));

@@ -6,6 +6,10 @@ import { Journal, type JournalOptions } from './journal.ts';
 
 const isDurable = (subject: string): subject is DurableSubject => (durableSubjects as readonly string[]).includes(subject);
 
+/** Edges of earlier versions told violations as any other record, which their user of the server may not do any more. */
+const subjectNow = (subject: string, news: unknown): string =>
+  subject === 'audit.record' && (news as { action?: unknown } | null)?.action === 'acl.violation' ? 'audit.violation' : subject;
+
 /**
  * As `bus`, but that durable news are on the disk when they are not in safe hands within 80 ms. Telling resolves as before; what the bus has no room
  * for resolves when it is on the disk, and is told again later.
@@ -14,9 +18,10 @@ export function withJournal(bus: Bus, options: JournalOptions): Bus {
   const journal = new Journal(options);
   const isFull = (error: unknown): boolean => isGatewayError(error) && error.code === 'overloaded';
   journal.start(async (subject, id, news) => {
+    const now = subjectNow(subject, news);
     // A later version may have left it: the queue of a subject that nobody here hears would never be empty.
-    if (!isDurable(subject)) throw new GatewayError('internal', { cause: new Error(`${subject} is no subject of durable news`) });
-    await bus.tellDurably(subject, id, news as never);
+    if (!isDurable(now)) throw new GatewayError('internal', { cause: new Error(`${subject} is no subject of durable news`) });
+    await bus.tellDurably(now, id, news as never);
   });
   return {
     ask: bus.ask.bind(bus),

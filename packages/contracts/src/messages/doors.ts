@@ -31,7 +31,7 @@ export const serviceDoors = {
   edge: {
     calls: ['router.plan', 'translator.run', 'stats.spent', 'stats.keep-bodies', 'console.http', ...redactedSnapshotCalls],
     serves: [],
-    tells: ['stats.request', 'audit.record', ...gatheredTells],
+    tells: ['stats.request', 'audit.violation', ...gatheredTells],
     hears: ['router.outcome', 'catalog.changed-redacted', 'gather.ask', ...countingHears],
     commits: [],
   },
@@ -61,7 +61,7 @@ export const serviceDoors = {
     serves: ['stats.spent', 'stats.keep-bodies'],
     tells: ['logs.rows'],
     hears: ['logs.watch', 'catalog.changed'],
-    commits: ['stats.request', 'audit.record'],
+    commits: ['stats.request', 'audit.record', 'audit.violation'],
   },
   console: {
     calls: ['router.plan', 'translator.run', 'script.run'],

@@ -51,7 +51,10 @@ export interface NewsSubjects {
   'logs.watch': Record<string, never>;
   /** Rows that were just committed; `dropped` more were too many to tell. A row that replaced another comes again. */
   'logs.rows': { rows: RequestRow[]; dropped: number };
+  /** What the console records. */
   'audit.record': AuditRow;
+  /** The one kind of record that an edge may write: an access key asked for what it may not use. */
+  'audit.violation': AuditRow;
   /** Sessions of a console user ended, or what the user may do changed: replicas forget what they remember of them. */
   'console.user-changed': { userId: string };
   /** Every router hears how attempts went. */
@@ -62,7 +65,7 @@ export interface NewsSubjects {
   'gather.here': { process: string; topics: GatherTopic[] };
 }
 
-export const durableSubjects = ['stats.request', 'audit.record'] as const satisfies readonly (keyof NewsSubjects)[];
+export const durableSubjects = ['stats.request', 'audit.record', 'audit.violation'] as const satisfies readonly (keyof NewsSubjects)[];
 export type DurableSubject = (typeof durableSubjects)[number];
 
 export type { CatalogRows };

@@ -84,6 +84,6 @@ export class Violations {
       ip_address: clientIp,
       request_id: requestId,
     };
-    bus.tellDurably('audit.record', row.id, row).catch((error: unknown) => logger.error({ error, record: row }, 'an audit record could not be told'));
+    bus.tellDurably('audit.violation', row.id, row).catch((error: unknown) => logger.error({ error, record: row }, 'an audit record could not be told'));
   }
 }

@@ -1,5 +1,5 @@
 /** Keeps the audit log: durable news in, committed rows out. */
-import type { Bus, Disposable } from '@model-gateway/bus';
+import type { Bus, Disposable, NewsItem } from '@model-gateway/bus';
 import { type AuditRow, toldAuditRow } from '@model-gateway/contracts';
 import type { Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
@@ -19,16 +19,27 @@ export interface AuditKeeperDeps {
   now: () => number;
 }
 
+type AuditSubject = 'audit.record' | 'audit.violation';
+
+/**
+ * What a subject allows: only services that sign people in and change the configuration may publish `audit.record`, and they may record anything;
+ * whoever takes over an edge writes violations of access keys and nothing else. null: it may be recorded.
+ */
+function kindFault(subject: AuditSubject, { action, actor, entity_type }: AuditRow): string | null {
+  if (subject === 'audit.record') return null;
+  const isViolation = action === 'acl.violation' && actor.startsWith('api_key:') && (entity_type === 'model' || entity_type === 'key_group');
+  return isViolation ? null : 'is no violation of an access key: this subject allows no other record';
+}
+
 export function keepAudit({ bus, storage, logger, setAside, now }: AuditKeeperDeps): Disposable {
   let failing = false;
-  const faultOf = (row: AuditRow): string | null => momentFault('occurred_at', row.occurred_at, now()) ?? diffFault(row);
-  return bus.listenDurably(
-    'audit.record',
-    async (batch) => {
+  const keep = (subject: AuditSubject) => {
+    const faultOf = (row: AuditRow): string | null => kindFault(subject, row) ?? momentFault('occurred_at', row.occurred_at, now()) ?? diffFault(row);
+    return async (batch: readonly NewsItem<AuditSubject>[]): Promise<void> => {
       try {
         const { good, bad } = readItems(batch, toldAuditRow, faultOf);
         const { givenUp, again } = judge(await commitAll(good, (some) => storage.audit.insertRows(some.map(({ value }) => value))));
-        await setAside('audit.record', [...bad, ...givenUp.map(toBadItem)]);
+        await setAside(subject, [...bad, ...givenUp.map(toBadItem)]);
         if (again !== undefined) throw again;
         failing = false;
       } catch (error) {
@@ -36,9 +47,13 @@ export function keepAudit({ bus, storage, logger, setAside, now }: AuditKeeperDe
         failing = true;
         throw error;
       }
-    },
-    batching,
-  );
+    };
+  };
+  const listenings = [
+    bus.listenDurably('audit.record', keep('audit.record'), batching),
+    bus.listenDurably('audit.violation', keep('audit.violation'), batching),
+  ];
+  return { dispose: async () => void (await Promise.all(listenings.map((one) => one.dispose()))) };
 }
 
 /** Whoever tells a record cuts it far below this. */
