@@ -309,6 +309,6 @@ describe('field note 12: an upstream that refuses a proof is asked once more wit
     const second = await post('/v1/responses', { model: 'r', store: false, input: [{ role: 'user', content: 'hi' }, ...first.body['output']] });
     expect(second.status).toBe(200);
     expect(sentBody(0)['input'][1].encrypted_content).toBe('gAAAAB');
-    expect(sentBody(1)['input'][1]).toEqual({ type: 'reasoning', summary: item.summary });
+    expect(sentBody(1)['input'].map((one: Body) => one.type ?? one.role)).toEqual(['user', 'message']);
   });
 });

@@ -3,13 +3,23 @@ import { describe, expect, test } from '@jest/globals';
 import { applyEdits } from '@model-gateway/json';
 import { record, recorded, seal, writeContext } from '../../test/support/alpha-response.ts';
 import { markProof } from '../kit/proof-mark.ts';
+import type { ProofRefusal } from '../kit/proof-refusal.ts';
 import { own } from '../kit/read.ts';
 import type { VerbatimReplyContext } from '../protocol.ts';
 import { verbatim } from './anatomy.ts';
 
-function pass(body: unknown, open: (sealed: string) => string | null = () => 'OPENED'): { body: Record<string, unknown>; losses: string[]; text: string } {
+function pass(
+  body: unknown,
+  open: (sealed: string) => string | null = () => 'OPENED',
+  { model = 'gpt-5', refused }: { model?: string; refused?: ProofRefusal } = {},
+): { body: Record<string, unknown>; losses: string[]; text: string } {
   const text = JSON.stringify(body);
-  const context = { ...writeContext({ openSignature: open }), contains: (part: string) => text.includes(part), parse: () => JSON.parse(text) as unknown };
+  const written = writeContext({ openSignature: open, ...(refused && { proofsRefused: refused }) });
+  const context = {
+    ...{ ...written, target: { ...written.target, upstreamModelId: model } },
+    contains: (part: string) => text.includes(part),
+    parse: () => JSON.parse(text) as unknown,
+  };
   const { edits, losses } = verbatim.requestEdits(context);
   const edited = applyEdits(text, edits);
   return { body: JSON.parse(edited) as Record<string, unknown>, losses: losses.map((loss) => loss.field), text: edited };
@@ -56,12 +66,12 @@ describe('requests', () => {
     expect(losses).toEqual([]);
   });
 
-  test('a proof that is not ours to send: readable text stays, an empty item goes, and what follows forgets its id', () => {
+  test('a proof that is not ours to send goes with its item, and what follows forgets its id', () => {
     const readable = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 't' }], encrypted_content: sealed };
     const empty = { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: sealed };
     const { body, losses } = pass({ model: 'm', input: [{ role: 'user', content: 'q' }, readable, call, empty, { ...call, id: 'fc_2' }] }, () => null);
     const { id: _id, ...bare } = call;
-    expect(body['input']).toEqual([{ role: 'user', content: 'q' }, { type: 'reasoning', summary: readable.summary }, bare, bare]);
+    expect(body['input']).toEqual([{ role: 'user', content: 'q' }, bare, bare]);
     expect(losses).toHaveLength(2);
   });
 
@@ -76,10 +86,7 @@ describe('requests', () => {
     const summary = [{ type: 'summary_text', text: 't' }];
     const raw = [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }, { type: 'reasoning', summary, encrypted_content: 'gAAAB' }, call];
     const { body, losses } = pass({ model: 'm', input: raw }, () => null);
-    expect(body['input']).toEqual([
-      { type: 'reasoning', summary },
-      { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
-    ]);
+    expect(body['input']).toEqual([{ type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }]);
     expect(losses).toEqual(['input.0.encrypted_content', 'input.1.encrypted_content']);
   });
 
@@ -87,6 +94,54 @@ describe('requests', () => {
     const { body, losses } = pass({ model: 'm', input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, call] });
     expect(body['input']).toEqual([{ type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }]);
     expect(losses).toEqual(['input.0']);
+  });
+});
+
+describe('reasoning without a proof', () => {
+  const summary = [{ type: 'summary_text', text: 't' }];
+  const minted = { type: 'reasoning', id: 'rs_hZ9g6bGI35gWPYStIzHEAB9i', summary };
+  const vendors = { type: 'reasoning', id: `rs_${'0a1b'.repeat(12)}`, summary };
+  const nameless = { type: 'reasoning', summary, content: null };
+  const spoken = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'so' }] };
+  const { id: _id, ...bare } = call;
+  const input = (body: object, options: { model?: string; refused?: ProofRefusal } = {}) =>
+    pass({ model: 'm', ...body }, (one) => (one === sealed ? 'OPENED' : null), options).body['input'];
+
+  test.each([
+    ['of a model of another protocol', minted, true],
+    ['the same, where nothing is stored', minted, false],
+    ['of the vendor, where nothing is stored', vendors, false],
+    ['without a name', nameless, true],
+    ['in its own words', spoken, false],
+  ])('%s is replayed to nobody', (_name, item, store) => {
+    expect(input({ store, input: [item, call] })).toEqual([bare]);
+  });
+
+  test('what the vendor may have stored stays as it is, and so does what open models read again', () => {
+    expect(input({ input: [vendors, call] })).toEqual([vendors, call]);
+    expect(input({ store: false, input: [spoken, call] }, { model: 'gpt-oss-120b' })).toEqual([spoken, call]);
+    expect(input({ store: false, input: [minted, call] }, { model: 'gpt-oss-120b' })).toEqual([bare]);
+  });
+
+  test('after a refusal of a name, names go, with what is nothing else; proofs stay', () => {
+    const own = { type: 'reasoning', id: 'rs_own', summary, encrypted_content: sealed };
+    const refused: ProofRefusal = { about: 'item', item: String(vendors.id) };
+    expect(input({ input: [vendors, call, own, { ...call, id: 'fc_2' }] }, { refused })).toEqual([
+      bare,
+      { type: 'reasoning', summary, encrypted_content: 'OPENED' },
+      bare,
+    ]);
+  });
+
+  test('after a refusal of reasoning that led to nothing, that alone goes', () => {
+    const own = (id: string) => ({ type: 'reasoning', id, summary, encrypted_content: sealed });
+    const { id: _rs, ...other } = own('rs_2');
+    expect(
+      input(
+        { store: false, input: [own('rs_1'), { role: 'user', content: 'q' }, own('rs_2'), call] },
+        { refused: { about: 'item', item: 'rs_1', alone: true } },
+      ),
+    ).toEqual([{ role: 'user', content: 'q' }, { ...other, encrypted_content: 'OPENED' }, bare]);
   });
 });
 

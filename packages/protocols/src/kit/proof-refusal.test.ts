@@ -31,7 +31,9 @@ describe('a refusal of proofs', () => {
     ['reasoning', 'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2'],
     ['reasoning', 'Missing `reasoning_content` field in the assistant message at message index 2. For more information, please refer to …'],
     ['reasoning', 'Missing reasoning_content field in the assistant message at message index 40'],
-  ])('%s: %s', (about, message) => expect(refused(message)).toEqual(about === 'item' ? { about, item: 'rs_0123' } : { about }));
+  ])('%s: %s', (about, message) =>
+    expect(refused(message)).toEqual(about !== 'item' ? { about } : { about, item: 'rs_0123', ...(message.includes('without') && { alone: true }) }),
+  );
 
   test('a code alone is enough', () => expect(refused('no', 'invalid_encrypted_content')).toEqual({ about: 'proofs' }));
 });

@@ -10,8 +10,9 @@ import type { UpstreamFault } from '../chat/event.ts';
  */
 export interface ProofRefusal {
   about: 'proofs' | 'call-proof' | 'thinking' | 'reasoning' | 'item';
-  /** The id that an `item` refusal names. */
+  /** The id that an `item` refusal names, and whether it is refused because what it belongs to is missing. */
   item?: string;
+  alone?: true;
 }
 
 /** No vendor's sentence is longer; upstream text may be. */
@@ -32,7 +33,7 @@ const wordings: readonly (readonly [ProofRefusal['about'], RegExp])[] = [
   // The encrypted content gAAA…DQ== could not be verified
   ['proofs', /encrypted[ _]content[^\n]{0,400}(?:could not be|cannot be|invalid)/i],
   // Item 'rs_…' of type 'reasoning' was provided without its required following item · Item with id 'rs_…' not found
-  ['item', /item[^\n]{0,20}'(rs_[^']{0,200})'[^\n]{0,40}(?:reasoning|not found)/i],
+  ['item', /item[^\n]{0,20}'(rs_[^']{0,200})'[^\n]{0,40}(?:reasoning[^\n]{0,40}without its|reasoning|not found)/i],
   // The reasoning_content in the thinking mode must be passed back · thinking is enabled but reasoning_content is missing in assistant tool call message
   ['reasoning', /reasoning_content[^\n]{0,60}(?:passed back|is missing)/i],
   // Missing `reasoning_content` field in the assistant message at message index 2
@@ -50,7 +51,7 @@ export function readProofRefusal({ class: kind, code, message }: UpstreamFault):
   const text = message.slice(0, longestRead);
   for (const [about, wording] of wordings) {
     const found = wording.exec(text);
-    if (found) return about === 'item' && found[1] !== undefined ? { about, item: found[1] } : { about };
+    if (found) return about === 'item' && found[1] !== undefined ? { about, item: found[1], ...(/without its/i.test(found[0]) && { alone: true }) } : { about };
   }
   return code !== undefined && codes.has(code) ? { about: 'proofs' } : null;
 }
