@@ -1,4 +1,5 @@
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
+import { fillPrompt } from '../kit/empty-prompt.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import { fitServiceTier } from '../kit/service-tier.ts';
@@ -17,6 +18,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const losses = new Losses();
   const family = chatFamily(context.target);
   const messages = writeMessages(conversation, context, family, losses);
+  if (messages.length === 0) messages.push({ role: 'user', content: fillPrompt(losses) });
   const body: JsonObject = {
     model: context.target.upstreamModelId,
     messages,

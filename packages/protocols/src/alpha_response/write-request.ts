@@ -2,6 +2,7 @@
 import type { Thinking } from '@model-gateway/model-families';
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import { pairCallIds } from '../kit/call-ids.ts';
+import { fillPrompt } from '../kit/empty-prompt.ts';
 import { familyOf } from '../kit/family.ts';
 import { Losses } from '../kit/losses.ts';
 import { type JsonObject, own } from '../kit/read.ts';
@@ -84,6 +85,7 @@ function writeInput(conversation: Conversation, context: WriteRequestContext, lo
   conversation.turns.forEach((turn, index) => {
     writer.writeTurn(turn, `turns.${index}`);
   });
+  if (writer.items.length === 0) writer.writeTurn({ role: 'user', parts: [{ type: 'text', text: fillPrompt(losses) }] }, 'turns.0');
   return { instructions: first?.text, input: writer.items };
 }
 

@@ -1,5 +1,6 @@
 /** The canonical conversation → a messages request, in the form that the model behind the upstream's id accepts. */
 import type { Conversation } from '../chat/conversation.ts';
+import { fillPrompt } from '../kit/empty-prompt.ts';
 import { Losses } from '../kit/losses.ts';
 import { asNumber, type JsonObject, own } from '../kit/read.ts';
 import { onlyUser } from '../kit/user-label.ts';
@@ -60,7 +61,8 @@ function writePrompt(
   const system = written.filter((block) => block.text.trim() !== '');
   if (instruction !== undefined) system.push({ type: 'text', text: instruction });
   const messages = writeTurns(conversation, family, context, losses);
-  if (messages.length > 0 || system.length === 0) return { system, messages };
+  if (messages.length > 0) return { system, messages };
+  if (system.length === 0) return { system, messages: [{ role: 'user', content: [{ type: 'text', text: fillPrompt(losses) }] }] };
   losses.add('system', 'renamed', 'sent as the user turn, as there is no other');
   return { system: [], messages: [{ role: 'user', content: system }] };
 }

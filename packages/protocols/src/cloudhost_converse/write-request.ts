@@ -3,6 +3,7 @@
 import { closeSchema } from '../beta/schema.ts';
 import { withoutDemandedThinking } from '../beta/write-reasoning.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
+import { fillPrompt } from '../kit/empty-prompt.ts';
 import { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject, own } from '../kit/read.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
@@ -52,6 +53,7 @@ function writeSystem(conversation: Conversation, instruction: string | undefined
 
 /** `system` as it will be sent. Where the model takes none, or nothing else is said, its text opens the first user turn instead. */
 function placeSystem(system: WireSystemBlock[], messages: WireMessage[], family: CloudFamily, losses: Losses): WireSystemBlock[] {
+  if (system.length === 0 && messages.length === 0) messages.push({ role: 'user', content: [{ text: fillPrompt(losses) }] });
   if (system.length === 0 || (family.system && messages.length > 0)) return system;
   losses.add('system', 'renamed', 'sent in front of the user turn');
   const first = messages[0];

@@ -1,6 +1,7 @@
 import { chatFamilyOfModel } from '../alpha/families.ts';
 import { writeReasoning } from '../alpha/reasoning.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
+import { fillPrompt } from '../kit/empty-prompt.ts';
 import { fitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
@@ -15,6 +16,7 @@ import { writeMessages } from './write-messages.ts';
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new Losses();
   const messages = writeMessages(conversation, context, losses);
+  if (messages.length === 0) messages.push({ role: 'user', content: isMultimodal(context.target) ? [{ text: fillPrompt(losses) }] : fillPrompt(losses) });
   const model = context.target.upstreamModelId;
   if (context.operation === 'count-tokens') return { body: { model, input: { messages }, parameters: {} } satisfies WireRequest, losses: losses.list };
   const thinking = writeThinking(conversation, context, losses);

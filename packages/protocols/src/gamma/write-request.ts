@@ -1,5 +1,6 @@
 /** A canonical request as the body that a gamma upstream takes. */
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
+import { fillPrompt } from '../kit/empty-prompt.ts';
 import { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
@@ -28,6 +29,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     contents = [{ role: 'user', parts: system }];
     system = [];
   }
+  if (contents.length === 0) contents = [{ role: 'user', parts: [{ text: fillPrompt(losses) }] }];
   const tier = tierAsked(conversation.serviceTier, context.target.baseUrl);
   declareLosses(conversation, tier, losses);
   const request: JsonObject = {
