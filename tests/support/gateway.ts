@@ -16,7 +16,7 @@ import {
 import { mintAccessKey } from '@model-gateway/secrets';
 import { GatewayProcess, type ManagedProcess } from './managed-process.ts';
 import { type NatsServer, natsWay, startNatsServer } from './nats-server.ts';
-import { writeNatsUsers } from './nats-users.ts';
+import { tester, writeNatsUsers } from './nats-users.ts';
 import { openTestPostgres, postgresAvailable, type TestPostgres } from './postgres.ts';
 
 export type Arrangement = 'embedded' | 'split';
@@ -66,6 +66,8 @@ export interface TestGateway {
   readonly processes: Readonly<Record<string, ManagedProcess>>;
   /** The bus server of the split arrangement. */
   readonly nats?: NatsServer;
+  /** Its address with credentials that may do everything. */
+  readonly busUrl?: string;
   /** The console's and the statistics' database server of the split arrangement. */
   readonly postgres?: TestPostgres;
   /** Creates or replaces what is named, and waits until requests see it. */
@@ -118,6 +120,7 @@ class Gateway implements TestGateway {
   readonly key = mintAccessKey();
   readonly processes: Record<string, GatewayProcess> = {};
   nats?: NatsServer;
+  busUrl?: string;
   postgres?: TestPostgres;
   readonly #options: GatewayOptions;
   readonly #home = mkdtempSync(join(tmpdir(), 'gateway-test-'));
@@ -168,6 +171,7 @@ class Gateway implements TestGateway {
     for (const one of [nats, postgres]) if (one.status === 'rejected') throw one.reason;
     const database = { STORAGE_MODE: 'postgresql', DATABASE_URL: await this.postgres!.createDatabase() };
     const url = this.nats!.url;
+    this.busUrl = this.nats!.managed ? users.urlFor(url, tester) : url;
     // As it is deployed: whatever a service does on the bus beyond its doors fails here.
     const env = (service: string) => ({
       ...shared,

@@ -14,12 +14,15 @@ export interface NatsUsers {
   urlFor(url: string, service: string): string;
 }
 
+/** Whom the server lets do everything: what a suite does to the bus is not to be held by it. */
+export const tester = 'tester';
+
 export function writeNatsUsers(folder: string): NatsUsers {
   const file = join(folder, 'nats.conf');
   // Ports and the store are the suite's, by arguments.
-  const text = describeNatsServer();
+  const text = describeNatsServer().replace('    users: [\n', `    users: [\n      { user: "${tester}", password: $${passwordVariable(tester)} }\n`);
   writeFileSync(file, text.slice(text.indexOf('accounts {')));
-  const passwords = Object.fromEntries(Object.keys(serviceDoors).map((service) => [service, randomBytes(16).toString('hex')]));
+  const passwords = Object.fromEntries([...Object.keys(serviceDoors), tester].map((service) => [service, randomBytes(16).toString('hex')]));
   return {
     file,
     server: {

@@ -5,7 +5,7 @@
  * figure is the cost of both ends together, without the server's.
  */
 import { parseArgs } from 'node:util';
-import type { PlanRequest, RequestRow } from '@model-gateway/contracts';
+import { sampleAsks, sampleJob, sampleRow } from '../../../tests/support/bus-samples.ts';
 import { natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type Bus, connectNatsBus, createMemoryBus } from '../src/index.ts';
 
@@ -15,9 +15,8 @@ const concurrency = Number(values.concurrency);
 
 const body = new Uint8Array(1024).fill(97);
 const head = { status: 200, headers: { 'content-type': 'application/json' } };
-const planRequest = { requestId: 'r', revision: 1, model: 'gpt-4o', accessKey: 'key', keyGroup: 'group', operation: 'generate', stream: false } as PlanRequest;
-const plan = { revision: 1, model: 'gpt-4o', nodes: [{ model: 'gpt-4o', upstream: 'u', keys: [0] }], balanced: false };
-const row = { id: 'r', started_at: 1, attempts: [], losses: [] } as unknown as RequestRow;
+const { request: planRequest, reply: plan } = sampleAsks['router.plan'];
+const row = sampleRow('r');
 
 function serve(bus: Bus): void {
   bus.serve({
@@ -37,7 +36,7 @@ function request(bus: Bus): Promise<void> {
       new Promise((resolve, reject) => {
         const call = bus.open(
           'translator.run',
-          { id: 'r', headers: { accept: '*/*' }, plan: planned, offsets: {} } as never,
+          { ...sampleJob('r', { accept: '*/*' }), plan: planned },
           {
             head: () => {},
             data: (bytes) => call.consumed(bytes.length),

@@ -128,8 +128,8 @@ export interface Bus {
   readonly connected: boolean;
   /** Told at every change of `connected`. */
   onConnection(callback: (connected: boolean) => void): void;
-  /** Gauges of what is in flight, for tests and `/debug`. */
-  stats(): { openCalls: number; openServed: number; outboxItems: number; fencedFrames: number };
+  /** Gauges of what is in flight, for tests and `/debug`; `refusedMessages`: came with another shape than their subject's. */
+  stats(): { openCalls: number; openServed: number; outboxItems: number; fencedFrames: number; refusedMessages: number };
   /** Finishes what was accepted, then closes. */
   drain(): Promise<void>;
 }

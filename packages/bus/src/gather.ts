@@ -1,6 +1,6 @@
 /** Asks every live process of a kind at once, and names those that did not answer. */
 import { randomBytes } from 'node:crypto';
-import type { GatherTopic, GatherTopics } from '@model-gateway/contracts';
+import { type GatherTopic, type GatherTopics, gatherShapes, type Shape } from '@model-gateway/contracts';
 import type { Bus, Disposable } from './bus.ts';
 
 export type GatherHandlers = { [T in GatherTopic]?: (request: GatherTopics[T]['request']) => GatherTopics[T]['answer'] | Promise<GatherTopics[T]['answer']> };
@@ -21,14 +21,18 @@ export interface Gatherer extends Disposable {
 const signMs = 2_000;
 /** Silent for this long, a process counts as gone. */
 const silenceMs = 7_000;
+/** Of one kind: whoever tells of more is none of ours. */
+const mostProcesses = 10_000;
+
+const isShaped = (shape: Shape, value: unknown): boolean => shape.safeParse(value).success;
 
 /** Answers gathered questions in this process's name, and gives signs of life until it is disposed. A handler that throws answers nothing. */
 export function answerGathers(bus: Bus, process: string, handlers: GatherHandlers): Disposable {
   const topics = Object.keys(handlers) as GatherTopic[];
   const here = (present: GatherTopic[]) => bus.tell('gather.here', { process, topics: present });
   const listening = bus.listen('gather.ask', ({ id, topic, request }) => {
-    const handler = handlers[topic] as ((request: unknown) => unknown) | undefined;
-    if (!handler) return;
+    const handler = Object.hasOwn(handlers, topic) ? (handlers[topic] as ((request: unknown) => unknown) | undefined) : undefined;
+    if (!handler || !isShaped(gatherShapes[topic].request, request)) return;
     const answering = Promise.resolve().then(() => handler(request));
     answering.then(
       (answer) => bus.tell('gather.answer', { id, process, answer }),
@@ -55,6 +59,7 @@ export function answerGathers(bus: Bus, process: string, handlers: GatherHandler
 }
 
 interface Question {
+  topic: GatherTopic;
   /** Those known to live that have not answered; none known at first means that the time decides. */
   waiting: Set<string>;
   answers: { process: string; answer: unknown }[];
@@ -67,11 +72,12 @@ export function createGatherer(bus: Bus, now: () => number = () => performance.n
   const hearings = [
     bus.listen('gather.here', ({ process, topics }) => {
       if (topics.length === 0) seen.delete(process);
-      else seen.set(process, { at: now(), topics });
+      else if (seen.has(process) || seen.size < mostProcesses) seen.set(process, { at: now(), topics });
     }),
     bus.listen('gather.answer', ({ id, process, answer }) => {
       const question = questions.get(id);
-      if (!question) return;
+      // Who answers with something else is missed like who does not answer.
+      if (!question || question.answers.length >= mostProcesses || !isShaped(gatherShapes[question.topic].answer, answer)) return;
       question.answers.push({ process, answer });
       if (question.waiting.delete(process) && question.waiting.size === 0) question.done();
     }),
@@ -88,6 +94,7 @@ export function createGatherer(bus: Bus, now: () => number = () => performance.n
       await new Promise<void>((resolve) => {
         const late = setTimeout(resolve, waitMs);
         questions.set(id, {
+          topic,
           waiting,
           answers,
           done() {

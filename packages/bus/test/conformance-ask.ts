@@ -1,10 +1,10 @@
 /** What every bus promises of questions and answers. */
 import { describe, expect, test } from '@jest/globals';
-import type { PlanRequest } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
+import { sampleAsks } from '../../../tests/support/bus-samples.ts';
 import { fastest, type Rig, sleep, until } from './support.ts';
 
-const planRequest = { requestId: 'r', revision: 1, model: 'a b.*>\r\n', accessKey: 'k', keyGroup: 'g' } as PlanRequest;
+const planRequest = { ...sampleAsks['router.plan'].request, model: 'a b.*>\r\n' };
 
 /** `rigOf`: of the test that runs. */
 export function askConformance(rigOf: () => Rig): void {

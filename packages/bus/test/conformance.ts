@@ -2,14 +2,16 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Job } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
+import { sampleJob, sampleRow } from '../../../tests/support/bus-samples.ts';
 import type { ServerStream } from '../src/index.ts';
 import { askConformance } from './conformance-ask.ts';
 import { newsConformance } from './conformance-news.ts';
-import { fastest, joined, openRecorded, pattern, type Rig, row, sleep, until } from './support.ts';
+import { fastest, joined, openRecorded, pattern, type Rig, sleep, until } from './support.ts';
 
-const job = { id: 'j', headers: { a: 'ü' } } as unknown as Job;
+const job = sampleJob();
 
-export function busConformance(name: string, makeRig: () => Promise<Rig>): void {
+/** `more`: promises of some buses only. */
+export function busConformance(name: string, makeRig: () => Promise<Rig>, ...more: ((rigOf: () => Rig) => void)[]): void {
   describe(`conformance of the ${name} bus`, () => {
     let rig: Rig;
     beforeEach(async () => {
@@ -29,6 +31,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>): void 
     };
 
     askConformance(() => rig);
+    for (const suite of more) suite(() => rig);
 
     describe('open', () => {
       test('head, data and tail arrive in order with their contents and flags', async () => {
@@ -84,7 +87,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>): void 
           expect(request).toEqual(job);
           stream.head({ status: 200, headers: {} });
           stream.data(received);
-          stream.tail({ row: row('x') });
+          stream.tail({ row: sampleRow('x') });
         });
         const heard = openRecorded(rig.near, 'translator.run', job, { body });
         await heard.ended;
@@ -96,12 +99,12 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>): void 
         const long = 'ü'.repeat(700_000);
         await serveOpen('translator.run', (request, body, stream) => {
           const { headers } = request as Job;
-          stream.whole({ status: body.length, headers }, new Uint8Array(3), { row: row(headers['x']!) });
+          stream.whole({ status: 200 + body.length, headers }, new Uint8Array(3), { row: { ...sampleRow('x'), user_agent: headers['x']! } });
         });
         const heard = openRecorded(rig.near, 'translator.run', { ...job, headers: { x: long } }, { body: pattern(9) });
         await heard.ended;
-        expect(heard.head).toEqual({ status: 9, headers: { x: long } });
-        expect(heard.tail).toEqual({ row: row(long) });
+        expect(heard.head).toEqual({ status: 209, headers: { x: long } });
+        expect(heard.tail).toEqual({ row: { ...sampleRow('x'), user_agent: long } });
       });
 
       test('nobody listens: broken with service_unavailable, after open has returned', async () => {

@@ -4,7 +4,14 @@ import type { EdgeLimits } from '@model-gateway/contracts';
 import { answerGathers, createGatherer, createMemoryBus } from '../src/index.ts';
 import { until } from './support.ts';
 
-const part = (used: number) => ({ requests: { used } }) as unknown as EdgeLimits;
+const part = (used: number): EdgeLimits => ({
+  state: { backend: 'memory', degraded: false, degraded_since: null },
+  requests: { used, limit: 10 },
+  streams: { used: 0, limit: 10 },
+  keys: [],
+  ips: [],
+  budgets: [],
+});
 
 test('answers of all processes, names of the silent, and no wait for who said goodbye', async () => {
   const bus = createMemoryBus({ strict: true });

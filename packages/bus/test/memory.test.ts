@@ -3,13 +3,15 @@ import { describe, expect, test } from '@jest/globals';
 import type { GatewayError } from '@model-gateway/errors';
 import { createMemoryBus } from '../src/index.ts';
 import { busConformance } from './conformance.ts';
+import { shapesConformance } from './conformance-shapes.ts';
 import { openRecorded, pattern, quiet, row, until } from './support.ts';
 
 for (const strict of [false, true]) {
-  busConformance(strict ? 'strict memory' : 'memory', async () => {
+  const makeRig = async () => {
     const bus = createMemoryBus({ strict, logger: quiet, drainMs: 500 });
     return { near: bus, far: bus, settle: async () => {}, close: () => bus.drain() };
-  });
+  };
+  busConformance(strict ? 'strict memory' : 'memory', makeRig, ...(strict ? [shapesConformance] : []));
 }
 
 describe('memory bus', () => {

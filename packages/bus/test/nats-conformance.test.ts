@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { connectNatsBus } from '../src/index.ts';
 import { busConformance } from './conformance.ts';
+import { shapesConformance } from './conformance-shapes.ts';
 import { inPlace, quiet, until } from './support.ts';
 
 if (natsAvailable('bus over NATS')) {
@@ -14,7 +15,7 @@ if (natsAvailable('bus over NATS')) {
     await server.dispose();
   });
 
-  busConformance('NATS', async () => {
+  const makeRig = async () => {
     const near = await connectNatsBus({ url: server.url, name: 'near', logger: quiet, drainMs: 500 });
     const far = await connectNatsBus({ url: server.url, name: 'far', logger: quiet, drainMs: 500 });
     await until(() => near.connected && far.connected, 'both are connected');
@@ -25,7 +26,8 @@ if (natsAvailable('bus over NATS')) {
       await Promise.all([inPlace(near), inPlace(far)]);
     };
     return { near, far, settle, close };
-  });
+  };
+  busConformance('NATS', makeRig, shapesConformance);
 } else {
   describe('bus over NATS', () => {
     test.skip('needs a nats-server', () => {});

@@ -21,6 +21,7 @@ export * from './messages/explain.ts';
 export * from './messages/gather.ts';
 export * from './messages/limits.ts';
 export * from './messages/script.ts';
+export * from './messages/shapes.ts';
 export * from './messages/subjects.ts';
 export * from './money.ts';
 export * from './outcome.ts';

@@ -3,11 +3,12 @@ import { afterEach, expect, test } from '@jest/globals';
 import { createMemoryBus, type ServerStream } from '@model-gateway/bus';
 import { buildSnapshot, type CatalogWatcher } from '@model-gateway/catalog';
 import { loadConfig } from '@model-gateway/config';
-import type { Plan, RequestRow } from '@model-gateway/contracts';
+import type { RequestRow } from '@model-gateway/contracts';
 import { hashAccessKey, mintAccessKey } from '@model-gateway/secrets';
 import { noPressure } from '@model-gateway/service';
 import { MemoryState } from '@model-gateway/shared-state';
 import { createLogger, createMetrics } from '@model-gateway/telemetry';
+import { sampleRow } from '../../../tests/support/bus-samples.ts';
 import { createEdge, type Edge } from '../src/index.ts';
 
 type Stream = ServerStream<'translator.run'>;
@@ -34,7 +35,7 @@ async function stage(reply: (stream: Stream) => void): Promise<Stage> {
   const reasons: string[] = [];
   const hearing = bus.listenDurably('stats.request', async (batch) => void rows.push(...batch.map(({ news }) => news)), { maxWaitMs: 5 });
   bus.serve({
-    ask: { 'router.plan': () => ({ revision: 1, attempts: [] }) as unknown as Plan },
+    ask: { 'router.plan': () => ({ revision: 1, model: 'm', nodes: [], balanced: true }) },
     open: {
       'translator.run': (_job, _body, stream) => {
         stream.onCancel((reason) => reasons.push(reason));
@@ -82,7 +83,7 @@ const until = async (check: () => boolean | Promise<boolean>): Promise<void> => 
 const unwritable = { 'x-broken': 'a\nb' };
 
 test.each([
-  ['a whole reply', false, (stream: Stream) => stream.whole({ status: 200, headers: unwritable }, new Uint8Array(3), { row: {} as RequestRow }), 'lost'],
+  ['a whole reply', false, (stream: Stream) => stream.whole({ status: 200, headers: unwritable }, new Uint8Array(3), { row: sampleRow('r') }), 'lost'],
   ['the head of a stream', true, (stream: Stream) => stream.head({ status: 200, headers: unwritable }), 'the opener failed'],
 ])('%s that cannot be written is told as our own error', async (_name, streamed, reply, reason) => {
   const { ask, rows, reasons, metrics } = await stage(reply);

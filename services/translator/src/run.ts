@@ -14,10 +14,11 @@ import { beginRun, endRun } from './spans.ts';
 
 type Stream = ServerStream<'translator.run'>;
 
-/** The door on the bus: a defect in the loop itself ends the stream and nothing else. */
+/** Serves one job from the bus: a defect in the loop itself ends the stream and nothing else. */
 export function serveRun(job: Job, body: Uint8Array, stream: Stream, room: Room): void {
   run(job, body, stream, room).catch((error: unknown) => {
-    room.logger.error({ request: job.id, error }, 'defect in the translator');
+    // The job itself may be at fault: nothing of it is touched here.
+    room.logger.error({ stream: stream.id, error }, 'defect in the translator');
     stream.fail(toGatewayError(error));
   });
 }

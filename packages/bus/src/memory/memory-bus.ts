@@ -1,4 +1,5 @@
 /** The bus of one process: references are passed, calls are direct, and the promises of the interface hold all the same. */
+import { askShapes, newsShapes, openShapes } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import type {
   AskHandlers,
@@ -22,7 +23,7 @@ import { settlesWithin } from '../kit/settle-within.ts';
 import { soon } from '../kit/soon.ts';
 import { MemoryNews } from './memory-news.ts';
 import { MemoryCall, MemoryServed, type MemoryStreamHost } from './memory-stream.ts';
-import { strictBytes, strictCopy } from './strict.ts';
+import { strictBytes, strictCopy, strictMessage } from './strict.ts';
 
 export interface MemoryBusOptions {
   /** Copies through JSON and freezes: tests find out what would not cross a real bus. Default false. */
@@ -84,9 +85,9 @@ class MemoryBus implements Bus {
     if (!server || !handler) return Promise.reject(new GatewayError('service_unavailable'));
     const deadlineMs = options?.deadlineMs ?? defaultAskDeadlineMs;
     try {
-      const reply = handler(this.strict ? strictCopy(request) : request, { deadlineMs });
-      if (isPromise(reply)) return this.awaitReply(reply, deadlineMs, server) as Promise<never>;
-      return Promise.resolve((this.strict ? strictCopy(reply) : reply) as never);
+      const reply = handler(this.strict ? strictMessage(`${subject} request`, askShapes[subject].request, request) : request, { deadlineMs });
+      if (isPromise(reply)) return this.awaitReply(subject, reply, deadlineMs, server) as Promise<never>;
+      return Promise.resolve((this.strict ? strictMessage(`${subject} reply`, askShapes[subject].reply, reply) : reply) as never);
     } catch (error) {
       return Promise.reject(this.answerError(subject, error));
     }
@@ -102,7 +103,7 @@ class MemoryBus implements Bus {
       soon(() => call.hearBroken(new GatewayError('service_unavailable')));
       return call;
     }
-    const served = new MemoryServed(host, call, options?.deadlineMs ?? noDeadlineMs);
+    const served = new MemoryServed(host, subject, call, options?.deadlineMs ?? noDeadlineMs);
     call.served = served;
     server.inFlight.enter();
     this.served.enter();
@@ -111,7 +112,16 @@ class MemoryBus implements Bus {
     // Not in this turn: the opener must hold its end before a handler is called.
     soon(() => {
       if (call.live)
-        this.runOpenHandler(subject, () => handler(this.strict ? strictCopy(request) : request, this.strict ? strictBytes(body) : body, served), served);
+        this.runOpenHandler(
+          subject,
+          () =>
+            handler(
+              this.strict ? strictMessage(`${subject} request`, openShapes[subject].request, request) : request,
+              this.strict ? strictBytes(body) : body,
+              served,
+            ),
+          served,
+        );
     });
     return call;
   }
@@ -119,7 +129,7 @@ class MemoryBus implements Bus {
   tell(subject: string, news: unknown): void {
     const hearers = this.hearers.get(subject);
     if (!hearers || this.closing) return;
-    const sent = (this.strict ? strictCopy(news) : news) as never;
+    const sent = (this.strict ? strictMessage(subject, newsShapes[subject as keyof typeof newsShapes], news) : news) as never;
     // Later, as over a real bus: the teller must not run the listeners' code inside its own.
     soon(() => {
       for (const hear of hearers) this.guard(() => hear(sent), 'a listener threw');
@@ -176,7 +186,7 @@ class MemoryBus implements Bus {
   stats() {
     let outboxItems = 0;
     for (const news of this.news.values()) outboxItems += news.size;
-    return { openCalls: this.calls.size, openServed: this.served.size, outboxItems, fencedFrames: this.fencedFrames };
+    return { openCalls: this.calls.size, openServed: this.served.size, outboxItems, fencedFrames: this.fencedFrames, refusedMessages: 0 };
   }
 
   async drain(): Promise<void> {
@@ -198,7 +208,7 @@ class MemoryBus implements Bus {
     return servers.length === 1 ? servers[0] : servers[this.turn++ % servers.length];
   }
 
-  private awaitReply(reply: PromiseLike<unknown>, deadlineMs: number, server: Server): Promise<unknown> {
+  private awaitReply(subject: AskSubject, reply: PromiseLike<unknown>, deadlineMs: number, server: Server): Promise<unknown> {
     server.inFlight.enter();
     this.asks.enter();
     return new Promise((resolve, reject) => {
@@ -212,11 +222,15 @@ class MemoryBus implements Bus {
       reply.then(
         (value) => {
           leave();
-          resolve(this.strict ? strictCopy(value) : value);
+          try {
+            resolve(this.strict ? strictMessage(`${subject} reply`, askShapes[subject].reply, value) : value);
+          } catch (error) {
+            reject(this.answerError(subject, error));
+          }
         },
         (error) => {
           leave();
-          reject(this.answerError('ask', error));
+          reject(this.answerError(subject, error));
         },
       );
     });

@@ -1,5 +1,5 @@
 /** The two ends of a stream inside one process: they call each other directly, under the same credit as over a real bus. */
-import { frameFlag, type OpenSubjects } from '@model-gateway/contracts';
+import { frameFlag, type OpenSubjects, openShapes } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../bus.ts';
 import { bytesOf } from '../kit/bytes-of.ts';
@@ -8,7 +8,7 @@ import type { Deadline } from '../kit/deadlines.ts';
 import { replyWindow, requestWindow } from '../kit/limits.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { tellBroken } from '../kit/tell-broken.ts';
-import { strictBytes, strictCopy } from './strict.ts';
+import { strictBytes, strictMessage } from './strict.ts';
 
 /** What a stream needs of its bus. */
 export interface MemoryStreamHost {
@@ -161,6 +161,7 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
   /** Made on first use: whole replies need neither. */
   private downward: CreditedQueue<Uint8Array | string> | null = null;
   private upward: CreditedQueue | null = null;
+  private readonly subject: S;
   private readonly call: MemoryCall<S>;
   private readonly host: MemoryStreamHost;
   private life: Life = 'live';
@@ -175,8 +176,9 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
   private dataEndCallback: (() => void) | null = null;
   private dataEnded = false;
 
-  constructor(host: MemoryStreamHost, call: MemoryCall<S>, deadlineMs: number) {
+  constructor(host: MemoryStreamHost, subject: S, call: MemoryCall<S>, deadlineMs: number) {
     this.host = host;
+    this.subject = subject;
     this.call = call;
     this.deadlineMs = deadlineMs;
   }
@@ -206,7 +208,7 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
     if (this.life !== 'live') return;
     if (this.headSent) throw new Error('a stream has one head');
     this.headSent = true;
-    this.call.hearHead(this.host.strict ? strictCopy(head) : head);
+    this.call.hearHead(this.host.strict ? this.strictHead(head) : head);
   }
 
   data(bytes: Uint8Array | string, flags = frameFlag.messageEnd as number): boolean {
@@ -221,7 +223,7 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
     if (this.life !== 'live') return;
     this.life = 'ending';
     this.tailSent = true;
-    const sent = this.host.strict ? strictCopy(tail) : tail;
+    const sent = this.host.strict ? this.strictTail(tail) : tail;
     this.down.end(() => {
       this.end();
       this.call.hearTail(sent);
@@ -235,7 +237,7 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
     this.tailSent = true;
     const { strict } = this.host;
     this.end();
-    if (strict) this.call.hearWhole(strictCopy(head), strictBytes(bytes), strictCopy(tail));
+    if (strict) this.call.hearWhole(this.strictHead(head), strictBytes(bytes), this.strictTail(tail));
     else this.call.hearWhole(head, bytes, tail);
   }
 
@@ -303,6 +305,14 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
     this.settled = how;
     const callback = this.settledCallback;
     if (callback) this.run(() => callback(how));
+  }
+
+  private strictHead(head: OpenSubjects[S]['head']): OpenSubjects[S]['head'] {
+    return strictMessage(`${this.subject} head`, openShapes[this.subject].head, head);
+  }
+
+  private strictTail(tail: OpenSubjects[S]['tail']): OpenSubjects[S]['tail'] {
+    return strictMessage(`${this.subject} tail`, openShapes[this.subject].tail, tail);
   }
 
   private deliver(bytes: Uint8Array | string, flags: number, attempt: number): void {

@@ -1,17 +1,20 @@
 /** Questions over our own inbox: one map and one shared tick instead of a subscription, a timer and a look-up per question. */
-import { frameKind } from '@model-gateway/contracts';
+import { askShapes, type ErrorWire, errorShape, frameKind } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import { Directory } from '@model-gateway/roster';
+import type { AskSubject } from '../bus.ts';
 import { InFlight } from '../kit/in-flight.ts';
 import type { BusLogger } from '../kit/logger.ts';
+import type { MessageReader } from '../kit/message-reader.ts';
 import { tickMs } from './clock.ts';
 import { asBuffer, type Frame, frameMark, frameOverhead, jsonBytes, readFrame, readJson, u32, writeFrame } from './frame.ts';
 import { mintStreamId, streamKey } from './stream-id.ts';
-import { answerSubject, frameSubject, isInbox } from './subjects.ts';
+import { answerSubject, frameSubject, isInbox, subjectOf } from './subjects.ts';
 import { cutUnit, UnitReader } from './units.ts';
 
 export interface AsksHost {
   readonly logger: BusLogger;
+  readonly reader: MessageReader;
   readonly now: number;
   readonly inbox: string;
   readonly inboxBytes: Uint8Array;
@@ -22,6 +25,7 @@ export interface AsksHost {
 
 interface Asked {
   key: number;
+  subject: AskSubject;
   expiresAt: number;
   resolve: (reply: never) => void;
   reject: (error: GatewayError) => void;
@@ -41,7 +45,7 @@ export class Asks {
     this.host = host;
   }
 
-  ask(subject: string, request: unknown, deadlineMs: number): Promise<never> {
+  ask(subject: AskSubject, request: unknown, deadlineMs: number): Promise<never> {
     const { host } = this;
     const { number, salt } = mintStreamId();
     const key = streamKey(number, salt);
@@ -51,9 +55,9 @@ export class Asks {
     const frame = writeFrame(header, host.inboxBytes, [u32(deadlineMs), json]);
     return new Promise((resolve, reject) => {
       // The clock may be a tick behind, and a question must not expire early.
-      this.asked.set(key, { key, expiresAt: host.now + deadlineMs + tickMs, resolve, reject, units: new UnitReader(), next: 0 });
+      this.asked.set(key, { key, subject, expiresAt: host.now + deadlineMs + tickMs, resolve, reject, units: new UnitReader(), next: 0 });
       this.inFlight.enter();
-      if (!host.publish(subject, frame, answerSubject(host.inbox, key))) this.fail(key, new GatewayError('service_unavailable'));
+      if (!host.publish(subjectOf(subject), frame, answerSubject(host.inbox, key))) this.fail(key, new GatewayError('service_unavailable'));
     });
   }
 
@@ -63,14 +67,20 @@ export class Asks {
     const asked = this.asked.get(key);
     if (!asked || frame.seq !== asked.next) return this.host.fenced(1);
     asked.next++;
-    const unit = asked.units.add(frame);
-    if (!unit) return;
-    if (frame.kind === frameKind.error) {
-      this.fail(key, GatewayError.fromWire(readJson(unit)));
-      return;
+    try {
+      const unit = asked.units.add(frame);
+      if (!unit) return;
+      const { subject } = asked;
+      if (frame.kind === frameKind.error) {
+        this.fail(key, GatewayError.fromWire(this.host.reader.read(`${subject} error`, errorShape, () => readJson(unit)) as ErrorWire));
+        return;
+      }
+      const reply = this.host.reader.read(`${subject} reply`, askShapes[subject].reply, () => readJson(unit));
+      this.end(key);
+      asked.resolve(reply as never);
+    } catch (error) {
+      this.fail(key, toGatewayError(error));
     }
-    this.end(key);
-    asked.resolve(readJson(unit) as never);
   }
 
   /** Whether the id was a question's: the server found nobody who listens. */
@@ -87,12 +97,15 @@ export class Asks {
   }
 
   /** Serves one question; the answer goes to the asker's inbox. */
-  answer(handler: AskHandler, data: Uint8Array, door: InFlight): void {
+  answer(subject: AskSubject, handler: AskHandler, data: Uint8Array, door: InFlight): void {
     const frame = readFrame(data);
     if (frame?.kind !== frameKind.open || frame.payload.length < 4 || !isInbox(frame.inbox)) return this.host.fenced(1);
     const payload = asBuffer(frame.payload);
     try {
-      const reply = handler(readJson(payload, 4), { deadlineMs: payload.readUInt32LE(0) });
+      const reply = handler(
+        this.host.reader.read(`${subject} request`, askShapes[subject].request, () => readJson(payload, 4)),
+        { deadlineMs: payload.readUInt32LE(0) },
+      );
       if (typeof (reply as PromiseLike<unknown> | null)?.then === 'function') this.answerLater(frame, reply as PromiseLike<unknown>, door);
       else this.reply(frame, frameKind.tail, reply);
     } catch (error) {

@@ -1,6 +1,6 @@
 /** The opener's end of a stream: counts what comes, sends body parcels and bytes under credit, and knows when the other side is gone. */
-import { frameFlag, frameKind, type OpenSubjects } from '@model-gateway/contracts';
-import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { type ErrorWire, errorShape, frameFlag, frameKind, type OpenSubjects, openShapes } from '@model-gateway/contracts';
+import { GatewayError, isGatewayError, toGatewayError } from '@model-gateway/errors';
 import type { OpenSubject, StreamCall, StreamHandlers } from '../bus.ts';
 import { CreditedQueue } from '../kit/credited-queue.ts';
 import { replyWindow, requestWindow } from '../kit/limits.ts';
@@ -27,6 +27,7 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
   peer: Peer | null = null;
   private readonly host: StreamHost;
   private readonly books: StreamBooks;
+  private readonly subject: S;
   private handlers: StreamHandlers<S> | null;
   private readonly up: CreditedQueue;
   private readonly units = new UnitReader();
@@ -43,9 +44,10 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
   /** Cancelled before we knew whom to tell. */
   private untold: string | null = null;
 
-  constructor(host: StreamHost, books: StreamBooks, id: StreamId, handlers: StreamHandlers<S>, endsAt: number) {
+  constructor(host: StreamHost, books: StreamBooks, subject: S, id: StreamId, handlers: StreamHandlers<S>, endsAt: number) {
     this.host = host;
     this.books = books;
+    this.subject = subject;
     this.number = id.number;
     this.salt = id.salt;
     this.key = streamKey(id.number, id.salt);
@@ -137,13 +139,15 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     try {
       take(this as unknown as Call<OpenSubject>, frame);
     } catch (error) {
-      this.host.logger.error({ error, kind }, 'a frame could not be read');
+      // What the reader refused it has told.
+      if (!isGatewayError(error)) this.host.logger.warn({ error, kind }, 'a frame could not be read');
       this.lost('a frame could not be read');
     }
   }
 
-  /** The other side, or frames, are gone. */
+  /** The other side, or frames, are gone. It is told, in case that it lives: what it still does for this stream is done for nobody. */
   lost(reason: string): void {
+    if (this.handlers && this.peer) this.tell(frameKind.cancel, Buffer.from(reason.slice(0, 200)));
     this.hearBroken(new GatewayError('service_lost', { cause: new Error(reason) }));
   }
 
@@ -161,9 +165,9 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
   takeHead(frame: Frame): void {
     const unit = this.units.add(frame);
     if (!unit) return;
-    if ((frame.marks & frameMark.withData) === 0) return this.emitHead(readJson(unit));
+    if ((frame.marks & frameMark.withData) === 0) return this.emitHead(this.readHead(unit));
     const split = 4 + asBuffer(unit).readUInt32LE(0);
-    this.emitHead(readJson(unit, 4, split));
+    this.emitHead(this.readHead(unit, 4, split));
     this.emitData(unit.subarray(split), frame.flags);
   }
 
@@ -175,8 +179,8 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     const unit = asBuffer(frame.payload);
     const tailAt = 8 + unit.readUInt32LE(0);
     const dataAt = tailAt + unit.readUInt32LE(4);
-    const tail = readJson<OpenSubjects[S]['tail']>(unit, tailAt, dataAt);
-    const head = readJson<OpenSubjects[S]['head']>(unit, 8, tailAt);
+    const tail = this.readTail(unit, tailAt, dataAt);
+    const head = this.readHead(unit, 8, tailAt);
     if (this.handlers?.whole) return this.emitWhole(head, unit.subarray(dataAt), tail);
     this.emitHead(head);
     if (dataAt < unit.length) this.emitData(unit.subarray(dataAt), frame.flags);
@@ -185,12 +189,24 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
 
   takeTail(frame: Frame): void {
     const unit = this.takeEnd(frame);
-    if (unit) this.emitTail(readJson(unit, totalsBytes));
+    if (unit) this.emitTail(this.readTail(unit, totalsBytes));
   }
 
   takeError(frame: Frame): void {
     const unit = this.takeEnd(frame);
-    if (unit) this.hearBroken(GatewayError.fromWire(readJson(unit, totalsBytes)));
+    if (!unit) return;
+    const { subject } = this;
+    this.hearBroken(GatewayError.fromWire(this.host.reader.read(`${subject} error`, errorShape, () => readJson(unit, totalsBytes)) as ErrorWire));
+  }
+
+  private readHead(bytes: Uint8Array, start = 0, end = bytes.length): OpenSubjects[S]['head'] {
+    const { subject } = this;
+    return this.host.reader.read(`${subject} head`, openShapes[subject].head, () => readJson(bytes, start, end)) as OpenSubjects[S]['head'];
+  }
+
+  private readTail(bytes: Uint8Array, start: number, end = bytes.length): OpenSubjects[S]['tail'] {
+    const { subject } = this;
+    return this.host.reader.read(`${subject} tail`, openShapes[subject].tail, () => readJson(bytes, start, end)) as OpenSubjects[S]['tail'];
   }
 
   /** The last unit of a stream, once it is whole and its totals are ours. */

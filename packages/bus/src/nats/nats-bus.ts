@@ -1,5 +1,5 @@
 /** The bus over NATS: one connection, one inbox, and what core NATS lacks built on top. */
-import { type DoorOwner, frameKind } from '@model-gateway/contracts';
+import { type DoorOwner, frameKind, newsShapes } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { Msg, NodeConnectionOptions } from '@nats-io/transport-node';
 import type {
@@ -18,6 +18,7 @@ import type {
 import { InFlight } from '../kit/in-flight.ts';
 import { defaultAskDeadlineMs, frameCap, newsBatchItems, newsBatchWaitMs, outboxBytesCap, outboxItemsCap } from '../kit/limits.ts';
 import { type BusLogger, plainLogger } from '../kit/logger.ts';
+import { MessageReader } from '../kit/message-reader.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { Asks, payloadCap } from './asks.ts';
 import { Clock } from './clock.ts';
@@ -68,6 +69,7 @@ export class NatsBus implements Bus {
   private leaveInbox: () => Promise<void>;
   private readonly options: NatsBusOptions;
   private readonly logger: BusLogger;
+  private readonly reader: MessageReader;
   private readonly clock: Clock;
   private readonly asks: Asks;
   private readonly peers: Peers;
@@ -83,6 +85,7 @@ export class NatsBus implements Bus {
   constructor(options: NatsBusOptions) {
     this.options = options;
     this.logger = options.logger ?? plainLogger;
+    this.reader = new MessageReader(this.logger);
     this.link = new Link({
       url: options.url,
       name: options.name,
@@ -108,11 +111,11 @@ export class NatsBus implements Bus {
 
   ask<S extends AskSubject>(subject: S, request: unknown, options?: AskOptions): Promise<never> {
     if (this.closing) return Promise.reject(new GatewayError('service_unavailable'));
-    return this.asks.ask(subjectOf(subject), request, options?.deadlineMs ?? defaultAskDeadlineMs);
+    return this.asks.ask(subject, request, options?.deadlineMs ?? defaultAskDeadlineMs);
   }
 
   open<S extends OpenSubject>(subject: S, request: unknown, handlers: StreamHandlers<S>, options?: { body?: Uint8Array; deadlineMs?: number }): StreamCall {
-    return this.streams.open(subjectOf(subject), request, handlers, options);
+    return this.streams.open(subject, request, handlers, options);
   }
 
   tell(subject: string, news: unknown): void {
@@ -127,10 +130,10 @@ export class NatsBus implements Bus {
     const inFlight = new InFlight();
     const leave: (() => Promise<void>)[] = [];
     for (const [subject, handler] of Object.entries(handlers.ask ?? {})) {
-      leave.push(this.hearDoor(subject, queueGroup, (data) => this.asks.answer(handler as never, data, inFlight)));
+      leave.push(this.hearDoor(subject, queueGroup, (data) => this.asks.answer(subject as AskSubject, handler as never, data, inFlight)));
     }
     for (const [subject, handler] of Object.entries(handlers.open ?? {})) {
-      leave.push(this.hearDoor(subject, queueGroup, (data) => this.streams.accept(handler as never, data, inFlight)));
+      leave.push(this.hearDoor(subject, queueGroup, (data) => this.streams.accept(subject as OpenSubject, handler as never, data, inFlight)));
     }
     return this.door(async () => {
       await Promise.all(leave.map((stop) => stop()));
@@ -139,7 +142,13 @@ export class NatsBus implements Bus {
   }
 
   listen<S extends NewsSubject>(subject: S, hear: (news: never) => void): Disposable {
-    return this.door(this.hearDoor(subject, undefined, (data) => hear(readJson(data) as never)));
+    const shape = newsShapes[subject as keyof typeof newsShapes];
+    return this.door(
+      this.hearDoor(subject, undefined, (data) => {
+        const news = this.reader.readOrDrop(subject, shape, () => readJson(data));
+        if (news !== undefined) hear(news as never);
+      }),
+    );
   }
 
   listenDurably<S extends NewsSubject>(
@@ -171,6 +180,7 @@ export class NatsBus implements Bus {
       openServed: this.streams.served.size,
       outboxItems: this.outbox.size,
       fencedFrames: this.fencedFrames,
+      refusedMessages: this.reader.refused,
     };
   }
 
@@ -284,6 +294,7 @@ export class NatsBus implements Bus {
     const bus = this;
     const host = {
       logger: this.logger,
+      reader: this.reader,
       maxBodyBytes: this.options.maxBodyBytes ?? 256 * 1024 * 1024,
       get now() {
         return bus.clock?.now ?? 0;

@@ -14,6 +14,8 @@ const mostListed = 10_000;
 /** An opener that has had this long to learn who serves its stream lists it. */
 const introducedMs = 3000;
 const mostPeers = 10_000;
+/** Of those, when one more wants in. */
+const mostLookedAt = 100;
 const noStream = { flags: 0, marks: 0, attempt: 0, number: 0, salt: 0, seq: 0 };
 
 /** One end of a live stream, as pulses see it. */
@@ -86,10 +88,20 @@ export class Peers {
   of(inbox: string): Peer | null {
     const peer = this.known.get(inbox);
     if (peer) return peer;
-    if (!isInbox(inbox) || this.known.size >= mostPeers) return null;
+    if (!isInbox(inbox) || (this.known.size >= mostPeers && !this.makeRoom())) return null;
     const fresh = new Peer(inbox, this.host.now);
     this.known.set(inbox, fresh);
     return fresh;
+  }
+
+  /** Names cost their sender nothing, so a flood of them must not keep out who has something to say: one without business goes. */
+  private makeRoom(): boolean {
+    let looked = 0;
+    for (const peer of this.known.values()) {
+      if (!peer.busy && peer.acks.length === 0) return this.known.delete(peer.inbox);
+      if (++looked === mostLookedAt) return false;
+    }
+    return false;
   }
 
   /** The peer goes on being pulsed and listened for. */
@@ -120,7 +132,7 @@ export class Peers {
   }
 
   hearAcks(frame: Frame): void {
-    const peer = this.of(frame.inbox);
+    const peer = this.known.get(frame.inbox);
     if (!peer) return;
     peer.heardAt = this.host.now;
     const payload = asBuffer(frame.payload);

@@ -1,9 +1,11 @@
 /** What a stream's ends need of their bus. */
 import type { BusLogger } from '../kit/logger.ts';
+import type { MessageReader } from '../kit/message-reader.ts';
 import type { Peers } from './peers.ts';
 
 export interface StreamHost {
   readonly logger: BusLogger;
+  readonly reader: MessageReader;
   readonly peers: Peers;
   /** Coarse, awake milliseconds. */
   readonly now: number;

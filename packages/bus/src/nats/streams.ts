@@ -1,5 +1,5 @@
 /** All streams of a process: opens them, accepts them, and hands each frame to the end it belongs to. */
-import { frameKind } from '@model-gateway/contracts';
+import { frameKind, openShapes } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import { Directory } from '@model-gateway/roster';
 import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../bus.ts';
@@ -13,7 +13,7 @@ import { silenceMs } from './peers.ts';
 import { Served } from './served.ts';
 import type { StreamBooks, StreamHost } from './stream-host.ts';
 import { mintStreamId, streamKey } from './stream-id.ts';
-import { answerSubject } from './subjects.ts';
+import { answerSubject, subjectOf } from './subjects.ts';
 
 /** A callee that has said nothing for this long says who it is. */
 const acceptMs = 200;
@@ -43,16 +43,11 @@ export class Streams {
     this.callBooks = { ended: () => this.calls.leave(), forget: ({ key }) => void this.callsByKey.delete(key) };
   }
 
-  open<S extends OpenSubject>(
-    subject: string,
-    request: unknown,
-    handlers: StreamHandlers<S>,
-    options?: { body?: Uint8Array; deadlineMs?: number },
-  ): StreamCall {
+  open<S extends OpenSubject>(subject: S, request: unknown, handlers: StreamHandlers<S>, options?: { body?: Uint8Array; deadlineMs?: number }): StreamCall {
     const { host } = this;
     const deadlineMs = Math.min(options?.deadlineMs ?? noDeadlineMs, noDeadlineMs);
     const endsAt = options?.deadlineMs === undefined ? Number.POSITIVE_INFINITY : host.now + deadlineMs + deadlineGraceMs + tickMs;
-    const call = new Call(host, this.callBooks, mintStreamId(), handlers, endsAt);
+    const call = new Call(host, this.callBooks, subject, mintStreamId(), handlers, endsAt);
     this.callsByKey.set(call.key, call as unknown as Call<OpenSubject>);
     this.calls.enter();
     const json = jsonBytes(request);
@@ -62,7 +57,7 @@ export class Streams {
     const marks = frameMark.toCallee | (inlineBody ? 0 : frameMark.parcels);
     const header = { kind: frameKind.open, flags: 0, marks, attempt: 0, number: call.number, salt: call.salt, seq: 0 };
     const parts = [u32(deadlineMs, json.length, body.length), inlineRequest ? json : none, inlineBody ? body : none];
-    const sent = !this.refusing && host.publish(subject, writeFrame(header, host.inboxBytes, parts), answerSubject(host.inbox, call.key));
+    const sent = !this.refusing && host.publish(subjectOf(subject), writeFrame(header, host.inboxBytes, parts), answerSubject(host.inbox, call.key));
     if (!sent) soon(() => call.hearBroken(new GatewayError('service_unavailable')));
     else if (!inlineRequest) call.sendBody(Buffer.concat([json, body]));
     else if (!inlineBody) call.sendBody(body);
@@ -70,18 +65,18 @@ export class Streams {
   }
 
   /** Serves one open. */
-  accept(handler: OpenHandler, data: Uint8Array, door: InFlight): void {
+  accept(subject: OpenSubject, handler: OpenHandler, data: Uint8Array, door: InFlight): void {
     const frame = readFrame(data);
-    const peer = frame ? this.host.peers.of(frame.inbox) : null;
-    if (!frame || !peer || frame.kind !== frameKind.open || frame.payload.length < openHead) return this.host.fenced(1);
-    if (this.servedByKey.has(streamKey(frame.number, frame.salt))) return this.host.fenced(1);
+    if (!frame || frame.kind !== frameKind.open || frame.payload.length < openHead) return this.host.fenced(1);
+    const peer = this.host.peers.of(frame.inbox);
+    if (!peer || this.servedByKey.has(streamKey(frame.number, frame.salt))) return this.host.fenced(1);
     const payload = asBuffer(frame.payload);
     const deadlineMs = payload.readUInt32LE(0);
     const stream = new Served<OpenSubject>(this.host, this.booksOf(door), peer, frame, deadlineMs);
     this.servedByKey.set(stream.key, stream);
     door.enter();
     this.served.enter();
-    this.gather(frame, payload, stream, (request, body) => this.run(handler, request, body, stream));
+    this.gather(frame, payload, stream, (request, body) => this.run(subject, handler, request, body, stream));
   }
 
   /** A frame of a stream, from either side. */
@@ -132,14 +127,15 @@ export class Streams {
     }
   }
 
-  private run(handler: OpenHandler, readRequest: () => unknown, body: Uint8Array, stream: Served<OpenSubject>): void {
+  private run(subject: OpenSubject, handler: OpenHandler, readRequest: () => unknown, body: Uint8Array, stream: Served<OpenSubject>): void {
     const failed = (error: unknown) => {
       const answer = toGatewayError(error);
       if (answer !== error) this.host.logger.error({ error }, 'a handler threw');
       stream.fail(answer);
     };
     try {
-      const running = handler(readRequest(), body, stream) as PromiseLike<unknown> | undefined;
+      const request = this.host.reader.read(`${subject} request`, openShapes[subject].request, readRequest);
+      const running = handler(request, body, stream) as PromiseLike<unknown> | undefined;
       if (typeof running?.then === 'function') running.then(undefined, failed);
     } catch (error) {
       failed(error);

@@ -101,13 +101,22 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
     }
   };
 
-  const hear = ({ revision, previous, delta }: NewsSubjects['catalog.changed']): void => {
-    // What follows on what we have is taken as it is told; anything else is loaded.
-    if (delta && current?.revision === previous && !history.get(revision)) {
+  /** What follows on what we have is taken as it is told. */
+  const followOn = ({ revision, previous, delta }: NewsSubjects['catalog.changed']): boolean => {
+    if (!delta || current?.revision !== previous || history.get(revision)) return false;
+    try {
       const snapshot = applyDelta(current, revision, delta);
       history.add(snapshot);
       adopt(snapshot);
-    } else void refresh(() => current !== null && current.revision >= revision);
+      return true;
+    } catch (error) {
+      logger.warn({ error, revision }, 'a change of the configuration cannot be taken as it was told');
+      return false;
+    }
+  };
+
+  const hear = (change: NewsSubjects['catalog.changed']): void => {
+    if (!followOn(change)) void refresh(() => current !== null && current.revision >= change.revision);
   };
 
   const poll = async (): Promise<void> => {

@@ -1,0 +1,74 @@
+/** Reads messages that others sent: what does not have its subject's shape is refused here, counted, and told in the log without what it held. */
+import type { Shape } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/errors';
+import type { BusLogger } from './logger.ts';
+
+/** Of one kind of message; in between they are only counted, since whoever sends one such message may send a million. */
+const logEveryMs = 10_000;
+
+interface Told {
+  at: number;
+  since: number;
+}
+
+export class MessageReader {
+  /** Messages refused so far. */
+  refused = 0;
+  private readonly logger: BusLogger;
+  private readonly told = new Map<string, Told>();
+
+  constructor(logger: BusLogger) {
+    this.logger = logger;
+  }
+
+  /** What `parse` gives, if it has the shape. Throws `internal`: the sender is not of our making, or of a version that we cannot know. */
+  read(what: string, shape: Shape | undefined, parse: () => unknown): unknown {
+    try {
+      const value = parse();
+      checkShape(what, shape, value);
+      return value;
+    } catch (cause) {
+      this.refuse(what, cause);
+      throw new GatewayError('internal', { cause });
+    }
+  }
+
+  /** The same for news, which have nobody to be told: undefined when it was refused. */
+  readOrDrop(what: string, shape: Shape | undefined, parse: () => unknown): unknown {
+    try {
+      return this.read(what, shape, parse);
+    } catch {
+      return undefined;
+    }
+  }
+
+  private refuse(what: string, error: unknown): void {
+    this.refused++;
+    const told = this.told.get(what);
+    const now = performance.now();
+    if (told && now - told.at < logEveryMs) {
+      told.since++;
+      return;
+    }
+    this.logger.warn(
+      { message: what, why: error instanceof Error ? error.message : '', times: (told?.since ?? 0) + 1 },
+      'a bus message was refused: it has not the shape of its subject',
+    );
+    this.told.set(what, { at: now, since: 0 });
+  }
+}
+
+/** Throws where the value has another shape. The message names the place, and nothing of the value: it may hold anything. */
+export function checkShape(what: string, shape: Shape | undefined, value: unknown): void {
+  const result = shape?.safeParse(value);
+  if (!result || result.success) return;
+  const issue = result.error.issues[0];
+  throw new TypeError(
+    `${what}: ${issue?.code ?? 'invalid'} at ${
+      issue?.path
+        .slice(0, 8)
+        .map((part) => String(part).slice(0, 40))
+        .join('.') || 'the top'
+    }`,
+  );
+}

@@ -1,0 +1,105 @@
+/**
+ * What each message on the bus has to look like before anybody acts on it: the bus asks this table for every subject, so that a handler never sees
+ * what its types do not allow. Durable news are not here: who commits them reads them item by item, since one bad item must not hold up the others.
+ */
+import { z } from 'zod';
+import type { GatherTopics } from './gather.ts';
+import * as part from './shape-parts.ts';
+import type { AskSubjects, DurableSubject, NewsSubjects, OpenSubjects } from './subjects.ts';
+
+/** What a message is checked with. */
+export type Shape = z.ZodType;
+
+export const askShapes = {
+  'router.plan': { request: part.planRequest, reply: part.plan },
+  'stats.spent': {
+    request: z.looseObject({ owners: z.array(part.spendOwner).max(1000) }),
+    reply: z.looseObject({ micros: z.array(z.number()) }),
+  },
+  'catalog.revision': { request: part.anything, reply: z.looseObject({ revision: part.whole }) },
+} as const satisfies { [S in keyof AskSubjects]: { request: Shape; reply: Shape } };
+
+const catalogLoad = {
+  request: z.looseObject({ revision: part.whole.optional() }),
+  head: z.looseObject({ revision: part.whole }),
+  tail: z.looseObject({ bytes: part.whole }),
+};
+
+export const openShapes = {
+  'translator.run': {
+    request: part.job,
+    head: z.looseObject({ status: z.int().min(100).max(599), headers: part.textByName }),
+    tail: z.looseObject({
+      row: part.passingRow,
+      error: part.errorWire.optional(),
+      usage: part.usage.optional(),
+      trace: z.looseObject({ body: part.text }).optional(),
+    }),
+  },
+  'catalog.load': catalogLoad,
+  'catalog.load-redacted': catalogLoad,
+  'script.run': { request: part.scriptRun, head: part.scriptOutcome, tail: part.anything },
+  'stats.keep-bodies': { request: part.bodiesToKeep, head: part.anything, tail: part.anything },
+  'console.http': { request: z.looseObject({ remoteAddress: part.text }), head: part.anything, tail: part.anything },
+} as const satisfies { [S in keyof OpenSubjects]: { request: Shape; head: Shape; tail: Shape } };
+
+const sectionDelta = z.looseObject({ put: z.array(part.anything), gone: z.array(z.unknown()) });
+
+const catalogChanged = z.looseObject({ revision: part.whole, previous: part.whole, delta: z.record(z.string(), sectionDelta).optional() });
+
+export const newsShapes = {
+  'catalog.changed': catalogChanged,
+  'catalog.changed-redacted': catalogChanged,
+  'logs.watch': part.anything,
+  'logs.rows': z.looseObject({ rows: z.array(part.passingRow), dropped: part.whole }),
+  'console.user-changed': z.looseObject({ userId: part.text }),
+  'router.outcome': z.looseObject({ outcomes: z.array(part.outcome) }),
+  'gather.ask': z.looseObject({ id: part.id, topic: part.text, request: z.unknown() }),
+  'gather.answer': z.looseObject({ id: part.id, process: part.id, answer: z.unknown() }),
+  'gather.here': z.looseObject({ process: part.id, topics: part.texts.max(100) }),
+} as const satisfies Record<Exclude<keyof NewsSubjects, DurableSubject>, Shape>;
+
+const named = z.looseObject({ name: part.text });
+const explainedNode = z.looseObject({ model: part.text, state: part.text, keys: z.array(part.anything) });
+
+/** Of a GatewayError on its way. */
+export const errorShape: Shape = part.errorWire;
+
+/** Of what travels inside `gather.ask` and `gather.answer`. */
+export const gatherShapes = {
+  'edge-limits': {
+    request: part.anything,
+    answer: z.looseObject({
+      state: part.anything,
+      requests: z.looseObject({ used: z.number(), limit: z.number() }),
+      streams: z.looseObject({ used: z.number(), limit: z.number() }),
+      keys: z.array(named),
+      ips: z.array(named),
+      budgets: z.array(named),
+    }),
+  },
+  'translator-limits': {
+    request: part.anything,
+    answer: z.looseObject({ state: part.anything, gates: z.array(z.looseObject({ scope: part.text, used: z.number(), waiting: z.number() })) }),
+  },
+  'key-bindings': {
+    request: z.looseObject({ accessKeys: part.texts }),
+    answer: z.looseObject({
+      bindings: z.array(z.looseObject({ accessKey: part.text, upstream: part.text, keyIndex: z.int(), fingerprint: part.text, idleMs: z.number() })),
+    }),
+  },
+  'route-explain': {
+    request: part.explainRequest,
+    answer: z.looseObject({
+      requested_model: part.text,
+      granted: z.boolean(),
+      nodes: z.array(explainedNode),
+      limits: z.array(part.anything),
+      switches: z.array(part.anything),
+    }),
+  },
+  'balancer-nodes': {
+    request: z.looseObject({ loadBalancer: part.text, revision: part.whole }),
+    answer: z.looseObject({ nodes: z.array(explainedNode) }),
+  },
+} as const satisfies { [T in keyof GatherTopics]: { request: Shape; answer: Shape } };

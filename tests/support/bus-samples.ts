@@ -1,0 +1,145 @@
+/** A message of each kind as services of this version send it: what the suites send, break, and replay as an older version would have written it. */
+import type { AskSubjects, Job, NewsSubjects, OpenSubjects, Plan, PlanRequest, RequestRow } from '@model-gateway/contracts';
+
+const plan: Plan = { revision: 1, model: 'm', nodes: [{ model: 'm', upstream: 'u', keys: [0] }], balanced: false };
+
+const planRequest: PlanRequest = {
+  requestId: 'r',
+  revision: 1,
+  model: 'm',
+  accessKey: 'caller',
+  keyGroup: 'everyone',
+  clientProtocol: 'alpha',
+  operation: 'generate',
+  stream: false,
+};
+
+/** A whole job; the places say nothing of the body. */
+export const sampleJob = (id = 'j', headers: Record<string, string> = { a: 'ü' }): Job => ({
+  id,
+  clientRequestId: null,
+  startedAt: 1,
+  accessKey: 'caller',
+  keyGroup: 'everyone',
+  clientProtocol: 'alpha',
+  operation: 'generate',
+  path: '/v1/chat/completions',
+  query: '',
+  requestedModel: 'm',
+  stream: false,
+  streamForm: 'whole',
+  headers,
+  clientIp: null,
+  plan,
+  deadlineMs: 60_000,
+  queueMs: 1,
+  places: { questions: 'none', values: {}, end: 1, words: [] },
+});
+
+export const sampleRow = (id: string): RequestRow => ({
+  id,
+  client_request_id: null,
+  started_at: 1,
+  authority: 2,
+  access_key: 'caller',
+  key_group: 'everyone',
+  model: 'm',
+  requested_model: 'm',
+  upstream: 'u',
+  upstream_model_id: 'm',
+  client_protocol: 'alpha',
+  upstream_protocol: 'alpha',
+  stream: false,
+  status: 200,
+  error_code: null,
+  attempts: [],
+  input_tokens: 1,
+  output_tokens: 1,
+  cache_read_tokens: 0,
+  cache_write_tokens: 0,
+  cache_write_1h_tokens: 0,
+  reasoning_tokens: 0,
+  usage_source: 'upstream',
+  cost_micros: null,
+  currency: null,
+  queue_ms: 1,
+  ttfb_ms: 1,
+  first_content_ms: 1,
+  duration_ms: 1,
+  request_bytes: 1,
+  response_bytes: 1,
+  client_ip: null,
+  user_agent: null,
+  session_id: null,
+  losses: [],
+  pipeline: [],
+  routes: [],
+});
+
+export const sampleAsks: { [S in keyof AskSubjects]: AskSubjects[S] } = {
+  'router.plan': { request: planRequest, reply: plan },
+  'stats.spent': { request: { owners: [{ kind: 'key', name: 'caller', currency: 'USD', from: 0 }] }, reply: { micros: [1] } },
+  'catalog.revision': { request: {}, reply: { revision: 1 } },
+};
+
+export const sampleOpens: { [S in keyof OpenSubjects]: OpenSubjects[S] } = {
+  'translator.run': { request: sampleJob(), head: { status: 200, headers: {} }, tail: { row: sampleRow('j') } },
+  'catalog.load': { request: { revision: 1 }, head: { revision: 1 }, tail: { bytes: 3 } },
+  'catalog.load-redacted': { request: { revision: 1 }, head: { revision: 1 }, tail: { bytes: 3 } },
+  'script.run': {
+    request: {
+      script: 'function transform(body) { return body }',
+      slot: 'request_transform_before',
+      context: {
+        clientModel: 'm',
+        upstreamModel: 'm',
+        upstreamName: 'u',
+        sourceProtocol: 'alpha',
+        targetProtocol: 'alpha',
+        stream: false,
+        headers: {},
+        query: {},
+        requestId: 'j',
+        clientIp: '',
+        accessKeyName: 'caller',
+        accessKeyGroup: 'everyone',
+      },
+      owner: 'model:m',
+    },
+    head: { operations: 1, execution_time_ms: 1, use_model: null, fault: null, places: null },
+    tail: {},
+  },
+  'stats.keep-bodies': {
+    request: {
+      id: 'j',
+      startedAt: 1,
+      accessKey: 'caller',
+      keyGroup: 'everyone',
+      model: 'm',
+      clientProtocol: 'alpha',
+      path: '/v1/chat/completions',
+      stream: false,
+      status: 200,
+      request: { size: 1, sent: 1, whole: true },
+      response: { size: 1, sent: 1, whole: true },
+      maxBytes: 1000,
+      ttlHours: 1,
+      revision: 1,
+    },
+    head: {},
+    tail: {},
+  },
+  'console.http': { request: { remoteAddress: '127.0.0.1' }, head: {}, tail: {} },
+};
+
+export const sampleNews: { [S in Exclude<keyof NewsSubjects, 'stats.request' | 'audit.record'>]: NewsSubjects[S] } = {
+  'catalog.changed': { revision: 2, previous: 1, delta: { models: { put: [], gone: ['m'] } } },
+  'catalog.changed-redacted': { revision: 2, previous: 1, delta: { models: { put: [], gone: ['m'] } } },
+  'logs.watch': {},
+  'logs.rows': { rows: [sampleRow('j')], dropped: 0 },
+  'console.user-changed': { userId: 'someone' },
+  'router.outcome': { outcomes: [{ model: 'm', upstream: 'u', key: 'k', sign: 'none', ok: 1, latencyMs: 1 }] },
+  'gather.ask': { id: 'question', topic: 'key-bindings', request: { accessKeys: ['caller'] } },
+  'gather.answer': { id: 'question', process: 'router@here/1', answer: { bindings: [] } },
+  'gather.here': { process: 'router@here/1', topics: ['key-bindings'] },
+};
