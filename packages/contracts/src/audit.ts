@@ -1,6 +1,6 @@
 /** One record of the audit log, as it crosses the bus and as storage keeps it. */
 
-/** What was done (spec: audit record; the last two are ours). */
+/** What was done (spec: audit record; the last three are ours). */
 export const auditActions = [
   'create',
   'update',
@@ -20,6 +20,7 @@ export const auditActions = [
   'mcp.context.refreshed',
   'reveal',
   'rollback',
+  'lookup',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 

@@ -17,6 +17,7 @@ import { bodyRoutes } from './api/body-routes.ts';
 import { budgetRoutes } from './api/budget-routes.ts';
 import { deadLetterRoutes } from './api/dead-letter-routes.ts';
 import { historyRoutes } from './api/history-routes.ts';
+import { keyLookupRoutes } from './api/key-lookup-routes.ts';
 import { limitRoutes } from './api/limit-routes.ts';
 import { logRoutes } from './api/log-routes.ts';
 import { metaRoutes } from './api/meta-routes.ts';
@@ -105,7 +106,13 @@ export function createConsole({
   const signIn = createSignIn({ bus, store: storage.console, attempts, audit, config, logger, now, sleep });
   const { sessions, guard: attemptGuard } = signIn;
   const liveLog = createLiveLog(bus);
-  const routes = [...createRoutes(room, now), ...bodyRoutes(room), ...logRoutes(room, now, liveLog), ...createSignInRoutes(signIn, config.oidc, room)];
+  const routes = [
+    ...createRoutes(room, now),
+    ...keyLookupRoutes(room, attempts),
+    ...bodyRoutes(room),
+    ...logRoutes(room, now, liveLog),
+    ...createSignInRoutes(signIn, config.oidc, room),
+  ];
   const handle = createApp([...routes, ...metaRoutes(routes)], { webRoot, secretKey, sessions, guard: attemptGuard }, room);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });

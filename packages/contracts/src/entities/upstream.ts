@@ -31,6 +31,14 @@ export const upstreamKeySchema = z.strictObject({
     .optional(),
   weight: z.int().min(0).max(1_000_000).default(1),
   account: z.string().min(1).max(200).optional(),
+  /** What people call this key, so that nobody needs its characters to tell it from others. */
+  label: z.string().min(1).max(100).optional().describe('What people call this key'),
+  /** Of replies; what is sent back says nothing. */
+  fingerprint: z
+    .string()
+    .max(64)
+    .nullish()
+    .describe('Eight hexadecimal digits that tell keys apart, none of them a character of the key. Ignored where it is sent'),
 });
 
 /** Resolver of one upstream: servers without a scheme or with udp://, tls://, https://, tried in order. */
@@ -106,6 +114,7 @@ export interface SealedUpstreamKey {
   sealed: string;
   weight: number;
   account?: string;
+  label?: string;
 }
 
 /** A stored proxy: its address without credentials, and these sealed as `user:password`. */

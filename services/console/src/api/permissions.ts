@@ -48,6 +48,8 @@ const relative: Record<string, Methods> = {
   // The full value of a key: a monitor reads, but does not call models with the keys of others.
   'access-keys/{name}/api-key': { get: admin },
   '/access-keys/{name}/api-key': { get: admin },
+  // Whose a value is that somebody found.
+  'access-keys/lookup': { post: admin },
   ...resource('pricing'),
   batch: { post: admin },
   // Holds sealed secrets.

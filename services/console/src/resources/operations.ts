@@ -51,8 +51,8 @@ const readOnly = new Set(['id', 'created_at', 'updated_at', 'last_used_at']);
 export function createOperations<D extends { name: string }, I extends { name: string }>(resource: Resource<D, I>, room: Room): ResourceOperations {
   // A row may be older than some fields: it is shown with what they mean where they are absent.
   const defaults = defaultsOf(resource.answer);
-  const show = (document: D): Record<string, unknown> => {
-    const shown = resource.toReply(document);
+  const show = ({ id, document }: StoredResource<D>): Record<string, unknown> => {
+    const shown = resource.toReply(document, { id, room });
     for (const [field, value] of defaults) if (!Object.hasOwn(shown, field)) shown[field] = value;
     return shown;
   };
@@ -60,7 +60,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
     etag: stored.etag,
     body: {
       id: stored.id,
-      ...show(stored.document),
+      ...show(stored),
       etag: String(stored.etag),
       created_at: isoTime(stored.createdAt),
       updated_at: isoTime(stored.updatedAt),

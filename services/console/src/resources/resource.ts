@@ -56,8 +56,8 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   dropMasks?(fields: Record<string, unknown>): Record<string, unknown>;
   /** Lists that hold secrets, as they stay when a whole resource is given without them: keys, headers that carry a credential. */
   keptSecrets?(document: D): Record<string, unknown>;
-  /** As it is shown: secrets masked. */
-  toReply(document: D): Record<string, unknown>;
+  /** As it is shown: secrets masked. `kept`: which row it is, where what tells its secrets apart is shown too; history shows none of it. */
+  toReply(document: D, kept?: { id: string; room: Room }): Record<string, unknown>;
   /** Fills what a body may leave out because the rest of it tells. */
   fill?(fields: Record<string, unknown>): Record<string, unknown>;
   /** Adds to replies what no row of the configuration holds. Outside of transactions alone. */

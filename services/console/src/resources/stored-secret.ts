@@ -2,7 +2,7 @@
 import type { Room } from '../room.ts';
 
 /** null: its master key is gone; it can still be replaced. */
-export function opens(room: Room, sealed: string, boundTo: string): string | null {
+export function opens(room: Pick<Room, 'keyring' | 'logger'>, sealed: string, boundTo: string): string | null {
   try {
     return room.keyring.open(sealed, boundTo);
   } catch (error) {

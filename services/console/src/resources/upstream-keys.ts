@@ -1,4 +1,5 @@
 /** Which stored key each sent entry means: by id, else by value, else by position. Values that were not sent stay sealed as they are. */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { type SealedUpstreamKey, sealedAs, type Upstream } from '@model-gateway/contracts';
 import { type Detail, invalid } from '../problem.ts';
 import type { Room } from '../room.ts';
@@ -49,7 +50,13 @@ export function matchUpstreamKeys(
     }
     const boundTo = sealedAs.upstreamKey(upstreamId, id);
     const sealed = keeps ? renewSeal(room, known.sealed, boundTo) : room.keyring.seal(entry.key ?? '', boundTo);
-    return { id, sealed, weight: entry.weight, ...(entry.account !== undefined && { account: entry.account }) };
+    return {
+      id,
+      sealed,
+      weight: entry.weight,
+      ...(entry.account !== undefined && { account: entry.account }),
+      ...(entry.label !== undefined && { label: entry.label }),
+    };
   });
   if (faults.length > 0) throw invalid(faults);
   return result;
@@ -66,4 +73,29 @@ function createOpener(upstreamId: string, room: Room): (key: SealedUpstreamKey) 
     }
     return value;
   };
+}
+
+/** Tells keys apart for people: eight hexadecimal digits under a key of the gateway, so that nobody without it can try values. null: the key does not open. */
+export function fingerprintOf(upstreamId: string, { id, sealed }: SealedUpstreamKey, room: Pick<Room, 'keyring' | 'logger'>): string | null {
+  const value = opens(room, sealed, sealedAs.upstreamKey(upstreamId, id));
+  return value === null ? null : fingerprintOfValue(value, room);
+}
+
+export const fingerprintOfValue = (value: string, { keyring }: Pick<Room, 'keyring'>): string =>
+  createHmac('sha256', keyring.derive('upstream-key-fingerprint').key).update(value, 'utf8').digest('hex').slice(0, 8);
+
+const digest = (value: string): Buffer => createHash('sha256').update(value, 'utf8').digest();
+
+/** Which entries of an upstream have this value. */
+export function keysOfValue(
+  value: string,
+  upstreamId: string,
+  keys: readonly SealedUpstreamKey[],
+  room: Pick<Room, 'keyring' | 'logger'>,
+): SealedUpstreamKey[] {
+  const wanted = digest(value);
+  return keys.filter(({ id, sealed }) => {
+    const own = opens(room, sealed, sealedAs.upstreamKey(upstreamId, id));
+    return own !== null && timingSafeEqual(digest(own), wanted);
+  });
 }

@@ -14,7 +14,7 @@ import { sealForExport } from './export-seal.ts';
 import type { Resource } from './resource.ts';
 import { exportHeaders, maskHeaders, maskSecretHeaders, sealHeaders } from './secret-headers.ts';
 import { checkEgress, exportEgress, sealEgress, showEgress } from './upstream-egress.ts';
-import { matchUpstreamKeys, upstreamKeyMask } from './upstream-keys.ts';
+import { fingerprintOf, matchUpstreamKeys, upstreamKeyMask } from './upstream-keys.ts';
 
 /** An error lists at most this many of what is in the way. */
 const listed = 20;
@@ -38,11 +38,11 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
     api_keys: api_keys.map(withoutValue),
   }),
   keptSecrets: ({ api_keys, ...document }) => ({ api_keys: api_keys.map(withoutValue), custom_headers: maskSecretHeaders(document) }),
-  toReply: ({ api_keys, sealed_headers, ...document }) => ({
+  toReply: ({ api_keys, sealed_headers, ...document }, kept) => ({
     ...document,
     ...showEgress(document),
     custom_headers: maskHeaders({ ...document, sealed_headers }),
-    api_keys: api_keys.map((key) => ({ ...withoutValue(key), key: upstreamKeyMask })),
+    api_keys: api_keys.map((key) => ({ ...withoutValue(key), key: upstreamKeyMask, ...(kept && { fingerprint: fingerprintOf(kept.id, key, kept.room) }) })),
   }),
   conceal: (shown) => ({ ...shown, custom_headers: concealHeaders(shown['custom_headers']), extra_config: concealConfig(shown['extra_config']) }),
   secrets: ({ api_keys, proxy, tls, custom_headers, sealed_headers, extra_config }) => ({

@@ -28,6 +28,7 @@ import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
 import { tellFault } from '../../components/tell-fault.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
+import { FindKey, RequestsLink } from './find-key.tsx';
 import { NewKey } from './new-key.tsx';
 
 export interface AccessKey {
@@ -158,6 +159,7 @@ export function AccessKeysPage() {
         <>
           <NameSelect resource="key-groups" aria-label={t('ofGroup')} placeholder={t('allGroups')} clearable value={group} onChange={setGroup} />
           <TagsInput aria-label={t('withTags')} placeholder={t('anyTag')} w={200} clearable value={tags} onChange={setTags} />
+          {isAdmin && <FindKey />}
         </>
       }
       query={{ group: group ?? undefined, tags: tags.length > 0 ? tags.join(',') : undefined }}
@@ -193,7 +195,12 @@ function KeyDrawer({ name, onClose, onShow }: { name: string | null; onClose: ()
       toBody={toBody}
       onClose={onClose}
       onCreated={onShow}
-      actions={(stored) => <RotateButton name={stored.name} onRotated={onShow} />}
+      actions={(stored) => (
+        <>
+          <RotateButton name={stored.name} onRotated={onShow} />
+          <RequestsLink name={stored.name} />
+        </>
+      )}
     >
       {(form) => (
         <>

@@ -10,6 +10,9 @@ export interface UpstreamKey {
   key?: string;
   weight: number;
   account?: string;
+  label?: string;
+  /** Of answers: tells keys apart. */
+  fingerprint?: string | null;
 }
 
 interface Tls {
@@ -45,7 +48,7 @@ export interface UpstreamForm extends Record<string, unknown>, RewritingForm {
   protocol: string;
   base_url: string;
   enabled: boolean;
-  api_keys: { id?: string; key: string; shown: string; weight: number; account: string }[];
+  api_keys: { id?: string; key: string; shown: string; weight: number; account: string; label: string; fingerprint: string }[];
   custom_headers: { name: string; value: string }[];
   user_agent: string;
   proxy: string;
@@ -61,7 +64,7 @@ export interface UpstreamForm extends Record<string, unknown>, RewritingForm {
 }
 
 export const timeoutNames = ['connect_ms', 'first_byte_ms', 'idle_ms', 'total_ms'] as const;
-export const newKey = { key: '', shown: '', weight: 1, account: '' };
+export const newKey = { key: '', shown: '', weight: 1, account: '', label: '', fingerprint: '' };
 const noTls: UpstreamForm['tls'] = { ca: '', client_cert: '', client_key: '', min_version: '', server_name: '' };
 
 export const emptyUpstream: UpstreamForm = {
@@ -91,7 +94,15 @@ export const toForm = (upstream: Upstream): UpstreamForm => ({
   base_url: upstream.base_url,
   enabled: upstream.enabled,
   // The value field stays empty: typing there replaces the key, leaving it keeps the stored one.
-  api_keys: upstream.api_keys.map(({ id, key, weight, account }) => ({ ...(id && { id }), key: '', shown: key ?? '', weight, account: account ?? '' })),
+  api_keys: upstream.api_keys.map(({ id, key, weight, account, label, fingerprint }) => ({
+    ...(id && { id }),
+    key: '',
+    shown: key ?? '',
+    weight,
+    account: account ?? '',
+    label: label ?? '',
+    fingerprint: fingerprint ?? '',
+  })),
   custom_headers: Object.entries(upstream.custom_headers).map(([name, value]) => ({ name, value })),
   user_agent: upstream.user_agent ?? '',
   proxy: upstream.proxy ?? '',
@@ -115,7 +126,13 @@ export const toBody = (form: UpstreamForm) => ({
   enabled: form.enabled,
   api_keys: form.api_keys
     .filter(({ id, key }) => id !== undefined || key !== '')
-    .map(({ id, key, weight, account }) => ({ ...(id && { id }), ...(key && { key }), weight, ...(account && { account }) })),
+    .map(({ id, key, weight, account, label }) => ({
+      ...(id && { id }),
+      ...(key && { key }),
+      weight,
+      ...(account && { account }),
+      ...(label.trim() && { label: label.trim() }),
+    })),
   custom_headers: Object.fromEntries(form.custom_headers.filter(({ name }) => name !== '').map(({ name, value }) => [name, value])),
   user_agent: form.user_agent || null,
   proxy: form.proxy.trim() || null,

@@ -1,0 +1,87 @@
+/** Whose a value is: an access key's or an upstream's key, found by the whole value and nothing less. For a key that turned up where it should not be. */
+import { hashAccessKey } from '@model-gateway/secrets';
+import type { Attempts } from '@model-gateway/shared-state';
+import { z } from 'zod';
+import { actorNameOf, auditOf } from '../audit/audit-of.ts';
+import { Problem } from '../problem.ts';
+import { fingerprintOfValue, keysOfValue } from '../resources/upstream-keys.ts';
+import type { Room } from '../room.ts';
+import { readInput } from '../validation/read-input.ts';
+import { maybeText, text } from './answers/common.ts';
+import { base, type Route } from './route.ts';
+
+/** The value goes in the body, never into an address: addresses are logged. */
+const lookupBody = z.strictObject({ key: z.string().min(1).max(16_384).describe('The whole value; it is neither stored nor logged') });
+
+const lookupAnswer = z.strictObject({
+  access_key: z.strictObject({ name: text, group: text, enabled: z.boolean(), expires_at: maybeText, last_used_at: z.iso.datetime().nullable() }).nullable(),
+  /** One value may be the key of several upstreams. */
+  upstream_keys: z.array(
+    z.strictObject({ upstream: text, upstream_enabled: z.boolean(), id: text, position: z.int().min(1), label: maybeText, fingerprint: text }),
+  ),
+});
+type Found = z.output<typeof lookupAnswer>;
+
+const minuteMs = 60_000;
+/** Enough for somebody with a list of leaked keys, too few to try values with a stolen session. */
+const mostAMinute = 30;
+
+export const keyLookupRoutes = (room: Room, attempts: Attempts): Route[] => [
+  {
+    method: 'post',
+    path: `${base}/access-keys/lookup`,
+    operationId: 'lookup_key',
+    summary: `Whose a key is, by its whole value: an access key's or an upstream's (${mostAMinute} a minute; recorded in the audit log without the value)`,
+    tag: 'access-keys',
+    body: lookupBody,
+    status: 200,
+    answer: lookupAnswer,
+    failures: [429],
+    async handle(request, response) {
+      const actor = actorNameOf(response);
+      if ((await attempts.add(`lookup:${actor}`, minuteMs)) > mostAMinute)
+        throw new Problem('rate_limited', `At most ${mostAMinute} keys are looked up in a minute.`, { retryAfter: minuteMs / 1000 });
+      // Copied from somewhere, a value has blanks around it.
+      const value = readInput(lookupBody, request.body).key.trim();
+      const found = await findKey(value, room);
+      const { access_key, upstream_keys } = found;
+      await room.audit({
+        ...auditOf(request, actor),
+        action: 'lookup',
+        entity_type: access_key === null && upstream_keys.length > 0 ? 'upstream' : 'access_key',
+        entity_id: access_key?.name ?? upstream_keys[0]?.upstream ?? '',
+        diff: { found: access_key !== null || upstream_keys.length > 0, upstream_keys: upstream_keys.map(({ upstream, id }) => `${upstream}/${id}`) },
+      });
+      response.json(found);
+    },
+  },
+];
+
+async function findKey(value: string, room: Room): Promise<Found> {
+  const { owner, upstreams } = await room.storage.catalog.read(async (reader) => ({
+    owner: (await reader.accessKeys.where('hash', hashAccessKey(value), 1))[0]?.document,
+    upstreams: await reader.upstreams.all(),
+  }));
+  const used = owner && (await room.storage.lastUsed([owner.name])).get(owner.name);
+  return {
+    access_key: owner
+      ? {
+          name: owner.name,
+          group: owner.group,
+          enabled: owner.enabled,
+          expires_at: owner.expires_at,
+          last_used_at: used === undefined ? null : new Date(used).toISOString(),
+        }
+      : null,
+    upstream_keys: upstreams.flatMap(({ id, document }) =>
+      keysOfValue(value, id, document.api_keys, room).map((key) => ({
+        upstream: document.name,
+        upstream_enabled: document.enabled,
+        id: key.id,
+        position: document.api_keys.indexOf(key) + 1,
+        label: key.label ?? null,
+        fingerprint: fingerprintOfValue(value, room),
+      })),
+    ),
+  };
+}

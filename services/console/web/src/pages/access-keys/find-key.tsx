@@ -1,0 +1,109 @@
+/** Whose a key is that turned up somewhere: found by its whole value, which is sent in a body and kept nowhere. */
+import { Anchor, Badge, Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { IconKeyOff } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { EnabledBadge } from '../../components/enabled-badge.tsx';
+import { FaultNotice } from '../../components/fault-notice.tsx';
+import { formatTime } from '../../components/format.ts';
+
+interface Found {
+  access_key: { name: string; group: string; enabled: boolean; expires_at: string | null; last_used_at: string | null } | null;
+  upstream_keys: { upstream: string; upstream_enabled: boolean; id: string; position: number; label: string | null; fingerprint: string }[];
+}
+
+export function FindKey() {
+  const { t } = useTranslation('access-keys');
+  const [opened, setOpened] = useState(false);
+  return (
+    <>
+      <Button variant="default" leftSection={<IconKeyOff size={16} aria-hidden />} onClick={() => setOpened(true)}>
+        {t('find')}
+      </Button>
+      {opened && <FindDialog onClose={() => setOpened(false)} />}
+    </>
+  );
+}
+
+function FindDialog({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation('access-keys');
+  const [value, setValue] = useState('');
+  const search = useMutation({ mutationFn: (key: string) => call<Found>('access-keys/lookup', { method: 'POST', body: { key } }) });
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    if (value.trim() !== '') search.mutate(value.trim());
+  };
+  return (
+    <Modal opened onClose={onClose} title={t('find')} size="lg" closeButtonProps={{ 'aria-label': t('common:actions.close') }}>
+      <Stack>
+        <form onSubmit={onSubmit}>
+          <Group align="flex-end">
+            <PasswordInput
+              flex="1 1 260px"
+              label={t('findValue')}
+              description={t('findHint')}
+              autoComplete="off"
+              value={value}
+              onChange={(event) => setValue(event.currentTarget.value)}
+            />
+            <Button type="submit" loading={search.isPending} disabled={value.trim() === ''}>
+              {t('findSubmit')}
+            </Button>
+          </Group>
+        </form>
+        {search.isError && <FaultNotice error={search.error} />}
+        {search.data && <Result found={search.data} />}
+      </Stack>
+    </Modal>
+  );
+}
+
+function Result({ found: { access_key, upstream_keys } }: { found: Found }) {
+  const { t } = useTranslation('access-keys');
+  if (access_key === null && upstream_keys.length === 0) return <Text role="status">{t('foundNothing')}</Text>;
+  return (
+    <Stack gap="sm" role="status">
+      {access_key && (
+        <Stack gap={4}>
+          <Group gap="xs">
+            <Text size="sm">{t('foundKey')}</Text>
+            <Anchor component={Link} to="/access-keys" search={{ edit: access_key.name } as never} className="anywhere">
+              {access_key.name}
+            </Anchor>
+            <EnabledBadge enabled={access_key.enabled} />
+          </Group>
+          <Text size="sm" c="dimmed">
+            {t('group')}: {access_key.group} · {t('lastUsed')}: {access_key.last_used_at === null ? t('never') : formatTime(access_key.last_used_at)}
+          </Text>
+          <RequestsLink name={access_key.name} />
+        </Stack>
+      )}
+      {upstream_keys.map((key) => (
+        <Group key={`${key.upstream} ${key.id}`} gap="xs">
+          <Text size="sm">{t('foundUpstreamKey', { position: key.position })}</Text>
+          <Anchor component={Link} to="/upstreams" search={{ edit: key.upstream } as never} className="anywhere">
+            {key.upstream}
+          </Anchor>
+          <EnabledBadge enabled={key.upstream_enabled} />
+          {key.label !== null && <Text size="sm">{key.label}</Text>}
+          <Badge variant="default" className="mono" tt="none">
+            {key.fingerprint}
+          </Badge>
+        </Group>
+      ))}
+    </Stack>
+  );
+}
+
+/** Of one key: what it asked, from where, for which models. */
+export function RequestsLink({ name }: { name: string }) {
+  const { t } = useTranslation('access-keys');
+  return (
+    <Anchor component={Link} to="/logs" search={{ access_key: name } as never} size="sm">
+      {t('itsRequests')}
+    </Anchor>
+  );
+}
