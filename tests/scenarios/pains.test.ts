@@ -106,6 +106,28 @@ describe('streams', () => {
     expect(told).toMatchObject({ input_tokens: 9, output_tokens: 3, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 });
   });
 
+  test('5: from the second turn on the first event is near what the upstream counts, and the last is what it counted, bucket by bucket', async () => {
+    const counted = (prompt: number, cached: number) => ({
+      prompt_tokens: prompt,
+      completion_tokens: 3,
+      total_tokens: prompt + 3,
+      prompt_tokens_details: { cached_tokens: cached },
+    });
+    // Every token of this model is two bytes.
+    outbound.answer = ({ body }) =>
+      sse(chunk({ role: 'assistant', content: 'ok' }), chunk({}, 'stop'), { id: 'c', choices: [], usage: counted(Math.round(body.length / 2), 100) }, '[DONE]');
+    const ask = async (text: string) => {
+      const reply = await post('/v1/messages', { model: 'chat', max_tokens: 9, stream: true, messages: [{ role: 'user', content: text }] });
+      const events = eventsOf(await reply.text());
+      return { first: events[0].message.usage, last: events.find(({ type }) => type === 'message_delta').usage };
+    };
+    await ask('word '.repeat(1000));
+    const { first, last } = await ask('word '.repeat(2000));
+    const read = last.input_tokens + last.cache_read_input_tokens + last.cache_creation_input_tokens;
+    expect(last.cache_read_input_tokens).toBe(100);
+    expect(Math.abs(first.input_tokens - read)).toBeLessThan(read / 20);
+  });
+
   test('6, 9, 10: a stream that breaks within a call ends whole, cut, and with the warning as a field', async () => {
     outbound.answer = () => ({
       ...sse(chunk({ role: 'assistant', tool_calls: [{ index: 0, id: 'call_1', function: { name: 'rm', arguments: '{"path":"/' } }] })),

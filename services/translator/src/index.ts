@@ -18,6 +18,7 @@ import { Limiter } from './limits/limiter.ts';
 import { limitsPart } from './limits/part.ts';
 import { createEgressOpener } from './open-egress.ts';
 import { createKeyOpener } from './open-key.ts';
+import { PromptSizes } from './prompt-sizes.ts';
 import type { Room } from './room.ts';
 import { serveRun } from './run.ts';
 
@@ -55,6 +56,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
     tracer: deps.tracer,
     clientUrls: deps.clientUrls ?? null,
     counter,
+    promptSizes: new PromptSizes(),
     running: new Roster(),
     mintId: createMinter(),
     openKey: createKeyOpener(deps.keyring, deps.redactor),

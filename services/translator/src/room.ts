@@ -12,6 +12,7 @@ import type { RefusedFlags } from './attempt/refused-flags.ts';
 import type { RetryBudget } from './attempt/retry-budget.ts';
 import type { TokenCounter } from './count-tokens/counter.ts';
 import type { Limiter } from './limits/limiter.ts';
+import type { PromptSizes } from './prompt-sizes.ts';
 import type { ReplySink } from './reply-sink.ts';
 
 /** What every run in this room shares. Built once in `index.ts`. */
@@ -35,6 +36,8 @@ export interface Room {
   pressure: Pressure;
   mintId(prefix: string): string;
   counter: TokenCounter;
+  /** How large prompts are, before their upstreams have counted them. */
+  promptSizes: PromptSizes;
   /** Tells the routers how attempts went. */
   outcomes: OutcomeTeller;
   refusedFlags: RefusedFlags;

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { Meter } from '../src/meter.ts';
 import { TranslatedPassage } from '../src/passage/translated.ts';
 import { VerbatimPassage } from '../src/passage/verbatim.ts';
+import { PromptSizes } from '../src/prompt-sizes.ts';
 import { Pump } from '../src/pump.ts';
 
 const names = ['alpha', 'beta', 'alpha_response'] as const;
@@ -57,7 +58,7 @@ function play(upstreamName: Name, clientName: Name, pieces: readonly Uint8Array[
     route: { target: {} },
     sealSignature: (proof: string) => `sealed(${proof})`,
   };
-  const room = { maxEventBytes: 1 << 20, mintId: (prefix: string) => `${prefix}${minted++}` };
+  const room = { maxEventBytes: 1 << 20, promptSizes: new PromptSizes(), mintId: (prefix: string) => `${prefix}${minted++}` };
   const passage =
     upstreamName === clientName
       ? new VerbatimPassage(call as never, protocol.upstream!.verbatim!, prepared as never, room as never)

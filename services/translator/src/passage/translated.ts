@@ -3,22 +3,28 @@ import type { Usage } from '@model-gateway/contracts';
 import { type ChatEvent, foldEvents, type ReplyContext, type ReplyWriter, type ToolBridge } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
+import type { PromptSizes } from '../prompt-sizes.ts';
 import type { Room } from '../room.ts';
 import type { Passage, RawRecord } from './passage.ts';
-
-/** Rough prompt size for `message_start`, corrected by the final usage. */
-const bytesPerToken = 4;
 
 export class TranslatedPassage implements Passage {
   readonly #call: Call;
   readonly #context: ReplyContext;
   readonly #bridge: ToolBridge | undefined;
+  readonly #sizes: PromptSizes;
+  /** What this prompt's size is told by. */
+  readonly #kind: string;
   #writer: ReplyWriter | undefined;
 
   constructor(call: Call, prepared: Prepared, room: Room) {
     this.#call = call;
     this.#bridge = prepared.bridge;
     const { job } = call;
+    this.#sizes = room.promptSizes;
+    this.#kind = `${job.clientProtocol} ${prepared.route.target.upstreamModelId}`;
+    const { echo, conversation } = call.readRequest();
+    const sizes = this.#sizes;
+    const kind = this.#kind;
     this.#context = {
       requestId: job.id,
       model: job.requestedModel,
@@ -26,8 +32,11 @@ export class TranslatedPassage implements Passage {
       streamForm: job.streamForm,
       mintId: room.mintId,
       sealSignature: prepared.sealSignature,
-      echo: call.readRequest().echo,
-      inputEstimate: Math.ceil(call.body.length / bytesPerToken),
+      echo,
+      // Only some callers' protocols tell it, once.
+      get inputEstimate() {
+        return sizes.estimate(kind, conversation, call.body.length);
+      },
     };
   }
 
@@ -38,6 +47,7 @@ export class TranslatedPassage implements Passage {
   finish(events: readonly ChatEvent[]): string {
     const text = this.#write(events);
     if (this.#writer) this.#call.lose(this.#writer.losses);
+    this.#learn();
     return text;
   }
 
@@ -45,6 +55,7 @@ export class TranslatedPassage implements Passage {
     for (const event of events) if (event.type === 'finish' && event.lost) this.#call.lose(event.lost);
     const message = foldEvents(this.#bridge?.restore(events) ?? events);
     if (!this.#call.meter.usage) message.usage = this.#estimate();
+    this.#learn();
     const { body, losses } = this.#call.client.writeWhole(message, this.#context);
     this.#call.lose(losses);
     return JSON.stringify(body);
@@ -64,6 +75,12 @@ export class TranslatedPassage implements Passage {
   /** Callers count on usage: where the upstream told none, they get what the row will say. */
   #writeEstimate(writer: ReplyWriter): string {
     return this.#call.meter.usage ? '' : writer.write({ type: 'usage', usage: this.#estimate(), estimated: true });
+  }
+
+  #learn(): void {
+    const { meter, body } = this.#call;
+    const { tokens, source } = meter.settle(true, body.length);
+    if (source === 'upstream') this.#sizes.learn(this.#kind, this.#call.readRequest().conversation, body.length, tokens);
   }
 
   #estimate(): Usage {

@@ -1,0 +1,48 @@
+/**
+ * How large a prompt is before its upstream has counted it: some callers are told when the stream begins. Counting by a tokenizer would hold up the
+ * first byte; what the same model counted of the prompts before costs nothing, and an agent's prompts are much alike from turn to turn.
+ */
+import type { Usage } from '@model-gateway/contracts';
+import type { Conversation, Part } from '@model-gateway/protocols';
+import { mediaTokens } from './count-tokens/conversation-text.ts';
+
+/** Before anything was counted. */
+const usualBytesPerToken = 4;
+/** What no text of any language or tokenizer is beyond: a count outside is of something else. */
+const bounds = { least: 1, most: 12 };
+/** Bytes: what stands around a shorter text outweighs it. */
+const fewestBytes = 1024;
+/** How much the last count weighs against those before. */
+const weight = 0.5;
+const mostModels = 4096;
+
+export class PromptSizes {
+  readonly #bytesPerToken = new Map<string, number>();
+
+  /** Tokens of a prompt that came in so many bytes. `kind`: what the bytes have in common with others: the model, and the protocol that they are in. */
+  estimate(kind: string, conversation: Conversation, bytes: number): number {
+    const text = Math.max(0, bytes - mediaBytes(conversation));
+    return mediaTokens(conversation) + Math.ceil(text / (this.#bytesPerToken.get(kind) ?? usualBytesPerToken));
+  }
+
+  /** What the upstream counted of such a prompt. Prompts with media tell nothing of text. */
+  learn(kind: string, conversation: Conversation, bytes: number, { input, cacheRead, cacheWrite5m, cacheWrite1h }: Usage): void {
+    const tokens = input + cacheRead + cacheWrite5m + cacheWrite1h;
+    const ratio = bytes / tokens;
+    if (bytes < fewestBytes || !(ratio >= bounds.least && ratio <= bounds.most) || mediaTokens(conversation) > 0) return;
+    const known = this.#bytesPerToken.get(kind);
+    if (known === undefined && this.#bytesPerToken.size >= mostModels) this.#bytesPerToken.clear();
+    this.#bytesPerToken.set(kind, known === undefined ? ratio : known * (1 - weight) + ratio * weight);
+  }
+}
+
+/** Bytes of files inside the body: they are no text. */
+function mediaBytes(conversation: Conversation): number {
+  let bytes = 0;
+  const add = (part: Part): void => {
+    if (part.type === 'tool-result') for (const inner of part.content) add(inner);
+    else if (part.type === 'media') bytes += part.data?.length ?? 0;
+  };
+  for (const turn of conversation.turns) for (const part of turn.parts) add(part);
+  return bytes;
+}
