@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 // The generate-content SDK looks for undici's dispatcher on the global object, which jest gives each test afresh.
 import 'undici';
@@ -8,7 +8,8 @@ import { type FakeUpstream, haveFixtures, readReply, startFakeUpstream } from '.
 
 let upstream: FakeUpstream;
 beforeAll(async () => {
-  upstream = await startFakeUpstream();
+  // The faults below are asked for by bodies that hold nothing else.
+  upstream = await startFakeUpstream({ strict: false });
 });
 afterAll(() => upstream.close());
 
@@ -20,6 +21,12 @@ const last = () => upstream.requests.at(-1)!;
 const weather = { type: 'object', properties: { city: { type: 'string' } } } as const;
 
 describe('official SDKs read its replies', () => {
+  let upstream: FakeUpstream;
+  beforeAll(async () => {
+    upstream = await startFakeUpstream();
+  });
+  afterAll(() => upstream.close());
+
   test('chat completions: whole, stream, tool loop', async () => {
     const client = new OpenAI({ baseURL: `${upstream.url}/v1`, apiKey: 'k' });
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'hello é 名' }];
@@ -49,10 +56,7 @@ describe('official SDKs read its replies', () => {
       .stream({ model: 'ok:{"city":"x"}', input: 'hello', tools: [{ type: 'function', name: 'weather', parameters: weather, strict: null }] })
       .finalResponse();
     expect(called.output[0]).toMatchObject({ type: 'function_call', name: 'weather', arguments: '{"city":"x"}' });
-    expect(await (await post('/v1/responses/input_tokens', { model: 'ok', input: 'hello' })).json()).toEqual({
-      object: 'response.input_tokens',
-      input_tokens: 3,
-    });
+    expect(await client.responses.inputTokens.count({ model: 'ok', input: 'hello' })).toEqual({ object: 'response.input_tokens', input_tokens: 3 });
   });
 
   test('messages: whole, stream, tool loop, counting', async () => {
@@ -95,8 +99,126 @@ describe('official SDKs read its replies', () => {
     });
     expect(called.functionCalls).toMatchObject([{ name: 'weather', args: {} }]);
     expect((await client.models.countTokens({ model: 'ok', contents: 'hello' })).totalTokens).toBe(3);
-    const array = await post('/v1beta/models/text:2:streamGenerateContent', { contents: [{ parts: [{ text: 'x' }] }] });
-    expect(((await array.json()) as unknown[]).length).toBe(2);
+  });
+});
+
+test('a stream of generate content without alt=sse is one list', async () => {
+  const array = await post('/v1beta/models/text:2:streamGenerateContent', { contents: [{ parts: [{ text: 'x' }] }] });
+  expect(((await array.json()) as unknown[]).length).toBe(2);
+});
+
+describe('a vendor’s eyes', () => {
+  let strict: FakeUpstream;
+  beforeAll(async () => {
+    strict = await startFakeUpstream();
+  });
+  afterEach(() => void strict.takeRefusals());
+  afterAll(() => strict.close());
+
+  const ask = async (path: string, body: object, headers: Record<string, string> = {}) => {
+    const response = await fetch(strict.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: replies of several protocols.
+    return { status: response.status, json: (await response.json()) as any };
+  };
+  const user = { role: 'user', content: 'hello' };
+  const key = (name: string) => ({ 'x-api-key': name, 'anthropic-version': '2023-06-01' });
+
+  test('the model in front of the script says who looks', async () => {
+    const body = { messages: [{ role: 'developer', content: 'short' }, user] };
+    expect((await ask('/v1/chat/completions', { model: 'ok', ...body })).status).toBe(200);
+    expect((await ask('/v1/chat/completions', { model: 'gpt-4o@text:2', ...body })).status).toBe(200);
+    expect(await ask('/v1/chat/completions', { model: 'deepseek-v3.2@text:2', ...body })).toMatchObject({
+      status: 400,
+      json: { error: { message: expect.stringContaining('unknown variant `developer`') } },
+    });
+    expect(await ask('/v1/chat/completions', { model: 'mistral-large-latest@ok', ...body })).toMatchObject({ status: 422, json: { object: 'error' } });
+    expect(strict.requests.at(-1)?.refusal?.rule).toBe('alpha.mistral.role');
+    expect(strict.requests.at(-3)?.refusal).toBe(null);
+  });
+
+  test('a proof is taken from the account and the model that it was made for', async () => {
+    const model = 'claude-sonnet-4-5@think';
+    const first = await ask('/v1/messages', { model, max_tokens: 50, messages: [user] }, key('one'));
+    const messages = [user, { role: 'assistant', content: first.json.content }, user];
+    expect(first.json.content[0].signature.length).toBeGreaterThan(20);
+    expect((await ask('/v1/messages', { model, max_tokens: 50, messages }, key('one'))).status).toBe(200);
+    for (const [other, account] of [
+      [model, 'two'],
+      ['claude-opus-4-5@think', 'one'],
+    ] as const)
+      expect(await ask('/v1/messages', { model: other, max_tokens: 50, messages }, key(account))).toMatchObject({
+        status: 400,
+        json: { type: 'error', error: { message: 'messages.1.content.0: Invalid `signature` in `thinking` block' } },
+      });
+  });
+
+  test('streams and binary streams give proofs as well', async () => {
+    const streamed = async (path: string, body: object, headers: Record<string, string>) => {
+      const response = await fetch(strict.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+      return Buffer.from(await response.arrayBuffer()).toString('latin1');
+    };
+    const text = await streamed('/v1/messages', { model: 'think', stream: true, max_tokens: 50, messages: [user] }, key('one'));
+    const signature = /"signature":"([^"]{9,})"/.exec(text)?.[1];
+    const binary = await streamed(
+      '/model/think/converse-stream',
+      { messages: [{ role: 'user', content: [{ text: 'hello' }] }] },
+      { authorization: 'Bearer a' },
+    );
+    const other = /"signature":"([^"]{9,})"/.exec(binary)?.[1];
+    const thought = {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'I think about it.', signature },
+        { type: 'text', text: 'hm' },
+      ],
+    };
+    expect((await ask('/v1/messages', { model: 'ok', max_tokens: 50, messages: [user, thought, user] }, key('one'))).status).toBe(200);
+    const hello = { role: 'user', content: [{ text: 'hello' }] };
+    const reasoned = { role: 'assistant', content: [{ reasoningContent: { reasoningText: { text: 'hm', signature: other } } }, { text: 'hm' }] };
+    expect((await ask('/model/ok/converse', { messages: [hello, reasoned, hello] }, { authorization: 'Bearer a' })).status).toBe(200);
+    expect((await ask('/model/ok/converse', { messages: [hello, reasoned, hello] }, { authorization: 'Bearer b' })).status).toBe(400);
+  });
+
+  test('stored responses and items are known again, others are not', async () => {
+    const stored = await ask('/v1/responses', { model: 'think', input: 'hello' });
+    const kept = await ask('/v1/responses', { model: 'think', input: 'hello', store: false });
+    const byId = (id: string) => ask('/v1/responses', { model: 'ok', input: 'go on', previous_response_id: id });
+    expect((await byId(stored.json.id)).status).toBe(200);
+    expect(await byId(kept.json.id)).toMatchObject({ status: 400, json: { error: { code: 'previous_response_not_found' } } });
+    const replay = ([reasoning, message]: Record<string, unknown>[], more: object = {}) =>
+      ask('/v1/responses', { model: 'ok', store: false, input: [user, { ...reasoning, ...more }, message, user] });
+    expect((await replay(kept.json.output)).status).toBe(200);
+    expect((await replay(stored.json.output, { encrypted_content: null })).status).toBe(200);
+    expect(await replay(kept.json.output, { encrypted_content: null })).toMatchObject({ status: 404 });
+    expect(await replay(kept.json.output, { encrypted_content: 'gAAAAABstranger' })).toMatchObject({ json: { error: { code: 'invalid_encrypted_content' } } });
+  });
+
+  test('thought signatures of Gemini 3 are asked for and checked', async () => {
+    const declared = { tools: [{ functionDeclarations: [{ name: 'weather' }] }] };
+    const path = '/v1beta/models/gemini-3-flash-preview@think:generateContent';
+    const contents = [{ role: 'user', parts: [{ text: 'hello' }] }];
+    const { parts } = (await ask(path, { contents, ...declared })).json.candidates[0].content;
+    const call = parts.find((part: { functionCall?: object }) => part.functionCall);
+    const results = { role: 'user', parts: [{ functionResponse: { name: 'weather', response: { output: 'sunny' } } }] };
+    const answer = (thoughtSignature: string | undefined) =>
+      ask(path, { contents: [...contents, { role: 'model', parts: [{ ...call, thoughtSignature }] }, results], ...declared });
+    expect((await answer(call.thoughtSignature)).status).toBe(200);
+    expect(await answer(undefined)).toMatchObject({ status: 400, json: { error: { status: 'INVALID_ARGUMENT' } } });
+    expect((await answer('c3RyYW5nZXI=')).status).toBe(400);
+  });
+
+  test('a refusal that nobody takes fails the suite', async () => {
+    const forgotten = await startFakeUpstream();
+    await fetch(`${forgotten.url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify({ model: 'ok', messages: [] }) });
+    await expect(forgotten.close()).rejects.toThrow('alpha.openai.empty-messages');
   });
 });
 

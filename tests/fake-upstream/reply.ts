@@ -14,6 +14,8 @@ const json = (status: number, body: unknown, headers: Record<string, string> = {
 export const failure = (protocol: FakeProtocol, status: number, code: string, message: string, headers?: Record<string, string>): Reply =>
   json(status, protocol.error(status, code, message), { ...protocol.errorHeaders?.(status, code), ...headers });
 
+let turns = 0;
+const turnId = (): string => String(turns++).padStart(6, '0');
 let nextCall = 0;
 const idAlphabet = 'abcdefghijklmnopqrstuvwxyz';
 /** Unique within the process and shaped like real ones. */
@@ -54,6 +56,7 @@ function playedTurn(asking: Asking, body: Record<string, unknown>, said: ReturnT
   const tool = 'call' in said ? { id: callId(), name: said.call, args: typeof said.args === 'string' ? said.args : JSON.stringify(said.args) } : null;
   return {
     model: asking.model,
+    id: turnId(),
     chunks: 'text' in said ? pieces(said.text) : [],
     tool,
     inputTokens: countTokens(text),
@@ -65,19 +68,24 @@ function playedTurn(asking: Asking, body: Record<string, unknown>, said: ReturnT
   };
 }
 
-function turnOf(asking: Asking, body: Record<string, unknown>, script: Script, play: (() => ReturnType<Play>) | undefined): Turn {
+/** The proof that the vendor gives with its thinking. */
+export type IssueProof = () => string;
+
+function turnOf(asking: Asking, body: Record<string, unknown>, script: Script, issueProof: IssueProof, play: (() => ReturnType<Play>) | undefined): Turn {
   if (play && script.flags.has('play')) return playedTurn(asking, body, play());
   const { text, tools, toolResult } = asking.protocol.read(body);
   const usesTool = tools.length > 0 && toolResult === null && script.chunks === 0 && script.big === 0;
   const chunks = chunksOf(script, text, toolResult);
   return {
     model: asking.model,
+    id: turnId(),
     chunks,
     tool: usesTool ? { id: callId(), name: tools[0] as string, args: script.args } : null,
     inputTokens: countTokens(text),
     outputTokens: Math.max(1, chunks.length),
     includeUsage: (body['stream_options'] as { include_usage?: unknown } | undefined)?.include_usage === true,
     cumulative: script.flags.has('cumulative'),
+    ...(script.flags.has('think') && { thinking: { text: 'I think about it.', proof: issueProof() } }),
   };
 }
 
@@ -131,7 +139,13 @@ function streamed(asking: Asking, turn: Turn, script: Script): Reply {
 }
 
 /** The reply to a generation, a count or a listing; null: never answer. */
-export function createReply(asking: Asking, body: Record<string, unknown>, script: Script, play?: () => ReturnType<Play>): Reply | null {
+export function createReply(
+  asking: Asking,
+  body: Record<string, unknown>,
+  script: Script,
+  issueProof: IssueProof,
+  play?: () => ReturnType<Play>,
+): Reply | null {
   const { protocol } = asking;
   if (script.flags.has('hang')) return null;
   if (script.flags.has('redir')) return { status: 302, headers: { location: '/v1/elsewhere' }, pieces: [] };
@@ -155,7 +169,7 @@ export function createReply(asking: Asking, body: Record<string, unknown>, scrip
       pieces: ['data: {"not json\n\n<html>\u0000\n\ndata: [[[\n\n'],
     };
   if (asking.operation === 'count') return json(200, protocol.countTokens(countTokens(protocol.read(body).text)));
-  const turn = turnOf(asking, body, script, play);
+  const turn = turnOf(asking, body, script, issueProof, play);
   return asking.stream ? streamed(asking, turn, script) : json(200, protocol.whole(turn));
 }
 

@@ -1,11 +1,13 @@
 /** An upstream that speaks six protocols on one port, replays recordings, and breaks on request. What it heard is kept for tests. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { RefusedBy } from '../vendor-rules/index.ts';
 import { type Delivery, deliver, type Reply } from './deliver.ts';
 import { alpha } from './protocols/alpha.ts';
 import { createReply, failure, listReply, type Play } from './reply.ts';
 import { readRoute } from './routes.ts';
 import { readScript, type Script } from './script.ts';
+import { createVendor, type Vendor } from './vendor.ts';
 
 /** One request as it arrived, and how its reply went. */
 export interface HeardRequest {
@@ -16,6 +18,8 @@ export interface HeardRequest {
   body: Buffer;
   /** Parsed body, when it is a JSON object. */
   json: Record<string, unknown>;
+  /** What the vendor would not take in it, and so refused; null: it took all. */
+  refusal: RefusedBy | null;
   /** Monotonic, in ms. */
   at: number;
   /** Bytes of the reply's body written so far. */
@@ -30,11 +34,16 @@ export interface FakeUpstream {
   /** Without a trailing slash. */
   url: string;
   requests: HeardRequest[];
+  /** Refusals since the last call: a suite that means them takes them. */
+  takeRefusals(): RefusedBy[];
   /** Connections accepted so far. */
   readonly connections: number;
+  /** Rejects when something was refused that the suite did not take. */
   close(): Promise<void>;
 }
 
+/** Gives proofs where nobody checks them. */
+const unasked = createVendor();
 const listed = ['ok', 'text:10', 'pump'];
 
 function parse(body: Buffer): Record<string, unknown> {
@@ -46,14 +55,21 @@ function parse(body: Buffer): Record<string, unknown> {
   }
 }
 
-function replyTo(request: HeardRequest, play: Play | undefined): { reply: Reply | null; script: Script } {
+function replyTo(request: HeardRequest, play: Play | undefined, vendor: Vendor | null): { reply: Reply | null; script: Script } {
   const plain = readScript('ok') as Script;
   const asking = readRoute(request.method, new URL(request.path, 'http://fake'), request.headers, request.json);
   if (asking === null) return { reply: failure(alpha, 404, 'not_found', `No such page: ${request.method} ${request.path}`), script: plain };
   if (asking.operation === 'list') return { reply: listReply(asking.protocol, listed), script: plain };
   const script = readScript(asking.model);
   if (script === null) return { reply: failure(asking.protocol, 404, 'error', `No such model: ${asking.model}`), script: plain };
-  return { reply: createReply(asking, request.json, script, play && (() => play(request.json, request.path))), script };
+  const refused = vendor?.refuse(request, asking, script);
+  if (refused) {
+    request.refusal = refused.refusal;
+    return { reply: refused.reply, script: plain };
+  }
+  const issueProof = (): string => (vendor ?? unasked).issueProof(request, asking, script);
+  const reply = createReply(asking, request.json, script, issueProof, play && (() => play(request.json, request.path)));
+  return { reply: reply && vendor ? vendor.remember(request, asking, script, reply) : reply, script };
 }
 
 function hear(incoming: IncomingMessage, response: ServerResponse, body: Buffer, delivery: Delivery): HeardRequest {
@@ -64,6 +80,7 @@ function hear(incoming: IncomingMessage, response: ServerResponse, body: Buffer,
     headers: incoming.headers,
     body,
     json: parse(body),
+    refusal: null,
     at: performance.now(),
     get bytesWritten() {
       return delivery.bytes;
@@ -80,9 +97,22 @@ function hear(incoming: IncomingMessage, response: ServerResponse, body: Buffer,
   return heard;
 }
 
-/** Starts it; port 0 (the default) takes any free one on 127.0.0.1. `play` answers for the model `play`. */
-export async function startFakeUpstream({ port = 0, host = '127.0.0.1', play }: { port?: number; host?: string; play?: Play } = {}): Promise<FakeUpstream> {
+export interface FakeUpstreamOptions {
+  /** 0: any free one. */
+  port?: number;
+  host?: string;
+  /** Answers for the model `play`. */
+  play?: Play;
+  /** `false`: it takes what no vendor would. Only for suites that send such things on purpose; they say why. */
+  strict?: boolean;
+}
+
+/** Starts it, with a vendor's eyes unless told otherwise. */
+export async function startFakeUpstream({ port = 0, host = '127.0.0.1', play, strict = true }: FakeUpstreamOptions = {}): Promise<FakeUpstream> {
   const requests: HeardRequest[] = [];
+  const vendor = strict ? createVendor() : null;
+  // Apart from the requests, which suites empty.
+  const refusals: RefusedBy[] = [];
   let connections = 0;
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, response) => {
     const parts: Buffer[] = [];
@@ -91,7 +121,8 @@ export async function startFakeUpstream({ port = 0, host = '127.0.0.1', play }: 
       const delivery: Delivery = { bytes: 0, cut: false };
       const heard = hear(incoming, response, Buffer.concat(parts), delivery);
       requests.push(heard);
-      const { reply, script } = replyTo(heard, play);
+      const { reply, script } = replyTo(heard, play, vendor);
+      if (heard.refusal) refusals.push(heard.refusal);
       // A reply that cannot be written is a defect of this server: breaking the connection makes the test see it.
       if (reply !== null) deliver(response, reply, script, delivery).catch((error) => response.destroy(error as Error));
     });
@@ -103,13 +134,17 @@ export async function startFakeUpstream({ port = 0, host = '127.0.0.1', play }: 
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}`,
     requests,
+    takeRefusals: () => refusals.splice(0),
     get connections() {
       return connections;
     },
-    close: () =>
-      new Promise((resolve) => {
+    async close() {
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+      const [first, ...more] = refusals;
+      if (first) throw new Error(`A vendor would have refused ${1 + more.length} of the requests, the first by ${first.rule}: ${first.message}`);
+    },
   };
 }

@@ -26,17 +26,25 @@ const fragmenting = ['alpha', 'alpha_response', 'beta'] as const;
 const plainAsks: Record<(typeof fragmenting)[number], { path: string; body: object; fragment: string }> = {
   alpha: {
     path: '/v1/chat/completions',
-    body: { messages: [{ role: 'user', content: 'hi' }], tools: [{ function: { name: tool.name } }] },
+    body: { messages: [{ role: 'user', content: 'hi' }], tools: [{ type: 'function', function: { name: tool.name } }] },
     fragment: '"tool_calls":[',
   },
   alpha_response: { path: '/v1/responses', body: { input: 'hi', tools: [{ type: 'function', name: tool.name }] }, fragment: '_arguments.delta"' },
-  beta: { path: '/v1/messages', body: { messages: [{ role: 'user', content: 'hi' }], tools: [{ name: tool.name }] }, fragment: '"partial_json":' },
+  beta: {
+    path: '/v1/messages',
+    body: { max_tokens: 100, messages: [{ role: 'user', content: 'hi' }], tools: [{ name: tool.name, input_schema: { type: 'object' } }] },
+    fragment: '"partial_json":',
+  },
 };
 
 /** A byte of the upstream's stream inside the event of the last fragment of the arguments, found by asking the upstream itself. */
 async function byteInsideCall(url: string, upstream: (typeof fragmenting)[number]): Promise<number> {
   const { path, body, fragment } = plainAsks[upstream];
-  const reply = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify({ ...body, model: `ok:${longArguments}`, stream: true }) });
+  const reply = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'anthropic-version': '2023-06-01' },
+    body: JSON.stringify({ ...body, model: `ok:${longArguments}`, stream: true }),
+  });
   const text = await reply.text();
   expect(text.split(fragment).length).toBeGreaterThan(2);
   return text.lastIndexOf(fragment);

@@ -38,7 +38,8 @@ export const responses = {
     message: words('type role content id status phase'),
     function_call: words('type id call_id name arguments status namespace caller async'),
     function_call_output: words('type id call_id output status caller'),
-    reasoning: words('type id summary content encrypted_content status'),
+    // Its status is for reading: sent back, it is refused.
+    reasoning: words('type id summary content encrypted_content'),
     item_reference: words('type id'),
     custom_tool_call: words('type id call_id name input status namespace caller'),
     custom_tool_call_output: words('type id call_id output caller'),

@@ -4,4 +4,4 @@ export { createMemory, type KeepingMemory, trustingMemory } from './memory.ts';
 export type { Rendered } from './render.ts';
 export type { Example, Refusal, Vendor, VendorMemory, VendorRequest, VendorRule } from './rule.ts';
 export { rules } from './rules/index.ts';
-export { accountOf, vendorOf } from './vendor.ts';
+export { accountOf, bareModel, vendorOf } from './vendor.ts';

@@ -4,9 +4,9 @@ import { type Json, objectOf } from './read.ts';
 import { type Rendered, renderRefusal } from './render.ts';
 import type { Refusal, Vendor, VendorMemory, VendorRequest, VendorRule } from './rule.ts';
 import { rules } from './rules/index.ts';
-import { bareModel, vendorOf } from './vendor.ts';
+import { accountOf, bareModel, vendorOf } from './vendor.ts';
 
-export interface Judged extends VendorRequest {
+export interface Judged extends Omit<VendorRequest, 'account'> {
   /** Instead of whom the model's id names. */
   vendor?: Vendor;
 }
@@ -23,7 +23,7 @@ const applies = (rule: VendorRule, protocol: ProtocolId, vendor: Vendor, model: 
 export function findRefusals(protocol: ProtocolId, judged: Judged, memory: VendorMemory): RefusedBy[] {
   const vendor = judged.vendor ?? vendorOf(protocol, judged.modelId);
   const model = bareModel(judged.modelId);
-  const request = { ...judged, modelId: model };
+  const request = { ...judged, modelId: model, account: accountOf(protocol, judged) };
   return rules
     .filter((rule) => applies(rule, protocol, vendor, model))
     .flatMap((rule) => {

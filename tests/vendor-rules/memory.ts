@@ -1,6 +1,5 @@
 /** What the vendor made and keeps: proofs of thinking, stored responses and their items. Read from the replies that it wrote. */
 import { randomBytes } from 'node:crypto';
-import { isObject } from './read.ts';
 import type { VendorMemory } from './rule.ts';
 
 interface Made {
@@ -11,14 +10,13 @@ interface Made {
 export interface KeepingMemory extends VendorMemory {
   /** A new proof of thinking, good for this account and model. */
   issueProof(account: string, model: string): string;
-  /** Remembers proofs, and ids where the caller asked for them to be stored, in a reply or one event of it. */
-  learn(reply: unknown, made: Made & { stored: boolean }): void;
+  /** Remembers the proofs, and the ids where the caller asked for them to be stored, in the text of a reply or of a part of it. */
+  learn(reply: string, made: Made & { stored: boolean }): void;
 }
 
-/** The fields in which proofs travel, in all protocols. */
-const proofFields = new Set(['signature', 'thoughtSignature', 'thought_signature', 'encrypted_content', 'data', 'redactedContent']);
+/** Fields in which proofs travel, in all protocols, and those of ids. */
+const fieldPattern = /"(signature|thoughtSignature|thought_signature|encrypted_content|data|redactedContent|id|item_id)"\s*:\s*"((?:[^"\\]|\\.)+)"/g;
 const storedId = /^(?:resp|msg|rs|fc|ctc|ws|ci|mcp|mcpl|mcpr|cmp)_/;
-const wellFormedProof = /^[A-Za-z0-9+/_=-]{8,}$/;
 
 /** Starts with nothing: any proof or id that it did not see leave is a stranger's. */
 export function createMemory(): KeepingMemory {
@@ -30,16 +28,10 @@ export function createMemory(): KeepingMemory {
     if (!known.some((one) => one.account === account)) proofs.set(proof, [...known, { account, model }]);
   };
   const learn: KeepingMemory['learn'] = (reply, made) => {
-    if (Array.isArray(reply)) {
-      for (const one of reply) learn(one, made);
-      return;
-    }
-    if (!isObject(reply)) return;
-    for (const [key, value] of Object.entries(reply)) {
-      if (typeof value !== 'string') learn(value, made);
-      else if (proofFields.has(key) && wellFormedProof.test(value)) keep(value, made);
-      else if (made.stored && (key === 'id' || key === 'item_id') && storedId.test(value))
-        (value.startsWith('resp_') ? responses : items).set(value, made.account);
+    for (const [, key = '', written = ''] of reply.matchAll(fieldPattern)) {
+      const value = JSON.parse(`"${written}"`) as string;
+      if (key !== 'id' && key !== 'item_id') keep(value, made);
+      else if (made.stored && storedId.test(value)) (value.startsWith('resp_') ? responses : items).set(value, made.account);
     }
   };
   return {

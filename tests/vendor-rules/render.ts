@@ -46,7 +46,7 @@ const bodies: Record<Vendor, (refusal: Refusal) => object> = {
 };
 
 /** Status, headers and body of the refusal. */
-export function renderRefusal(protocol: ProtocolId, vendor: Vendor, refusal: Refusal, { path, headers }: VendorRequest): Rendered {
+export function renderRefusal(protocol: ProtocolId, vendor: Vendor, refusal: Refusal, { path, headers }: Pick<VendorRequest, 'path' | 'headers'>): Rendered {
   const body = JSON.stringify(bodies[vendor](refusal));
   const json = { 'content-type': 'application/json' };
   if (vendor === 'bedrock')

@@ -14,6 +14,8 @@ export interface VendorRequest {
   body: Json;
   /** Path and query as sent. */
   path: string;
+  /** Whose credential it bears, at which protocol's vendor. */
+  account: string;
 }
 
 export interface Refusal {
@@ -27,7 +29,7 @@ export interface Refusal {
   param?: string | null;
 }
 
-/** What the vendor made for its customers, and so knows again when it comes back. Accounts are credentials. */
+/** What the vendor made for its customers, and so knows again when it comes back. */
 export interface VendorMemory {
   /** Whether this vendor made the proof of thinking (signature, encrypted content) for that account. */
   isOwnProof(proof: unknown, account: string): boolean;

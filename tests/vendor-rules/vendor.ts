@@ -42,14 +42,12 @@ const headerOf = (headers: VendorRequest['headers'], name: string): string => {
   return (Array.isArray(value) ? value[0] : value) ?? '';
 };
 
-/** The credential: signatures change with every request, their key does not. */
-export function accountOf({ headers, path }: Pick<VendorRequest, 'headers' | 'path'>): string {
+/** The protocol and the credential: signatures of requests change with each, their key does not. */
+export function accountOf(protocol: ProtocolId, { headers, path }: Pick<VendorRequest, 'headers' | 'path'>): string {
   const authorization = headerOf(headers, 'authorization');
   const signed = /Credential=([^/,\s]+)/.exec(authorization)?.[1];
-  const inQuery = /[?&]key=([^&]+)/.exec(path)?.[1];
-  return (
-    signed ?? (headerOf(headers, 'x-api-key') || headerOf(headers, 'x-goog-api-key') || headerOf(headers, 'api-key') || authorization || (inQuery ?? 'nobody'))
-  );
+  const key = ['x-api-key', 'x-goog-api-key', 'api-key'].map((name) => headerOf(headers, name)).find((value) => value !== '');
+  return `${protocol} ${signed ?? key ?? (authorization || (/[?&]key=([^&]+)/.exec(path)?.[1] ?? 'nobody'))}`;
 }
 
 export { headerOf };

@@ -10,7 +10,8 @@ const usage = (turn: Turn) => ({
   total_tokens: turn.inputTokens + turn.outputTokens,
 });
 const part = (text: string) => ({ type: 'output_text', annotations: [], logprobs: [], text });
-const itemId = 'msg_fake';
+/** Ids of items are the turn's own: what is stored is known again by them. */
+const messageId = (turn: Turn): string => `msg_fake${turn.id}`;
 
 /** An item of the output: as it is added, the events between, as it is done. */
 interface Item {
@@ -20,12 +21,12 @@ interface Item {
 }
 
 function textItem(turn: Turn): Item {
-  const base = { id: itemId, type: 'message', role: 'assistant' };
+  const base = { id: messageId(turn), type: 'message', role: 'assistant' };
   const text = turn.chunks.join('');
   return {
     begun: { ...base, status: 'in_progress', content: [] },
     events(event, index) {
-      const at = { item_id: itemId, output_index: index, content_index: 0 };
+      const at = { item_id: base.id, output_index: index, content_index: 0 };
       return [
         event('response.content_part.added', { ...at, part: part('') }),
         ...turn.chunks.map((delta) => event('response.output_text.delta', { ...at, delta, logprobs: [] })),
@@ -37,8 +38,8 @@ function textItem(turn: Turn): Item {
   };
 }
 
-function callItem({ id, name, args }: Call, number: number): Item {
-  const base = { id: `fc_fake${number || ''}`, type: 'function_call', call_id: id, name };
+function callItem(turn: Turn, { id, name, args }: Call, number: number): Item {
+  const base = { id: `fc_fake${turn.id}_${number}`, type: 'function_call', call_id: id, name };
   return {
     begun: { ...base, status: 'in_progress', arguments: '' },
     events(event, index) {
@@ -54,8 +55,8 @@ function callItem({ id, name, args }: Call, number: number): Item {
   };
 }
 
-function reasoningItem({ text, proof }: { text: string; proof: string }): Item {
-  const base = { id: 'rs_fake', type: 'reasoning' };
+function reasoningItem(turn: Turn, { text, proof }: { text: string; proof: string }): Item {
+  const base = { id: `rs_fake${turn.id}`, type: 'reasoning' };
   const summary = { type: 'summary_text', text };
   return {
     begun: { ...base, summary: [], encrypted_content: '' },
@@ -73,12 +74,12 @@ function reasoningItem({ text, proof }: { text: string; proof: string }): Item {
 }
 
 const itemsOf = (turn: Turn): Item[] => [
-  ...(turn.thinking ? [reasoningItem(turn.thinking)] : []),
-  ...(turn.tool === null ? [textItem(turn)] : callsOf(turn).map(callItem)),
+  ...(turn.thinking ? [reasoningItem(turn, turn.thinking)] : []),
+  ...(turn.tool === null ? [textItem(turn)] : callsOf(turn).map((call, number) => callItem(turn, call, number))),
 ];
 
 const response = (turn: Turn, status: string) => ({
-  id: 'resp_fake',
+  id: `resp_fake${turn.id}`,
   object: 'response',
   created_at: 1_700_000_000,
   status,
@@ -129,9 +130,9 @@ export const alphaResponse: FakeProtocol = {
       event('response.completed', { response: response(turn, 'completed') }),
     ];
   },
-  delta: (_turn, delta, n) =>
+  delta: (turn, delta, n) =>
     sse(
-      { type: 'response.output_text.delta', sequence_number: 5 + n, item_id: itemId, output_index: 0, content_index: 0, delta, logprobs: [] },
+      { type: 'response.output_text.delta', sequence_number: 5 + n, item_id: messageId(turn), output_index: 0, content_index: 0, delta, logprobs: [] },
       'response.output_text.delta',
     ),
   midstreamError: (message) => sse({ type: 'error', sequence_number: 99, code: 'server_error', message, param: null }, 'error'),

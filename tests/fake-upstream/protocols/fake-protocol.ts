@@ -15,6 +15,8 @@ export interface Asked {
 /** What the model "says". */
 export interface Turn {
   model: string;
+  /** Its own among the replies of the process; of one length, so that bytes of a body can be counted. */
+  id: string;
   /** Text deltas; joined they are the whole text. */
   chunks: string[];
   tool: Call | null;

@@ -21,12 +21,19 @@ export function startResponses(options: SdkOptions, model: string, asked: Asked)
   return {
     async send(reaction) {
       const reply = await ask(client, body(reaction.model ?? model, input, asked), reaction);
-      input.push(...(reply.output as ResponseInputItem[]));
+      input.push(...reply.output.map(asInput));
       return said(reply);
     },
     answer: (results) => void input.push(...results.map(({ id, output }) => ({ type: 'function_call_output' as const, call_id: id, output }))),
     say: (text) => void input.push({ role: 'user', content: text }),
   };
+}
+
+/** The SDK's stream adds what it read out of texts and arguments; the vendor refuses both when they come back. */
+function asInput(item: Response['output'][number]): ResponseInputItem {
+  const { parsed_arguments: _arguments, content, ...rest } = item as { parsed_arguments?: unknown; content?: unknown };
+  const parts = Array.isArray(content) ? { content: content.map(({ parsed: _parsed, ...part }) => part) } : content === undefined ? {} : { content };
+  return { ...rest, ...parts } as ResponseInputItem;
 }
 
 function body(model: string, input: ResponseInputItem[], asked: Asked): ResponseCreateParams {

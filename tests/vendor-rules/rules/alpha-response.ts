@@ -2,7 +2,6 @@
 import { responses as fields, unknownKeys } from '../fields.ts';
 import { first, isGiven, type Json, list, objectOf, readDataUrl, textOf } from '../read.ts';
 import type { VendorRule } from '../rule.ts';
-import { accountOf } from '../vendor.ts';
 import { bad, findArrayWithoutItems, pixel, rootUnion, weather } from './kit.ts';
 
 type Row = Omit<VendorRule, 'protocol' | 'vendors'>;
@@ -50,16 +49,19 @@ const rows: Row[] = [
   },
   {
     id: 'alpha_response.unknown-item-field',
-    what: 'Fields of items that the reference does not list',
-    source: 'TODO',
-    date: '2025',
+    what: 'Fields of items that the reference does not list; the status of reasoning is one',
+    source: 'https://github.com/1jehuang/jcode/issues/1028',
+    date: '2026-08-21',
     check: ({ body }) =>
       first(itemsOf(body), (item, at) => {
         const known = fields.item[kindOf(item)];
         const [key] = known ? unknownKeys(item, known) : [];
         return key === undefined ? null : bad(`Unknown parameter: 'input[${at}].${key}'.`, { param: `input[${at}].${key}`, code: 'unknown_parameter' });
       }),
-    refused: [{ body: { input: [{ ...hello[0], reasoning_content: 'x' }] } }],
+    refused: [
+      { body: { input: [{ ...hello[0], reasoning_content: 'x' }] } },
+      { body: { input: [...hello, reasoning({ status: 'completed' }), call(), output()] } },
+    ],
     accepted: [{ body: { input: [...hello, call(), output()] } }],
   },
   {
@@ -138,8 +140,8 @@ const rows: Row[] = [
   {
     id: 'alpha_response.item-id',
     what: 'Ids of items that do not begin as the kind wants it',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/Wei-Shaw/sub2api/issues/3981',
+    date: '2026-07-10',
     check: ({ body }) =>
       first(itemsOf(body), (item, at) => {
         const prefix = prefixes[kindOf(item)];
@@ -156,10 +158,10 @@ const rows: Row[] = [
     what: 'Reasoning that is named by an id alone, where nothing of that id is stored',
     source: 'https://github.com/can1357/oh-my-pi/issues/41',
     date: '2026-02-12',
-    check: ({ body, headers, path }, memory) =>
+    check: ({ body, account }, memory) =>
       first(itemsOf(body), (item) => {
         const byIdAlone = kindOf(item) === 'item_reference' || (kindOf(item) === 'reasoning' && isGiven(item['id']) && !isGiven(item['encrypted_content']));
-        return byIdAlone && !memory.isStoredItem(item['id'], accountOf({ headers, path }))
+        return byIdAlone && !memory.isStoredItem(item['id'], account)
           ? {
               status: 404,
               message: `Item with id '${item['id']}' not found.${body['store'] === false ? ' Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.' : ''}`,
@@ -175,10 +177,10 @@ const rows: Row[] = [
     what: 'Encrypted reasoning that it did not make for this account',
     source: 'https://github.com/openai/codex/issues/8145',
     date: '2025-12-16',
-    check: ({ body, headers, path }, memory) =>
+    check: ({ body, account }, memory) =>
       first(itemsOf(body), (item) => {
         const proof = item['encrypted_content'];
-        if (kindOf(item) !== 'reasoning' || !isGiven(proof) || memory.isOwnProof(proof, accountOf({ headers, path }))) return null;
+        if (kindOf(item) !== 'reasoning' || !isGiven(proof) || memory.isOwnProof(proof, account)) return null;
         const text = textOf(proof);
         return bad(`The encrypted content ${text.slice(0, 4)}...${text.slice(-4)} could not be verified.`, { code: 'invalid_encrypted_content' });
       }),
@@ -208,8 +210,8 @@ const rows: Row[] = [
     what: 'An earlier response that it never stored',
     source: 'https://platform.openai.com/docs/guides/conversation-state',
     date: '2026-05',
-    check: ({ body, headers, path }, memory) =>
-      isGiven(body['previous_response_id']) && !memory.isStoredResponse(body['previous_response_id'], accountOf({ headers, path }))
+    check: ({ body, account }, memory) =>
+      isGiven(body['previous_response_id']) && !memory.isStoredResponse(body['previous_response_id'], account)
         ? bad(`Previous response with id '${body['previous_response_id']}' not found.`, { param: 'previous_response_id', code: 'previous_response_not_found' })
         : null,
     refused: [{ newcomer: true, body: { input: 'go on', previous_response_id: 'resp_1' } }],

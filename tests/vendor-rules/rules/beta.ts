@@ -2,7 +2,7 @@
 import { messages as fields, unknownKeys } from '../fields.ts';
 import { first, isBlank, isGiven, type Json, list, objectOf, textOf } from '../read.ts';
 import type { VendorRule } from '../rule.ts';
-import { accountOf, headerOf } from '../vendor.ts';
+import { headerOf } from '../vendor.ts';
 import { bad, hello, pixel, rootUnion, weather } from './kit.ts';
 
 type Row = Omit<VendorRule, 'protocol'>;
@@ -316,8 +316,8 @@ const rows: Row[] = [
   {
     id: 'beta.image-type',
     what: 'Pictures of other types than JPEG, PNG, GIF and WebP; image/jpg is none of them',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/NousResearch/hermes-agent/issues/55432',
+    date: '2026-06-30',
     check: ({ body }) =>
       first(everyBlock(body), ({ where, block }) => {
         const source = objectOf(block['source']);
@@ -366,11 +366,11 @@ const rows: Row[] = [
     what: 'Signatures of thinking that it did not make, or made for another model',
     source: 'https://github.com/vybestack/llxprt-code/issues/2335',
     date: '2026-07-02',
-    check: ({ body, headers, path, modelId }, memory) =>
+    check: ({ body, account, modelId }, memory) =>
       first(everyBlock(body), ({ where, block }) => {
         if (block['type'] !== 'thinking') return null;
         const maker = memory.modelOfProof(block['signature']);
-        return memory.isOwnProof(block['signature'], accountOf({ headers, path })) && (maker === null || maker === modelId)
+        return memory.isOwnProof(block['signature'], account) && (maker === null || maker === modelId)
           ? null
           : bad(`${where}: Invalid \`signature\` in \`thinking\` block`);
       }),
@@ -467,8 +467,8 @@ const rows: Row[] = [
     id: 'beta.temperature-and-top-p',
     models: oneOfBoth,
     what: 'temperature and top_p together, from Opus 4.1 on',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/skydiscover-ai/skydiscover/issues/15',
+    date: '2026-03-10',
     check: ({ body }) =>
       isGiven(body['temperature']) && isGiven(body['top_p'])
         ? bad('`temperature` and `top_p` cannot both be specified for this model. Please use only one.')

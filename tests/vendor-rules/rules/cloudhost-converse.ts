@@ -2,7 +2,6 @@
 import { converse as fields, unknownKeys } from '../fields.ts';
 import { first, isBlank, isGiven, isObject, type Json, list, objectOf, textOf } from '../read.ts';
 import type { VendorRule } from '../rule.ts';
-import { accountOf } from '../vendor.ts';
 import { bad, pixel, rootUnion, weather } from './kit.ts';
 
 type Row = Omit<VendorRule, 'protocol'>;
@@ -169,8 +168,8 @@ const rows: Row[] = [
   {
     id: 'cloudhost_converse.tool-input',
     what: 'The input of a call that is no object',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/vercel/ai/pull/19023',
+    date: '2026-08-18',
     check: ({ body }) =>
       first(turnsOf(body), ({ blocks }, at) =>
         first(usesOf(blocks), (one, index) =>
@@ -192,6 +191,44 @@ const rows: Row[] = [
       },
     ],
     accepted: [{ body: { messages: loop(), toolConfig } }],
+  },
+  {
+    id: 'cloudhost_converse.result-json',
+    what: 'JSON results that are no objects, and failed results without content',
+    source: 'https://github.com/sigoden/aichat/pull/1550',
+    date: '2026-09-09',
+    check: ({ body }) =>
+      first(turnsOf(body), ({ blocks }, at) =>
+        first(resultsOf(blocks), (one, index) => {
+          const where = `messages.${at}.content.${index}.toolResult`;
+          if (one['status'] === 'error' && list(one['content']).length === 0)
+            return bad(`The content field at ${where} cannot be empty when status value is error.`);
+          const odd = list(one['content']).findIndex((part) => 'json' in part && !isObject(part['json']));
+          return odd < 0 ? null : bad(`The format of the value at ${where}.content.${odd}.json is invalid. Provide a json object for the field and try again.`);
+        }),
+      ),
+    refused: [
+      {
+        body: {
+          messages: [...loop().slice(0, 2), { role: 'user', content: [{ toolResult: { toolUseId: 'tooluse_1', content: [{ json: [1] }] } }] }],
+          toolConfig,
+        },
+      },
+      {
+        body: {
+          messages: [...loop().slice(0, 2), { role: 'user', content: [{ toolResult: { toolUseId: 'tooluse_1', status: 'error', content: [] } }] }],
+          toolConfig,
+        },
+      },
+    ],
+    accepted: [
+      {
+        body: {
+          messages: [...loop().slice(0, 2), { role: 'user', content: [{ toolResult: { toolUseId: 'tooluse_1', content: [{ json: { a: 1 } }] } }] }],
+          toolConfig,
+        },
+      },
+    ],
   },
   {
     id: 'cloudhost_converse.document',
@@ -222,11 +259,11 @@ const rows: Row[] = [
     what: 'Signatures of thinking that were not made for this account',
     source: 'https://github.com/anthropics/anthropic-sdk-python/issues/1598',
     date: '2026-08-05',
-    check: ({ body, headers, path }, memory) =>
+    check: ({ body, account }, memory) =>
       first(turnsOf(body), ({ blocks }, at) =>
         first(blocks, (block, index) => {
           const thought = objectOf(block['reasoningContent'])['reasoningText'];
-          return isObject(thought) && !memory.isOwnProof(thought['signature'], accountOf({ headers, path }))
+          return isObject(thought) && !memory.isOwnProof(thought['signature'], account)
             ? bad(refused(`messages.${at}.content.${index}: Invalid \`signature\` in \`thinking\` block`))
             : null;
         }),

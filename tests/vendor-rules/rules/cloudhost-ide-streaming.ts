@@ -61,8 +61,8 @@ const rows: Row[] = [
   {
     id: 'cloudhost_ide_streaming.tools',
     what: 'Calls in the history, and no tools with the current message',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/mikeyobrien/pi-provider-kiro/issues/75',
+    date: '2026-05-27',
     check({ body }) {
       const current = turnsOf(body).at(-1)?.user;
       return turnsOf(body).some(({ assistant }) => idsOf(assistant?.['toolUses']).length > 0) && list(contextOf(current)['tools']).length === 0

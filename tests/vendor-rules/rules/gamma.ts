@@ -2,7 +2,6 @@
 import { generateContent as fields } from '../fields.ts';
 import { findInSchema, first, isBlank, isGiven, isObject, type Json, list, objectOf, textOf } from '../read.ts';
 import type { VendorRule } from '../rule.ts';
-import { accountOf } from '../vendor.ts';
 import { bad, pixel } from './kit.ts';
 
 type Row = Omit<VendorRule, 'protocol'>;
@@ -133,8 +132,8 @@ const rows: Row[] = [
   {
     id: 'gamma.array-items',
     what: "Arrays in a tool's schema that do not say what they hold",
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/cline/cline/issues/7926',
+    date: '2025-12',
     check: ({ body }) =>
       first(declarationsOf(body), ({ where, spec }) =>
         findInSchema(spec['parameters'], (one, path) =>
@@ -145,6 +144,40 @@ const rows: Row[] = [
       ),
     refused: [{ body: declared({ type: 'OBJECT', properties: { all: { type: 'ARRAY' } } }) }],
     accepted: [{ body: declared({ type: 'OBJECT', properties: { all: { type: 'ARRAY', items: { type: 'STRING' } } } }) }],
+  },
+  {
+    id: 'gamma.required',
+    what: 'Required properties that are not among the properties',
+    source: 'https://github.com/iBUHub/AIStudioToAPI/issues/154',
+    date: '2026-05-05',
+    check: ({ body }) =>
+      first(declarationsOf(body), ({ where, spec }) =>
+        findInSchema(spec['parameters'], (one, path) => {
+          const names: unknown[] = Array.isArray(one['required']) ? one['required'] : [];
+          const at = names.findIndex((name) => !Object.hasOwn(objectOf(one['properties']), String(name)));
+          return at < 0 ? null : bad(`* GenerateContentRequest.${[`${where}.parameters`, ...path].join('.')}.required[${at}]: property is not defined\n`);
+        }),
+      ),
+    refused: [{ body: declared({ ...schema, required: ['country'] }) }],
+    accepted: [{ body: declared({ ...schema, required: ['city'] }) }],
+  },
+  {
+    id: 'gamma.type',
+    what: 'Properties without a type that are no union either',
+    source: 'https://github.com/danny-avila/LibreChat/issues/6971',
+    date: '2025-04',
+    check: ({ body }) =>
+      first(declarationsOf(body), ({ where, spec }) =>
+        findInSchema(spec['parameters'], (one, path) =>
+          path.length > 0 && !isGiven(one['type']) && !['anyOf', 'any_of', 'oneOf', 'allOf', '$ref'].some((word) => isGiven(one[word]))
+            ? bad(
+                `* GenerateContentRequest.${[`${where}.parameters`, ...path].join('.')}.type: must be specified when not using one_of, any_of or all_of fields\n`,
+              )
+            : null,
+        ),
+      ),
+    refused: [{ body: declared({ type: 'OBJECT', properties: { city: { description: 'where' } } }) }],
+    accepted: [{ body: declared(schema) }],
   },
   {
     id: 'gamma.function-name',
@@ -165,8 +198,8 @@ const rows: Row[] = [
   {
     id: 'gamma.role',
     what: 'Roles other than user, model and function',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://ai.google.dev/api/caching#Content',
+    date: '2026-05',
     check: ({ body }) =>
       first(contentsOf(body), ({ role }) =>
         role === undefined || role === null || /^(?:user|model|function)$/.test(textOf(role)) ? null : bad('Please use a valid role: user, model.'),
@@ -176,14 +209,20 @@ const rows: Row[] = [
   },
   {
     id: 'gamma.empty-parts',
-    what: 'Contents without parts, and parts without anything',
-    source: 'TODO',
-    date: '2025',
+    what: 'Parts that hold nothing',
+    source: 'https://github.com/boldsoftware/sketch/issues/68',
+    date: '2025-05-06',
     check: ({ body }) =>
       first(contentsOf(body), (content, at) =>
-        partsOf(content).length === 0 ? bad(`* GenerateContentRequest.contents[${at}].parts: contents.parts must not be empty.\n`) : null,
+        first(partsOf(content), (part, index) =>
+          Object.keys(part).some(
+            (key) => !['thought', 'thoughtSignature', 'thought_signature', 'videoMetadata', 'partMetadata', 'mediaResolution'].includes(key),
+          )
+            ? null
+            : bad(`* GenerateContentRequest.contents[${at}].parts[${index}].data: required oneof field 'data' must have one initialized field\n`),
+        ),
       ),
-    refused: [{ body: { contents: [{ role: 'user', parts: [] }] } }],
+    refused: [{ body: { contents: [{ role: 'user', parts: [{}] }] } }],
     accepted: [{ body: { contents: hello } }],
   },
   {
@@ -224,8 +263,8 @@ const rows: Row[] = [
   {
     id: 'gamma.call-order',
     what: 'Calls that follow neither a user turn nor responses',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/google-gemini/gemini-cli/issues/11814',
+    date: '2025-10-23',
     check({ body }) {
       const contents = contentsOf(body);
       return first(contents, (content, at) => {
@@ -290,14 +329,13 @@ const rows: Row[] = [
     what: 'Thought signatures that it did not make',
     source: 'https://github.com/NoeFabris/opencode-antigravity-auth/issues/368',
     date: '2026-02-16',
-    check: ({ body, headers, path }, memory) =>
+    check: ({ body, account }, memory) =>
       first(contentsOf(body), (content) =>
         first(partsOf(content), (part) => {
           const signature = signatureOf(part);
           if (!isGiven(signature) || dummies.has(textOf(signature))) return null;
           // The other alphabet of base64 is read as well.
           const standard = textOf(signature).replaceAll('-', '+').replaceAll('_', '/');
-          const account = accountOf({ headers, path });
           return memory.isOwnProof(signature, account) || memory.isOwnProof(standard, account)
             ? null
             : bad(

@@ -2,7 +2,7 @@
 import { mistralChat, unknownKeys } from '../fields.ts';
 import { first, isBlank, isGiven, list, objectOf, textOf } from '../read.ts';
 import type { Refusal, VendorRule } from '../rule.ts';
-import { bad, callsOf, chatCall, chatResult, chatTool, findUnpaired, hello, messagesOf, partsOf } from './kit.ts';
+import { bad, callsOf, chatCall, chatResult, chatTool, findUnpaired, functionsOf, hello, messagesOf, partsOf } from './kit.ts';
 
 type Row = Omit<VendorRule, 'protocol' | 'vendors'>;
 const extra = (param: string): Refusal => ({ status: 422, message: 'Extra inputs are not permitted', type: 'extra_forbidden', param });
@@ -28,8 +28,8 @@ const rows: Row[] = [
   {
     id: 'alpha.mistral.role',
     what: 'Role developer, and others that it does not know',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/mistralai/mistral-common/blob/bc022b9/src/mistral_common/protocol/instruct/messages.py',
+    date: '2026-07-23',
     check: ({ body }) =>
       first(messagesOf(body), ({ role }, at) =>
         Object.hasOwn(mistralChat.message, textOf(role))
@@ -105,12 +105,15 @@ const rows: Row[] = [
   },
   {
     id: 'alpha.mistral.call-count',
-    what: 'Not as many results as calls',
-    source: 'https://github.com/mistralai/client-ts/issues/106',
-    date: '2025-06-01',
+    what: 'Not as many results as calls, and ids that stand twice in a turn',
+    source: 'https://github.com/mistralai/mistral-common/blob/bc022b9/src/mistral_common/protocol/instruct/validator.py',
+    date: '2026-07-23',
     check({ body }) {
       const found = findUnpaired(messagesOf(body));
-      return found === null ? null : order('Not the same number of function calls and responses');
+      if (found === null) return null;
+      if (found.kind === 'doubled call') return order(`Duplicate tool call id ${found.ids[0]} in assistant message`);
+      if (found.kind === 'doubled result') return order(`Duplicate tool call id ${found.ids[0]} in tool results`);
+      return order('Not the same number of function calls and responses');
     },
     refused: [{ body: { messages: [...hello, { role: 'assistant', content: '', tool_calls: [chatCall(id), chatCall('abcdeFG13')] }, chatResult(id)] } }],
     accepted: [{ body: { messages: loop() } }],
@@ -130,26 +133,51 @@ const rows: Row[] = [
     accepted: [{ body: { messages: [...hello, { role: 'assistant', content: '{"a":', prefix: true }] } }],
   },
   {
-    id: 'alpha.mistral.user-after-tool',
-    // Its small model was recorded to take it (alpha/image-in-tool-result).
-    models: /^(?:mistral-(?:medium|large)|devstral|magistral)/,
-    what: 'A user turn directly after a result, at the larger models',
-    source: 'https://github.com/avante-corp/avante.nvim/pull/2695',
-    date: '2025-09-07',
+    id: 'alpha.mistral.role-order',
+    what: 'A result directly after a user turn or a system turn, and system turns after the assistant',
+    source: 'https://github.com/mistralai/mistral-common/blob/bc022b9/src/mistral_common/protocol/instruct/validator.py',
+    date: '2026-07-23',
     check({ body }) {
-      const messages = messagesOf(body);
-      return messages.some(({ role }, at) => role === 'user' && messages[at - 1]?.['role'] === 'tool')
-        ? order("Unexpected role 'user' after role 'tool'")
-        : null;
+      const roles = messagesOf(body).map(({ role }) => textOf(role));
+      return first(roles, (role, at) => {
+        const before = roles[at - 1];
+        const odd = (role === 'tool' && (before === 'user' || before === 'system')) || (role === 'system' && (before === 'assistant' || before === 'tool'));
+        return odd ? order(`Unexpected role '${role}' after role '${before}'`) : null;
+      });
     },
-    refused: [{ modelId: 'mistral-large-latest', body: { messages: [...loop(), ...hello] } }],
-    accepted: [{ body: { messages: [...loop(), { role: 'assistant', content: 'It is sunny.' }, ...hello] } }],
+    refused: [{ body: { messages: [...hello, chatResult(id)] } }, { body: { messages: [...loop(), { role: 'system', content: 'short' }, ...hello] } }],
+    accepted: [{ body: { messages: [{ role: 'system', content: 'short' }, ...loop(), ...hello] } }],
+  },
+  {
+    id: 'alpha.mistral.function-name',
+    what: 'Names of functions past 64 characters, or with others than letters, digits, _ and -',
+    source: 'https://github.com/mistralai/mistral-common/blob/bc022b9/src/mistral_common/protocol/instruct/validator.py',
+    date: '2026-07-23',
+    check: ({ body }) =>
+      first(functionsOf(body), ({ spec }) =>
+        /^[a-zA-Z0-9_-]{1,64}$/.test(textOf(spec['name']))
+          ? null
+          : bad(`Function name was ${spec['name']} but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64.`, {
+              type: 'invalid_request_function',
+            }),
+      ),
+    refused: [{ body: { messages: hello, tools: [chatTool({ type: 'object' }, 'get.weather')] } }],
+    accepted: [{ body: { messages: hello, tools: [chatTool({ type: 'object' }, 'get_weather')] } }],
+  },
+  {
+    id: 'alpha.mistral.empty-messages',
+    what: 'A conversation without a message',
+    source: 'https://github.com/mistralai/mistral-common/blob/bc022b9/src/mistral_common/protocol/instruct/validator.py',
+    date: '2026-07-23',
+    check: ({ body }) => (messagesOf(body).length === 0 ? order('Conversation must have at least one message') : null),
+    refused: [{ body: { messages: [] } }],
+    accepted: [{ body: { messages: hello } }],
   },
   {
     id: 'alpha.mistral.empty-assistant',
     what: 'Assistant turns with neither content nor calls',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/mistralai/mistral-common/blob/bc022b9/src/mistral_common/protocol/instruct/validator.py',
+    date: '2026-07-23',
     check: ({ body }) =>
       first(messagesOf(body), (message) =>
         message['role'] === 'assistant' && isBlank(message['content']) && partsOf(message).length === 0 && callsOf(message).length === 0
@@ -174,8 +202,8 @@ const rows: Row[] = [
   {
     id: 'alpha.mistral.effort',
     what: 'Efforts of reasoning other than none and high',
-    source: 'https://github.com/anomalyco/models.dev/issues/1986',
-    date: '2026',
+    source: 'https://github.com/mistralai/mistral-common/blob/bc022b9/src/mistral_common/protocol/instruct/request.py',
+    date: '2026-07-23',
     check: ({ body }) =>
       isGiven(body['reasoning_effort']) && !/^(?:none|high)$/.test(textOf(body['reasoning_effort']))
         ? { status: 422, message: "Input should be 'none' or 'high'", type: 'literal_error', param: 'reasoning_effort' }

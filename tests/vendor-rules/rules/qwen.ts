@@ -1,7 +1,7 @@
 /** Qwen's chat completions, as Alibaba serves them. */
-import { first, isGiven, objectOf, textOf } from '../read.ts';
-import type { VendorRule } from '../rule.ts';
-import { bad, callsOf, chatCall, chatLoop, chatResult, findUnpaired, hello, messagesOf } from './kit.ts';
+import { first, type Json, objectOf, textOf } from '../read.ts';
+import type { Refusal, VendorRule } from '../rule.ts';
+import { bad, callsOf, chatCall, chatLoop, chatResult, chatTool, findUnpaired, functionsOf, hello, messagesOf } from './kit.ts';
 
 type Row = Omit<VendorRule, 'protocol' | 'vendors'>;
 const invalid = '<400> InternalError.Algo.InvalidParameter: ';
@@ -15,6 +15,15 @@ const isJson = (text: string): boolean => {
     return false;
   }
 };
+
+/** Ranges that its two protocols have in common. */
+export function rangeFault(parameters: Json): Refusal | null {
+  const outside = (key: string, holds: (value: number) => boolean): boolean => typeof parameters[key] === 'number' && !holds(parameters[key]);
+  if (outside('temperature', (value) => value >= 0 && value < 2)) return bad('Temperature should be in [0.0, 2.0)');
+  if (outside('top_p', (value) => value > 0 && value <= 1)) return bad('Range of top_p should be (0.0, 1.0]');
+  if (outside('presence_penalty', (value) => value >= -2 && value <= 2)) return bad('Presence_penalty should be in [-2.0, 2.0]');
+  return outside('n', (value) => value >= 1 && value <= 4) ? bad('Range of n should be [1, 4]') : null;
+}
 
 const rows: Row[] = [
   {
@@ -48,8 +57,8 @@ const rows: Row[] = [
   {
     id: 'alpha.qwen.orphan-result',
     what: 'A result without a call in front of it',
-    source: 'https://github.com/philschmid/mcp-openai-gemini-llama-example/pull/5',
-    date: '2025-03-23',
+    source: 'https://www.alibabacloud.com/help/en/model-studio/error-code',
+    date: '2026-05',
     check({ body }) {
       const found = findUnpaired(messagesOf(body));
       return found?.kind === 'orphan' || found?.kind === 'doubled result'
@@ -78,8 +87,8 @@ const rows: Row[] = [
   {
     id: 'alpha.qwen.json-word',
     what: 'JSON mode in a conversation that does not speak of JSON',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://www.alibabacloud.com/help/en/model-studio/error-code',
+    date: '2026-05',
     check: ({ body }) =>
       objectOf(body['response_format'])['type'] === 'json_object' && !/json/i.test(JSON.stringify(body['messages'] ?? ''))
         ? bad(`${invalid}'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.`)
@@ -89,26 +98,80 @@ const rows: Row[] = [
   },
   {
     id: 'alpha.qwen.thinking-unary',
-    models: /^qwen3/,
+    models: /^(?:qwen3(?:-vl)?-\d+b|qwq|qvq)/,
     what: 'Thinking in a reply that is no stream, at the open models',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://www.alibabacloud.com/help/en/model-studio/error-code',
+    date: '2026-05',
     check: ({ body }) =>
       body['enable_thinking'] === true && body['stream'] !== true ? bad('parameter.enable_thinking must be set to false for non-streaming calls') : null,
     refused: [{ modelId: 'qwen3-32b', body: { messages: hello, enable_thinking: true } }],
     accepted: [{ modelId: 'qwen3-32b', body: { messages: hello, enable_thinking: true, stream: true } }],
   },
   {
-    id: 'alpha.qwen.forced-thinking',
-    what: 'A forced call of a tool while it thinks',
-    source: 'TODO',
-    date: '2025',
+    id: 'alpha.qwen.tool-choice',
+    what: 'tool_choice as a word other than auto and none',
+    source: 'https://www.alibabacloud.com/help/en/model-studio/error-code',
+    date: '2026-05',
     check: ({ body }) =>
-      body['enable_thinking'] === true && isGiven(body['tool_choice']) && !/^(?:auto|none)$/.test(textOf(body['tool_choice']))
-        ? bad(`${invalid}The tool_choice parameter does not support being set to required or object in thinking mode`)
+      typeof body['tool_choice'] === 'string' && !/^(?:auto|none)$/.test(body['tool_choice'])
+        ? bad('tool_choice is one of the strings that should be ["none", "auto"]')
         : null,
-    refused: [{ body: { messages: hello, stream: true, enable_thinking: true, tools: [], tool_choice: 'required' } }],
-    accepted: [{ body: { messages: hello, stream: true, enable_thinking: true, tools: [], tool_choice: 'auto' } }],
+    refused: [{ body: { messages: hello, tools: [chatTool()], tool_choice: 'required' } }],
+    accepted: [{ body: { messages: hello, tools: [chatTool()], tool_choice: 'auto' } }],
+  },
+  {
+    id: 'alpha.qwen.json-thinking',
+    what: 'JSON mode while it thinks',
+    source: 'https://www.alibabacloud.com/help/en/model-studio/error-code',
+    date: '2026-05',
+    check: ({ body }) =>
+      body['enable_thinking'] === true && objectOf(body['response_format'])['type'] === 'json_object'
+        ? bad('Json mode response is not supported when enable_thinking is true')
+        : null,
+    refused: [{ body: { messages: [{ role: 'user', content: 'json' }], stream: true, enable_thinking: true, response_format: { type: 'json_object' } } }],
+    accepted: [{ body: { messages: [{ role: 'user', content: 'json' }], stream: true, enable_thinking: false, response_format: { type: 'json_object' } } }],
+  },
+  {
+    id: 'alpha.qwen.always-thinks',
+    models: /^qwen3.*-thinking-/,
+    what: 'Thinking switched off, at models that cannot do without',
+    source: 'https://www.alibabacloud.com/help/en/model-studio/error-code',
+    date: '2026-05',
+    check: ({ body }) => (body['enable_thinking'] === false ? bad('The value of the enable_thinking parameter is restricted to True.') : null),
+    refused: [{ modelId: 'qwen3-235b-a22b-thinking-2507', body: { messages: hello, enable_thinking: false } }],
+    accepted: [{ modelId: 'qwen3-235b-a22b-thinking-2507', body: { messages: hello, stream: true, enable_thinking: true } }],
+  },
+  {
+    id: 'alpha.qwen.ranges',
+    what: 'A temperature of 2 and more, top_p past 1 or of 0, presence_penalty past 2, n past 4',
+    source: 'https://www.alibabacloud.com/help/en/model-studio/error-code',
+    date: '2026-05',
+    check: ({ body }) => rangeFault(body),
+    refused: [{ body: { messages: hello, temperature: 2 } }, { body: { messages: hello, top_p: 0 } }, { body: { messages: hello, n: 5 } }],
+    accepted: [{ body: { messages: hello, temperature: 1.9, top_p: 1, n: 4 } }],
+  },
+  {
+    id: 'alpha.qwen.tool-name',
+    what: 'A tool named search',
+    source: 'https://www.alibabacloud.com/help/en/model-studio/error-code',
+    date: '2026-05',
+    check: ({ body }) => (functionsOf(body).some(({ spec }) => spec['name'] === 'search') ? bad('Tool names are not allowed to be [search]') : null),
+    refused: [{ body: { messages: hello, tools: [chatTool({ type: 'object' }, 'search')] } }],
+    accepted: [{ body: { messages: hello, tools: [chatTool({ type: 'object' }, 'search_web')] } }],
+  },
+  {
+    id: 'alpha.qwen.content',
+    what: 'A conversation without a message, and messages without content',
+    source: 'https://www.alibabacloud.com/help/en/model-studio/error-code',
+    date: '2026-05',
+    check({ body }) {
+      if (messagesOf(body).length === 0) return bad("[] is too short - 'messages'");
+      return messagesOf(body).some((message) => message['content'] === undefined && callsOf(message).length === 0)
+        ? bad('The content field is a required field.')
+        : null;
+    },
+    refused: [{ body: { messages: [] } }, { body: { messages: [{ role: 'user' }] } }],
+    accepted: [{ body: { messages: chatLoop() } }],
   },
 ];
 
