@@ -74,6 +74,7 @@ export const sampleRow = (id: string): RequestRow => ({
   losses: [],
   pipeline: [],
   routes: [],
+  ending: null,
 });
 
 export const sampleAsks: { [S in keyof AskSubjects]: AskSubjects[S] } = {

@@ -49,6 +49,7 @@ function redactUpstream(upstream: UpstreamRecord): UpstreamRecord {
     timeouts: upstream.timeouts,
     ...(upstream.rate_limit !== undefined && { rate_limit: upstream.rate_limit }),
     on_client_abort: upstream.on_client_abort,
+    ...(upstream.on_break !== undefined && { on_break: upstream.on_break }),
     neutral_headers: upstream.neutral_headers,
     extra_config: redactConfig(upstream.extra_config),
     ...(upstream.request_body_rules !== undefined && { request_body_rules: upstream.request_body_rules }),

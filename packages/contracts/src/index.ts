@@ -8,6 +8,7 @@ export * from './entities/limits.ts';
 export * from './entities/load-balancer.ts';
 export * from './entities/model.ts';
 export * from './entities/name.ts';
+export * from './entities/on-break.ts';
 export * from './entities/pricing.ts';
 export * from './entities/scripts.ts';
 export * from './entities/upstream.ts';

@@ -1,3 +1,4 @@
+import type { BrokenEnding } from './entities/on-break.ts';
 import type { Loss } from './loss.ts';
 import type { ProtocolId } from './protocol-id.ts';
 import type { UsageSource } from './usage.ts';
@@ -55,6 +56,8 @@ export interface RequestRow {
   losses: Loss[];
   /** Steps of the request's preparation that changed something or sent it elsewhere, in order. */
   pipeline: string[];
+  /** How a stream that broke after its first bytes was ended; null: it did not break. */
+  ending: BrokenEnding | null;
   /** Where the request went on to another model: canonical names, from what was asked for to what served. Else empty. */
   routes: string[];
 }

@@ -83,6 +83,7 @@ const columns = {
   losses: z.array(loss).default([]),
   pipeline: z.array(text).default([]),
   routes: z.array(text).default([]),
+  ending: word,
 } satisfies Record<keyof RequestRow, z.ZodType>;
 
 /** Words of a later version pass: the type says what this version knows. */

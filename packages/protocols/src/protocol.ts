@@ -278,6 +278,11 @@ export interface Closer {
   close(warning: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string;
   /** The protocol's own end was seen. */
   readonly ended: boolean;
+  /**
+   * Whether a caller whose connection breaks now may repeat the request: the reply has not come to its end, and no call was handed over that it may
+   * have run already.
+   */
+  readonly repeatable: boolean;
 }
 
 // ---- The upstream's side -------------------------------------------------------------------------------------------

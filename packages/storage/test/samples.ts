@@ -98,5 +98,6 @@ export const sampleRow = (over: Partial<RequestRow> = {}): RequestRow => ({
   losses: [{ field: 'tools.0.strict', action: 'dropped', detail: 'not known there' }],
   pipeline: ['translate', 'body-rules'],
   routes: ['asked', 'served'],
+  ending: null,
   ...over,
 });

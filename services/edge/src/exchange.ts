@@ -267,6 +267,7 @@ export class Exchange {
       losses: [],
       pipeline: [],
       routes: [],
+      ending: null,
     };
   }
 }

@@ -354,6 +354,7 @@ export class Call {
       session_id: job.sessionId ?? null,
       losses: this.losses,
       pipeline: this.pipeline,
+      ending: null,
       routes: this.routes.length > 1 ? [...this.routes.slice(0, -1), this.model] : noRoutes,
     };
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { budgetSchema, inheritableKeyRateLimit } from './limits.ts';
 import { resourceName, type WithLater } from './name.ts';
+import { onBreakSchema } from './on-break.ts';
 
 /** One rule on the caller's headers: evaluated in order, the first match decides (contract §4). */
 export const headerRuleSchema = z
@@ -36,8 +37,10 @@ export const keyGroupSchema = z.strictObject({
   strict_translation: z.boolean().default(false),
   /** null: no bodies are kept. */
   store_bodies: storeBodiesSchema.nullable().default(null),
+  /** Before what the upstream says; null: the upstream's. */
+  on_break: onBreakSchema.nullable().default(null),
   enabled: z.boolean().default(true),
   description: z.string().max(2000).default(''),
 });
 export type KeyGroupInput = z.input<typeof keyGroupSchema>;
-export type KeyGroup = WithLater<z.output<typeof keyGroupSchema>, 'rate_limit' | 'budget' | 'store_bodies'>;
+export type KeyGroup = WithLater<z.output<typeof keyGroupSchema>, 'rate_limit' | 'budget' | 'store_bodies' | 'on_break'>;

@@ -3,6 +3,7 @@ import { protocolIds } from '../protocol-id.ts';
 import { bodyRulesSchema } from './body-rule.ts';
 import { rateLimitSchema } from './limits.ts';
 import { resourceName, type WithLater } from './name.ts';
+import { onBreakSchema } from './on-break.ts';
 import { type ScriptField, scriptErrorMode, scriptFields } from './scripts.ts';
 
 /** Time-outs of calls to one upstream, in ms. Each is optional; the process-wide default fills it. */
@@ -97,6 +98,8 @@ export const upstreamSchema = z.strictObject({
   tls: tlsSchema.nullable().default(null),
   rate_limit: rateLimitSchema.nullable().default(null),
   on_client_abort: z.enum(['cancel', 'drain']).default('cancel'),
+  /** For key groups that do not say; null: `finish`. */
+  on_break: onBreakSchema.nullable().default(null),
   /** Send the credential under its neutral header name (`x-gamma-api-key`) instead of the real provider's. */
   neutral_headers: z.boolean().default(false),
   extra_config: z.record(z.string(), z.json()).nullable().default(null),
@@ -106,7 +109,7 @@ export const upstreamSchema = z.strictObject({
   script_error_mode: scriptErrorMode,
 });
 export type UpstreamInput = z.input<typeof upstreamSchema>;
-export type Upstream = WithLater<z.output<typeof upstreamSchema>, 'rate_limit' | 'request_body_rules' | ScriptField | 'script_error_mode'>;
+export type Upstream = WithLater<z.output<typeof upstreamSchema>, 'rate_limit' | 'on_break' | 'request_body_rules' | ScriptField | 'script_error_mode'>;
 
 /** A stored key: the value is sealed (AES-256-GCM, key id), opened only by the translator's outbound. */
 export interface SealedUpstreamKey {

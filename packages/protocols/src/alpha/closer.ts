@@ -6,6 +6,8 @@ import { writeUsage } from './usage.ts';
 const boundary = /\r?\n\r?\n/g;
 const finishing = /"finish_reason"\s*:\s*"/;
 const counting = /"usage"\s*:\s*\{/;
+/** The first piece of a call; an empty list, or null, calls nothing. */
+const calling = /"(?:tool_calls"\s*:\s*\[\s*\{|function_call"\s*:\s*\{)/;
 const laterNumber = /"index"\s*:\s*[1-9]/;
 const endMark = '[DONE]';
 /**
@@ -29,6 +31,7 @@ export class AlphaCloser implements Closer {
   readonly #legacy: boolean;
   #reportsUsage = false;
   #usageSent = false;
+  #called = false;
   /** Choice numbers, and whether each has its finish. */
   readonly #choices = new Map<number, boolean>();
   /** Numbers above 0 that were looked at already: choices, or only positions of tool calls. */
@@ -54,8 +57,15 @@ export class AlphaCloser implements Closer {
       return;
     }
     const whole = this.#carry.slice(0, last);
+    this.#called ||= calling.test(whole);
     this.#carry = this.#carry.slice(last);
     if (this.#identity === null || isInteresting(whole)) for (const event of whole.split(boundary)) this.#look(event);
+  }
+
+  /** The pieces of a call come one by one, and which is its last is not said: a caller with any of them may have acted on it. */
+  get repeatable(): boolean {
+    const finished = this.#choices.size > 0 && [...this.#choices.values()].every(Boolean);
+    return !this.ended && !finished && !this.#called && !calling.test(this.#carry);
   }
 
   /** More words neither finish a choice nor open one. */

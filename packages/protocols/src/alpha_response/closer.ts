@@ -9,6 +9,17 @@ import { type SeenItem, SeenItems } from './seen-items.ts';
 import { writeUsage } from './usage.ts';
 import { newResponse, printEvent, terminalEvents } from './wire.ts';
 
+/** Items that the caller runs as soon as they are complete; those that the vendor runs are repeated with the turn. */
+const clientCalls: ReadonlySet<string> = new Set([
+  'function_call',
+  'custom_tool_call',
+  'local_shell_call',
+  'shell_call',
+  'apply_patch_call',
+  'computer_call',
+  'tool_search_call',
+]);
+
 export class ResponseCloser implements Closer {
   readonly #context: CloserContext;
   readonly #decoder = new TextDecoder();
@@ -19,6 +30,7 @@ export class ResponseCloser implements Closer {
   #running = false;
   #sequence = 0;
   #ended = false;
+  #called = false;
 
   constructor(context: CloserContext) {
     this.#context = context;
@@ -26,6 +38,10 @@ export class ResponseCloser implements Closer {
 
   get ended(): boolean {
     return this.#ended;
+  }
+
+  get repeatable(): boolean {
+    return !this.#ended && !this.#called;
   }
 
   observe(bytes: Uint8Array): void {
@@ -110,6 +126,7 @@ export class ResponseCloser implements Closer {
     const response = asObject(own(event, 'response'));
     if (response) this.#response = response;
     if (type === 'response.in_progress') this.#running = true;
+    if (type === 'response.output_item.done' && clientCalls.has(asString(own(own(event, 'item'), 'type')) ?? '')) this.#called = true;
     this.#items.observe(type, event);
   }
 }

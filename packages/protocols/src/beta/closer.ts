@@ -15,6 +15,9 @@ const deltaFrame = 100;
 const eventFrame = 130;
 const mostPassed = 250;
 
+/** In the head of an event too long to be parsed. */
+const toolUse = /"content_block"\s*:\s*\{\s*(?:"[a-z_]+"\s*:\s*"[^"\\]*"\s*,\s*)*"type"\s*:\s*"tool_use"/;
+
 class BetaCloser implements Closer {
   readonly #context: CloserContext;
   /** The line that has not ended yet, up to its bound, and how long it really is. */
@@ -28,6 +31,10 @@ class BetaCloser implements Closer {
   /** Index of the block that is open; there is never more than one. */
   #open: number | null = null;
   #blocks = 0;
+  /** The open block is a call that the caller runs. */
+  #calling = false;
+  /** Such a block was completed. */
+  #called = false;
   #stopReason: string | null = null;
   #shownBytes = 0;
 
@@ -37,6 +44,10 @@ class BetaCloser implements Closer {
 
   get ended(): boolean {
     return this.#ended;
+  }
+
+  get repeatable(): boolean {
+    return !this.#ended && !this.#delivered && !this.#called;
   }
 
   observe(bytes: Uint8Array): void {
@@ -106,10 +117,13 @@ class BetaCloser implements Closer {
   sawBlockStart(): void {
     this.#open = asNumber(own(this.#json(), 'index')) ?? this.#namedIndex() ?? this.#blocks;
     this.#blocks = Math.max(this.#blocks, this.#open) + 1;
+    this.#calling = this.#isCall();
   }
 
   sawBlockStop(): void {
     this.#open = null;
+    this.#called ||= this.#calling;
+    this.#calling = false;
   }
 
   sawDelta(): void {
@@ -130,6 +144,11 @@ class BetaCloser implements Closer {
     } catch {
       return undefined;
     }
+  }
+
+  #isCall(): boolean {
+    const type = asString(own(own(this.#json(), 'content_block'), 'type'));
+    return type === undefined ? toolUse.test(this.#data) : type === 'tool_use';
   }
 
   /** From the head of a long event, where this protocol has it. */

@@ -8,6 +8,9 @@ import { writeUsage } from './usage.ts';
 /** Chunks without one of these cannot end a reply and are never parsed. Inside strings the quotes are escaped, so text cannot fake them. */
 const needles = ['"finishReason"', '"blockReason"'];
 
+/** Cannot be faked by text either. */
+const callKey = '"functionCall"';
+
 /** A chunk this large holds an image; its last part alone is kept, where the finish stands. */
 const largestChunk = 1 << 20;
 const keptTail = 1 << 16;
@@ -22,6 +25,7 @@ export class GammaCloser implements Closer {
   #written = false;
   #closed = false;
   #finish: string | null = null;
+  #called = false;
   /** The id that the reply's own chunks carry (an upstream's, on verbatim passage); undefined until the first chunk was seen. */
   #responseId: string | undefined;
 
@@ -57,6 +61,11 @@ export class GammaCloser implements Closer {
     return this.#finish !== null;
   }
 
+  /** Calls come whole, in one part. A caller that reads an array has no means to repeat it, so that form is always finished. */
+  get repeatable(): boolean {
+    return this.#form === 'sse' && !this.ended && !this.#called && !this.#pending.includes(callKey);
+  }
+
   close(warning: Omit<GatewayWarning, 'last_finish_reason'>, usage?: Usage): string {
     if (this.ended) return '';
     this.#responseId ??= readResponseId(this.#pending) ?? this.#context.requestId;
@@ -82,6 +91,7 @@ export class GammaCloser implements Closer {
   }
 
   #scan(chunks: Buffer): void {
+    this.#called ||= chunks.includes(callKey);
     if (this.#finish !== null || !needles.some((needle) => chunks.includes(needle))) return;
     const parts = this.#form === 'json-array' ? chunks.toString('utf8').split(arraySeparator) : chunks.toString('utf8').split(/\r?\n\r?\n/);
     for (const part of parts) {

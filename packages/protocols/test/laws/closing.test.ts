@@ -5,6 +5,32 @@ import { replyScenarios } from './scenarios.ts';
 
 const warning = { reason: 'upstream_broken', detail: 'The upstream closed the reply before it was complete.', timestamp: '2026-01-01T00:00:00.000Z' };
 
+interface Seen {
+  type?: string;
+  index?: number;
+  content_block?: { type: string };
+  item?: { type: string };
+  delta?: { stop_reason?: string | null };
+  choices?: { delta?: { tool_calls?: unknown[] }; finish_reason?: string | null }[];
+  candidates?: { content?: { parts?: { functionCall?: unknown }[] }; finishReason?: string }[];
+}
+
+/** Whether what was sent holds neither a call that the caller may have run nor the reply's end, read event by event. */
+function mayRepeat(prefix: string): boolean {
+  const open = new Set<number>();
+  for (const data of prefix.matchAll(/^data: ?(\{[^\n]*)$/gm)) {
+    const event = JSON.parse(data[1]!) as Seen;
+    if (event.content_block?.type === 'tool_use') open.add(event.index!);
+    if (event.type === 'content_block_stop' && open.has(event.index!)) return false;
+    if (typeof event.delta === 'object' && event.delta.stop_reason) return false;
+    if (event.type === 'response.output_item.done' && event.item?.type === 'function_call') return false;
+    if (/^response\.(?:completed|incomplete|failed)$/.test(event.type ?? '')) return false;
+    if (event.choices?.some(({ delta, finish_reason }) => (delta?.tool_calls ?? []).length > 0 || finish_reason)) return false;
+    if (event.candidates?.some(({ content, finishReason }) => finishReason || content?.parts?.some(({ functionCall }) => functionCall))) return false;
+  }
+  return true;
+}
+
 describe.each(speakers)('$id', (speaker) => {
   test.each(replyScenarios)('$name: closed after every event', ({ events }) => {
     const stream = writePieces(speaker, events).join('');
@@ -21,6 +47,7 @@ describe.each(speakers)('$id', (speaker) => {
         from = to;
       }
       const ended = closer.ended;
+      expect({ at: boundary, repeatable: closer.repeatable }).toEqual({ at: boundary, repeatable: mayRepeat(prefix) });
       const closing = closer.close(warning);
       const whole = prefix + closing;
       expect({ at: boundary, problems: validate(speaker, whole) }).toEqual({ at: boundary, problems: [] });

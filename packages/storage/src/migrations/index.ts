@@ -15,6 +15,7 @@ import { rewritingTables } from './0010-row-pipeline.ts';
 import { requestBodiesTable } from './0011-request-bodies.ts';
 import { latencyColumns } from './0012-latencies.ts';
 import { deadLetterTable } from './0013-dead-letters.ts';
+import { rowEnding } from './0014-row-ending.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -31,6 +32,7 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0011-request-bodies': requestBodiesTable,
   '0012-latencies': (_types, dialect) => latencyColumns(dialect),
   '0013-dead-letters': deadLetterTable,
+  '0014-row-ending': rowEnding,
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

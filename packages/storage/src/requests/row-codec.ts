@@ -45,6 +45,7 @@ export const columnKinds = {
   losses: 'json',
   pipeline: 'json',
   routes: 'json',
+  ending: 'text',
 } as const satisfies Record<keyof RequestRow, Kind>;
 
 export const columnNames = Object.keys(columnKinds) as (keyof RequestRow)[];

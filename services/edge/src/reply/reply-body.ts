@@ -9,12 +9,15 @@ import { asBuffer } from '@model-gateway/json';
 const mostCopied = 32 * 1024;
 const lastChunk = '0\r\n\r\n';
 
+/** A reply that is no HTTP connection's own breaks off in a way of its own. */
+type Breakable = ServerResponse & { breakOff?(): void };
+
 export class ReplyBody {
-  readonly #response: ServerResponse;
+  readonly #response: Breakable;
   /** The head says that chunks follow, and they are framed here. */
   #chunked = false;
 
-  constructor(response: ServerResponse) {
+  constructor(response: Breakable) {
     this.#response = response;
   }
 
@@ -44,6 +47,16 @@ export class ReplyBody {
   /** The same of bytes as text, one character each, which the socket takes as they are; not empty. */
   writeText(text: string): boolean {
     return this.#response.write(this.#chunked ? `${text.length.toString(16)}\r\n${text}\r\n` : text, 'latin1');
+  }
+
+  /** Ends the connection without the reply's end: what was written still arrives, and the caller sees that there is no more to come. */
+  breakOff(): void {
+    const response = this.#response;
+    if (response.breakOff) return response.breakOff();
+    const { socket } = response;
+    // Without chunks the end of the connection is the end of the reply: only a reset tells them apart.
+    if (this.#chunked) socket?.destroySoon();
+    else socket?.resetAndDestroy();
   }
 
   /** With a last piece, or without. */

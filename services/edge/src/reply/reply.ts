@@ -1,12 +1,13 @@
 /** Writes what the translator sends to the caller: back-pressure, keep-alive, and a proper ending whatever breaks. */
 import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
-import { frameFlag, type ReplyHead, type ReplyTail, type StreamForm, type Usage } from '@model-gateway/contracts';
+import { type BrokenEnding, frameFlag, type ReplyHead, type ReplyTail, type StreamForm, type Usage } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { Closer } from '@model-gateway/protocols';
 import type { Rostered } from '@model-gateway/roster';
 import type { Exchange } from '../exchange.ts';
 import type { Headers } from '../http/doors.ts';
 import type { Room } from '../room.ts';
+import { endingOf } from './on-break.ts';
 import { ReplyBody } from './reply-body.ts';
 
 /** A caller who takes nothing of a finished reply for this long is cut off: the reply holds memory and a slot until its last byte is out. */
@@ -30,6 +31,8 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   #unconsumed = 0;
   #awaitsDrain = false;
   #finished = false;
+  /** How a broken stream was ended. */
+  #ended: BrokenEnding | null = null;
 
   constructor(exchange: Exchange, form: StreamForm, room: Room) {
     this.#exchange = exchange;
@@ -105,7 +108,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
 
   tail(tail: ReplyTail): void {
     const error = tail.error && GatewayError.fromWire(tail.error);
-    if (error) this.#end(error, tail.usage);
+    if (error) this.#end(error, tail.row.upstream, tail.usage);
     else this.#body.end();
     this.#finish();
     this.#tell(tail);
@@ -115,17 +118,17 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     const { response } = this.#exchange;
     // A keep-alive may have committed 200 before the translator knew: the row says what the caller saw.
     const status = response.headersSent ? response.statusCode : tail.row.status;
-    const row = { ...tail.row, status, duration_ms: Math.round(this.#exchange.elapsedMs()), response_bytes: this.#exchange.responseBytes };
+    const row = { ...tail.row, status, duration_ms: Math.round(this.#exchange.elapsedMs()), response_bytes: this.#exchange.responseBytes, ending: this.#ended };
     this.#exchange.tellRow(row, acknowledger(this.#call));
   }
 
   broken(error: GatewayError): void {
     // Finished: it was the telling of its row that failed.
     if (!this.#finished) {
-      this.#end(error);
+      this.#end(error, null);
       this.#finish();
     }
-    this.#exchange.tellRow(this.#exchange.row(this.#exchange.response.statusCode, error.code));
+    this.#exchange.tellRow({ ...this.#exchange.row(this.#exchange.response.statusCode, error.code), ending: this.#ended });
   }
 
   /** Ends the stream by force, as drain does when its time is up. */
@@ -135,19 +138,30 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     this.broken(error);
   }
 
-  /** Nothing sent yet: a real status. Else the stream is closed in its own terms (contract §7). */
-  #end(error: GatewayError, usage?: Usage): void {
+  /** Nothing sent yet: a real status. Else the stream is ended in its own terms, or broken off where the caller is to repeat the request. */
+  #end(error: GatewayError, upstream: string | null, usage?: Usage): void {
     const { response } = this.#exchange;
     if (!response.headersSent) return this.#exchange.writeError(error);
     if (!this.#closer) {
       response.destroy();
       return;
     }
+    if (this.#closer.repeatable && this.#shallBreak(upstream)) {
+      this.#ended = 'break';
+      return this.#body.breakOff();
+    }
+    this.#ended = 'finish';
     const text = this.#ending(this.#closer, error, usage);
     if (text === null) return void response.destroy();
     this.#exchange.responseBytes += Buffer.byteLength(text);
     this.#exchange.capture?.add(Buffer.from(text, 'utf8'));
     this.#body.end(text);
+  }
+
+  #shallBreak(upstream: string | null): boolean {
+    const { principal, model, request } = this.#exchange;
+    const snapshot = this.#room.catalog.current();
+    return endingOf({ principal, snapshot, model, upstream, userAgent: request.headers['user-agent'] }) === 'break';
   }
 
   /** null: it cannot be said. A broken connection is better than one that never ends. */

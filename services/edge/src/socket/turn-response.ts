@@ -20,6 +20,8 @@ export class TurnResponse extends Writable {
   #timer: NodeJS.Timeout | undefined;
   statusCode = 200;
   headersSent = false;
+  /** The connection is to be closed as failed, so that the caller repeats the turn. */
+  brokenOff = false;
 
   constructor(socket: WebSocket, turn: SocketTurn) {
     super({ highWaterMark: highWater });
@@ -46,6 +48,12 @@ export class TurnResponse extends Writable {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(callback, ms).unref();
     return this;
+  }
+
+  /** Frames that were written still arrive before the connection's end. */
+  breakOff(): void {
+    this.brokenOff = true;
+    this.destroy();
   }
 
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {

@@ -27,7 +27,7 @@ const farewellMs = 1000;
 /** A turn under way when its caller's key is revoked may end, but not go on for longer than this. */
 const revokedTurnMs = 4000;
 
-const closeCodes = { normal: 1000, goingAway: 1001, unsupportedData: 1003, policyViolation: 1008, tryAgainLater: 1013 } as const;
+const closeCodes = { normal: 1000, goingAway: 1001, unsupportedData: 1003, policyViolation: 1008, internalError: 1011, tryAgainLater: 1013 } as const;
 
 /** Who opened the connection. */
 export interface SocketCaller {
@@ -210,12 +210,19 @@ export class TurnSocket implements Rostered {
 
   #turnOver(lane: string, turn: TurnResponse): void {
     // Its end was broken off: the caller must not take what it has for a reply.
-    if (!turn.writableFinished) this.#socket.terminate();
+    if (turn.brokenOff) this.#closeFailed();
+    else if (!turn.writableFinished) this.#socket.terminate();
     this.#turns.delete(lane);
     if (!this.#leaves) return this.#beginWaiting();
     if (this.#room.draining) this.drain();
     else if (this.#revokedAt === null) this.#age();
     else if (this.#turns.size === 0) this.#closeRevoked();
+  }
+
+  #closeFailed(): void {
+    const socket = this.#socket;
+    socket.close(closeCodes.internalError, 'The reply broke off: send the request again.');
+    setTimeout(() => socket.terminate(), farewellMs).unref();
   }
 
   #age(): void {

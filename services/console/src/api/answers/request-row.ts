@@ -44,6 +44,8 @@ const columns = {
   losses: z.array(z.strictObject({ field: text, action: z.enum(['dropped', 'downgraded', 'emulated', 'renamed']), detail: text })),
   pipeline: z.array(text),
   routes: z.array(text),
+  /** How a stream that broke after its first bytes was ended. */
+  ending: z.enum(['finish', 'break']).nullable(),
 } as const;
 
 /** A row with its cost as people read it. */

@@ -78,6 +78,7 @@ export interface LogRow {
   pipeline: string[];
   /** Models that it was sent on to; else empty. */
   routes: string[];
+  ending?: 'finish' | 'break' | null;
 }
 
 export type Query = Record<string, string | number | boolean | null | undefined>;

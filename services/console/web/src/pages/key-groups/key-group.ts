@@ -1,5 +1,5 @@
 /** A key group as the API gives it, and as the form holds it. */
-import type { HeaderRule, StoreBodies } from '@model-gateway/contracts';
+import type { HeaderRule, OnBreak, StoreBodies } from '@model-gateway/contracts';
 import { type BudgetForm, budgetBody, budgetForm, type KeyLimitForm, keyLimitBody, keyLimitForm } from '../../components/limit-fields.tsx';
 
 export interface KeyGroup {
@@ -10,6 +10,7 @@ export interface KeyGroup {
   budget?: unknown;
   strict_translation?: boolean;
   store_bodies?: StoreBodies | null;
+  on_break?: OnBreak | null;
   enabled: boolean;
   description: string;
 }
@@ -36,6 +37,8 @@ export interface GroupForm extends Record<string, unknown> {
   budget: BudgetForm;
   strict_translation: boolean;
   store_bodies: StoreBodiesForm;
+  /** Empty: what the upstream says. */
+  on_break: string;
   enabled: boolean;
   description: string;
 }
@@ -50,6 +53,7 @@ export const emptyGroup: GroupForm = {
   budget: budgetForm(undefined),
   strict_translation: false,
   store_bodies: storesNothing,
+  on_break: '',
   enabled: true,
   description: '',
 };
@@ -64,6 +68,7 @@ export const toForm = (group: KeyGroup): GroupForm => ({
   store_bodies: group.store_bodies
     ? { enabled: group.store_bodies.enabled, kib: group.store_bodies.max_bytes / 1024, ttl_hours: group.store_bodies.ttl_hours }
     : storesNothing,
+  on_break: group.on_break ?? '',
   enabled: group.enabled,
   description: group.description,
 });
@@ -82,4 +87,5 @@ export const toBody = (form: GroupForm) => ({
   rate_limit: keyLimitBody(form.rate_limit),
   budget: budgetBody(form.budget),
   store_bodies: storeBodiesBody(form.store_bodies),
+  on_break: form.on_break || null,
 });

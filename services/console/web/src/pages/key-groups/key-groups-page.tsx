@@ -8,6 +8,7 @@ import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { FormSections } from '../../components/form-sections.tsx';
 import { BudgetFields, KeyLimitFields } from '../../components/limit-fields.tsx';
 import { NamesSelect } from '../../components/name-select.tsx';
+import { OnBreakSelect } from '../../components/on-break-select.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
 import { GrantPreview } from './grant-preview.tsx';
@@ -82,6 +83,7 @@ function GroupDrawer({ name, onClose }: { name: string | null; onClose: () => vo
             <Textarea label={t('description')} autosize minRows={1} {...form.getInputProps('description')} />
             <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
             <Switch label={t('strict')} description={t('strictHint')} {...form.getInputProps('strict_translation', { type: 'checkbox' })} />
+            <OnBreakSelect unset="upstream" {...form.getInputProps('on_break')} />
           </Editable>
           <FormSections
             errors={form.errors}

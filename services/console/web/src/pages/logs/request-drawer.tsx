@@ -64,6 +64,7 @@ function Details({ row }: { row: LogRow }) {
             ),
           ],
           ['client', [row.client_ip, row.user_agent].filter(Boolean).join(' · ')],
+          ['ending', row.ending && t(`endings.${row.ending}`)],
           ['bytes', `${formatBytes(row.request_bytes)} → ${formatBytes(row.response_bytes)}`],
         ]}
       />

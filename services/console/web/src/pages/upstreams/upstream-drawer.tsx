@@ -61,7 +61,7 @@ export function UpstreamDrawer({ name, onClose }: { name: string | null; onClose
               {
                 id: 'calls',
                 title: t('calls'),
-                fields: ['timeouts', 'token_counting', 'on_client_abort', 'extra_config'],
+                fields: ['timeouts', 'token_counting', 'on_client_abort', 'on_break', 'extra_config'],
                 content: (
                   <Stack gap="sm">
                     <Calls form={form} />

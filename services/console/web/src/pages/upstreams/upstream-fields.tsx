@@ -18,6 +18,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { CodeEditor } from '../../components/code-editor.tsx';
+import { OnBreakSelect } from '../../components/on-break-select.tsx';
 import { newKey, timeoutNames, type UpstreamForm } from './upstream.ts';
 
 interface Props {
@@ -164,6 +165,7 @@ export function Calls({ form }: Props) {
           {...form.getInputProps('token_counting')}
         />
         <Select label={t('onClientAbort')} allowDeselect={false} data={choices('abort', ['cancel', 'drain'])} {...form.getInputProps('on_client_abort')} />
+        <OnBreakSelect unset="finish" {...form.getInputProps('on_break')} />
       </SimpleGrid>
       <CodeEditor
         language="json"

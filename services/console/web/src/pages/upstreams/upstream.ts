@@ -1,4 +1,5 @@
 /** An upstream as the API gives it, and as the form holds it. */
+import type { OnBreak } from '@model-gateway/contracts';
 import { providerPresets } from '@model-gateway/protocols/playground';
 import { parseOrNull, printOrEmpty } from '../../components/json-text.ts';
 import { emptyRateLimit, type RateLimitForm, rateLimitBody, rateLimitForm } from '../../components/rate-limit-fields.tsx';
@@ -38,6 +39,7 @@ export interface Upstream extends StoredRewriting {
   timeouts: Record<string, number>;
   rate_limit: unknown;
   on_client_abort: 'cancel' | 'drain';
+  on_break?: OnBreak | null;
   neutral_headers: boolean;
   extra_config: Record<string, unknown> | null;
   script_error_mode?: string;
@@ -56,6 +58,8 @@ export interface UpstreamForm extends Record<string, unknown>, RewritingForm {
   tls: Record<keyof Tls, string>;
   token_counting: string;
   on_client_abort: string;
+  /** Empty: not set. */
+  on_break: string;
   neutral_headers: boolean;
   timeouts: Record<string, number | ''>;
   rate_limit: RateLimitForm;
@@ -80,6 +84,7 @@ export const emptyUpstream: UpstreamForm = {
   tls: noTls,
   token_counting: 'upstreamApi',
   on_client_abort: 'cancel',
+  on_break: '',
   neutral_headers: false,
   timeouts: {},
   rate_limit: emptyRateLimit,
@@ -110,6 +115,7 @@ export const toForm = (upstream: Upstream): UpstreamForm => ({
   tls: Object.fromEntries(Object.keys(noTls).map((field) => [field, upstream.tls?.[field as keyof Tls] ?? ''])) as UpstreamForm['tls'],
   token_counting: upstream.token_counting,
   on_client_abort: upstream.on_client_abort,
+  on_break: upstream.on_break ?? '',
   neutral_headers: upstream.neutral_headers,
   timeouts: upstream.timeouts,
   rate_limit: rateLimitForm(upstream.rate_limit),
@@ -145,6 +151,7 @@ export const toBody = (form: UpstreamForm) => ({
     : Object.fromEntries(Object.entries(form.tls).map(([field, value]) => [field, value || null])),
   token_counting: form.token_counting,
   on_client_abort: form.on_client_abort,
+  on_break: form.on_break || null,
   neutral_headers: form.neutral_headers,
   timeouts: Object.fromEntries(Object.entries(form.timeouts).filter(([, value]) => value !== '')),
   rate_limit: rateLimitBody(form.rate_limit, null),
