@@ -61,8 +61,17 @@ export interface ChatRules {
   forbidsReasoning: boolean;
   /** The fields of an assistant's message that are taken, where any other is refused; null: unknown ones are passed over. */
   assistantFields: readonly string[] | null;
-  /** The top-level fields that are taken, where any other is refused; null: unknown ones are passed over. */
-  onlyFields: readonly string[] | null;
+  /** The fields that are taken, where any other is refused; null: unknown ones are passed over. */
+  onlyFields: ClosedFields | null;
+}
+
+/** All fields of a request that a vendor with a closed schema takes. */
+export interface ClosedFields {
+  request: readonly string[];
+  /** By role. */
+  messages: Readonly<Record<string, readonly string[]>>;
+  call: readonly string[];
+  function: readonly string[];
 }
 
 /** What the cloud host's one interface for all vendors (Converse) takes for these models: it answers with a 400 what a model does not know. */
@@ -139,6 +148,11 @@ export interface ModelFamily {
   needsCallProof: boolean;
   /** Takes system turns between other turns, where its vendor's protocol knows them. */
   systemTurns: boolean;
+  /**
+   * What becomes of a conversation that ends in a begun reply: it is continued as it is, or where the message is marked with `prefix` or `partial`;
+   * `no`: it is refused, or answered anew. null: unknown.
+   */
+  begunReply: 'continues' | 'prefix' | 'partial' | 'no' | null;
   /** Refuses a reply that is not streamed. */
   streamsOnly: boolean;
   /** `explicit`: only what is marked is cached. `automatic`: the vendor caches by itself, or not at all. */
@@ -177,6 +191,7 @@ export const unknownFamily: ModelFamily = Object.freeze({
   replaysReasoning: 'never',
   needsCallProof: false,
   systemTurns: false,
+  begunReply: null,
   streamsOnly: false,
   cacheMarks: 'automatic',
   leastOutput: 1,

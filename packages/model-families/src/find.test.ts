@@ -40,7 +40,7 @@ describe('which family', () => {
     const mistral = findFamily('mistral-large-latest');
     expect(mistral).toMatchObject({ vendor: 'mistral', thinking: { style: 'none' }, sampling: { mostTemperature: 1.5 }, toolIds: { longest: 9 } });
     expect(mistral.chat).toMatchObject({ reasoning: 'none', limitField: 'max_tokens', seedField: 'random_seed', streamOptions: false });
-    expect(mistral.chat.onlyFields).not.toContain('user');
+    expect(mistral.chat.onlyFields?.request).not.toContain('user');
     expect(findFamily('mistral-small-2603')).toMatchObject({ thinking: { efforts: ['high'], optional: true }, chat: { reasoning: 'effort' } });
     expect(findFamily('gpt-5.2').chat).toMatchObject({ firstParty: true, limitField: 'max_completion_tokens', mostStops: 0, freeTextTools: true });
     expect(findFamily('deepseek-reasoner')).toMatchObject({ vision: false, replaysReasoning: 'with-calls', chat: { reasoning: 'none', jsonSchema: false } });

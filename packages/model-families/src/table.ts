@@ -2,7 +2,7 @@
  * What is known of model families: the one place to edit when a vendor brings a new generation. Patterns match bare ids (see README);
  * a row says only what differs from the less specific rows that match too. `checked` is when the source last said so.
  */
-import type { ChatRules, ConverseRules, FamilyRow, ReferencePrices, Vendor } from './family.ts';
+import type { ChatRules, ClosedFields, ConverseRules, FamilyRow, ReferencePrices, Vendor } from './family.ts';
 
 export interface SourcedRow {
   row: FamilyRow;
@@ -32,7 +32,9 @@ const from =
   (row: FamilyRow): SourcedRow => ({ row: { vendor, ...row }, source, checked });
 
 const claude = from('anthropic', 'https://docs.claude.com/en/docs/about-claude/models/overview', '2026-05');
-const gpt = from('openai', 'https://platform.openai.com/docs/models', '2025-12');
+const openaiModels = from('openai', 'https://platform.openai.com/docs/models', '2025-12');
+/** A reply that the caller has begun is answered anew by all of them. */
+const gpt = (row: FamilyRow): SourcedRow => openaiModels({ begunReply: 'no', ...row });
 const gemini = from('google', 'https://ai.google.dev/gemini-api/docs/models', '2026-01');
 const nova = from('amazon', 'https://docs.aws.amazon.com/nova/latest/userguide/what-is-nova.html', '2025-12');
 const deepseek = from('deepseek', 'https://api-docs.deepseek.com/quick_start/pricing', '2025-12');
@@ -47,7 +49,7 @@ const grok = from('xai', 'https://docs.x.ai/docs/models', '2025-12');
 const cohere = from('cohere', 'https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html', '2025-11');
 
 /** Generations before 4.5: neither schemas nor lifetimes of caches, and no system text between turns. */
-const older: FamilyRow = { systemTurns: false, converse: { cacheLifetimes: false, structuredOutput: false } };
+const older: FamilyRow = { systemTurns: false, begunReply: 'continues', converse: { cacheLifetimes: false, structuredOutput: false } };
 
 const words = ['low', 'medium', 'high'] as const;
 
@@ -57,14 +59,24 @@ const chatting: Partial<ChatRules> = { ...openai, mostStops: 4 };
 const reasoner: Partial<ChatRules> = { ...openai, limitField: 'max_completion_tokens', mostStops: 0 };
 const newest: Partial<ChatRules> = { ...reasoner, freeTextTools: true };
 
-const gemini2: FamilyRow = { needsCallProof: false, generateContent: { mediaInResults: false, formatBesideTools: false } };
-const gemini3: FamilyRow = { needsCallProof: true, generateContent: { mediaInResults: true, formatBesideTools: true } };
+const gemini2: FamilyRow = { begunReply: 'continues', needsCallProof: false, generateContent: { mediaInResults: false, formatBesideTools: false } };
+const gemini3: FamilyRow = { begunReply: 'continues', needsCallProof: true, generateContent: { mediaInResults: true, formatBesideTools: true } };
 
 /** Anything else is a 422, `extra_forbidden`: ChatCompletionRequest of https://docs.mistral.ai/api. */
-const mistralFields = [
-  ...['model', 'messages', 'max_tokens', 'temperature', 'top_p', 'stop', 'random_seed', 'stream', 'n', 'presence_penalty', 'frequency_penalty'],
-  ...['response_format', 'tools', 'tool_choice', 'parallel_tool_calls', 'prediction', 'prompt_mode', 'reasoning_effort', 'safe_prompt', 'metadata'],
-] as const;
+const mistralFields: ClosedFields = {
+  request: [
+    ...['model', 'messages', 'max_tokens', 'temperature', 'top_p', 'stop', 'random_seed', 'stream', 'n', 'presence_penalty', 'frequency_penalty'],
+    ...['response_format', 'tools', 'tool_choice', 'parallel_tool_calls', 'prediction', 'prompt_mode', 'reasoning_effort', 'safe_prompt', 'metadata'],
+  ],
+  messages: {
+    system: ['role', 'content'],
+    user: ['role', 'content'],
+    assistant: ['role', 'content', 'tool_calls', 'prefix'],
+    tool: ['role', 'content', 'tool_call_id', 'name'],
+  },
+  call: ['id', 'type', 'function', 'index'],
+  function: ['name', 'description', 'strict', 'parameters'],
+};
 /** The same of an assistant's message. */
 const assistantFields = ['role', 'content', 'tool_calls', 'prefix'] as const;
 const mistralChat: Partial<ChatRules> = {
@@ -75,7 +87,7 @@ const mistralConverse: Partial<ConverseRules> = { toolChoices: ['auto', 'any'], 
 /** What all models of this vendor have alike. */
 const mistralBase: FamilyRow = {
   ...{ context: 128_000, pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1.5 }, toolIds: { longest: 9, plain: true } },
-  ...{ chat: mistralChat, converse: mistralConverse },
+  ...{ begunReply: 'prefix', chat: mistralChat, converse: mistralConverse },
 };
 const firstMistral: FamilyRow = { ...mistralBase, vision: false, converse: { system: false, toolChoices: [] } };
 /** Its models that think when they are told to: on and off are all they know. */
@@ -92,6 +104,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     sampling: { fixed: true, mostTemperature: 1, both: false },
     toolIds: { longest: 64, plain: true },
     systemTurns: true,
+    begunReply: 'no',
     chat: { reasoning: 'reasoning-object', cacheControl: true, topK: true },
     converse: {
       ...{ cachePoints: ['system', 'messages', 'tools'], cacheLifetimes: true, resultStatus: true, structuredOutput: true },
@@ -134,7 +147,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     ...{ thinking: { style: 'budget', efforts: [] }, sampling: { fixed: false } },
   }),
   'claude-*-4-5*': claude({
-    ...{ context: 200_000, output: 64_000, defaultOutput: 32_000, systemTurns: false },
+    ...{ context: 200_000, output: 64_000, defaultOutput: 32_000, systemTurns: false, begunReply: 'continues' },
     ...{ thinking: { style: 'budget', efforts: [] }, sampling: { fixed: false } },
   }),
   'claude-opus-4-5*': claude({ thinking: { efforts: words }, prices: messagesPrice(5, 25) }),
@@ -190,6 +203,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     chat: reasoner,
     prices: usd(2, 8, 0.5),
   }),
+  ...Object.fromEntries(['o1-mini*', 'o1-preview*'].map((pattern) => [pattern, gpt({ vision: false })])),
   'o3-mini*': gpt({ vision: false, chat: { mostStops: 4 }, prices: usd(1.1, 4.4, 0.55) }),
   'o4-mini*': gpt({
     context: 200_000,
@@ -276,6 +290,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     cacheMarks: 'explicit',
     thinking: { style: 'none' },
     sampling: { mostTemperature: 1 },
+    begunReply: 'no',
     converse: { cachePoints: ['system', 'messages'], resultStatus: true, topK: 'nova' },
   }),
   'nova-2*': nova({ context: 1_000_000, output: 65_535, converse: { reasoning: 'nova' } }),
@@ -294,11 +309,13 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     pdf: false,
     structuredOutput: 'emulate',
     replaysReasoning: 'with-calls',
+    begunReply: 'no',
     thinking: { style: 'adaptive', efforts: [] },
     chat: { reasoning: 'thinking-type', jsonSchema: false, demandsReasoning: 'asked' },
     prices: usd(0.28, 0.42, 0.028),
   }),
   'deepseek-chat*': deepseek({ output: 8192 }),
+  ...Object.fromEntries(['deepseek-vl*', 'deepseek-ocr*', 'deepseek-janus*'].map((pattern) => [pattern, deepseek({ vision: true })])),
   // Always thinks, and takes no word about it.
   'deepseek-reasoner*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none', demandsReasoning: 'unless-off' } }),
   'deepseek-r1*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none', demandsReasoning: 'unless-off' }, prices: usd(0.55, 2.19, 0.14) }),
@@ -308,8 +325,11 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     ...{ context: 131_072, output: 32_768, thinksBeside: true, vision: false, pdf: false },
     thinking: { style: 'budget', least: 1, most: 81_920 },
     replaysReasoning: 'with-calls',
+    begunReply: 'partial',
     chat: { reasoning: 'enable-thinking', topK: true },
   }),
+  // One model for text and pictures.
+  ...Object.fromEntries([5, 6, 7, 8, 9].map((minor) => [`qwen3.${minor}*`, qwen({ vision: true })])),
   'qwen*-vl*': qwen({ vision: true }),
   'qwen*-omni*': qwen({ vision: true, streamsOnly: true }),
   'qwen3*': qwen({ converse: { structuredOutput: true } }),
@@ -324,7 +344,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
       pattern,
       qwen({
         ...{ context: 131_072, output: 32_768, thinksBeside: true, vision: pattern === 'qvq*', pdf: false },
-        ...{ thinking: { style: 'adaptive', optional: false }, streamsOnly: true, replaysReasoning: 'with-calls' },
+        ...{ thinking: { style: 'adaptive', optional: false }, streamsOnly: true, replaysReasoning: 'with-calls', begunReply: 'partial' },
         chat: { reasoning: 'enable-thinking', topK: true },
       }),
     ]),
@@ -334,6 +354,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     output: 65_536,
     pdf: false,
     replaysReasoning: 'always',
+    begunReply: 'partial',
     thinking: { style: 'adaptive' },
     sampling: { mostTemperature: 1 },
     chat: { reasoning: 'thinking-type', demandsReasoning: 'asked' },
@@ -347,7 +368,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   ),
   'moonshot*': kimi({
     ...{ context: 131_072, output: 16_384, pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1 } },
-    ...{ replaysReasoning: 'always', chat: { reasoning: 'thinking-type' } },
+    ...{ replaysReasoning: 'always', begunReply: 'partial', chat: { reasoning: 'thinking-type' } },
   }),
   'glm*': glm({
     context: 200_000,
@@ -361,9 +382,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     chat: { reasoning: 'thinking-type', jsonSchema: false },
     prices: usd(0.6, 2.2, 0.11),
   }),
-  'glm-4v*': glm({ vision: true }),
-  'glm-4.5v*': glm({ vision: true }),
-  'glm-4.6v*': glm({ vision: true }),
+  ...Object.fromEntries(['4', '4.1', '4.5', '4.6', '4.7', '5'].map((version) => [`glm-${version}v*`, glm({ vision: true })])),
 
   'minimax*': minimax({ vision: false, pdf: false, replaysReasoning: 'tags' }),
 
@@ -384,15 +403,19 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'ministral*': mistral(mistralBase),
   'pixtral*': mistral(mistralBase),
   'codestral*': mistral({ ...mistralBase, context: 256_000, vision: false, prices: usd(0.3, 0.9) }),
-  'devstral*': mistral({ ...mistralBase, context: 256_000, vision: false }),
+  'devstral*': mistral({ ...mistralBase, context: 256_000 }),
+  ...Object.fromEntries(['2505', '2507'].map((date) => [`devstral-*-${date}`, mistral({ vision: false })])),
   // Always thinks, and takes no word about how much.
   'magistral*': mistral({ ...mistralBase, thinking: { style: 'adaptive', optional: false }, prices: usd(2, 5) }),
   'llama*': llama({
     ...{ context: 128_000, output: 8192, vision: false, pdf: false, structuredOutput: 'emulate', thinking: { style: 'none' } },
     converse: { toolChoices: ['auto'] },
   }),
+  ...Object.fromEntries(['llama-3.2-11b*', 'llama-3.2-90b*', 'llama3-2-11b*', 'llama3-2-90b*'].map((pattern) => [pattern, llama({ vision: true })])),
   'llama-4*': llama({ vision: true, context: 1_000_000 }),
   'llama4*': llama({ vision: true, context: 1_000_000 }),
   'grok*': grok({ context: 256_000, pdf: false }),
+  'grok-3*': grok({ vision: false }),
+  'grok-code*': grok({ vision: false }),
   'command*': cohere({ pdf: false, thinking: { style: 'none' }, converse: { toolChoices: ['auto'] } }),
 };

@@ -6,6 +6,7 @@ export * from './chat/event.ts';
 export * from './chat/fold.ts';
 export * from './chat/unwrap-output.ts';
 export { type BodyQuestions, questionsOf } from './kit/body-questions.ts';
+export { fitToModel } from './kit/fit-to-model.ts';
 export { promptPrefix } from './kit/prompt-prefix.ts';
 export { type ProofRefusal, readProofRefusal } from './kit/proof-refusal.ts';
 export { repairCalls } from './kit/repair-calls.ts';

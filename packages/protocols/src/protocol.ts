@@ -440,6 +440,10 @@ export interface UpstreamDoor {
   injectCache?(body: unknown, context: WriteRequestContext): void;
   /** How the body is built that goes to this target; null or absent: its parts have no known places. */
   bodyAnatomy?(target: Target): BodyAnatomy | null;
+  /** `false`: a reply that the caller has begun is never continued on this wire. Absent: it depends on the model, or the writer sees to it. */
+  continuesReplies?: false;
+  /** Whether this part is read here though the model is not known to read its kind. Absent: none is. */
+  readsKind?(part: MediaPart, target: Target): boolean;
   /** Whether the upstream opens this part's address by itself; absent: always. Else the gateway fetches the bytes where it may. */
   opensUrl?(part: MediaPart, target: Target): boolean;
   /** A non-2xx reply, or an error found in a body. `body` is text as it came; `headers` lower case. */

@@ -5,23 +5,25 @@ import { findFamily, type ModelFamily, unknownFamily } from '@model-gateway/mode
 /** Looked up once for each model of a snapshot: its record is the same object in every revision until it is changed. */
 const families = new WeakMap<Model, ModelFamily>();
 
-/** By the id that is sent, the model's own id behind an inference profile, or its name. `extra_config.context_window` and `max_output_tokens` take the place of the table's. Frozen. */
+/** By the id that is sent, the model's own id behind an inference profile, or its name. `extra_config.context_window`, `max_output_tokens` and `vision` take the place of the table's. Frozen. */
 export function familyOfModel(model: Model): ModelFamily {
   const known = families.get(model);
   if (known) return known;
   const named = findFamily(model.inference_profile ?? model.upstream_model_id, model.upstream_model_id);
-  const family = withOwnLimits(named === unknownFamily ? findFamily(model.name) : named, model.extra_config);
+  const family = withOwnFacts(named === unknownFamily ? findFamily(model.name) : named, model.extra_config);
   families.set(model, family);
   return family;
 }
 
-function withOwnLimits(family: ModelFamily, config: Model['extra_config']): ModelFamily {
+function withOwnFacts(family: ModelFamily, config: Model['extra_config']): ModelFamily {
   const context = tokens(config?.['context_window']);
   const output = tokens(config?.['max_output_tokens']);
-  if (context === undefined && output === undefined) return family;
+  const vision = config?.['vision'];
+  if (context === undefined && output === undefined && typeof vision !== 'boolean') return family;
   return Object.freeze({
     ...family,
     ...(context !== undefined && { context }),
+    ...(typeof vision === 'boolean' && { vision }),
     ...(output !== undefined && { output, defaultOutput: Math.min(family.defaultOutput, output) }),
   });
 }

@@ -1,15 +1,18 @@
 import { GatewayError } from '@model-gateway/errors';
 import type { Edit } from '@model-gateway/json';
+import type { ClosedFields } from '@model-gateway/model-families';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, own } from '../kit/read.ts';
 import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
+import { closedEdits } from './closed-fields.ts';
 import { fitMessages, messageWords } from './earlier-messages.ts';
 import { chatFamily } from './families.ts';
 import { blockWords, nestTools, takes } from './mixed-shapes.ts';
 import { findProofs } from './proof-places.ts';
+import { imageWord, unreadEdits } from './unread-media.ts';
 
 /** What `verbatim` looks for in a caller's body. */
-export const bodyWords = [...messageWords, ...blockWords, 'stream_options', 'input_text'];
+export const bodyWords = [...messageWords, ...blockWords, 'stream_options', 'input_text', imageWord];
 
 /** What changes in bytes that pass from a caller of this protocol to an upstream of it, and back. */
 export const verbatim: VerbatimRules = {
@@ -19,11 +22,29 @@ export const verbatim: VerbatimRules = {
     const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
     if (context.stream && chatFamily(context.target).streamOptions) edits.push(...askForUsage(context));
     edits.push(...fitMessages(context, losses));
-    if (context.operation === 'generate') edits.push(...nestTools(context));
-    return { edits, losses: losses.list };
+    if (context.operation === 'generate') edits.push(...nestTools(context), ...unreadEdits(context, losses));
+    return { edits: fitSchema(edits, context, losses), losses: losses.list };
   },
   createReply: (context) => new AlphaReply(context),
 };
+
+/** For a vendor with a closed schema: without what it refuses, and with the mark by which it continues a begun reply. */
+function fitSchema(edits: Edit[], context: VerbatimRequestContext, losses: Losses): Edit[] {
+  const { onlyFields, begunReply } = chatFamily(context.target);
+  if (!onlyFields || context.operation !== 'generate') return edits;
+  const body = context.parse();
+  const taken = closedEdits(body, { ...onlyFields, messages: withoutAssistant(onlyFields.messages) }, losses);
+  const messages = asArray(own(body, 'messages')) ?? [];
+  const last = messages.at(-1);
+  const begun = begunReply !== null && own(last, 'role') === 'assistant' && !asArray(own(last, 'tool_calls'))?.length && own(last, begunReply) === undefined;
+  const mark: Edit[] = begun ? [{ path: ['messages', messages.length - 1, begunReply], value: true, add: true }] : [];
+  return [...edits.filter(({ path }) => !taken.some((gone) => gone.path.every((step, at) => path[at] === step))), ...taken, ...mark];
+}
+
+/** What stands in an assistant's message is fitted with its proofs (`earlier-messages.ts`). */
+function withoutAssistant({ assistant: _assistant, ...others }: ClosedFields['messages']): ClosedFields['messages'] {
+  return others;
+}
 
 const asksForUsage = (streamOptions: unknown): boolean => own(streamOptions, 'include_usage') === true;
 

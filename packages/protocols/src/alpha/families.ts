@@ -6,6 +6,8 @@ import type { Target } from '../protocol.ts';
 export interface ModelFamily extends Omit<ChatRules, 'limitField' | 'mostStops'> {
   /** The name of the token limit. */
   maxTokensField: ChatRules['limitField'];
+  /** The words that are taken beside off, weakest first; [] where any is. */
+  efforts: readonly string[];
   /** Effort words above `high`, and what "no reasoning" is called (null: it cannot be turned off). */
   highestEffort: 'high' | 'xhigh';
   noEffort: 'none' | 'minimal' | null;
@@ -14,6 +16,8 @@ export interface ModelFamily extends Omit<ChatRules, 'limitField' | 'mostStops'>
   fixedSampling: boolean;
   mostTemperature: number;
   mostStops: number;
+  /** The mark of a last message that the model is to continue, where it takes one. */
+  begunReply: 'prefix' | 'partial' | null;
   /** Refuses a tool call in the history that lacks its proof. */
   needsCallProof: boolean;
   /** Ids of calls are nine letters or digits, and nothing else is taken. */
@@ -46,11 +50,13 @@ function makeRules(family: KnownFamily): ModelFamily {
     reasoning: style === 'none' ? 'none' : chat.reasoning,
     maxTokensField: limitField,
     mostStops: mostStops ?? Number.POSITIVE_INFINITY,
+    efforts,
     highestEffort: efforts.includes('xhigh') ? 'xhigh' : 'high',
     noEffort: optional ? 'none' : efforts[0] === 'minimal' ? 'minimal' : null,
     replaysReasoning: family.replaysReasoning,
     fixedSampling: family.sampling.fixed,
     mostTemperature: family.sampling.mostTemperature,
+    begunReply: family.begunReply === 'prefix' || family.begunReply === 'partial' ? family.begunReply : null,
     needsCallProof: family.needsCallProof,
     nineCharacterIds: family.toolIds.longest === 9,
   };

@@ -19,7 +19,7 @@ const tuned: readonly (readonly [string, unknown])[] = [
 ];
 
 /** Top-level fields that are looked at on every request; the edge notes where they stand. */
-export const normalizedKeys = ['max_tokens', 'max_completion_tokens', 'reasoning_effort', 'stop', ...tuned.map(([key]) => key)];
+export const normalizedKeys = ['max_tokens', 'max_completion_tokens', 'reasoning_effort', 'stop', 'seed', ...tuned.map(([key]) => key)];
 
 type Field = (key: string) => unknown;
 
@@ -29,6 +29,8 @@ export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context
   if (context.operation === 'complete') return { edits: [], losses: losses.list };
   const family = chatFamily(context.target);
   const edits: Edit[] = [...limitEdits(field, context.target, family, losses)];
+  if (!family.firstParty && family.onlyFields) edits.push(...effortEdits(field, family, losses), ...seedEdits(field, family, losses));
+  if (!family.firstParty) edits.push(...temperatureEdits(field, family, losses));
   if (family.firstParty) edits.push(...effortEdits(field, family, losses), ...samplingEdits(field, family, losses), ...stopEdits(field, family, losses));
   return { edits, losses: losses.list };
 };
@@ -47,7 +49,32 @@ function limitEdits(field: Field, target: Parameters<typeof familyOf>[0], family
     ];
   }
   const bounds = familyOf(target);
+  if (newer !== undefined && family.onlyFields && family.maxTokensField === 'max_tokens') {
+    losses.add('max_completion_tokens', 'renamed', 'This model takes it as max_tokens.');
+    const [limited] = limitTokens(['max_tokens'], newer, bounds, losses);
+    return [
+      { path: ['max_completion_tokens'], value: undefined },
+      { path: ['max_tokens'], value: limited?.value ?? newer, add: true },
+    ];
+  }
   return [...limitTokens(['max_tokens'], plain, bounds, losses), ...limitTokens(['max_completion_tokens'], newer, bounds, losses)];
+}
+
+function temperatureEdits(field: Field, { mostTemperature }: ModelFamily, losses: Losses): Edit[] {
+  const asked = asNumber(field('temperature'));
+  if (asked === undefined || asked <= mostTemperature) return [];
+  losses.add('temperature', 'downgraded', `Limited to ${mostTemperature}, the most that this model takes.`);
+  return [{ path: ['temperature'], value: mostTemperature }];
+}
+
+function seedEdits(field: Field, { seedField }: ModelFamily, losses: Losses): Edit[] {
+  const seed = asNumber(field('seed'));
+  if (seed === undefined || seedField === 'seed') return [];
+  losses.add('seed', 'renamed', `This model takes it as ${seedField}.`);
+  return [
+    { path: ['seed'], value: undefined },
+    { path: [seedField], value: seed, add: true },
+  ];
 }
 
 function effortEdits(field: Field, family: ModelFamily, losses: Losses): Edit[] {
@@ -65,6 +92,7 @@ function effortEdits(field: Field, family: ModelFamily, losses: Losses): Edit[] 
 }
 
 function nearest(effort: string, family: ModelFamily): string {
+  if (family.efforts.length === 1 && effort !== 'none') return family.efforts[0] ?? effort;
   if (effort === 'max' || effort === 'xhigh') return family.highestEffort;
   if (effort === 'none') return family.noEffort ?? 'low';
   return effort === 'minimal' && family.noEffort !== 'minimal' ? 'low' : effort;

@@ -81,6 +81,11 @@ function writeReasoningObject(reasoning: Reasoning): JsonObject {
 }
 
 function writeEffort(reasoning: Reasoning, family: ModelFamily, losses: Losses): string | undefined {
+  const [only] = family.efforts;
+  if (only !== undefined && family.efforts.length === 1) {
+    if (reasoning.effort !== only) losses.add('reasoning.effort', 'downgraded', 'This model only knows reasoning on and off.');
+    return only;
+  }
   if (reasoning.effort === 'xhigh' || reasoning.effort === 'max') {
     if (reasoning.effort !== family.highestEffort) losses.add('reasoning.effort', 'downgraded', 'The highest effort of this model was asked for.');
     return family.highestEffort;

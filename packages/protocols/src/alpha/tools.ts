@@ -85,15 +85,21 @@ function readAllowed(value: unknown): ToolChoice {
 }
 
 /** `tools` and `tool_choice` of an upstream request; {} when no tool is left, since neither may then be sent. */
-export function writeTools(all: readonly Tool[], choice: ToolChoice | undefined, family: ModelFamily, losses: Losses): JsonObject {
+export function writeTools(
+  all: readonly Tool[],
+  choice: ToolChoice | undefined,
+  family: ModelFamily,
+  losses: Losses,
+  widened: Map<string, unknown> = new Map(),
+): JsonObject {
   const filter = choice && 'allowed' in choice && choice.allowed && !family.firstParty ? new Set(choice.allowed) : null;
   if (filter) losses.add('tool_choice.allowed', 'emulated', 'The tools that may not be called were left out.');
-  const tools = all.filter((tool) => !filter || filter.has(tool.name)).flatMap((tool) => writeTool(tool, family, losses) ?? []);
+  const tools = all.filter((tool) => !filter || filter.has(tool.name)).flatMap((tool) => writeTool(tool, family, losses, widened) ?? []);
   if (tools.length === 0) return {};
   return { tools, ...(choice && { tool_choice: writeChoice(choice, all, family) }) };
 }
 
-function writeTool(tool: Tool, family: ModelFamily, losses: Losses): JsonObject | undefined {
+function writeTool(tool: Tool, family: ModelFamily, losses: Losses, widened: Map<string, unknown>): JsonObject | undefined {
   if (tool.type === 'server') {
     if (tool.rawProtocol === 'alpha') return tool.raw as JsonObject;
     losses.add('tools.server', 'dropped', 'A tool that the vendor runs itself is only known to its own endpoint.');
@@ -103,12 +109,14 @@ function writeTool(tool: Tool, family: ModelFamily, losses: Losses): JsonObject 
   if (tool.cache && !family.cacheControl) losses.add('cache_control', 'dropped', 'This upstream caches prompts by itself.');
   const { name, description } = tool;
   const strict = keepStrict(tool.strict, tool.parameters, 'tools.strict', losses);
+  const parameters = tool.parameters === undefined ? undefined : objectParameters(tool.parameters, losses);
+  if (parameters?.widened) widened.set(name, tool.parameters);
   return {
     type: 'function',
     function: {
       name,
       ...(description !== undefined && { description }),
-      ...(tool.parameters !== undefined && { parameters: objectParameters(tool.parameters) }),
+      ...(parameters && { parameters: parameters.schema }),
       ...(strict !== undefined && { strict }),
     },
     ...(tool.cache && family.cacheControl && { cache_control: { type: 'ephemeral', ...tool.cache } }),

@@ -62,6 +62,9 @@ export interface WireRequestMessage {
   reasoning_content?: string;
   reasoning_details?: unknown[];
   extra_content?: ExtraContent;
+  /** The model is to go on with it, as some vendors want it said. */
+  prefix?: true;
+  partial?: true;
 }
 
 /** A `raw` block of this protocol: vendor fields of a delta or of a choice that no other protocol has a word for. */

@@ -1,5 +1,6 @@
 import type { Conversation, MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { pairCallIds } from '../kit/call-ids.ts';
+import { isBegun } from '../kit/fit-to-model.ts';
 import type { Losses } from '../kit/losses.ts';
 import { unpackReasoning } from '../kit/reasoning-note.ts';
 import { nineCharacterId, shortId } from '../kit/short-id.ts';
@@ -34,6 +35,8 @@ export function writeMessages(conversation: Conversation, context: WriteRequestC
     messages.push({ role: 'system', content: writeTexts(joined, page) });
   }
   for (const turn of conversation.turns) messages.push(...writeTurn(turn, page));
+  const last = messages.at(-1);
+  if (last && family.begunReply !== null && isBegun(conversation.turns)) last[family.begunReply] = true;
   return messages;
 }
 

@@ -6,6 +6,7 @@ import { fitServiceTier } from '../kit/service-tier.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
 import { bothUsers, fitUser, onlyUser } from '../kit/user-label.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import { closeBody } from './closed-fields.ts';
 import { chatFamily, type ModelFamily } from './families.ts';
 import { writeOutputFormat } from './output-format.ts';
 import { thinksAbout, writeReasoning } from './reasoning.ts';
@@ -17,12 +18,13 @@ import { writeMessages } from './write-messages.ts';
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new Losses();
   const family = chatFamily(context.target);
+  const widenedTools = new Map<string, unknown>();
   const messages = writeMessages(conversation, context, family, losses);
   if (messages.length === 0) messages.push({ role: 'user', content: fillPrompt(losses) });
   const body: JsonObject = {
     model: context.target.upstreamModelId,
     messages,
-    ...writeTools(conversation.tools, conversation.toolChoice, family, losses),
+    ...writeTools(conversation.tools, conversation.toolChoice, family, losses, widenedTools),
     ...writeSampling(conversation, family, losses),
     ...writeThinkingSetting(conversation.reasoning, context, family, losses),
     ...writeCallerFields(conversation, family, losses),
@@ -33,9 +35,15 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     body['stream'] = true;
     if (family.streamOptions) body['stream_options'] = { include_usage: true };
   }
+  if (family.onlyFields) closeBody(body, family.onlyFields, losses);
   const { output } = conversation;
   const checked = output?.type === 'schema' && !family.jsonSchema;
-  return { body, losses: losses.list, ...(checked && { emulation: { schema: output.schema } }) };
+  return {
+    body,
+    losses: losses.list,
+    ...(checked && { emulation: { schema: output.schema } }),
+    ...(widenedTools.size > 0 && { widenedTools }),
+  };
 }
 
 /** What asks for reasoning; nothing asks for it once what stands for the reasoning of earlier calls was refused. */
@@ -52,7 +60,7 @@ const tuned = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 
 function writeSampling({ sampling, reasoning }: Conversation, family: ModelFamily, losses: Losses): JsonObject {
   const fields: JsonObject = {
     [family.maxTokensField]: sampling.maxTokens,
-    temperature: sampling.temperature,
+    temperature: limitTemperature(sampling.temperature, family, losses),
     top_p: sampling.topP,
     stop: sampling.stop,
     [family.seedField]: sampling.seed,
@@ -68,6 +76,12 @@ function writeSampling({ sampling, reasoning }: Conversation, family: ModelFamil
   const samplesFreely = family.noEffort === 'none' && (reasoning?.enabled === false || reasoning?.effort === 'none');
   if (family.fixedSampling && !samplesFreely) dropTuned(fields, losses);
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function limitTemperature(asked: number | undefined, { mostTemperature }: ModelFamily, losses: Losses): number | undefined {
+  if (asked === undefined || asked <= mostTemperature) return asked;
+  losses.add('temperature', 'downgraded', `Limited to ${mostTemperature}, the most that this model takes.`);
+  return mostTemperature;
 }
 
 function writeTopK(sampling: Sampling, family: ModelFamily, losses: Losses): JsonObject {

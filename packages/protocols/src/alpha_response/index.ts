@@ -54,6 +54,7 @@ const upstream: UpstreamDoor = {
   credential,
   countsTokens: true,
   toolRules: (target) => ({ name: plainToolName, freeText: chatFamily(target).freeTextTools, vendorTools: 'alpha_response' }),
+  continuesReplies: false,
   writeRequest,
   createReader: () => new ResponseReader(),
   readWhole,

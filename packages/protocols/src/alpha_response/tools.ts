@@ -138,16 +138,18 @@ function readAllowed(object: JsonObject): ToolChoice {
 }
 
 /** Tools as this wire wants them; other vendors' own tools are left out. */
-export function writeTools(conversation: Conversation, losses: Losses): JsonObject[] {
+export function writeTools(conversation: Conversation, losses: Losses, widened: Map<string, unknown> = new Map()): JsonObject[] {
   const printed: JsonObject[] = [];
   conversation.tools.forEach((tool, index) => {
     if (tool.cache) losses.add('tools.cache_control', 'dropped', 'The upstream places cache marks by itself.');
     if (tool.type === 'function') {
+      const parameters = objectParameters(tool.parameters ?? {}, losses);
+      if (parameters.widened) widened.set(tool.name, tool.parameters);
       printed.push({
         type: 'function',
         name: tool.name,
         ...(tool.description !== undefined && { description: tool.description }),
-        parameters: objectParameters(tool.parameters ?? {}),
+        parameters: parameters.schema,
         // The default here is true, which refuses most schemas written for other protocols.
         strict: keepStrict(tool.strict, tool.parameters, 'tools.strict', losses) ?? false,
       });

@@ -20,7 +20,8 @@ const fewestTokens = 16;
 
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new Losses();
-  const tools = writeTools(conversation, losses);
+  const widenedTools = new Map<string, unknown>();
+  const tools = writeTools(conversation, losses, widenedTools);
   const body: JsonObject = {
     model: context.target.upstreamModelId,
     ...writeInput(conversation, context, losses),
@@ -32,7 +33,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   };
   if (context.operation === 'generate') Object.assign(body, writeCall(conversation, context, own(body['reasoning'], 'effort'), losses));
   for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];
-  return { body, losses: losses.list };
+  return { body, losses: losses.list, ...(widenedTools.size > 0 && { widenedTools }) };
 }
 
 /** What only a real call has: limits, delivery and storage; counting refuses these fields. */

@@ -10,12 +10,23 @@ import { deferredMarks, offerAllTools, searchesTools } from './deferred-tools.ts
 import { flagsFor, flagsOfCaller } from './feature-flags.ts';
 import { isOwnModel } from './model-family.ts';
 import { requireUniqueToolUse } from './read-request.ts';
+import { unreadEdits } from './unread-media.ts';
 import { mayThinkOn } from './write-reasoning.ts';
 
 type Path = Edit['path'];
 
 /** What `verbatim`, here and where a host carries these bodies, looks for in a caller's body. */
-export const bodyWords: readonly string[] = ['signature', 'redacted_thinking', 'tool_use', 'defer_loading', 'tool_reference', 'anthropic_beta', 'url', 'file'];
+export const bodyWords: readonly string[] = [
+  'signature',
+  'redacted_thinking',
+  'tool_use',
+  'defer_loading',
+  'tool_reference',
+  'anthropic_beta',
+  'url',
+  'file',
+  'image',
+];
 
 /** Model name, proofs opened or stripped, and the one check that is ours. A large body is parsed only when it holds something to find. */
 function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules['requestEdits']> {
@@ -28,6 +39,7 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
   const flags = flagsOfCaller(context.clientHeaders);
   if (flags.length > 0 && flagsFor(flags, context.target).dropped) losses.dropped('anthropic-beta', 'feature flags that this upstream does not know');
   const mayDefer = !searchesTools(context.target) && deferredMarks.some((mark) => context.contains(mark));
+  edits.push(...unreadEdits(context, losses));
   if (!mayHoldProofs && !mayHoldCalls && !holdsBilling && !mayDefer) return { edits, losses: losses.list };
   const body = context.parse();
   const billing = holdsBilling ? billingEdits(body) : [];

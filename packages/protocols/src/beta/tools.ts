@@ -2,7 +2,9 @@
 import type { Conversation, Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
+import { noteWidened } from '../kit/object-parameters.ts';
 import { asArray, asBoolean, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { rootObject } from '../kit/root-object.ts';
 import { readCache, writeCache } from './cache-mark.ts';
 import { tellClientTool } from './client-tools.ts';
 import { closeSchema } from './schema.ts';
@@ -59,23 +61,27 @@ function readChoice(value: unknown): ToolChoice {
 }
 
 /** What is left of the tools after `allowed` has narrowed them: this wire has no such list, so the others are not sent. */
-export function writeTools(conversation: Conversation, strictTools: boolean, losses: Losses): unknown[] {
+export function writeTools(conversation: Conversation, strictTools: boolean, losses: Losses, widened: Map<string, unknown> = new Map()): unknown[] {
   const { toolChoice } = conversation;
   const allowed = toolChoice !== undefined && 'allowed' in toolChoice ? toolChoice.allowed : undefined;
   if (allowed) losses.add('tool_choice.allowed', 'emulated', 'the tools that are not allowed were left out');
   return conversation.tools.flatMap((tool, place) =>
-    allowed && !allowed.includes(tool.name) ? [] : (writeTool(tool, `tools.${place}`, strictTools, losses) ?? []),
+    allowed && !allowed.includes(tool.name) ? [] : (writeTool(tool, `tools.${place}`, strictTools, losses, widened) ?? []),
   );
 }
 
-function writeTool(tool: Tool, path: string, strictTools: boolean, losses: Losses): unknown {
+function writeTool(tool: Tool, path: string, strictTools: boolean, losses: Losses, widened: Map<string, unknown>): unknown {
   if (tool.type === 'server') {
     // A copy: cache marks over the limit are taken off what is sent, never off the caller's own body.
     if (tool.rawProtocol === 'beta') return { ...asObject(tool.raw) };
     losses.dropped(path, 'a tool that only its own vendor runs');
     return undefined;
   }
-  const schema = objectSchema(tool.parameters);
+  const { schema, widened: isWidened } = rootObject(tool.parameters);
+  if (isWidened) {
+    noteWidened(losses);
+    widened.set(tool.name, tool.parameters);
+  }
   return {
     name: tool.name,
     ...(tool.description !== undefined && tool.description !== '' && { description: tool.description }),
@@ -83,13 +89,6 @@ function writeTool(tool: Tool, path: string, strictTools: boolean, losses: Losse
     ...(isStrict(tool, schema, path, strictTools, losses) && { strict: true }),
     ...writeCache(tool.cache),
   };
-}
-
-/** The wire wants an object schema, always. */
-function objectSchema(parameters: unknown): JsonObject {
-  const schema = asObject(parameters);
-  if (!schema) return { type: 'object', properties: {} };
-  return own(schema, 'type') === 'object' ? schema : { type: 'object', ...schema, ...(own(schema, 'type') !== undefined && { type: 'object' }) };
 }
 
 /** `strict` is kept only where the model has it and the schema is already in its narrower dialect; a loose tool works, a refused one does not. */

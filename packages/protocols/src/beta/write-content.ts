@@ -2,6 +2,7 @@
 import type { MediaPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
 import { noteOmitted } from '../kit/media-note.ts';
+import { usualMediaType } from '../kit/media-type.ts';
 import { asObject, type JsonObject } from '../kit/read.ts';
 import { writeCache } from './cache-mark.ts';
 import type { WireBlock, WireMediaBlock, WireSource, WireTextBlock, WireToolResultBlock } from './wire.ts';
@@ -35,13 +36,17 @@ export function writeMedia(part: MediaPart, losses: Losses): WireMediaBlock | Wi
   };
 }
 
+/** Any other is a 400. */
+const imageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+
 function writeSource(part: MediaPart): WireSource | null {
   if (part.text !== undefined) return { type: 'text', media_type: 'text/plain', data: part.text };
   // Only this vendor's file ids begin so; another's would be a 404.
   if (part.fileId !== undefined) return /^file_/.test(part.fileId) ? { type: 'file', file_id: part.fileId } : null;
   if (part.url !== undefined) return /^https?:\/\//i.test(part.url) ? { type: 'url', url: part.url } : null;
   if (part.data === undefined) return null;
-  const mimeType = part.mimeType ?? (part.kind === 'image' ? 'image/png' : 'application/pdf');
+  const mimeType = part.mimeType === undefined ? (part.kind === 'image' ? 'image/png' : 'application/pdf') : usualMediaType(part.mimeType);
+  if (part.kind === 'image' && !imageTypes.has(mimeType)) return null;
   if (part.kind === 'image' || mimeType === 'application/pdf') return { type: 'base64', media_type: mimeType, data: part.data };
   // Of documents only PDF goes as bytes; what is text inside goes as text.
   if (/^text\/|^application\/(?:json|xml|x-yaml|yaml)\b/.test(mimeType)) {

@@ -228,7 +228,7 @@ describe('parameters', () => {
     expect(native.body['output_config']).toEqual({
       format: {
         type: 'json_schema',
-        schema: { type: 'object', properties: { n: { type: 'integer', description: 'count (minimum: 1)' } }, additionalProperties: false },
+        schema: { type: 'object', properties: { n: { type: 'integer', description: 'count\n\n{minimum: 1}' } }, additionalProperties: false },
       },
     });
     expect(native.losses).toEqual(['renamed response_format.name', 'downgraded response_format.schema']);

@@ -3,12 +3,12 @@ import type { Conversation } from '../chat/conversation.ts';
 import { fillPrompt } from '../kit/empty-prompt.ts';
 import { Losses } from '../kit/losses.ts';
 import { asNumber, type JsonObject, own } from '../kit/read.ts';
-import { onlyUser } from '../kit/user-label.ts';
+import { hideUser, onlyUser } from '../kit/user-label.ts';
 import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import { samplingRefusal } from './api-version.ts';
 import { limitMarks, writeCache } from './cache-mark.ts';
 import { type ModelFamily, modelFamily } from './model-family.ts';
-import { closeSchema } from './schema.ts';
+import { closeSchema, holdsMap } from './schema.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 import type { WireMessage, WireTextBlock } from './wire.ts';
 import { asksForThinking, planThinking, withoutDemandedThinking, writeSampling } from './write-reasoning.ts';
@@ -22,7 +22,8 @@ export function writeRequest(asked: Conversation, context: WriteRequestContext):
   const maxTokens = conversation.sampling.maxTokens ?? asNumber(own(context.target.extraConfig, 'default_max_tokens')) ?? family.defaultMaxTokens;
   const output = writeOutput(conversation, family, losses);
   const prompt = writePrompt(conversation, output.instruction, family, context, losses);
-  const tools = output.tool ? [output.tool] : writeTools(conversation, family.structuredOutput, losses);
+  const widenedTools = new Map<string, unknown>();
+  const tools = output.tool ? [output.tool] : writeTools(conversation, family.structuredOutput, losses, widenedTools);
   const toolChoice = output.tool ? { type: 'tool', name: outputTool } : writeToolChoice(conversation, tools.length > 0);
   if (!toolChoice && conversation.toolChoice) losses.dropped('tool_choice', 'there are no tools');
   const thinking = planThinking(conversation, family, maxTokens, prompt.messages, losses);
@@ -46,7 +47,7 @@ export function writeRequest(asked: Conversation, context: WriteRequestContext):
     ...writeIdentity(conversation, losses),
     ...(context.stream && { stream: true }),
   };
-  return { body, losses: losses.list, ...(output.emulation && { emulation: output.emulation }) };
+  return { body, losses: losses.list, ...(output.emulation && { emulation: output.emulation }), ...(widenedTools.size > 0 && { widenedTools }) };
 }
 
 /** System text and messages. A conversation of nothing but system text is put as the user's, since one message is the least there may be. */
@@ -92,7 +93,7 @@ function writeOutput(conversation: Conversation, family: ModelFamily, losses: Lo
     else losses.dropped('response_format.description', 'a schema has no such field here');
   }
   const { schema } = output;
-  if (!family.structuredOutput) return emulateOutput(conversation, schema, family, losses);
+  if (!family.structuredOutput || holdsMap(schema)) return emulateOutput(conversation, schema, family, losses);
   const closed = closeSchema(schema);
   if (closed.changed) losses.add('response_format.schema', 'downgraded', 'objects were closed and bounds that are not enforced moved to descriptions');
   return { format: { type: 'json_schema', schema: closed.schema } };
@@ -130,7 +131,7 @@ function writeIdentity(conversation: Conversation, losses: Losses): JsonObject {
   if (serviceTier !== undefined && tier !== serviceTier) {
     losses.add('service_tier', tier === undefined ? 'dropped' : 'renamed', tier === undefined ? 'not a tier of this vendor' : 'sent under this vendor’s name');
   }
-  return { ...(user !== undefined && { metadata: { user_id: user } }), ...(tier !== undefined && { service_tier: tier }) };
+  return { ...(user !== undefined && { metadata: { user_id: hideUser(user, losses) } }), ...(tier !== undefined && { service_tier: tier }) };
 }
 
 /** Everything that may carry a cache breakpoint, in prompt order: tools, system, messages and the blocks inside results. */

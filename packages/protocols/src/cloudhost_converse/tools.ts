@@ -3,7 +3,9 @@
 import { closeSchema } from '../beta/schema.ts';
 import type { Conversation, Tool } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
-import { asObject, type JsonObject, own } from '../kit/read.ts';
+import { noteWidened } from '../kit/object-parameters.ts';
+import type { JsonObject } from '../kit/read.ts';
+import { rootObject } from '../kit/root-object.ts';
 import { writeCachePoint } from './cache-points.ts';
 import type { CloudFamily } from './model-family.ts';
 import type { WireTool } from './wire.ts';
@@ -52,7 +54,8 @@ function writeTool(tool: Tool, path: string, family: CloudFamily, losses: Losses
     losses.add(path, 'dropped', 'a tool that only its own vendor runs');
     return [];
   }
-  const json = objectSchema(tool.parameters);
+  const { schema: json, widened } = rootObject(tool.parameters);
+  if (widened) noteWidened(losses);
   // A loose tool works, a refused one does not.
   const strict = tool.strict === true && family.structuredOutput && !closeSchema(json).changed;
   if (tool.strict === true && !strict)
@@ -60,13 +63,6 @@ function writeTool(tool: Tool, path: string, family: CloudFamily, losses: Losses
   const description = tool.description?.trim() ? { description: tool.description } : {};
   const toolSpec = { name: tool.name, ...description, inputSchema: { json }, ...(strict && { strict }) };
   return [{ toolSpec }, ...writeCachePoint(tool.cache, 'tools', family, losses)];
-}
-
-/** The wire wants an object schema, always. */
-function objectSchema(parameters: unknown): JsonObject {
-  const schema = asObject(parameters);
-  if (!schema) return { type: 'object', properties: {} };
-  return own(schema, 'type') === 'object' ? schema : { ...schema, type: 'object' };
 }
 
 /** undefined: nothing is asked, or the model takes no word for it. */

@@ -1,6 +1,6 @@
 /** The canonical conversation → a Converse request, in the form that the model behind the id accepts. */
 
-import { closeSchema } from '../beta/schema.ts';
+import { closeSchema, holdsMap } from '../beta/schema.ts';
 import { withoutDemandedThinking } from '../beta/write-reasoning.ts';
 import type { Conversation, OutputFormat } from '../chat/conversation.ts';
 import { fillPrompt } from '../kit/empty-prompt.ts';
@@ -74,7 +74,7 @@ function writeOutput(
     return { emulation: {}, instruction: 'Answer with one valid JSON object and nothing else: no code fence, no text before or after it.' };
   }
   if (output.strict !== undefined) losses.dropped('response_format.strict', 'a schema has no such field here');
-  if (!family.structuredOutput) {
+  if (!family.structuredOutput || holdsMap(output.schema)) {
     losses.add('response_format.json_schema', 'emulated', 'this model is asked for the schema in the system text');
     return {
       emulation: { schema: output.schema },

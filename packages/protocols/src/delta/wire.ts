@@ -18,6 +18,8 @@ export interface WireMessage {
   reasoning_content?: string;
   tool_calls?: WireCall[];
   tool_call_id?: string;
+  /** The model is to go on with it. */
+  partial?: true;
 }
 
 /** A body of both generation endpoints, and of the tokenizer. */

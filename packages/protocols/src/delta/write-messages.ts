@@ -1,5 +1,6 @@
 import type { Conversation, MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { pairCallIds } from '../kit/call-ids.ts';
+import { isBegun } from '../kit/fit-to-model.ts';
 import type { Losses } from '../kit/losses.ts';
 import { shortId } from '../kit/short-id.ts';
 import { tellsPhase } from '../kit/text-phase.ts';
@@ -26,6 +27,9 @@ export function writeMessages(conversation: Conversation, context: WriteRequestC
     messages.push({ role: 'system', content: writeTexts(conversation.system.map((part) => part.text).join('\n'), page) });
   }
   for (const turn of conversation.turns) messages.push(...writeTurn(turn, page));
+  const last = messages.at(-1);
+  // Without the mark the model answers anew.
+  if (last && isBegun(conversation.turns)) last.partial = true;
   return messages;
 }
 

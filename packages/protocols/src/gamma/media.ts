@@ -2,6 +2,7 @@
 import type { MediaPart } from '../chat/conversation.ts';
 import { readDataUrl } from '../kit/data-url.ts';
 import type { Losses } from '../kit/losses.ts';
+import { usualMediaType } from '../kit/media-type.ts';
 import { field, objectField, standardBase64, textField } from './fields.ts';
 import type { WirePart } from './wire.ts';
 
@@ -66,7 +67,7 @@ export function writeMedia(part: MediaPart, losses: Losses): WirePart {
   if (part.context !== undefined) losses.add('messages.document.context', 'dropped', 'What is said beside a document has no counterpart.');
   if (part.filename !== undefined) losses.add('messages.file.filename', 'dropped', 'Files have no names at this upstream.');
   if (part.text !== undefined) return { text: part.text };
-  if (part.data !== undefined) return { inlineData: { mimeType: part.mimeType ?? sniff(part), data: part.data } };
+  if (part.data !== undefined) return { inlineData: { mimeType: part.mimeType === undefined ? sniff(part) : usualMediaType(part.mimeType), data: part.data } };
   const embedded = part.url === undefined ? null : readDataUrl(part.url);
   if (embedded) return { inlineData: embedded };
   const uri = part.url ?? (part.fileId !== undefined && vendorFile.test(part.fileId) ? part.fileId : undefined);

@@ -53,10 +53,20 @@ export function readSchema(schema: unknown, path: string, depth = 0): unknown {
     else entries.push([word, value]);
   }
   const result = Object.fromEntries(entries);
-  if (nullable && typeof result['type'] === 'string') result['type'] = [result['type'], 'null'];
+  if (nullable) makeNullable(result);
   const properties = asObject(result['properties']);
   if (ordering && properties) result['properties'] = order(properties, ordering);
   return result;
+}
+
+/** `null` must be among the values and the choices, too, or it is never valid. */
+function makeNullable(schema: JsonObject): void {
+  const { type } = schema;
+  const values = asArray(schema['enum']);
+  const choices = asArray(schema['anyOf']);
+  if (typeof type === 'string' && type !== 'null') schema['type'] = [type, 'null'];
+  if (values && !values.includes(null)) schema['enum'] = [...values, null];
+  if (choices && !choices.some((choice) => asObject(choice)?.['type'] === 'null')) schema['anyOf'] = [...choices, { type: 'null' }];
 }
 
 function readType(value: unknown): [string, unknown][] {
@@ -197,7 +207,10 @@ function fitsOpenApi(schema: JsonObject): boolean {
     if (word === 'type') return typeof value === 'string' || plainType(value) !== undefined;
     if (word === 'format') return openApiFormats.has(String(value));
     if (word === 'enum')
-      return asArray(value)?.every((item) => typeof item === 'string') === true && (plainType(schema['type']) ?? schema['type']) === 'string';
+      return (
+        asArray(value)?.every((item) => typeof item === 'string' || (item === null && plainType(schema['type']) !== undefined)) === true &&
+        (plainType(schema['type']) ?? schema['type']) === 'string'
+      );
     if (word === 'properties') return Object.values(asObject(value) ?? {}).every((child) => fitsOpenApi(child as JsonObject));
     if (word === 'anyOf') return (asArray(value) ?? []).every((child) => fitsOpenApi(child as JsonObject));
     if (word === 'items') return fitsOpenApi(value as JsonObject) && Object.keys(value as JsonObject).length > 0;
@@ -220,6 +233,8 @@ function toOpenApi(schema: JsonObject): JsonObject {
         ['type', type],
         ['nullable', true],
       ];
+    // `nullable` says it.
+    if (word === 'enum') return [[word, (value as unknown[]).filter((item) => item !== null)]];
     if (word === 'properties') return [[word, mapValues(value as JsonObject, (child) => toOpenApi(child as JsonObject))]];
     if (word === 'anyOf') return [[word, (value as JsonObject[]).map(toOpenApi)]];
     if (word === 'items') return [[word, toOpenApi(value as JsonObject)]];

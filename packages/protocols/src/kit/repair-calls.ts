@@ -10,9 +10,9 @@ import { Losses } from './losses.ts';
 /** null when nothing needs repair, which one pass tells. */
 export function repairCalls(conversation: Conversation): { conversation: Conversation; losses: Loss[] } | null {
   if (isSound(conversation.turns)) return null;
-  const turns = nameCalls(conversation.turns);
-  if (turns !== conversation.turns && isSound(turns)) return { conversation: { ...conversation, turns }, losses: [] };
   const losses = new Losses();
+  const turns = separateCalls(nameCalls(conversation.turns), losses);
+  if (turns !== conversation.turns && isSound(turns)) return { conversation: { ...conversation, turns }, losses: losses.list };
   const repair = new Repair(losses, idsOfResults(turns));
   for (const turn of turns) repair.add(turn);
   repair.finish();
@@ -38,6 +38,54 @@ function isSound(turns: readonly Turn[]): boolean {
     if (turn.role === 'user' && open.size > 0) return false;
   }
   return true;
+}
+
+/**
+ * Calls that wait for their results under one id, as older servers and some gateways make them: the later ones get an id of their own, and the results
+ * of that id belong to them in order.
+ */
+function separateCalls(turns: Turn[], losses: Losses): Turn[] {
+  if (!sharesIds(turns)) return turns;
+  const taken = new Set<string>();
+  for (const { parts } of turns) for (const part of parts) if (part.type === 'tool-call') taken.add(part.id);
+  const waiting = new Map<string, { ids: string[]; next: number }>();
+  const rename = (part: Part): Part => {
+    if (part.type === 'tool-call' && part.id !== '') {
+      const queue = waiting.get(part.id);
+      if (!queue || queue.next === queue.ids.length) {
+        waiting.set(part.id, { ids: [part.id], next: 0 });
+        return part;
+      }
+      losses.add('tool_calls.id', 'renamed', 'Two calls of one turn shared an id: the later one got its own, and the results are theirs in order.');
+      let id = '';
+      for (let count = queue.ids.length + 1; id === '' || taken.has(id); count++) id = `${part.id}_${count}`;
+      taken.add(id);
+      queue.ids.push(id);
+      return { ...part, id };
+    }
+    if (part.type !== 'tool-result') return part;
+    const queue = waiting.get(part.callId);
+    const id = queue?.ids[queue.next];
+    if (!queue || id === undefined) return part;
+    queue.next++;
+    return id === part.callId ? part : { ...part, callId: id };
+  };
+  return turns.map((turn) => ({ ...turn, parts: turn.parts.map(rename) }));
+}
+
+/** Whether a call comes while another of its id still waits. */
+function sharesIds(turns: readonly Turn[]): boolean {
+  const open = new Set<string>();
+  for (const { parts } of turns) {
+    for (const part of parts) {
+      if (part.type === 'tool-result') open.delete(part.callId);
+      else if (part.type === 'tool-call' && part.id !== '') {
+        if (open.has(part.id)) return true;
+        open.add(part.id);
+      }
+    }
+  }
+  return false;
 }
 
 const isNameless = (part: Part): boolean => part.type === 'tool-call' && part.id === '';

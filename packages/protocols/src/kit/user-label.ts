@@ -1,4 +1,4 @@
-/** The caller's name for an end user, as upstreams of the chat-completions family take it. */
+/** The caller's name for an end user, as vendors take it. */
 import type { Conversation } from '../chat/conversation.ts';
 import type { Losses } from './losses.ts';
 import { shortId } from './short-id.ts';
@@ -10,7 +10,7 @@ const longest = 64;
 export function fitUser(user: string, losses: Pick<Losses, 'add'>, field = 'user'): string {
   if (user.length <= longest) return user;
   losses.add(field, 'renamed', `Ids of users over ${longest} characters are refused: a hash of it was sent.`);
-  return shortId(user, 'user_');
+  return hashed(user);
 }
 
 /** The id of the end user for an upstream with one field for it: the caller's own, else its safety identifier, which some vendors have beside it. */
@@ -26,3 +26,17 @@ export const bothUsers = ({ user, safetyIdentifier }: Conversation, losses: Pick
   ...(user !== undefined && { user: fitUser(user, losses) }),
   ...(safetyIdentifier !== undefined && { safety_identifier: fitUser(safetyIdentifier, losses, 'safety_identifier') }),
 });
+
+/** A vendor that refuses e-mail addresses and telephone numbers, and longer ids, gets a hash in their place. */
+export function hideUser(user: string, losses: Pick<Losses, 'add'>): string {
+  if (user.length <= longestHidden && !email.test(user) && !telephone.test(user)) return user;
+  losses.add('user', 'renamed', 'E-mail addresses, telephone numbers and long ids of users are refused: a hash of it was sent.');
+  return hashed(user);
+}
+
+const longestHidden = 256;
+const email = /[^\s@]@[^\s@]+\.[^\s@]/;
+const telephone = /^\s*\+?[\d\s().-]{7,24}$|\+\d[\d\s().-]{6,}/;
+
+/** `shortId` leaves short ids alone, so they are made long first. */
+const hashed = (user: string): string => shortId(user.padEnd(65, ' '), 'user_');

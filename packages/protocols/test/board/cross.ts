@@ -4,6 +4,7 @@ import { applyEdits } from '@model-gateway/json';
 import {
   bridgeTools,
   type ChatEvent,
+  fitToModel,
   foldEvents,
   type Message,
   OutputUnwrapper,
@@ -48,8 +49,9 @@ export function ask({ client, upstream: { upstream, target } }: Pair, sent: obje
     return { text: applyEdits(text, edits), sent: text, losses, rules, marked: false };
   }
   const read = client.client.readRequest(JSON.parse(text), { path: '', operation, model: 'm', streamForm: 'sse', headers: {} });
-  const repaired = repairCalls(read.conversation);
-  const asked = repaired?.conversation ?? read.conversation;
+  const fitted = fitToModel(read.conversation, target, upstream);
+  const repaired = repairCalls(fitted?.conversation ?? read.conversation);
+  const asked = repaired?.conversation ?? fitted?.conversation ?? read.conversation;
   const bridged = bridgeTools(asked, upstream.toolRules?.(target) ?? plainToolRules);
   const written = upstream.writeRequest(bridged?.conversation ?? asked, context);
   const before = JSON.stringify(written.body);
@@ -58,7 +60,7 @@ export function ask({ client, upstream: { upstream, target } }: Pair, sent: obje
   return {
     text: after,
     sent: text,
-    losses: [...read.losses, ...(repaired?.losses ?? []), ...(bridged?.losses ?? []), ...written.losses],
+    losses: [...read.losses, ...(fitted?.losses ?? []), ...(repaired?.losses ?? []), ...(bridged?.losses ?? []), ...written.losses],
     rules: null,
     emulation: written.emulation,
     bridge: bridged?.bridge,

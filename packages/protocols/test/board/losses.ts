@@ -132,7 +132,12 @@ ${folders.map(describeProtocol).filter(Boolean).join('\n')}
 | \`max_tokens\` and its other names | downgraded | Raised or limited to what the model takes |
 | \`service_tier\` | renamed, dropped | Sent under the vendor’s own name to chat completions and Responses; a tier that it does not have is not sent |
 | \`reply.service_tier\` | dropped | The tier that served a reply is told in the caller’s words; a tier for which these have none is not told |
-| \`user\` | renamed | Chat completions and Responses refuse ids of users over 64 characters: a hash was sent |
+| \`user\` | renamed | Chat completions and Responses refuse ids of users over 64 characters, Anthropic e-mail addresses, telephone numbers and ids over 256: a hash was sent |
+| \`messages.image\` | downgraded | A model that is known to read text only gets a note in place of a picture, wherever in the history it stands |
+| \`messages.prefill\` | downgraded | A reply that the caller has begun, for a model that would begin anew: it was asked to go on |
+| \`tool_calls.id\` | renamed | Two calls of one turn shared an id: the later one got its own |
+| \`tool_result\` | emulated, downgraded | A call without a result was answered with an error; a result without its call was turned into text |
+| \`tools.parameters\` | downgraded | A choice at the root of a tool’s schema became one object, with the choice in words |
 | \`safety_identifier\` | renamed, dropped | Kept between chat completions and Responses; a vendor with one id of a user gets it as that one, unless the caller names a user too |
 `;
 }

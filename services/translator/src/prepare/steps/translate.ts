@@ -1,5 +1,5 @@
 /** The caller's request in the upstream's protocol: named edits of its bytes when both speak the same one, a new body otherwise. */
-import { bridgeTools, plainToolRules, repairCalls } from '@model-gateway/protocols';
+import { bridgeTools, fitToModel, plainToolRules, repairCalls } from '@model-gateway/protocols';
 import type { Step } from '../draft.ts';
 
 export const translate: Step = {
@@ -14,9 +14,11 @@ export const translate: Step = {
     }
     call.did('translate');
     const asked = draft.conversation ?? call.readRequest().conversation;
-    const repaired = repairCalls(asked);
+    const fitted = fitToModel(asked, context.target, draft.upstream);
+    if (fitted) call.lose(fitted.losses);
+    const repaired = repairCalls(fitted?.conversation ?? asked);
     if (repaired) call.lose(repaired.losses);
-    const conversation = repaired?.conversation ?? asked;
+    const conversation = repaired?.conversation ?? fitted?.conversation ?? asked;
     const bridged = bridgeTools(conversation, draft.upstream.toolRules?.(context.target) ?? plainToolRules);
     if (bridged) {
       draft.bridge = bridged.bridge;

@@ -1,0 +1,44 @@
+/** Vendors with a closed schema answer a field that they do not know with an error: what of a body they would refuse, and what goes in its place. */
+import type { Edit } from '@model-gateway/json';
+import type { ClosedFields } from '@model-gateway/model-families';
+import type { Losses } from '../kit/losses.ts';
+import { asArray, asObject, own } from '../kit/read.ts';
+
+type Path = Edit['path'];
+
+/** Fields that are put right by name elsewhere (`normalize.ts`), or ask for what this vendor does unasked. */
+const notLost: ReadonlySet<string> = new Set(['max_completion_tokens', 'seed', 'stream_options', 'type', 'index']);
+const renamedElsewhere: ReadonlySet<string> = new Set(['max_completion_tokens', 'seed']);
+
+/** Edits that take out all that the schema does not have. */
+export function closedEdits(body: unknown, closed: ClosedFields, losses: Pick<Losses, 'add'>): Edit[] {
+  const edits: Edit[] = [];
+  const close = (holder: unknown, known: readonly string[] | undefined, path: Path, named: string): void => {
+    for (const [key, value] of Object.entries(asObject(holder) ?? {})) {
+      if (!known || known.includes(key) || (path.length === 0 && renamedElsewhere.has(key))) continue;
+      edits.push({ path: [...path, key], value: undefined });
+      const says = value !== null && !(Array.isArray(value) && value.length === 0) && !notLost.has(key);
+      if (says) losses.add(named === '' ? key : `${named}.${key}`, 'dropped', 'This vendor refuses fields that its schema does not have.');
+    }
+  };
+  close(body, closed.request, [], '');
+  (asArray(own(body, 'messages')) ?? []).forEach((message, at) => {
+    const role = own(message, 'role');
+    close(message, typeof role === 'string' && Object.hasOwn(closed.messages, role) ? closed.messages[role] : undefined, ['messages', at], 'messages');
+    (asArray(own(message, 'tool_calls')) ?? []).forEach((call, index) => {
+      close(call, closed.call, ['messages', at, 'tool_calls', index], 'messages.tool_calls');
+    });
+  });
+  (asArray(own(body, 'tools')) ?? []).forEach((tool, at) => {
+    close(own(tool, 'function'), closed.function, ['tools', at, 'function'], 'tools.function');
+  });
+  return edits;
+}
+
+/** The same for a body that is being written: it is ours, and is changed in place. */
+export function closeBody(body: unknown, closed: ClosedFields, losses: Pick<Losses, 'add'>): void {
+  for (const { path } of closedEdits(body, closed, losses)) {
+    const holder = path.slice(0, -1).reduce<unknown>((value, step) => (value as Record<string | number, unknown>)[step], body);
+    delete (holder as Record<string | number, unknown>)[path.at(-1) as string];
+  }
+}

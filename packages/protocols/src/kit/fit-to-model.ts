@@ -1,0 +1,58 @@
+/**
+ * Fits a conversation to what its model is known to be able to do, whatever the wire: pictures and files that it cannot read become a note in their
+ * place, and a reply that the caller has begun, where the model would begin anew, is asked to be gone on with. A picture stays in an agent's history:
+ * without the note each further request of the session would be refused.
+ */
+import type { Loss } from '@model-gateway/contracts';
+import type { ModelFamily } from '@model-gateway/model-families';
+import type { Conversation, MediaPart, Part, TextPart, Turn } from '../chat/conversation.ts';
+import type { Target, UpstreamDoor } from '../protocol.ts';
+import { familyOf } from './family.ts';
+import { Losses } from './losses.ts';
+
+/** null when the conversation fits as it is, which one pass tells. Never changes `conversation`. */
+export function fitToModel(
+  conversation: Conversation,
+  target: Target,
+  upstream: Pick<UpstreamDoor, 'continuesReplies' | 'readsKind'> = {},
+): { conversation: Conversation; losses: Loss[] } | null {
+  const family = familyOf(target);
+  const losses = new Losses();
+  const isUnread = (part: Part): part is MediaPart => part.type === 'media' && !reads(part, family) && !(upstream.readsKind?.(part, target) ?? false);
+  let { turns } = conversation;
+  if (turns.some(({ parts }) => parts.some((part) => isUnread(part) || (part.type === 'tool-result' && part.content.some(isUnread)))))
+    turns = turns.map((turn) => withoutUnread(turn, isUnread, losses));
+  if (isBegun(turns) && (family.begunReply === 'no' || upstream.continuesReplies === false)) {
+    losses.add('messages.prefill', 'downgraded', 'An answer cannot be begun for the model: it was asked to go on.');
+    turns = [...turns, { role: 'user', parts: [{ type: 'text', text: continuation }] }];
+  }
+  return turns === conversation.turns ? null : { conversation: { ...conversation, turns }, losses: losses.list };
+}
+
+const continuation = 'Continue.';
+
+/** Whether the last turn is an answer of the model in words, which it is to continue. */
+export function isBegun(turns: readonly Turn[]): boolean {
+  const last = turns.at(-1);
+  return last?.role === 'assistant' && last.parts.some((part) => part.type === 'text' && part.text.trim() !== '') && last.parts.at(-1)?.type !== 'tool-call';
+}
+
+/** Models that nothing is known of are taken to read what they are sent; text documents are text to all. */
+function reads(part: MediaPart, family: ModelFamily): boolean {
+  if (part.text !== undefined) return true;
+  return part.kind === 'image' ? family.vision : true;
+}
+
+function withoutUnread(turn: Turn, isUnread: (part: Part) => part is MediaPart, losses: Losses): Turn {
+  const fit = <T extends Part>(part: T): T | TextPart => (isUnread(part) ? noteUnread(part, losses) : part);
+  const parts = turn.parts.map((part): Part => (part.type === 'tool-result' ? { ...part, content: part.content.map(fit) } : fit(part)));
+  return { ...turn, parts };
+}
+
+function noteUnread(part: MediaPart, losses: Losses): TextPart {
+  losses.add(`messages.${part.kind}`, 'downgraded', 'This model reads text only: a note stands in its place.');
+  return { type: 'text', text: unreadNote(part.kind), ...(part.cache && { cache: part.cache }) };
+}
+
+/** What the model is told instead. */
+export const unreadNote = (kind: string): string => `[${kind} left out: this model reads text only]`;
