@@ -103,6 +103,8 @@ test('configuration', async () => {
   const { revision } = await call('POST', 'batch', { entries });
   const file = await call('GET', 'export');
   await call('GET', 'export?format=yaml');
+  await call('GET', 'export.yaml');
+  await call('POST', 'access-keys/lookup', { key: 'found somewhere' });
   await call('POST', 'import?dry_run=true', { ...file, key_groups: [...file.key_groups, { name: 'imported' }] });
   await call('POST', 'import', { key_groups: [{ name: 'imported' }] });
   await call('GET', 'history?limit=2');
@@ -156,9 +158,11 @@ test('looking on and trying', async () => {
   await call('GET', 'logs?limit=2');
   await call('GET', 'logs/bodies?limit=3');
   await call('GET', 'logs?format=csv');
+  await call('GET', 'logs.csv');
   await call('GET', 'logs?limit=0', undefined, { wanted: 422 });
   await call('GET', 'stats/summary?compare=true');
   await call('GET', 'stats/summary?format=csv');
+  for (const table of ['summary', 'series', 'top', 'sessions']) await call('GET', `stats/${table}.csv`);
   await call('GET', 'stats/series?by=model');
   await call('GET', 'stats/series?granularity=minute');
   for (const by of ['key', 'group', 'model', 'upstream', 'protocol', 'error', 'session']) await call('GET', `stats/top?by=${by}`);

@@ -25,7 +25,7 @@ import { oidcRoutes } from './api/oidc-routes.ts';
 import { pinRoutes } from './api/pin-routes.ts';
 import { probeRoutes } from './api/probe-routes.ts';
 import { resourceRoutes } from './api/resource-routes.ts';
-import type { Route } from './api/route.ts';
+import { type Route, withTextForm } from './api/route.ts';
 import { routingRoutes } from './api/routing-routes.ts';
 import { ruleRoutes } from './api/rule-routes.ts';
 import { scriptRoutes } from './api/script-routes.ts';
@@ -112,7 +112,7 @@ export function createConsole({
     ...bodyRoutes(room),
     ...logRoutes(room, now, liveLog),
     ...createSignInRoutes(signIn, config.oidc, room),
-  ];
+  ].flatMap(withTextForm);
   const handle = createApp([...routes, ...metaRoutes(routes)], { webRoot, secretKey, sessions, guard: attemptGuard }, room);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });

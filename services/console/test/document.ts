@@ -5,13 +5,15 @@ import * as formatsModule from 'ajv-formats';
 
 interface Operation {
   operationId: string;
-  responses: Record<string, { $ref?: string; content?: Record<string, { schema: object }> }>;
+  responses: Record<string, { $ref?: string; content?: Record<string, { schema: object }>; 'x-by-accept'?: string[] }>;
 }
 
 export interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
   components: { responses: { Error: { content: Record<string, { schema: object }> } } };
 }
+
+const endings: Record<string, string> = { 'text/csv': '.csv', 'application/yaml': '.yaml' };
 
 export interface AnswerChecker {
   /** Throws when the answer is not what the document says of this route. Gives the operation; null: no route of the document. */
@@ -39,10 +41,12 @@ export function createAnswerChecker({ paths, components }: OpenApiDocument): Ans
     succeeded,
     operations: Object.values(paths).flatMap((operations) => Object.values(operations).map(({ operationId }) => operationId)),
     check({ method, path, status, type, body }) {
-      const found = routes.find(({ pattern }) => pattern.test(path.split('?')[0] ?? ''));
-      const operation = found?.operations[method.toLowerCase()];
-      const what = `${method} ${path} → ${status}`;
       const media = type?.split(';')[0] ?? null;
+      const [plain = ''] = path.split('?');
+      const operationOf = (where: string) => routes.find(({ pattern }) => pattern.test(where))?.operations[method.toLowerCase()];
+      // `format=csv` on the path of the JSON is what the path of the table gives.
+      const operation = (status < 400 && media !== null && endings[media] ? operationOf(`${plain}${endings[media]}`) : undefined) ?? operationOf(plain);
+      const what = `${method} ${path} → ${status}`;
       if (status >= 400) {
         if (media !== 'application/json') throw new Error(`${what} is ${media}, not JSON`);
         validate(components.responses.Error.content['application/json']!.schema, body, what);
@@ -54,6 +58,7 @@ export function createAnswerChecker({ paths, components }: OpenApiDocument): Ans
       if (!answer.content) {
         if (body !== undefined && body !== '') throw new Error(`${what} has a body that is not described`);
       } else {
+        if (media !== null && answer['x-by-accept']?.includes(media)) return operation.operationId;
         const described = media === null ? undefined : answer.content[media];
         if (!described) throw new Error(`${what}: ${media} is not described`);
         validate(described.schema, body, what);

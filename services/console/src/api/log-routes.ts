@@ -5,7 +5,7 @@ import type { RequestFilters, RequestStats } from '@model-gateway/storage';
 import { z } from 'zod';
 import type { LiveLog } from '../live-log/live-log.ts';
 import { streamRows } from '../live-log/stream-rows.ts';
-import { Problem } from '../problem.ts';
+import { invalidField, Problem } from '../problem.ts';
 import type { Room } from '../room.ts';
 import { csvHeaders } from '../statistics/csv.ts';
 import { rowTableHead, rowTableLine } from '../statistics/row-table.ts';
@@ -31,6 +31,8 @@ const filterQuery = z.object({
   session_id: text,
   status: z.coerce.number().int().min(100).max(599).optional(),
   error_code: text,
+  /** As statistics called it first. */
+  error: text.meta({ undocumented: true }),
   /** `true`: what went wrong alone; `false`: what went well. */
   errors_only: flag,
   stream: flag,
@@ -45,11 +47,13 @@ export const logQuery = filterQuery.extend({
   to: instant,
   ...cursorPage(500),
   /** A table holds all rows of the range, not a page of them. */
-  format: z.enum(['json', 'csv']).default('json'),
+  format: z.enum(['json', 'csv']).default('json').meta({ undocumented: true }),
 });
 
 /** What the query calls a filter → what storage calls it. */
 function toFilters(query: Filters): RequestFilters {
+  const { error, error_code: errorCode = error } = query;
+  if (error !== undefined && error !== errorCode) throw invalidField('error', 'and error_code ask for different things');
   return {
     ...(query.request_id !== undefined && { requestId: query.request_id }),
     ...(query.access_key !== undefined && { accessKey: query.access_key }),
@@ -60,7 +64,7 @@ function toFilters(query: Filters): RequestFilters {
     ...(query.upstream_protocol !== undefined && { upstreamProtocol: query.upstream_protocol }),
     ...(query.session_id !== undefined && { sessionId: query.session_id }),
     ...(query.status !== undefined && { status: query.status }),
-    ...(query.error_code !== undefined && { errorCode: query.error_code }),
+    ...(errorCode !== undefined && { errorCode }),
     ...(query.errors_only !== undefined && { failed: query.errors_only === 'true' }),
     ...(query.stream !== undefined && { stream: query.stream === 'true' }),
     ...(query.q !== undefined && { search: query.q }),
@@ -91,7 +95,7 @@ export const logRoutes = ({ storage, logger }: Room, now: () => number, liveLog:
     query: logQuery,
     status: 200,
     answer: cursorPageOf(requestRow),
-    answerTypes: ['text/csv'],
+    textForm: 'csv',
     async handle(request, response) {
       const query = readInput(logQuery, request.query);
       const range = toRange(query, now(), 60_000);

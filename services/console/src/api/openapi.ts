@@ -58,14 +58,22 @@ const pathParameters = (path: string) =>
 function queryParameters(query: z.ZodObject | undefined) {
   if (!query) return [];
   const { properties = {}, required = [] } = toJsonSchema(query) as { properties?: Record<string, JsonSchema>; required?: string[] };
-  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema }));
+  // What older clients send is taken, and told to nobody who begins.
+  return Object.entries(properties)
+    .filter(([, schema]) => schema['undocumented'] !== true)
+    .map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema }));
 }
 
+/** One type of content to each success: a client that is generated from the document knows what it gets. Others that Accept may ask for stand beside it. */
 function describeSuccess({ status, answer, answerTypes = [] }: Route): JsonSchema {
-  const json = answer && { 'application/json': { schema: withoutPatterns(toJsonSchema(answer, 'output')) } };
-  const texts = Object.fromEntries(answerTypes.map((type) => [type, { schema: { type: 'string' } }]));
-  const content = { ...json, ...texts };
-  return { description: status === 303 ? 'Elsewhere' : 'Success', ...(Object.keys(content).length > 0 && { content }) };
+  const content = answer
+    ? { 'application/json': { schema: withoutPatterns(toJsonSchema(answer, 'output')) } }
+    : Object.fromEntries(answerTypes.map((type) => [type, { schema: { type: 'string' } }]));
+  return {
+    description: status === 303 ? 'Elsewhere' : 'Success',
+    ...(Object.keys(content).length > 0 && { content }),
+    ...(answer && answerTypes.length > 0 && { 'x-by-accept': answerTypes }),
+  };
 }
 
 /** Who may use it: nobody needs a credential, everybody who has one, or some roles alone. */

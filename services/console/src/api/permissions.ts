@@ -1,6 +1,6 @@
 /** Who may use which route: the one table of path × method × role. What does not stand here is refused to everybody. */
 import type { ConsoleRole } from '@model-gateway/storage';
-import { base, type Route } from './route.ts';
+import { base, type Route, withoutTextForm } from './route.ts';
 
 /** `public`: without a credential. */
 type Access = 'public' | readonly ConsoleRole[];
@@ -91,7 +91,7 @@ const table = new Map(Object.entries(relative).map(([path, methods]) => [path.st
 
 /** undefined: the route stands nowhere. */
 export const permissionsOf = (path: string, method: string): Access | undefined => {
-  const methods = table.get(path);
+  const methods = table.get(withoutTextForm(path));
   return methods && Object.hasOwn(methods, method) ? methods[method as Route['method']] : undefined;
 };
 

@@ -12,11 +12,14 @@ import { statsSeries, statsSessions, statsSummary, statsTop } from './answers/st
 import { dayMs, instant, toRange } from './instant.ts';
 import { base, type Route } from './route.ts';
 
-/** Short words for what people ask by. */
-const aliases = { key: 'access_key', group: 'key_group', protocol: 'client_protocol' } as const;
-const dimension = z
-  .enum([...dimensions, 'key', 'group', 'protocol'])
-  .transform((name): Dimension => (name in aliases ? aliases[name as keyof typeof aliases] : (name as Dimension)));
+/** Other words for what people ask by: short ones, and the one that rows have for an error. */
+const aliases = { key: 'access_key', group: 'key_group', protocol: 'client_protocol', error_code: 'error' } as const;
+const otherNames = ['key', 'group', 'protocol', 'error_code'] as const satisfies readonly (keyof typeof aliases)[];
+const dimensionNames = [...dimensions, ...otherNames] as const;
+const toDimension = (name: (typeof dimensionNames)[number]): Dimension => (name in aliases ? aliases[name as keyof typeof aliases] : (name as Dimension));
+const oneOf = <const T extends readonly string[]>(names: T) => z.enum(names, { error: `is not one of ${names.join(', ')}` });
+const dimension = oneOf(dimensionNames).transform(toDimension);
+const dimensionOrSession = oneOf([...dimensionNames, 'session']).transform((name) => (name === 'session' ? name : toDimension(name)));
 /** '' asks for those that have none. */
 const value = z.string().max(200).optional();
 const grainNames = ['auto', 'minute', 'hour', 'day'] as const;
@@ -30,13 +33,14 @@ const rangeQuery = z.object({
   upstream: value,
   client_protocol: value,
   upstream_protocol: value,
-  /** An error code; '' asks for what went well. */
-  error: value,
+  error_code: value.describe('An error code, as rows have it; empty asks for what went well'),
+  /** What it was called before rows and statistics used one word. */
+  error: value.meta({ undocumented: true }),
   /** The short words, as `by` takes them. */
   key: value,
   group: value,
   protocol: value,
-  format: z.enum(['json', 'csv']).default('json'),
+  format: z.enum(['json', 'csv']).default('json').meta({ undocumented: true }),
 });
 export const summaryQuery = rangeQuery.extend({
   /** Also the range of the same length before it. */
@@ -50,7 +54,7 @@ export const seriesQuery = rangeQuery.extend({
 });
 const ordered = z.enum(['requests', 'errors', 'tokens', 'cost', 'duration']).default('requests');
 export const topQuery = rangeQuery.extend({
-  by: z.union([dimension, z.literal('session')]).default('model'),
+  by: dimensionOrSession.default('model'),
   order: ordered,
   limit: z.coerce.number().int().min(1).max(1_000).default(20),
 });
@@ -63,7 +67,7 @@ export const sessionsQuery = z.object({
   session_id: z.string().max(512).optional(),
   order: z.enum(['last', 'cost', 'requests']).default('last'),
   limit: z.coerce.number().int().min(1).max(1_000).default(50),
-  format: z.enum(['json', 'csv']).default('json'),
+  format: z.enum(['json', 'csv']).default('json').meta({ undocumented: true }),
 });
 
 const orders = { requests: 'requests', errors: 'errors', tokens: 'tokens', cost: 'cost_micros', duration: 'duration_ms' } as const;
@@ -123,7 +127,7 @@ export function statsRoutes({ storage: { requests, deadLetters } }: Room, now: (
     query,
     status: 200,
     answer,
-    answerTypes: ['text/csv'],
+    textForm: 'csv',
     handle,
   });
   return [

@@ -14,7 +14,7 @@ import { exportedFile, importAnswer } from './answers/configuration.ts';
 import { dryRunQuery, isDryRun } from './dry-run.ts';
 import { base, type Route } from './route.ts';
 
-const exportQuery = z.object({ format: z.enum(['yaml', 'json']).optional() });
+const exportQuery = z.object({ format: z.enum(['yaml', 'json']).optional().meta({ undocumented: true }) });
 
 export const transferRoutes = (resources: readonly ResourceOperations[], room: Room): Route[] => [
   {
@@ -26,7 +26,7 @@ export const transferRoutes = (resources: readonly ResourceOperations[], room: R
     query: exportQuery,
     status: 200,
     answer: exportedFile,
-    answerTypes: ['application/yaml'],
+    textForm: 'yaml',
     async handle(request, response) {
       const { format } = readInput(exportQuery, request.query);
       const wanted = format ?? (request.accepts(['application/json', 'application/yaml', 'text/yaml'])?.toString().includes('yaml') ? 'yaml' : 'json');

@@ -1,4 +1,5 @@
 /** Answers of statistics: figures over time and by what they are told apart by, budgets. */
+import { dimensions } from '@model-gateway/storage';
 import { z } from 'zod';
 import type { Figures, TimedFigures } from '../../statistics/figures.ts';
 import { count, epochMs, maybeText, micros, money, text } from './common.ts';
@@ -27,6 +28,8 @@ const timedFigures = {
   first_content_ms: z.strictObject(latencies),
 } satisfies Record<keyof TimedFigures, z.ZodType>;
 
+/** What tells the figures apart. */
+const by = z.enum(dimensions);
 const range = { from: epochMs, to: epochMs };
 const told = { ...range, granularity: z.enum(['minute', 'hour', 'day']) };
 const summaryOf = { ...told, ...timedFigures };
@@ -40,12 +43,12 @@ export const statsSummary = z.strictObject({
 });
 export const statsSeries = z.strictObject({
   ...told,
-  by: maybeText,
+  by: by.nullable(),
   items: z.array(z.strictObject({ start: epochMs, value: maybeText.optional(), ...timedFigures })),
 });
 export const statsTop = z.union([
   z.strictObject({ ...range, by: z.literal('session'), items: z.array(z.strictObject({ value: text, ...session })) }),
-  z.strictObject({ ...told, by: text, items: z.array(z.strictObject({ value: maybeText, ...timedFigures })) }),
+  z.strictObject({ ...told, by, items: z.array(z.strictObject({ value: maybeText, ...timedFigures })) }),
 ]);
 export const statsSessions = z.strictObject({ ...range, items: z.array(z.strictObject(session)) });
 
