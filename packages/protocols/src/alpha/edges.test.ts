@@ -146,6 +146,16 @@ describe('errors of upstreams', () => {
 
   test('messages: the words of any shape, never a page', () => {
     expect(readError(422, {}, JSON.stringify({ detail: [{ loc: ['body', 'n'], msg: 'too big' }] })).message).toBe('body.n: too big');
+    // Mistral wraps the list once more, in its message.
+    const extra = {
+      type: 'extra_forbidden',
+      loc: ['body', 'messages', 3, 'assistant', 'reasoning_content'],
+      msg: 'Extra inputs are not permitted',
+      input: 'x',
+    };
+    expect(
+      readError(422, {}, JSON.stringify({ object: 'error', message: { detail: [extra] }, type: 'invalid_request_error', param: null, code: null })).message,
+    ).toBe('body.messages.3.assistant.reasoning_content: Extra inputs are not permitted');
     expect(readError(400, {}, 'plain words').message).toBe('plain words');
     expect(readError(500, {}, '<html>secret</html>').message).toBe('The upstream answered with status 500.');
     expect(readError(500, {}, 'x'.repeat(9999)).message).toHaveLength(2000);

@@ -119,8 +119,14 @@ function readWords(json: unknown, text: string, status: number | undefined): Wor
   const body = asArray(json)?.[0] ?? json;
   const error = own(body, 'error') ?? body;
   const inner = asObject(error) ?? {};
+  const written = own(inner, 'message');
   const message =
-    asString(error) ?? asString(own(inner, 'message')) ?? readDetail(own(inner, 'detail')) ?? asString(own(inner, 'msg')) ?? asString(own(body, 'message'));
+    asString(error) ??
+    asString(written) ??
+    readDetail(own(written, 'detail')) ??
+    readDetail(own(inner, 'detail')) ??
+    asString(own(inner, 'msg')) ??
+    asString(own(body, 'message'));
   const code = own(inner, 'code') ?? own(body, 'code');
   const bodyStatus = asNumber(own(inner, 'status_code')) ?? asNumber(code) ?? asNumber(Number(asString(code) ?? Number.NaN));
   return {
@@ -136,7 +142,7 @@ function readWords(json: unknown, text: string, status: number | undefined): Wor
 /** What a place is written with. Anything else may not even have words: a value that nests too deep cannot be joined. */
 const isStep = (step: unknown): boolean => typeof step === 'string' || typeof step === 'number';
 
-/** `detail` of the Python servers: a sentence, or a list of `{loc, msg}`. */
+/** `detail` of the Python servers: a sentence, or a list of `{loc, msg}`; one vendor puts it into the message. */
 function readDetail(detail: unknown): string | undefined {
   const list = asArray(detail);
   if (!list) return asString(detail) ?? asString(own(detail, 'message'));
