@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { ProtocolId } from '@model-gateway/contracts';
 import { fixturesDirectory, haveFixtures, readCase } from '../fake-upstream/fixtures.ts';
-import { createMemory, type Example, findRefusals, type Judged, judgeRequest, rules, trustingMemory, type Vendor } from './index.ts';
+import { judgeExample } from './examples.ts';
+import { findRefusals, type Judged, rules, trustingMemory, type Vendor } from './index.ts';
 import { bodyOf } from './judge.ts';
-
-const judged = ({ body, modelId = '', headers = {}, path = '/' }: Example): Judged => ({ body, modelId, headers, path });
-
-const memoryOf = ({ newcomer }: Example) => (newcomer ? createMemory() : trustingMemory);
+import { withTable } from './table.ts';
 
 test('rows have ids of their own, a source and a date', () => {
   expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length);
@@ -22,19 +20,23 @@ test('rows have ids of their own, a source and a date', () => {
   }
 });
 
+test('the page holds the rows of today: node scripts/write-vendor-rules-doc.mjs', () => {
+  const page = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+  expect(page).toBe(withTable(page));
+});
+
 describe.each(rules.map((rule) => [rule.id, rule] as const))('%s', (_id, rule) => {
   test('refuses', () => {
     expect(rule.refused.length).toBeGreaterThan(0);
     for (const example of rule.refused)
-      expect({ example, by: findRefusals(rule.protocol, judged(example), memoryOf(example)).map(({ rule: id }) => id) }).toEqual({
+      expect({ example, by: judgeExample(rule, example).map(({ rule: id }) => id) }).toEqual({
         example,
         by: expect.arrayContaining([rule.id]),
       });
   });
   test('takes', () => {
     expect(rule.accepted.length).toBeGreaterThan(0);
-    for (const example of rule.accepted)
-      expect({ example, refusal: judgeRequest(rule.protocol, judged(example), memoryOf(example)) }).toEqual({ example, refusal: null });
+    for (const example of rule.accepted) expect({ example, refusals: judgeExample(rule, example) }).toEqual({ example, refusals: [] });
   });
 });
 

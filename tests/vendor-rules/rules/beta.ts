@@ -15,6 +15,8 @@ export const turnsOf = (body: Json): { role: string; blocks: Json[]; content: un
   }));
 const idsOf = (blocks: readonly Json[], type: string, key: string): string[] =>
   blocks.filter((block) => block['type'] === type).map((block) => textOf(block[key]));
+/** The vendor holds the turns before the first one. */
+const goesOn = (body: Json): boolean => objectOf(body['thread'])['type'] === 'continue';
 /** All blocks, with those inside results. */
 const everyBlock = (body: Json): { where: string; block: Json; role: string }[] =>
   turnsOf(body).flatMap(({ role, blocks }, at) =>
@@ -191,6 +193,7 @@ const rows: Row[] = [
     check({ body }) {
       const turns = turnsOf(body);
       return first(turns, ({ blocks }, at) => {
+        if (at === 0 && goesOn(body)) return null;
         const called = new Set(turns.slice(Math.max(0, at - 1), at).flatMap((before) => idsOf(before.blocks, 'tool_use', 'id')));
         return first(blocks, (block, index) =>
           block['type'] === 'tool_result' && !called.has(textOf(block['tool_use_id']))
@@ -202,7 +205,10 @@ const rows: Row[] = [
       });
     },
     refused: [{ body: ask({ messages: [{ role: 'user', content: [result()] }], tools }) }],
-    accepted: [{ body: ask({ messages: betaLoop(), tools }) }],
+    accepted: [
+      { body: ask({ messages: betaLoop(), tools }) },
+      { body: ask({ messages: betaLoop().slice(2), thread: { type: 'continue', previous_message_id: 'msg_1' } }) },
+    ],
   },
   {
     id: 'beta.doubled-call',

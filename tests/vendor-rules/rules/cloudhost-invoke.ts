@@ -75,7 +75,8 @@ const inherited: Row[] = betaRules
     id: rule.id.replace('beta.', 'cloudhost_invoke.'),
     models: rule.models ?? claude,
     refused: rule.refused.map(asBody),
-    accepted: rule.accepted.map(asBody),
+    // The host has no threads.
+    accepted: rule.accepted.filter(({ body }) => body['thread'] === undefined).map(asBody),
   }));
 
 export const invokeRules: VendorRule[] = [...own, ...inherited].map((row) => ({ ...row, protocol: 'cloudhost_invoke' }));

@@ -93,9 +93,9 @@ const rows: Row[] = [
   },
   {
     id: 'alpha.openai.call-id-length',
-    what: 'Ids of calls past 40 characters',
-    source: 'https://github.com/agno-agi/agno/issues/5382',
-    date: '2025-11-11',
+    what: 'Ids of calls past 64 characters',
+    source: 'https://github.com/openclaw/openclaw/pull/875',
+    date: '2026-01-13',
     check: ({ body }) =>
       first(messagesOf(body), (message, at) =>
         first(callsOf(message), ({ id }, index) => {
