@@ -385,15 +385,16 @@ const rows: Row[] = [
   },
   {
     id: 'beta.thinking-first',
-    what: 'While it thinks, a turn at the end of a loop that calls and does not begin with its thinking',
-    source: 'https://platform.claude.com/docs/en/build-with-claude/extended-thinking',
+    what: 'While it thinks, a loop of calls that does not begin with its thinking: the whole loop is one turn, and what follows need not have thought again',
+    source: 'https://platform.claude.com/docs/en/build-with-claude/extended-thinking#interleaved-thinking',
     date: '2026-05',
     check({ body }) {
       if (thinking(body) !== 'enabled') return null;
       const turns = turnsOf(body);
-      const at = turns.findLastIndex(({ role }) => role === 'assistant');
+      const asked = turns.findLastIndex(({ role, blocks }) => role === 'user' && !blocks.some((block) => block['type'] === 'tool_result'));
+      const at = turns.findIndex(({ role }, index) => index > asked && role === 'assistant');
       const turn = turns[at];
-      if (!turn || idsOf(turn.blocks, 'tool_use', 'id').length === 0) return null;
+      if (!turn || !turns.slice(at).some(({ blocks }) => idsOf(blocks, 'tool_use', 'id').length > 0)) return null;
       const found = textOf(turn.blocks[0]?.['type']);
       return found === 'thinking' || found === 'redacted_thinking'
         ? null
@@ -406,6 +407,18 @@ const rows: Row[] = [
       {
         body: ask({
           messages: betaLoop([{ type: 'thinking', thinking: 'hm', signature: 'EqQBCgIYAg==' }]),
+          tools,
+          max_tokens: 4000,
+          thinking: { type: 'enabled', budget_tokens: 2000 },
+        }),
+      },
+      {
+        body: ask({
+          messages: [
+            ...betaLoop([{ type: 'thinking', thinking: 'hm', signature: 'EqQBCgIYAg==' }]),
+            { role: 'assistant', content: [use('toolu_2')] },
+            { role: 'user', content: [result('toolu_2')] },
+          ],
           tools,
           max_tokens: 4000,
           thinking: { type: 'enabled', budget_tokens: 2000 },
