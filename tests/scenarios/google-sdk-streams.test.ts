@@ -11,7 +11,8 @@ import { modelOf, scriptedModels } from '../support/scripted-models.ts';
 import { doors } from '../support/sdk-callers.ts';
 
 const odd = 'one\u2028two\u2029three';
-const slowText = 'text:3+slow:130';
+/** Longer than a busy machine puts off a keep-alive. */
+const slowText = 'text:3+slow:300';
 const slowCall = `ok:${JSON.stringify({ path: odd })}+slow:60`;
 
 let fake: FakeUpstream;
