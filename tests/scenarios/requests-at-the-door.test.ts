@@ -208,6 +208,10 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
     });
 
     test('the console and unknown everyday paths answer in their own words', async () => {
+      for (const path of ['/v1beta/interactions', '/v1beta/interactions/abc/cancel'])
+        expect((await send(gateway.url, path, { method: 'POST' })).json).toEqual({
+          error: { code: 404, status: 'NOT_FOUND', message: expect.stringContaining(':generateContent') },
+        });
       expect((await send(gateway.url, '/nothing', { method: 'GET' })).json).toEqual({ error: { code: 'not_found', message: 'Not found.' } });
       expect((await gateway.console('GET', '/nothing')).body).toMatchObject({ error: { code: 'not_found' } });
       // An access key is no console token.

@@ -12,6 +12,8 @@ export interface Thinking {
   efforts: readonly Effort[];
   /** Whether it can be switched off. */
   optional: boolean;
+  /** Whether the model does not think unless it is asked to. */
+  offByDefault: boolean;
 }
 
 export interface SamplingRules {
@@ -185,7 +187,7 @@ export const unknownFamily: ModelFamily = Object.freeze({
   vision: true,
   pdf: true,
   tools: true,
-  thinking: Object.freeze({ style: 'budget', least: 1024, most: 32_768, efforts: Object.freeze([]), optional: true }),
+  thinking: Object.freeze({ style: 'budget', least: 1024, most: 32_768, efforts: Object.freeze([]), optional: true, offByDefault: false }),
   structuredOutput: 'native',
   sampling: Object.freeze({ fixed: false, mostTemperature: 2, both: true }),
   replaysReasoning: 'never',

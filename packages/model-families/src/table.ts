@@ -229,9 +229,10 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     ...{ context: 128_000, output: 16_384, thinking: { style: 'none', efforts: [] }, sampling: { fixed: false } },
     chat: { ...newest, mostStops: 4 },
   }),
-  'gpt-5.1*': gpt({ thinking: { efforts: words, optional: true } }),
+  'gpt-5.1*': gpt({ thinking: { efforts: words, optional: true, offByDefault: true } }),
   'gpt-5.1-codex-max*': gpt({ thinking: { efforts: [...words, 'xhigh'] } }),
-  'gpt-5.2*': gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true }, prices: usd(1.75, 14, 0.175) }),
+  'gpt-5.2*': gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true, offByDefault: true }, prices: usd(1.75, 14, 0.175) }),
+  ...Object.fromEntries(['gpt-5.1*-codex*', 'gpt-5.2*-codex*', 'gpt-5.2*-pro*'].map((pattern) => [pattern, gpt({ thinking: { offByDefault: false } })])),
   // Generations that this table does not know yet are taken for the last one that it does: what they take may not be cut down to what the first took.
   ...Object.fromEntries([3, 4, 5, 6, 7, 8, 9].map((minor) => [`gpt-5.${minor}*`, gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true } })])),
   ...Object.fromEntries(

@@ -104,6 +104,8 @@ export interface ClientDoor {
   /** On the paths of routes that say `socket`, the same calls may come over a WebSocket. */
   createSocketSession?(context: SocketContext): SocketSession;
   routes: readonly ClientRoute[];
+  /** Paths of this protocol that are not served, with all below them, and what their 404 says. */
+  notServed?: readonly { path: string; message: string }[];
   /** Callers leave the model out of later requests of a session: the session's last one is meant. */
   remembersModel?: true;
   /** An operation that has no translation, and what its caller is told where no upstream takes it as it is. */

@@ -14,6 +14,8 @@ export interface ModelFamily extends Omit<ChatRules, 'limitField' | 'mostStops'>
   replaysReasoning: KnownFamily['replaysReasoning'];
   /** Refuses temperature, top_p and penalties that are not the default. */
   fixedSampling: boolean;
+  /** Does not reason unless asked to: what it refuses of sampling while it reasons is taken then. */
+  reasonsOnlyAsked: boolean;
   mostTemperature: number;
   mostStops: number;
   /** The mark of a last message that the model is to continue, where it takes one. */
@@ -55,6 +57,7 @@ function makeRules(family: KnownFamily): ModelFamily {
     noEffort: optional ? 'none' : efforts[0] === 'minimal' ? 'minimal' : null,
     replaysReasoning: family.replaysReasoning,
     fixedSampling: family.sampling.fixed,
+    reasonsOnlyAsked: family.thinking.offByDefault,
     mostTemperature: family.sampling.mostTemperature,
     begunReply: family.begunReply === 'prefix' || family.begunReply === 'partial' ? family.begunReply : null,
     needsCallProof: family.needsCallProof,

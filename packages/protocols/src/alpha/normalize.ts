@@ -109,7 +109,8 @@ function stopEdits(field: Field, { mostStops }: ModelFamily, losses: Losses): Ed
 
 function samplingEdits(field: Field, family: ModelFamily, losses: Losses): Edit[] {
   // Without reasoning the same model samples as others do, where it can be turned off.
-  if (!family.fixedSampling || (family.noEffort === 'none' && field('reasoning_effort') === 'none')) return [];
+  const effort = field('reasoning_effort') ?? (family.reasonsOnlyAsked ? 'none' : undefined);
+  if (!family.fixedSampling || (family.noEffort === 'none' && effort === 'none')) return [];
   return tuned.flatMap(([key, usual]) => {
     const value = field(key);
     if (value === undefined || value === usual) return [];

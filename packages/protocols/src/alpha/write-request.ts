@@ -73,7 +73,9 @@ function writeSampling({ sampling, reasoning }: Conversation, family: ModelFamil
   };
   if ((sampling.choices ?? 1) > 1) losses.add('n', 'dropped', 'Several choices are only carried between equal protocols.');
   // Without reasoning the same model samples as others do, where it can be turned off.
-  const samplesFreely = family.noEffort === 'none' && (reasoning?.enabled === false || reasoning?.effort === 'none');
+  const asksNothing = reasoning?.enabled === undefined && reasoning?.effort === undefined && !reasoning?.budget;
+  const off = reasoning?.enabled === false || reasoning?.effort === 'none' || (asksNothing && family.reasonsOnlyAsked);
+  const samplesFreely = family.noEffort === 'none' && off;
   if (family.fixedSampling && !samplesFreely) dropTuned(fields, losses);
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -18,7 +18,8 @@ export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context
   const family = familyOf(context.target);
   if (context.operation !== 'generate') return { edits: [], losses: losses.list };
   const edits: Edit[] = limitTokens(['max_output_tokens'], field('max_output_tokens'), family, losses, fewestTokens);
-  const samplesFreely = !family.sampling.fixed || (family.thinking.optional && own(field('reasoning'), 'effort') === 'none');
+  const effort = own(field('reasoning'), 'effort') ?? (family.thinking.offByDefault ? 'none' : undefined);
+  const samplesFreely = !family.sampling.fixed || (family.thinking.optional && effort === 'none');
   for (const key of ['temperature', 'top_p'] as const) {
     const value = asNumber(field(key));
     if (samplesFreely || value === undefined || value === 1) continue;

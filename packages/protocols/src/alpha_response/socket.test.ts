@@ -112,3 +112,11 @@ test('connections share what they may remember: what finds no room is not known 
   for (const session of [first, third]) session.close();
   expect(held).toBe(0);
 });
+
+test('a running response cannot be steered: the frame is refused by name, in its lane', () => {
+  const refused = start()({ type: 'response.steer', stream_id: 'a', response_id: 'resp_1' });
+  expect(refused).toEqual([
+    expect.objectContaining({ type: 'error', status: 400, stream_id: 'a', error: expect.objectContaining({ code: 'unsupported_operation' }) }),
+  ]);
+  expect(refused?.[0].error.message).toContain('steered');
+});

@@ -65,6 +65,12 @@ class ResponsesSession implements SocketSession {
     const lane = own(frame, 'stream_id') ?? unnamed;
     if (typeof lane !== 'string' || (lane !== unnamed && !laneName.test(lane)))
       return { answer: [refusal(400, 'invalid_stream_id', 'stream_id must be 1 to 256 letters, digits, dots, hyphens and underscores.', 'stream_id')] };
+    if (type?.startsWith('response.steer'))
+      return {
+        answer: [
+          inLane(lane, refusal(400, 'unsupported_operation', 'A response cannot be steered here: cancel it, or send a response.create after it.', 'type')),
+        ],
+      };
     if (type !== 'response.create') return { answer: [inLane(lane, refusal(400, 'invalid_request', 'The type of a frame must be response.create.', 'type'))] };
     if (lane !== unnamed && !this.#lanes.has(lane) && this.#lanes.size >= mostLanes)
       return { answer: [inLane(lane, refusal(400, 'websocket_stream_limit_reached', `A connection has at most ${mostLanes} named streams.`, 'stream_id'))] };

@@ -68,7 +68,7 @@ function asksProbabilities({ logprobs, topLogprobs }: Sampling, { target }: Writ
     return false;
   }
   const family = familyOf(target);
-  if (!family.sampling.fixed || (family.thinking.optional && effort === 'none')) return true;
+  if (!family.sampling.fixed || (family.thinking.optional && (effort ?? (family.thinking.offByDefault ? 'none' : undefined)) === 'none')) return true;
   losses.add('logprobs', 'dropped', 'This model tells no token probabilities.');
   if (topLogprobs) losses.add('top_logprobs', 'dropped', 'This model tells no token probabilities.');
   return false;

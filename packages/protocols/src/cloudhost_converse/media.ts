@@ -53,9 +53,15 @@ const formats: Readonly<Record<MediaPart['kind'], ReadonlyMap<string, string>>> 
 };
 const usual: Readonly<Record<MediaPart['kind'], string>> = { image: 'image/png', document: 'application/pdf', audio: 'audio/wav', video: 'video/mp4' };
 
-/** Names of documents, each used once in a request: the same one twice is a 400. */
+/** What the media of one request share: whether there may be sound, and names of documents, each used once, since the same one twice is a 400. */
 export class DocumentNames {
   readonly #counts = new Map<string, number>();
+  /** Whether the model takes audio and video. */
+  readonly takesSound: boolean;
+
+  constructor(takesSound = true) {
+    this.takesSound = takesSound;
+  }
 
   /** Only alphanumerics, single blanks, hyphens, parentheses and brackets are taken. The extension goes: the format says it. */
   next(wanted: string | undefined): string {
@@ -77,7 +83,7 @@ export class DocumentNames {
 export function writeMedia(part: MediaPart, names: DocumentNames, losses: Losses): WireMediaBlock | WireTextBlock {
   const mimeType = (part.text === undefined ? (part.mimeType ?? usual[part.kind]) : 'text/plain').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const format = formats[part.kind].get(mimeType) ?? (part.kind === 'document' && mimeType.startsWith('text/') ? 'txt' : undefined);
-  const source = writeSource(part);
+  const source = names.takesSound || (part.kind !== 'audio' && part.kind !== 'video') ? writeSource(part) : null;
   if (!source || format === undefined) {
     losses.add('media', 'downgraded', `${part.kind} that cannot be sent in this form was replaced by a note`);
     return { text: noteOmitted(part) };

@@ -65,9 +65,22 @@ function writeTool(tool: Tool, path: string, family: CloudFamily, losses: Losses
   return [{ toolSpec }, ...writeCachePoint(tool.cache, 'tools', family, losses)];
 }
 
-/** undefined: nothing is asked, or the model takes no word for it. */
+/** Whether the model takes its vendor's own choice, which can ask for one call at a time. */
+const takesOneCall = ({ parallelToolCalls, toolChoice }: Conversation, family: CloudFamily): boolean =>
+  parallelToolCalls === false && family.reasoning === 'messages' && toolChoice?.type !== 'none';
+
+/** The choice in the words of the messages vendor, among the model's own fields: said there, it is not said in `toolConfig`. */
+export function writeSingleCall(conversation: Conversation, family: CloudFamily): JsonObject {
+  if (!takesOneCall(conversation, family)) return {};
+  const { toolChoice } = conversation;
+  const choice = toolChoice?.type === 'tool' ? { type: 'tool', name: toolChoice.name } : { type: toolChoice?.type ?? 'auto' };
+  return { tool_choice: { ...choice, disable_parallel_tool_use: true } };
+}
+
+/** undefined: nothing is asked, said elsewhere, or the model takes no word for it. */
 function writeToolChoice(conversation: Conversation, family: CloudFamily, losses: Losses): JsonObject | undefined {
   const { toolChoice, parallelToolCalls } = conversation;
+  if (parallelToolCalls === false && takesOneCall(conversation, family)) return undefined;
   if (parallelToolCalls === false) losses.add('parallel_tool_calls', 'dropped', 'has no counterpart');
   if (!toolChoice || toolChoice.type === 'none') return undefined;
   const wanted = toolChoice.type === 'tool' && !family.toolChoices.includes('tool') && family.toolChoices.includes('any') ? 'any' : toolChoice.type;

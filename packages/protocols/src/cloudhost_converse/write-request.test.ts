@@ -90,6 +90,37 @@ describe('turns', () => {
     expect(losses).toContain('dropped thinking');
   });
 
+  test('audio and video: notes to the messages vendor’s models, which take neither', () => {
+    const parts: Part[] = [
+      { type: 'media', kind: 'audio', mimeType: 'audio/wav', data: 'AAAA' },
+      { type: 'media', kind: 'video', mimeType: 'video/mp4', data: 'AAAA' },
+      { type: 'media', kind: 'image', mimeType: 'image/png', data: 'AAAA' },
+    ];
+    const toClaude = write({ turns: [user(...parts)] });
+    expect(toClaude.body.messages[0].content).toEqual([
+      { text: '[audio omitted: audio/wav]' },
+      { text: '[video omitted: video/mp4]' },
+      { image: { format: 'png', source: { bytes: 'AAAA' } } },
+    ]);
+    expect(toClaude.losses).toContain('downgraded media');
+    expect(Object.keys(write({ turns: [user(...parts)] }, 'us.amazon.nova-pro-v1:0').body.messages[0].content[1])).toEqual(['video']);
+  });
+
+  test('one call at a time is said in the messages vendor’s own choice', () => {
+    const tools = [{ type: 'function' as const, name: 'f' }];
+    const asked = (more: Partial<Conversation>, model?: string) => write({ turns: [user(text('q'))], tools, parallelToolCalls: false, ...more }, model);
+    const choice = (more: Partial<Conversation>) => asked(more).body.additionalModelRequestFields?.tool_choice;
+    expect(choice({})).toEqual({ type: 'auto', disable_parallel_tool_use: true });
+    expect(choice({ toolChoice: { type: 'any' } })).toEqual({ type: 'any', disable_parallel_tool_use: true });
+    expect(choice({ toolChoice: { type: 'tool', name: 'f' } })).toEqual({ type: 'tool', name: 'f', disable_parallel_tool_use: true });
+    expect(asked({ toolChoice: { type: 'any' } }).body.toolConfig).not.toHaveProperty('toolChoice');
+    expect(asked({}).losses).not.toContain('dropped parallel_tool_calls');
+    expect(choice({ parallelToolCalls: true })).toBeUndefined();
+    expect(choice({ tools: [] })).toBeUndefined();
+    const nova = asked({}, 'us.amazon.nova-pro-v1:0');
+    expect([nova.body.additionalModelRequestFields, nova.losses]).toEqual([undefined, expect.arrayContaining(['dropped parallel_tool_calls'])]);
+  });
+
   test('media: formats by type, documents under clean and unlike names, never alone; addresses become notes', () => {
     const pdf: Part = { type: 'media', kind: 'document', mimeType: 'application/pdf', data: 'JVBERi0=', filename: 'Q3_report: final.pdf' };
     const { body } = write({

@@ -10,7 +10,7 @@ import type { ReplyEmulation, WriteRequestContext, WrittenRequest } from '../pro
 import { limitCachePoints, writeCachePoint } from './cache-points.ts';
 import { type CloudFamily, cloudFamily } from './model-family.ts';
 import { writeModelFields } from './model-fields.ts';
-import { writeToolConfig } from './tools.ts';
+import { writeSingleCall, writeToolConfig } from './tools.ts';
 import type { WireMessage, WireSystemBlock } from './wire.ts';
 import { writeTurns } from './write-turns.ts';
 
@@ -24,11 +24,12 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const toolConfig = writeToolConfig(conversation, family, losses);
   limitCachePoints([toolConfig?.tools ?? [], system, ...messages.map(({ content }) => content)], losses);
   const fields = writeModelFields(withoutDemandedThinking(conversation, context, losses), target, family, messages, losses);
+  const additional = { ...(toolConfig && writeSingleCall(conversation, family)), ...fields.additional };
   const prompt: JsonObject = {
     messages,
     ...(system.length > 0 && { system }),
     ...(toolConfig && { toolConfig }),
-    ...(Object.keys(fields.additional).length > 0 && { additionalModelRequestFields: fields.additional }),
+    ...(Object.keys(additional).length > 0 && { additionalModelRequestFields: additional }),
   };
   if (context.operation === 'count-tokens') return { body: { input: { converse: prompt } }, losses: losses.list };
   const guardrail = asObject(own(target.extraConfig, 'guardrail'));

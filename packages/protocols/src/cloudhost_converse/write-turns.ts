@@ -28,7 +28,7 @@ export function writeTurns(conversation: Conversation, context: TurnsContext): W
 class TurnWriter {
   readonly #messages: WireMessage[] = [];
   readonly #ids = new ToolIds();
-  readonly #documents = new DocumentNames();
+  readonly #documents: DocumentNames;
   readonly #context: TurnsContext;
   readonly #losses: Losses;
   /** Results and other blocks of the user message that is being gathered; results are printed first. */
@@ -37,6 +37,8 @@ class TurnWriter {
 
   constructor(context: TurnsContext) {
     this.#context = context;
+    // The messages vendor's models take neither audio nor video.
+    this.#documents = new DocumentNames(context.family.reasoning !== 'messages');
     this.#losses = context.losses;
   }
 

@@ -146,3 +146,8 @@ test('choices of tools, and formats in words', () => {
     losses: expect.arrayContaining(['emulated response_format.json_schema']),
   });
 });
+
+test('an empty text leaves no line behind', () => {
+  const { body } = write({ turns: [{ role: 'user', parts: [say(''), say('three')] }] });
+  expect(body.conversationState.currentMessage.userInputMessage.content).toBe('three');
+});

@@ -29,7 +29,7 @@ export function writeUser({ parts }: Exchange, page: Page): WireUser {
     else if (part.type === 'tool-result') results.push(writeResult(part, images, page));
   }
   return {
-    content: texts.join('\n\n'),
+    content: texts.filter((text) => text !== '').join('\n\n'),
     origin: page.origin,
     ...(images.length > 0 && { images }),
     ...(results.length > 0 && { userInputMessageContext: { toolResults: results } }),

@@ -5,7 +5,7 @@ import { Losses } from '../kit/losses.ts';
 import { asArray, asString, own } from '../kit/read.ts';
 import type { UpstreamDoor, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { allowedFlags } from './feature-flags.ts';
-import { refusedKeys, unreadableSources, version } from './messages-body.ts';
+import { absentTools, absentToolWords, refusedKeys, unreadableSources, version } from './messages-body.ts';
 import { metricsKey } from './read-response.ts';
 
 const messages = beta.upstream?.verbatim as NonNullable<UpstreamDoor['verbatim']>;
@@ -24,6 +24,7 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
     ...(flags.length > 0 ? [{ path: ['anthropic_beta'], value: flags, add: true }] : context.contains('"anthropic_beta"') ? [remove('anthropic_beta')] : []),
     ...refused.flatMap((key) => (context.contains(`"${key}"`) ? removal(key, context, losses) : [])),
   ];
+  if (absentToolWords.some((word) => context.contains(word))) edits.push(...toolEdits(context, losses));
   if (context.contains('"url"') || context.contains('"file"')) {
     for (const { path, note } of unreadableSources(context.parse())) {
       losses.add('media', 'downgraded', 'media by address cannot be opened by this host and was replaced by a note');
@@ -31,6 +32,17 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
     }
   }
   return { edits, losses: losses.list };
+}
+
+/** Tools that the host does not run go, and the choice of one that went; the list goes with its last one. */
+function toolEdits(context: VerbatimRequestContext, losses: Losses): Edit[] {
+  const body = context.parse();
+  const { places, choosesOne } = absentTools(body);
+  if (places.length === 0) return [];
+  losses.add('tools', 'dropped', 'tools of the vendor that this host does not run');
+  const all = places.length === asArray(own(body, 'tools'))?.length;
+  const choice = choosesOne && own(body, 'tool_choice') !== undefined ? [remove('tool_choice')] : [];
+  return [...(all ? [remove('tools')] : places.map((place): Edit => ({ path: ['tools', place], value: undefined }))), ...choice];
 }
 
 const remove = (key: string): Edit => ({ path: [key], value: undefined });

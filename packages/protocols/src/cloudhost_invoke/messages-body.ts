@@ -30,11 +30,31 @@ function writeRequest(conversation: Conversation, context: WriteRequestContext):
     if (key === 'service_tier' && body[key] !== undefined) losses.add(key, 'dropped', 'this host does not take it in the body');
     delete body[key];
   }
+  const absent = absentTools(body);
+  if (absent.places.length > 0) losses.add('tools', 'dropped', 'tools of the vendor that this host does not run');
+  if (absent.places.length > 0) body['tools'] = (asArray(body['tools']) ?? []).filter((_tool, place) => !absent.places.includes(place));
+  if (asArray(body['tools'])?.length === 0) delete body['tools'];
+  if (absent.choosesOne) delete body['tool_choice'];
   for (const { path, note } of unreadableSources(body)) {
     losses.add('media', 'downgraded', 'media by address cannot be opened by this host and was replaced by a note');
     place(body, path, note);
   }
   return { ...written, body, losses: losses.list };
+}
+
+/** Types of the vendor's own tools that this host does not run: it answers them with a 400. Those that the caller runs, it knows. */
+const absentTool = /^(?:web_search|web_fetch|code_execution|advisor|mcp_toolset|browser_toolset)(?:_\d{8})?$/;
+/** What a body with such a tool holds somewhere: most hold none of it, and need not be parsed. */
+export const absentToolWords = ['web_search_', 'web_fetch_', 'code_execution_', 'advisor_', 'mcp_toolset', 'browser_toolset'] as const;
+
+/** Where tools stand that the host does not run, and whether the choice of one has nothing left to choose. */
+export function absentTools(body: unknown): { places: number[]; choosesOne: boolean } {
+  const tools = asArray(own(body, 'tools')) ?? [];
+  const places = tools.flatMap((tool, place) => (absentTool.test(asString(own(tool, 'type')) ?? '') ? [place] : []));
+  const chosen = asString(own(own(body, 'tool_choice'), 'name'));
+  const choosesOne =
+    places.length > 0 && (places.length === tools.length || places.some((place) => chosen !== undefined && own(tools[place], 'name') === chosen));
+  return { places, choosesOne };
 }
 
 type Path = (string | number)[];

@@ -155,6 +155,31 @@ describe('bytes of a messages caller', () => {
     expect(splice('{"model":"m","anthropic_beta":["context-1m-2025-08-07","x"],"messages":[]}').out.anthropic_beta).toEqual(['context-1m-2025-08-07']);
   });
 
+  test('tools that the host does not run are left out, with a choice of them; those of the caller stay', () => {
+    const search = { type: 'web_search_20250305', name: 'web_search' };
+    const send = (body: object) => splice(JSON.stringify({ model: 'm', ...body }));
+    const both = send({
+      max_tokens: 9,
+      messages: [],
+      tools: [search, { name: 'f', input_schema: {} }, { type: 'bash_20250124', name: 'bash' }],
+      tool_choice: { type: 'tool', name: 'web_search' },
+    });
+    expect(both.out.tools.map(({ name }: { name: string }) => name)).toEqual(['f', 'bash']);
+    expect(both.out).not.toHaveProperty('tool_choice');
+    expect(both.losses).toContain('tools');
+    const alone = send({ max_tokens: 9, messages: [], tools: [search], tool_choice: { type: 'auto' } });
+    expect(alone.out).not.toHaveProperty('tools');
+    expect(alone.out).not.toHaveProperty('tool_choice');
+    const translated = write('us.anthropic.claude-opus-4-1-20250805-v1:0', null, {
+      tools: [
+        { type: 'server', name: 'web_search', raw: search, rawProtocol: 'beta' },
+        { type: 'function', name: 'f' },
+      ],
+    });
+    expect(translated.body.tools.map(({ name }: { name: string }) => name)).toEqual(['f']);
+    expect(translated.losses).toContain('tools');
+  });
+
   test('media by address becomes a note, inside results too', () => {
     const image = { type: 'image', source: { type: 'url', url: 'https://x.test/a.png' } };
     const { out } = splice(

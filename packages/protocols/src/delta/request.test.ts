@@ -157,3 +157,19 @@ test('words decide where a code says too little', () => {
   expect(read('url error, please check url！')).toBe('server');
   expect(read('Content length must be greater than 0')).toBe('caller');
 });
+
+test('texts in pieces: no line for an empty one; arguments that are no JSON are wrapped', () => {
+  const say = (text: string) => ({ type: 'text' as const, text });
+  const call = (given: string) => ({ type: 'tool-call' as const, id: 'c1', name: 'f', arguments: given });
+  const asked = (given: string) =>
+    write({
+      turns: [
+        { role: 'user', parts: [say(''), say('three'), say('')] },
+        { role: 'assistant', parts: [call(given)] },
+      ],
+    });
+  expect(asked('{}').messages[0]).toEqual({ role: 'user', content: 'three' });
+  expect(asked('{"a":').messages[1]?.tool_calls?.[0]?.function.arguments).toBe('{"input":"{\\"a\\":"}');
+  expect(asked('{"a":').losses).toContain('downgraded messages.tool_calls.arguments');
+  expect(asked(' {"a":1}').messages[1]?.tool_calls?.[0]?.function.arguments).toBe(' {"a":1}');
+});

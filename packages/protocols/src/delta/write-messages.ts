@@ -71,7 +71,11 @@ function writeUser(turn: Turn, page: Page): WireMessage[] {
 
 function writeContent(parts: readonly (TextPart | MediaPart)[], page: Page): string | WirePart[] {
   if (parts.some((part) => part.cache)) noteCache(page.losses);
-  const written = parts.map((part): WirePart => (part.type === 'text' ? { text: part.text } : writeMedia(part, page.multimodal, page.losses)));
+  // An empty text among others would leave a line break behind.
+  const told = parts.filter((part) => part.type !== 'text' || part.text !== '');
+  const written = (told.length > 0 ? told : parts).map(
+    (part): WirePart => (part.type === 'text' ? { text: part.text } : writeMedia(part, page.multimodal, page.losses)),
+  );
   if (page.multimodal) return written.length > 0 ? written : [{ text: '' }];
   return written.map((part) => ('text' in part ? part.text : '')).join('\n');
 }
@@ -129,11 +133,22 @@ function writeReasoningText(parts: readonly ThinkingPart[], hasCalls: boolean, p
   return '';
 }
 
+/** Arguments that are no JSON are a 400 here: the model sees them wrapped. */
+function writeArguments(given: string, page: Page): string {
+  if (given.trim() === '') return '{}';
+  try {
+    JSON.parse(given);
+    return given;
+  } catch {
+    page.losses.add('messages.tool_calls.arguments', 'downgraded', 'Arguments that are no JSON were wrapped as `input`.');
+    return JSON.stringify({ input: given });
+  }
+}
+
 function writeCall(call: ToolCallPart, index: number, page: Page): WireCall {
   const id = page.ids.get(call) ?? call.id;
   page.names.set(id, call.name);
   if (call.cache) noteCache(page.losses);
   if (call.signature !== undefined) page.losses.add('signature', 'dropped', 'This wire has no place for a proof.');
-  const given = call.arguments;
-  return { index, id, type: 'function', function: { name: call.name, arguments: given.trim() === '' ? '{}' : given } };
+  return { index, id, type: 'function', function: { name: call.name, arguments: writeArguments(call.arguments, page) } };
 }

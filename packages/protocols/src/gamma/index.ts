@@ -13,7 +13,7 @@ import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
 import { GammaReplyReader, readModelList, readTokenCount, readWhole } from './read-response.ts';
 import { limitKeys, readReplyLimits } from './reply-limits.ts';
-import { routes } from './routes.ts';
+import { notServed, routes } from './routes.ts';
 import { testCall } from './test-call.ts';
 import { functionName } from './tools.ts';
 import { writeRequest } from './write-request.ts';
@@ -24,6 +24,7 @@ export const gamma: Protocol = {
   title: 'Gemini-compatible generate-content',
   client: {
     routes,
+    notServed,
     editedKeys: normalizedKeys,
     limitKeys,
     readReplyLimits,

@@ -136,7 +136,8 @@ function readCode(part: unknown, losses: Losses): TextPart | null {
   if (!code && !result) return null;
   losses.add('contents.parts.executableCode', 'downgraded', 'Code that the upstream had run, and its result, became text.');
   const text = code ? (textField(code, 'code') ?? '') : (textField(result, 'output') ?? '');
-  return { type: 'text', text: `\`\`\`${code ? (textField(code, 'language') ?? '').toLowerCase() : ''}\n${text}\n\`\`\`` };
+  // A line of its own for each fence: parts of one turn are joined as they are.
+  return { type: 'text', text: `${code ? '\n' : ''}\`\`\`${code ? (textField(code, 'language') ?? '').toLowerCase() : ''}\n${text}\n\`\`\`\n` };
 }
 
 /**

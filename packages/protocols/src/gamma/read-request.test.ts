@@ -186,7 +186,7 @@ describe('contents', () => {
       [{ executableCode: { language: 'PYTHON', code: 'print(1)' } }, { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } }, { holograms: 1 }, {}],
       'model',
     );
-    expect(parts(body)).toEqual([{ type: 'text', text: '```python\nprint(1)\n``````\n1\n```' }]);
+    expect(parts(body)).toEqual([{ type: 'text', text: '\n```python\nprint(1)\n```\n```\n1\n```\n' }]);
     expect(read(body).losses).toEqual(['contents.parts.executableCode', 'contents.parts.holograms']);
   });
 
@@ -262,6 +262,18 @@ describe('settings', () => {
     expect(read({ contents: 'x', generationConfig: { responseMimeType: 'text/x.enum', responseModalities: ['AUDIO'], speechConfig: {} } }).losses).toEqual([
       ...['generationConfig.speechConfig', 'generationConfig.responseMimeType', 'generationConfig.responseModalities'],
     ]);
+  });
+
+  test('one word of several is asked for as JSON', () => {
+    const asked = { contents: 'x', generationConfig: { responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['Hot', 'Cold'] } } };
+    const { conversation, echo, losses } = readRequest(asked, readerContext());
+    const answer = { type: 'string', enum: ['Hot', 'Cold'] };
+    expect(conversation.output).toEqual({
+      type: 'schema',
+      schema: { type: 'object', properties: { answer }, required: ['answer'], additionalProperties: false },
+    });
+    expect(echo).toEqual({ answersEnum: true });
+    expect(losses).toEqual([expect.objectContaining({ field: 'generationConfig.responseMimeType', action: 'emulated' })]);
   });
 
   test('thinking', () => {

@@ -2,12 +2,13 @@
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
-import { asArray, asBoolean, asObject } from '../kit/read.ts';
+import { asArray, asBoolean, asObject, type JsonObject, own } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
 import { camelName, field, numberField, objectField, textField } from './fields.ts';
 import { readContents, readSystem } from './read-contents.ts';
 import { readSchema } from './schema.ts';
 import { readToolChoice, readTools } from './tools.ts';
+import { type Echo, enumAnswer } from './wire.ts';
 
 /** `model` and `stream` stand in the path; some clients repeat them in the body. */
 const bodyFields = new Set([
@@ -60,8 +61,10 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
     ...(serviceTier !== undefined && { serviceTier: serviceTier === 'standard' ? 'default' : serviceTier }),
     stream: context.streamForm !== 'whole',
   };
-  return { conversation, losses: losses.list };
+  return { conversation, losses: losses.list, ...(asksForEnum(config) && output && { echo: { answersEnum: true } satisfies Echo }) };
 }
+
+const asksForEnum = (config: unknown): boolean => textField(config, 'responseMimeType')?.toLowerCase() === 'text/x.enum';
 
 function readSampling(config: unknown): Sampling {
   const number = (name: string): number | undefined => numberField(config, name, 'generationConfig');
@@ -86,10 +89,23 @@ function readSampling(config: unknown): Sampling {
   };
 }
 
+/** Most vendors hold a model to objects alone. */
+const enumSchema = (schema: unknown): JsonObject => ({
+  type: 'object',
+  properties: { [enumAnswer]: { ...asObject(schema), type: 'string' } },
+  required: [enumAnswer],
+  additionalProperties: false,
+});
+
 function readOutput(config: unknown, losses: Losses): OutputFormat | undefined {
   const jsonSchema = field(config, 'responseJsonSchema') ?? field(config, '_responseJsonSchema');
   const schema = jsonSchema ?? readSchema(field(config, 'responseSchema'), 'generationConfig.responseSchema');
   const mimeType = textField(config, 'responseMimeType')?.toLowerCase();
+  const choices = mimeType === 'text/x.enum' ? asArray(own(schema, 'enum')) : undefined;
+  if (choices) {
+    losses.add('generationConfig.responseMimeType', 'emulated', 'One of several words is asked for as JSON, and taken out of it.');
+    return { type: 'schema', schema: enumSchema(schema) };
+  }
   if (mimeType !== undefined && !['', 'text/plain', 'application/json'].includes(mimeType)) {
     losses.add('generationConfig.responseMimeType', 'dropped', 'Only text and JSON answers can be asked for.');
     return undefined;

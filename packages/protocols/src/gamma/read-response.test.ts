@@ -157,6 +157,8 @@ describe('streams', () => {
       ...['stop', 'length', 'content-filter', 'content-filter', 'content-filter', 'other', 'other'],
     ]);
     expect(finish('MAX_TOKENS', [{ functionCall: { name: 'f' } }])).toBe('length');
+    const continued = readChunks([{ candidates: [{ finishReason: 'CONTINUATION', content: { parts: [{ text: 'a' }] } }] }]);
+    expect(continued.find(({ type }) => type === 'finish')).toMatchObject({ reason: 'length', lost: [{ field: 'reply.continuation', action: 'dropped' }] });
     expect(foldEvents(readChunks([{ candidates: [{ finishReason: 'SAFETY', index: 0 }] }])).finish.reason).toBe('content-filter');
   });
 

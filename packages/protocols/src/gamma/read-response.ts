@@ -6,7 +6,7 @@ import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readErrorValue } from './errors.ts';
 import { field, listField, objectField, textField } from './fields.ts';
 import { PartialArguments } from './partial-arguments.ts';
-import { readFinishReason } from './stop-reasons.ts';
+import { continuationWord, readFinishReason } from './stop-reasons.ts';
 import { readProbabilities } from './token-probabilities.ts';
 import { loseDetails, readTier, UsageReader } from './usage.ts';
 import type { RawValue } from './wire.ts';
@@ -201,6 +201,8 @@ export class GammaReplyReader implements ReplyReader {
     if (this.#facts.size > 0) this.#raw({ candidate: Object.fromEntries(this.#facts) });
     const servedTier = readTier(this.#usage.metadata, this.#losses);
     loseDetails(this.#usage.metadata, this.#losses);
+    if (this.#finishWord === continuationWord)
+      this.#losses.dropped('reply.continuation', 'The reply goes on in another call of its vendor: it ends here as one that is cut.');
     const told = { ...(servedTier !== undefined && { servedTier }), ...lostIn(this.#losses) };
     if (this.#finishWord !== undefined) {
       this.#emit({ type: 'finish', reason: readFinishReason(this.#finishWord, this.#hasCalls), native: this.#finishWord, ...told });

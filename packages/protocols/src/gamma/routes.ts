@@ -65,6 +65,13 @@ const ofOwnSdk =
   (rest, query, headers, method) =>
     fromOwnSdk(headers) ? match(rest, query, headers, method) : null;
 
+export const notServed = [
+  {
+    path: '/v1beta/interactions',
+    message: 'Interactions are not served here: send the whole conversation to /v1beta/models/{model}:generateContent or :streamGenerateContent.',
+  },
+];
+
 export const routes: readonly ClientRoute[] = [
   { methods: ['POST'], path: prefix, match: matchCall },
   { methods: ['GET'], path: '/v1beta/models', match: matchList },

@@ -1,6 +1,9 @@
 /** Gamma's finish words against the canonical ones. */
 import type { FinishReason } from '../chat/event.ts';
 
+/** The reply goes on in another call. */
+export const continuationWord = 'CONTINUATION';
+
 /**
  * Gamma says STOP for tool calls too: the reader turns it into `tool-calls` when the reply holds one. RECITATION is a filter's doing.
  * What broke in the model (MALFORMED_FUNCTION_CALL …) is `other`: nothing in it should make an agent go on.
@@ -8,6 +11,8 @@ import type { FinishReason } from '../chat/event.ts';
 const readWords: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
+  // The vendor's own SDK asks for the rest by itself; to everybody else the reply is cut.
+  [continuationWord, 'length'],
   ['SAFETY', 'content-filter'],
   ['RECITATION', 'content-filter'],
   ['BLOCKLIST', 'content-filter'],
@@ -56,5 +61,5 @@ export function readFinishReason(word: string, hasCalls: boolean): FinishReason 
 /** Gamma's word; the upstream's own when it was one of gamma's for the same reason (RECITATION stays RECITATION). */
 export function writeFinishReason(reason: FinishReason, native?: string): string {
   const word = writeWords[reason];
-  return native !== undefined && native !== unlisted && word !== 'STOP' && readWords.get(native) === reason ? native : word;
+  return native !== undefined && native !== unlisted && native !== continuationWord && word !== 'STOP' && readWords.get(native) === reason ? native : word;
 }

@@ -34,5 +34,14 @@ export interface WireUsage {
   totalTokenCount: number;
 }
 
+/** What the reply must be told in. */
+export interface Echo {
+  /** One of several words was asked for: the caller gets the word alone. */
+  answersEnum: boolean;
+}
+
+/** The property under which another vendor's model gives that word. */
+export const enumAnswer = 'answer';
+
 /** A raw block of this protocol: a part only gamma knows (executable code, generated media), or facts about the whole candidate (grounding). */
 export type RawValue = { part: JsonObject } | { candidate: JsonObject };

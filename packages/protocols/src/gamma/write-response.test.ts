@@ -282,3 +282,32 @@ test('a chunk with a long run of blanks, or a proof with a long run of padding, 
   expect(standardBase64('ab-_=')).toBe('ab+/');
   expect(process.cpuUsage(started).user / 1000).toBeLessThan(10_000);
 });
+
+describe('one word of several', () => {
+  const answered = (...deltas: string[]): ChatEvent[] => [
+    { type: 'start' },
+    ...block(0, { type: 'text' }, ...deltas.map((text): ChatEvent => ({ type: 'text-delta', index: 0, text }))),
+    { type: 'finish', reason: 'stop' },
+    { type: 'end' },
+  ];
+  const context = { ...replyContext('sse'), echo: { answersEnum: true } };
+  const texts = (events: ChatEvent[]) => {
+    const writer = client.createWriter(context);
+    const streamed = [
+      ...events
+        .map((event) => writer.write(event))
+        .join('')
+        .matchAll(/"text":"((?:[^"\\\\]|\\\\.)+)"/g),
+    ].map(([, text]) => text);
+    const whole = client.writeWhole(foldEvents(events), context).body as { candidates: { content: { parts: { text: string }[] } }[] };
+    return [streamed.join(''), whole.candidates[0]?.content.parts.map(({ text }) => text).join('')];
+  };
+
+  test.each([
+    ['in its object', ['{"ans', 'wer": "Hot"}'], 'Hot'],
+    ['as a JSON text', ['"Hot"'], 'Hot'],
+    ['as it is', ['Hot\n'], 'Hot'],
+  ])('%s is told alone, streamed and whole', (_name, deltas, word) => {
+    expect(texts(answered(...deltas))).toEqual([word, word]);
+  });
+});

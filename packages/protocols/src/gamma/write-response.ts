@@ -14,7 +14,7 @@ import { tiersWritten } from './service-tiers.ts';
 import { writeFinishReason } from './stop-reasons.ts';
 import { customArgument } from './tools.ts';
 import { writeUsage } from './usage.ts';
-import { skipSignature, type WirePart } from './wire.ts';
+import { enumAnswer, skipSignature, type WirePart } from './wire.ts';
 
 interface OpenBlock {
   start: BlockStart;
@@ -35,6 +35,11 @@ class PartWriter {
 
   constructor(context: ReplyContext) {
     this.#context = context;
+  }
+
+  /** Whether the text of this block is told when it is whole: it is JSON that holds the one word which was asked for. */
+  waits(block: OpenBlock): boolean {
+    return block.start.type === 'text' && own(this.#context.echo, 'answersEnum') === true;
   }
 
   begin(start: BlockStart): OpenBlock {
@@ -96,6 +101,7 @@ class PartWriter {
         this.losses.add('response.redacted_thinking', 'dropped', 'Thinking without readable text has no place in this protocol.');
         return [];
       default:
+        if (this.waits(block)) return block.text === '' && signature === undefined ? [] : [{ text: wordOf(block.text), ...proof }];
         if (start.type === 'thinking' && signature !== undefined) this.think('', true);
         return signature === undefined ? [] : [{ text: '', ...(start.type === 'thinking' && { thought: true }), ...proof }];
     }
@@ -130,6 +136,17 @@ class PartWriter {
     else if (start.protocol === 'gamma' || !this.#ground(start.value))
       this.losses.add('response.blocks', 'dropped', "A block of the upstream's own protocol has no counterpart.");
     return [];
+  }
+}
+
+/** The word inside the JSON; a model that answered otherwise is told as it is. */
+function wordOf(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    const word = typeof value === 'string' ? value : own(value, enumAnswer);
+    return typeof word === 'string' ? word : text;
+  } catch {
+    return text.trim();
   }
 }
 
@@ -168,7 +185,9 @@ export class GammaReplyWriter implements ReplyWriter {
       case 'thinking-delta':
       case 'refusal-delta': {
         const block = this.#blocks.get(event.index);
-        return block && event.text !== '' ? this.#chunk([this.#parts.text(block, event.text)]) : '';
+        if (block && this.#parts.waits(block)) block.text += event.text;
+        else if (block && event.text !== '') return this.#chunk([this.#parts.text(block, event.text)]);
+        return '';
       }
       case 'arguments-delta': {
         const block = this.#blocks.get(event.index);
@@ -233,7 +252,7 @@ export function writeWhole(message: Message, context: ReplyContext): { body: unk
     if (block.signature !== undefined) open.signature = writer.seal(block.signature);
     const kind = block.start.type;
     if (kind !== 'raw') for (const delta of block.deltas ?? []) writer.cite(delta);
-    if (kind !== 'text' && kind !== 'thinking' && kind !== 'refusal') return writer.end(open);
+    if ((kind !== 'text' && kind !== 'thinking' && kind !== 'refusal') || writer.waits(open)) return writer.end(open);
     if (block.text === '' && open.signature === undefined) return [];
     if (kind === 'thinking') writer.think(block.text, open.signature !== undefined);
     return [{ text: block.text, ...(kind === 'thinking' && { thought: true }), ...(open.signature !== undefined && { thoughtSignature: open.signature }) }];

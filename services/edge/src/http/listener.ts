@@ -28,10 +28,13 @@ export function createListener(room: Room, everyday: RequestListener): RequestLi
     const error =
       'methods' in answer
         ? new GatewayError('method_not_allowed', { headers: { allow: answer.methods.join(', ') } })
-        : new GatewayError('not_found', { message: `There is nothing at ${path.slice(0, 200)}.` });
+        : new GatewayError('not_found', { message: notServed(answer.door, path) ?? `There is nothing at ${path.slice(0, 200)}.` });
     refuse(request, response, answer.door, error, room);
   };
 }
+
+const notServed = ({ client }: Door, path: string): string | undefined =>
+  client.notServed?.find((known) => path === known.path || path.startsWith(`${known.path}/`))?.message;
 
 const slash = 47;
 
