@@ -51,6 +51,7 @@ function withoutUnread(turn: Turn, isUnread: (part: Part) => part is MediaPart, 
 
 function noteUnread(part: MediaPart, losses: Losses): TextPart {
   losses.add(`messages.${part.kind}`, 'downgraded', 'This model reads text only: a note stands in its place.');
+  if (part.detail !== undefined && part.detail !== 'auto') losses.add('image.detail', 'dropped', 'The image itself was left out.');
   return { type: 'text', text: unreadNote(part.kind), ...(part.cache && { cache: part.cache }) };
 }
 
