@@ -1,12 +1,12 @@
 /** A table over one page of a list: search, paging, the empty and the failed state. Searching and sorting are the server's work. */
-import { ActionIcon, Card, Group, LoadingOverlay, Table, Text, TextInput, UnstyledButton } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { ActionIcon, Card, Group, LoadingOverlay, Table, Text, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconChevronLeft, IconChevronRight, IconSearch } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Page } from '../api/resources.ts';
 import { FaultNotice } from './fault-notice.tsx';
+import { SearchInput } from './search-input.tsx';
 
 export interface Column<T> {
   id: string;
@@ -25,8 +25,6 @@ export interface ListState {
   sort: string;
 }
 
-export const firstPage: ListState = { page: 1, q: '', sort: 'name' };
-
 interface Props<T> {
   query: UseQueryResult<Page<T>>;
   columns: readonly Column<T>[];
@@ -43,8 +41,6 @@ interface Props<T> {
 
 export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, empty, filters, caption }: Props<T>) {
   const { t } = useTranslation();
-  const [typed, setTyped] = useState(state.q);
-  const search = useDebouncedCallback((q: string) => onState({ ...state, q, page: 1 }), 250);
   if (query.isError && !query.data) return <FaultNotice error={query.error} onRetry={() => query.refetch()} />;
   const rows = query.data?.items ?? [];
   const nothing = !query.isPending && rows.length === 0;
@@ -52,18 +48,14 @@ export function DataTable<T>({ query, columns, rowKey, onOpen, state, onState, e
   return (
     <Card withBorder padding={0} pos="relative">
       <Group p="sm" gap="sm">
-        <TextInput
+        <SearchInput
           flex="1 1 220px"
           maw={360}
-          type="search"
           leftSection={<IconSearch size={16} aria-hidden />}
           placeholder={t('actions.search')}
           aria-label={t('actions.search')}
-          value={typed}
-          onChange={(event) => {
-            setTyped(event.currentTarget.value);
-            search(event.currentTarget.value);
-          }}
+          value={state.q}
+          onSearch={(q) => onState({ ...state, q, page: 1 })}
         />
         {filters}
       </Group>

@@ -1,13 +1,14 @@
 /** The page of one kind of resource: its list, and the drawer that the list and the button open. */
 import { Button } from '@mantine/core';
 import { IconPlus, type TablerIcon } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 import { type ResourcePath, useList } from '../api/resources.ts';
 import { useIsAdmin } from '../session/use-me.ts';
-import { type Column, DataTable, firstPage } from './data-table.tsx';
+import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { OpenButton } from './open-button.tsx';
 import { Page } from './page.tsx';
+import { useListState } from './use-address-state.ts';
 import { useOpened } from './use-opened.ts';
 
 interface Props<T> {
@@ -18,7 +19,7 @@ interface Props<T> {
   /** Follow the name, which opens the drawer. */
   columns: readonly Column<T>[];
   filters?: ReactNode;
-  /** Filters as the API names them. */
+  /** Filters as the API names them; `useFilter` keeps them in the address. */
   query?: Record<string, string | undefined>;
   drawer: (name: string | null, close: () => void) => ReactNode;
   children?: ReactNode;
@@ -26,13 +27,10 @@ interface Props<T> {
 
 export function ResourcePage<T extends { name: string }>({ resource, icon, t, columns, filters, query = {}, drawer, children }: Props<T>) {
   const isAdmin = useIsAdmin();
-  const [state, setState] = useState(firstPage);
+  const [state, setState] = useListState();
   const edited = useOpened('edit');
   const created = useOpened('create');
   const isFiltered = Object.values(query).some((value) => value !== undefined);
-  const filter = JSON.stringify(query);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter begins at its first page
-  useEffect(() => setState((known) => ({ ...known, page: 1 })), [filter]);
   const list = useList<T>(resource, { page: state.page, q: state.q, sort: state.sort, ...query });
   const create = isAdmin && (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => created.open('new')}>

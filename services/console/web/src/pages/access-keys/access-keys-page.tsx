@@ -27,6 +27,7 @@ import { NameSelect } from '../../components/name-select.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
 import { tellFault } from '../../components/tell-fault.ts';
+import { useFilter, useFilters } from '../../components/use-address-state.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import { FindKey, RequestsLink } from './find-key.tsx';
 import { NewKey } from './new-key.tsx';
@@ -115,8 +116,8 @@ const toBody = ({ key, stored_expiry, ...form }: KeyForm) => ({
 export function AccessKeysPage() {
   const { t } = useTranslation('access-keys');
   const isAdmin = useIsAdmin();
-  const [group, setGroup] = useState<string | null>(null);
-  const [tags, setTags] = useState<string[]>([]);
+  const [group, setGroup] = useFilter('group');
+  const [tags, setTags] = useFilters('tags');
   const [shown, setShown] = useState<AccessKey | null>(null);
   const columns: Column<AccessKey>[] = [
     {

@@ -55,13 +55,13 @@ function FindDialog({ onClose }: { onClose: () => void }) {
           </Group>
         </form>
         {search.isError && <FaultNotice error={search.error} />}
-        {search.data && <Result found={search.data} />}
+        {search.data && <Result found={search.data} onLeave={onClose} />}
       </Stack>
     </Modal>
   );
 }
 
-function Result({ found: { access_key, upstream_keys } }: { found: Found }) {
+function Result({ found: { access_key, upstream_keys }, onLeave }: { found: Found; onLeave: () => void }) {
   const { t } = useTranslation('access-keys');
   if (access_key === null && upstream_keys.length === 0) return <Text role="status">{t('foundNothing')}</Text>;
   return (
@@ -70,7 +70,7 @@ function Result({ found: { access_key, upstream_keys } }: { found: Found }) {
         <Stack gap={4}>
           <Group gap="xs">
             <Text size="sm">{t('foundKey')}</Text>
-            <Anchor component={Link} to="/access-keys" search={{ edit: access_key.name } as never} className="anywhere">
+            <Anchor component={Link} to="/access-keys" search={{ edit: access_key.name } as never} onClick={onLeave} className="anywhere">
               {access_key.name}
             </Anchor>
             <EnabledBadge enabled={access_key.enabled} />
@@ -84,7 +84,7 @@ function Result({ found: { access_key, upstream_keys } }: { found: Found }) {
       {upstream_keys.map((key) => (
         <Group key={`${key.upstream} ${key.id}`} gap="xs">
           <Text size="sm">{t('foundUpstreamKey', { position: key.position })}</Text>
-          <Anchor component={Link} to="/upstreams" search={{ edit: key.upstream } as never} className="anywhere">
+          <Anchor component={Link} to="/upstreams" search={{ edit: key.upstream } as never} onClick={onLeave} className="anywhere">
             {key.upstream}
           </Anchor>
           <EnabledBadge enabled={key.upstream_enabled} />

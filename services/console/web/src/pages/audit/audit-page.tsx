@@ -1,6 +1,5 @@
 /** Who did what, when and from where. */
-import { Badge, Button, Card, Code, Group, Loader, Select, Table, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Badge, Button, Card, Code, Group, Loader, Select, Table, Text } from '@mantine/core';
 import { IconShieldCheck } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';
@@ -10,6 +9,8 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatTime } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
+import { SearchInput } from '../../components/search-input.tsx';
+import { useAddress, useFilter } from '../../components/use-address-state.ts';
 import { actions, entityTypes, windows } from './audit-lists.ts';
 
 interface AuditRecord {
@@ -24,17 +25,15 @@ interface AuditRecord {
   request_id: string | null;
 }
 
-interface Filters {
-  actor: string;
-  action: string | null;
-  entity_type: string | null;
-  window: string;
-}
-
 export function AuditPage() {
   const { t } = useTranslation('audit');
-  const [filters, setFilters] = useState<Filters>({ actor: '', action: null, entity_type: null, window: 'day' });
-  const [{ window, ...query }] = useDebouncedValue(filters, 250);
+  const { search, change } = useAddress();
+  const [action, setAction] = useFilter('action');
+  const [entityType, setEntityType] = useFilter('entity_type');
+  const [chosen, setWindow] = useFilter('window');
+  const window = chosen !== null && Object.hasOwn(windows, chosen) ? chosen : 'day';
+  const actor = typeof search['actor'] === 'object' ? '' : String(search['actor'] ?? '');
+  const query = { actor, action, entity_type: entityType };
   const list = useInfiniteQuery({
     queryKey: ['audit', window, query],
     queryFn: ({ pageParam, signal }) =>
@@ -49,29 +48,29 @@ export function AuditPage() {
   return (
     <Page title={t('title')} hint={t('hint')}>
       <Group align="flex-end" gap="sm">
-        <TextInput label={t('actor')} type="search" value={filters.actor} onChange={(event) => setFilters({ ...filters, actor: event.currentTarget.value })} />
+        <SearchInput label={t('actor')} value={actor} onSearch={(next) => change({ actor: next || undefined }, { replace: actor !== '' })} />
         <Select
           label={t('action')}
           clearable
           searchable
           data={actions.map((value) => ({ value, label: t(`history:actions.${value}`, value) }))}
-          value={filters.action}
-          onChange={(action) => setFilters({ ...filters, action })}
+          value={action}
+          onChange={setAction}
         />
         <Select
           label={t('entityType')}
           clearable
           searchable
           data={entityTypes.map((value) => ({ value, label: t(`history:entities.${value}`, value) }))}
-          value={filters.entity_type}
-          onChange={(entity_type) => setFilters({ ...filters, entity_type })}
+          value={entityType}
+          onChange={setEntityType}
         />
         <Select
           label={t('window')}
           allowDeselect={false}
           data={Object.keys(windows).map((value) => ({ value, label: t(`windows.${value}`) }))}
-          value={filters.window}
-          onChange={(value) => setFilters({ ...filters, window: value ?? 'day' })}
+          value={window}
+          onChange={(value) => setWindow(value === 'day' ? null : value)}
         />
       </Group>
       {list.isError && !list.data && <FaultNotice error={list.error} onRetry={() => list.refetch()} />}

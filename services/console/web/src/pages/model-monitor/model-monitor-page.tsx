@@ -2,14 +2,14 @@
 import { Alert, Badge, Group, Stack, Text, Tooltip } from '@mantine/core';
 import { IconChecklist } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { Page as ListPage } from '../../api/resources.ts';
-import { type Column, DataTable, firstPage } from '../../components/data-table.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { NameSelect } from '../../components/name-select.tsx';
 import { Page } from '../../components/page.tsx';
+import { useFilter, useListState } from '../../components/use-address-state.ts';
 
 interface MonitoredKey {
   upstream: string;
@@ -36,8 +36,8 @@ const refreshMs = 3000;
 
 export function ModelMonitorPage() {
   const { t } = useTranslation('model-monitor');
-  const [state, setState] = useState(firstPage);
-  const [upstream, setUpstream] = useState<string | null>(null);
+  const [state, setState] = useListState();
+  const [upstream, setUpstream] = useFilter('upstream');
   const monitor = useQuery({
     queryKey: ['model-monitor', state, upstream],
     queryFn: ({ signal }) => call<Monitor>('model-monitor', { query: { ...state, page_size: 25, upstream }, signal }),

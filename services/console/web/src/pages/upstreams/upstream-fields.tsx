@@ -33,14 +33,14 @@ export function Keys({ form }: Props) {
         {form.values.api_keys.map((entry, index) => (
           <Group key={entry.id ?? `new ${index}`} align="flex-end" gap="xs">
             <PasswordInput
-              flex="2 1 200px"
+              flex="2 1 150px"
               label={t('key')}
               placeholder={entry.id ? t('keyKept') : t('keyPlaceholder')}
               {...(entry.fingerprint && { description: t('keyFingerprint', { fingerprint: entry.fingerprint }) })}
               autoComplete="off"
               {...form.getInputProps(`api_keys.${index}.key`)}
             />
-            <NumberInput w={92} label={t('weight')} min={0} allowDecimal={false} {...form.getInputProps(`api_keys.${index}.weight`)} />
+            <NumberInput w={80} label={t('weight')} min={0} allowDecimal={false} {...form.getInputProps(`api_keys.${index}.weight`)} />
             <TextInput flex="1 1 110px" label={t('account')} placeholder={t('accountOwn')} {...form.getInputProps(`api_keys.${index}.account`)} />
             <TextInput flex="1 1 110px" label={t('keyLabel')} maxLength={100} {...form.getInputProps(`api_keys.${index}.label`)} />
             <ActionIcon size="lg" color="red" aria-label={t('removeKey', { index: index + 1 })} onClick={() => form.removeListItem('api_keys', index)}>

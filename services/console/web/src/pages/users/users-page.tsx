@@ -2,7 +2,6 @@
 import { Badge, Button, PasswordInput, Select, Switch, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPlus, IconUsers } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { useList } from '../../api/resources.ts';
@@ -13,6 +12,7 @@ import { formatTime } from '../../components/format.ts';
 import { OpenButton } from '../../components/open-button.tsx';
 import { Page } from '../../components/page.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
+import { useListState } from '../../components/use-address-state.ts';
 import { useOpened } from '../../components/use-opened.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 
@@ -39,7 +39,7 @@ const toBody = ({ username, password, ...form }: UserForm) => ({ username: usern
 export function UsersPage() {
   const { t } = useTranslation('users');
   const isAdmin = useIsAdmin();
-  const [state, setState] = useState({ page: 1, q: '', sort: 'username' });
+  const [state, setState] = useListState('username');
   const edited = useOpened('edit');
   const created = useOpened('create');
   const list = useList<User>('users', { page: state.page, q: state.q, sort: state.sort }, isAdmin);
