@@ -2,7 +2,6 @@
  * Real command-line agents do a small task through the gateway: read a file, edit it, run a command, report. The model behind is scripted and speaks
  * each of four upstream protocols. Runs with `AGENTS=1`, since it installs the agents.
  */
-import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,8 +9,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ProtocolId } from '@model-gateway/contracts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { type Agent, agents } from './agents.ts';
+import { agents } from './agents.ts';
 import { installAgents } from './install-agents.ts';
+import { runAgent } from './run-agent.ts';
 import { playTask, type Task } from './scripted-agent.ts';
 
 const upstreams: readonly ProtocolId[] = ['alpha', 'alpha_response', 'beta', 'gamma'];
@@ -39,22 +39,6 @@ afterAll(async () => {
   await fake?.close();
 });
 
-/** What the agent printed, when it has ended. */
-async function run(agent: Agent, place: Parameters<Agent['launch']>[0]): Promise<string> {
-  const { args, env } = agent.launch(place);
-  const child = spawn(join(bin, agent.name), args, {
-    cwd: place.work,
-    env: { PATH: process.env['PATH'] ?? '', HOME: place.home, TERM: 'xterm-256color', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let printed = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (printed += bytes));
-  const giveUp = setTimeout(() => child.kill('SIGKILL'), longestMs);
-  await new Promise((resolve) => child.on('close', resolve));
-  clearTimeout(giveUp);
-  return printed;
-}
-
 /** Rows beyond the first `before` ones; they are written shortly after the reply. */
 async function newRows(before: number) {
   for (let tries = 0; ; tries++) {
@@ -74,7 +58,8 @@ describe.each(agents.map((agent) => [agent.name, agent] as const))('%s', (_name,
         writeFileSync(task.file, 'red\n');
         const before = (await gateway.rows()).length;
         const prompt = 'Change the word in notes.txt from red to blue, then run the command and report.';
-        const printed = await run(agent, { work, home, url: gateway.url, key: gateway.key, model: `agent-${upstream}`, prompt });
+        const place = { work, home, url: gateway.url, key: gateway.key, model: `agent-${upstream}`, prompt };
+        const { printed } = await runAgent(bin, agent, place, { maxMs: longestMs });
         const rows = await newRows(before);
         expect({ printed, file: readFileSync(task.file, 'utf8') }).toEqual({ printed: expect.stringContaining(task.report), file: 'blue\n' });
         expect(existsSync(join(work, 'trace.txt'))).toBe(true);

@@ -18,66 +18,80 @@ export interface Agent {
   version: string;
   /** Writes the files it reads; gives its arguments and environment. */
   launch(place: Place): { args: string[]; env: Record<string, string> };
+  /** The same for a further prompt in the session that `launch` made. */
+  resume(place: Place): { args: string[]; env: Record<string, string> };
 }
 
 const writeJson = (file: string, value: unknown): void => writeFileSync(file, JSON.stringify(value));
+
+type Launch = Agent['launch'];
+
+const claude = ({ url, key, model, prompt }: Place, more: readonly string[]): ReturnType<Launch> => ({
+  args: ['-p', prompt, ...more, '--dangerously-skip-permissions', '--output-format', 'text'],
+  env: {
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: key,
+    ANTHROPIC_MODEL: model,
+    ANTHROPIC_SMALL_FAST_MODEL: model,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    // It refuses to work without questions as root, unless told that nothing of worth is around.
+    IS_SANDBOX: '1',
+  },
+});
+
+const codex = ({ url, key, model, prompt }: Place, more: readonly string[]): ReturnType<Launch> => ({
+  args: [
+    ...['exec', ...more, '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
+    ...['-c', `model_providers.gateway={name="gateway",base_url="${url}/v1",env_key="GATEWAY_KEY",wire_api="responses"}`],
+    ...['-c', 'model_provider="gateway"', '-m', model, prompt],
+  ],
+  env: { GATEWAY_KEY: key },
+});
+
+function gemini({ url, key, model, prompt, home }: Place, more: readonly string[]): ReturnType<Launch> {
+  mkdirSync(join(home, '.gemini'), { recursive: true });
+  writeJson(join(home, '.gemini/settings.json'), { security: { auth: { selectedType: 'gemini-api-key' } } });
+  return { args: ['-p', prompt, ...more, '-m', model, '--yolo', '--skip-trust'], env: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: key } };
+}
+
+function opencode({ url, key, model, prompt, work }: Place, more: readonly string[]): ReturnType<Launch> {
+  const provider = {
+    npm: '@ai-sdk/openai-compatible',
+    name: 'gateway',
+    options: { baseURL: `${url}/v1`, apiKey: key },
+    models: { [model]: { name: model, limit: { context: 200_000, output: 32_000 } } },
+  };
+  writeJson(join(work, 'opencode.json'), { provider: { gateway: provider }, permission: 'allow' });
+  return { args: ['run', ...more, '-m', `gateway/${model}`, prompt], env: {} };
+}
 
 export const agents: readonly Agent[] = [
   {
     name: 'claude',
     package: '@anthropic-ai/claude-code',
     version: '2.1.330',
-    launch: ({ url, key, model, prompt }) => ({
-      args: ['-p', prompt, '--dangerously-skip-permissions', '--output-format', 'text'],
-      env: {
-        ANTHROPIC_BASE_URL: url,
-        ANTHROPIC_API_KEY: key,
-        ANTHROPIC_MODEL: model,
-        ANTHROPIC_SMALL_FAST_MODEL: model,
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        // It refuses to work without questions as root, unless told that nothing of worth is around.
-        IS_SANDBOX: '1',
-      },
-    }),
+    launch: (place) => claude(place, []),
+    resume: (place) => claude(place, ['--continue']),
   },
   {
     name: 'codex',
     package: '@openai/codex',
     version: '0.169.0',
-    launch: ({ url, key, model, prompt }) => ({
-      args: [
-        'exec',
-        '--skip-git-repo-check',
-        '--dangerously-bypass-approvals-and-sandbox',
-        ...['-c', `model_providers.gateway={name="gateway",base_url="${url}/v1",env_key="GATEWAY_KEY",wire_api="responses"}`],
-        ...['-c', 'model_provider="gateway"', '-m', model, prompt],
-      ],
-      env: { GATEWAY_KEY: key },
-    }),
+    launch: (place) => codex(place, []),
+    resume: (place) => codex(place, ['resume', '--last']),
   },
   {
     name: 'gemini',
     package: '@google/gemini-cli',
     version: '0.61.0',
-    launch({ url, key, model, prompt, home }) {
-      mkdirSync(join(home, '.gemini'), { recursive: true });
-      writeJson(join(home, '.gemini/settings.json'), { security: { auth: { selectedType: 'gemini-api-key' } } });
-      return { args: ['-p', prompt, '-m', model, '--yolo', '--skip-trust'], env: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: key } };
-    },
+    launch: (place) => gemini(place, []),
+    resume: (place) => gemini(place, ['--resume', 'latest']),
   },
   {
     name: 'opencode',
     package: 'opencode-ai',
     version: '1.18.33',
-    launch({ url, key, model, prompt, work }) {
-      const provider = {
-        npm: '@ai-sdk/openai-compatible',
-        name: 'gateway',
-        options: { baseURL: `${url}/v1`, apiKey: key },
-        models: { [model]: { name: model } },
-      };
-      writeJson(join(work, 'opencode.json'), { provider: { gateway: provider }, permission: 'allow' });
-      return { args: ['run', '-m', `gateway/${model}`, prompt], env: {} };
-    },
+    launch: (place) => opencode(place, []),
+    resume: (place) => opencode(place, ['--continue']),
   },
 ];

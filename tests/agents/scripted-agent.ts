@@ -12,7 +12,7 @@ export interface Task {
   report: string;
 }
 
-interface Tool {
+export interface Tool {
   name: string;
   /** Properties of its arguments; null for a tool that takes free text. */
   properties: Record<string, { type?: unknown }> | null;
@@ -23,8 +23,13 @@ const list = (value: unknown): Json[] => (Array.isArray(value) ? value.filter((o
 const propertiesOf = (schema: unknown): Tool['properties'] =>
   ((schema as { properties?: Tool['properties'] } | undefined)?.properties ?? {}) as Tool['properties'];
 
-/** Tools of a request in any of the four protocols. */
+/** Tools of a request in any of the protocols, Converse's among them. */
 export function toolsOf(body: Json): Tool[] {
+  const converse = list((body['toolConfig'] as Json | undefined)?.['tools']).flatMap(({ toolSpec }): Tool[] => {
+    const { name, inputSchema } = (toolSpec ?? {}) as { name?: string; inputSchema?: Json };
+    return name === undefined ? [] : [{ name, properties: propertiesOf(inputSchema?.['json']) }];
+  });
+  if (converse.length > 0) return converse;
   return list(body['tools']).flatMap((tool): Tool[] => {
     const declared = list(tool['functionDeclarations'] ?? tool['function_declarations']);
     if (declared.length > 0)
@@ -40,21 +45,23 @@ export function callsSoFar(body: Json): number {
   const turns = [...list(body['messages']), ...list(body['input']), ...list(body['contents'])];
   return turns.reduce((sum, turn) => {
     const own = ['function_call', 'custom_tool_call', 'local_shell_call'].includes(String(turn['type'])) ? 1 : 0;
-    const parts = [...list(turn['content']), ...list(turn['parts'])].filter((part) => part['type'] === 'tool_use' || part['functionCall'] !== undefined).length;
+    const parts = [...list(turn['content']), ...list(turn['parts'])].filter(
+      (part) => part['type'] === 'tool_use' || part['functionCall'] !== undefined || part['toolUse'] !== undefined,
+    ).length;
     return sum + own + parts + list(turn['tool_calls']).length;
   }, 0);
 }
 
-const shellNames = /^(?:bash|shell|shell_command|exec_command|local_shell|run_shell_command|container\.exec)$/i;
-const readNames = /^(?:read|read_file|view)$/i;
+export const shellNames = /^(?:bash|shell|shell_command|exec_command|local_shell|run_shell_command|container\.exec)$/i;
+export const readNames = /^(?:read|read_file|view)$/i;
 const editNames = /^(?:edit|replace|str_replace_editor)$/i;
 
 /** The arguments a tool wants, by the names of its properties. */
-function fill(tool: Tool, known: Record<string, unknown>): Json {
+export function fill(tool: Tool, known: Record<string, unknown>): Json {
   return Object.fromEntries(Object.keys(tool.properties ?? {}).flatMap((name) => (Object.hasOwn(known, name) ? [[name, known[name]]] : [])));
 }
 
-function shellCall(tool: Tool, command: string) {
+export function shellCall(tool: Tool, command: string) {
   const isList = tool.properties?.['command']?.type === 'array';
   return {
     call: tool.name,
@@ -62,7 +69,7 @@ function shellCall(tool: Tool, command: string) {
   };
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Each step is done with the tool made for it, else with the shell. */
 export function playTask(task: Task): Play {

@@ -47,24 +47,27 @@ function chunksOf(script: Script, text: string, toolResult: string | null): stri
 export type Play = (
   body: Record<string, unknown>,
   path: string,
-) => ({ text: string } | { call: string; args: Record<string, unknown> | string; also?: { call: string; args: Record<string, unknown> }[] }) & {
-  thinking?: { text: string; proof: string };
+) => ({ text: string } | { text?: string; call: string; args: Record<string, unknown> | string; also?: { call: string; args: Record<string, unknown> }[] }) & {
+  /** Without a proof of its own it gets the vendor's. */
+  thinking?: { text: string; proof?: string };
+  /** What goes wrong with this one reply: parts of a script, as in `cut@900` or `err:429:rate_limited:1`. */
+  script?: string;
 };
 
-function playedTurn(asking: Asking, body: Record<string, unknown>, said: ReturnType<Play>): Turn {
+function playedTurn(asking: Asking, body: Record<string, unknown>, said: ReturnType<Play>, issueProof: IssueProof): Turn {
   const { text } = asking.protocol.read(body);
   const tool = 'call' in said ? { id: callId(), name: said.call, args: typeof said.args === 'string' ? said.args : JSON.stringify(said.args) } : null;
   return {
     model: asking.model,
     id: turnId(),
-    chunks: 'text' in said ? pieces(said.text) : [],
+    chunks: said.text === undefined ? [] : pieces(said.text),
     tool,
     inputTokens: countTokens(text),
     outputTokens: 8,
     includeUsage: (body['stream_options'] as { include_usage?: unknown } | undefined)?.include_usage === true,
     cumulative: false,
     ...('call' in said && said.also && { moreCalls: said.also.map(({ call, args }) => ({ id: callId(), name: call, args: JSON.stringify(args) })) }),
-    ...(said.thinking && { thinking: said.thinking }),
+    ...(said.thinking && { thinking: { text: said.thinking.text, proof: said.thinking.proof ?? issueProof() } }),
   };
 }
 
@@ -72,7 +75,7 @@ function playedTurn(asking: Asking, body: Record<string, unknown>, said: ReturnT
 export type IssueProof = () => string;
 
 function turnOf(asking: Asking, body: Record<string, unknown>, script: Script, issueProof: IssueProof, play: (() => ReturnType<Play>) | undefined): Turn {
-  if (play && script.flags.has('play')) return playedTurn(asking, body, play());
+  if (play && script.flags.has('play')) return playedTurn(asking, body, play(), issueProof);
   const { text, tools, toolResult } = asking.protocol.read(body);
   const usesTool = tools.length > 0 && toolResult === null && script.chunks === 0 && script.big === 0;
   const chunks = chunksOf(script, text, toolResult);

@@ -55,6 +55,13 @@ function parse(body: Buffer): Record<string, unknown> {
   }
 }
 
+/** The script, and what goes wrong besides. */
+function withFaults(script: Script, more: string): Script {
+  const faults = readScript(more);
+  if (!faults) throw new Error(`no script: ${more}`);
+  return { ...script, fault: faults.fault, error: faults.error, slowMs: faults.slowMs };
+}
+
 function replyTo(request: HeardRequest, play: Play | undefined, vendor: Vendor | null): { reply: Reply | null; script: Script } {
   const plain = readScript('ok') as Script;
   const asking = readRoute(request.method, new URL(request.path, 'http://fake'), request.headers, request.json);
@@ -68,8 +75,10 @@ function replyTo(request: HeardRequest, play: Play | undefined, vendor: Vendor |
     return { reply: refused.reply, script: plain };
   }
   const issueProof = (): string => (vendor ?? unasked).issueProof(request, asking, script);
-  const reply = createReply(asking, request.json, script, issueProof, play && (() => play(request.json, request.path)));
-  return { reply: reply && vendor ? vendor.remember(request, asking, script, reply) : reply, script };
+  const said = script.flags.has('play') && asking.operation === 'generate' ? play?.(request.json, request.path) : undefined;
+  const played = said?.script === undefined ? script : withFaults(script, said.script);
+  const reply = createReply(asking, request.json, played, issueProof, said && (() => said));
+  return { reply: reply && vendor ? vendor.remember(request, asking, script, reply) : reply, script: played };
 }
 
 function hear(incoming: IncomingMessage, response: ServerResponse, body: Buffer, delivery: Delivery): HeardRequest {

@@ -31,7 +31,9 @@ export const mistralChat = {
 } as const;
 
 export const responses = {
-  request: words(`access_programs background context_management conversation image include input instructions max_output_tokens max_tool_calls metadata
+  // `client_metadata` is in no reference: Codex sends it to the vendor with every request (codex-rs, core/src/client.rs).
+  request:
+    words(`access_programs background client_metadata context_management conversation image include input instructions max_output_tokens max_tool_calls metadata
     model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_options prompt_cache_retention reasoning
     safety_identifier service_tier store stream stream_options temperature text tool_choice tools top_logprobs top_p truncation user`),
   item: {

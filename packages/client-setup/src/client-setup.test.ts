@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { clients, dialects, findClient, printEnvironment, printStep } from './index.ts';
+import { clients, dialects, findClient, printEnvironment, printStep, retryingClients } from './index.ts';
 
 const facts = { baseUrl: 'http://gateway:7890', key: 'gk-secret', model: 'smart' };
 /** A name that ends strings, opens shell substitutions and breaks lines out of YAML. */
@@ -28,6 +28,24 @@ describe('the table of clients', () => {
   });
 });
 
+test('agents are told the size of the model, where it is known', () => {
+  const textOf = (id: string, limits?: { context?: number; output?: number }) => printStep(findClient(id)!.steps({ ...facts, limits })[0]!);
+  expect(textOf('codex', { context: 200_000 })).toContain('model_context_window = 200000');
+  expect(JSON.parse(textOf('opencode', { context: 200_000, output: 64_000 })).provider.gateway.models.smart.limit).toEqual({
+    context: 200_000,
+    output: 64_000,
+  });
+  // Both or none: OpenCode takes no half.
+  expect(JSON.parse(textOf('opencode', { context: 8000 })).provider.gateway.models.smart.limit).toEqual({ context: 8000, output: 8000 });
+  expect(JSON.parse(textOf('opencode', { output: 8000 })).provider.gateway.models.smart).toEqual({ name: 'smart' });
+});
+
+test('clients that retry by themselves are the same in the table of clients and in the one of user agents', () => {
+  expect(clients.filter((client) => client.retriesBrokenStreams).map(({ name }) => name.split(' ')[0])).toEqual(
+    retryingClients.map(({ name }) => name.split(' ')[0]),
+  );
+});
+
 describe('printing', () => {
   test('a hostile name stays one value in every language', () => {
     const textOf = (id: string) => printStep(findClient(id)!.steps({ ...facts, model: hostile })[0]!);
@@ -50,7 +68,7 @@ describe('printing', () => {
 
   test('tables of TOML come after their values', () => {
     expect(printStep(findClient('codex')!.steps(facts)[0]!)).toBe(
-      'model = "smart"\nmodel_provider = "gateway"\n\n[model_providers.gateway]\nname = "Model gateway"\nbase_url = "http://gateway:7890/v1"\nenv_key = "MODEL_GATEWAY_KEY"\nwire_api = "responses"',
+      'model = "smart"\nmodel_provider = "gateway"\nmodel_supports_reasoning_summaries = true\n\n[model_providers.gateway]\nname = "Model gateway"\nbase_url = "http://gateway:7890/v1"\nenv_key = "MODEL_GATEWAY_KEY"\nwire_api = "responses"',
     );
   });
 });

@@ -9,6 +9,10 @@ const openAiUrl = ({ baseUrl }: SetupFacts): string => `${baseUrl}/v1`;
 const file = (path: string, format: FileStep['format'], values: Values): FileStep => ({ kind: 'file', path, format, values });
 const code = (language: 'typescript' | 'python', install: string, text: string): SetupStep[] => [{ kind: 'code', language, install, text }];
 
+/** Without both figures OpenCode cannot know when to compact a conversation. */
+const openCodeLimits = ({ limits }: SetupFacts): Values =>
+  limits?.context === undefined ? {} : { limit: { context: limits.context, output: limits.output ?? Math.min(limits.context, 32_000) } };
+
 function curl(dialect: Dialect): ClientSetup {
   const { title, call } = dialects[dialect];
   return {
@@ -77,10 +81,14 @@ export const clients: readonly ClientSetup[] = [
     name: 'Codex CLI',
     group: 'agent',
     dialect: 'responses',
+    retriesBrokenStreams: true,
     steps: (facts) => [
       file('~/.codex/config.toml', 'toml', {
         model: facts.model,
         model_provider: 'gateway',
+        // Codex knows its own vendor's models alone: it would compact too early, or too late, and ask for no thinking.
+        ...(facts.limits?.context !== undefined && { model_context_window: facts.limits.context }),
+        model_supports_reasoning_summaries: true,
         model_providers: { gateway: { name: 'Model gateway', base_url: openAiUrl(facts), env_key: environmentKey, wire_api: 'responses' } },
       }),
       { kind: 'environment', variables: { [environmentKey]: facts.key } },
@@ -101,12 +109,17 @@ export const clients: readonly ClientSetup[] = [
       file('~/.gemini/settings.json', 'json', { model: { name: model }, security: { auth: { selectedType: 'gemini-api-key' } } }),
       { kind: 'command', text: `gemini -m ${shellWord(model)}` },
     ],
+    note: {
+      en: 'Its helpers ask for gemini-3-flash-preview and gemini-2.5-flash-lite: give a fast model these names as aliases, or they fail silently.',
+      zh: '其辅助功能会请求 gemini-3-flash-preview 与 gemini-2.5-flash-lite：请将它们设为某个快速模型的别名，否则会静默失败。',
+    },
   },
   {
     id: 'opencode',
     name: 'OpenCode',
     group: 'agent',
     dialect: 'chat',
+    retriesBrokenStreams: true,
     steps: (facts) => [
       file('~/.config/opencode/opencode.json', 'json', {
         $schema: 'https://opencode.ai/config.json',
@@ -115,7 +128,7 @@ export const clients: readonly ClientSetup[] = [
             npm: '@ai-sdk/openai-compatible',
             name: 'Model gateway',
             options: { baseURL: openAiUrl(facts), apiKey: facts.key },
-            models: { [facts.model]: { name: facts.model } },
+            models: { [facts.model]: { name: facts.model, ...openCodeLimits(facts) } },
           },
         },
         model: `gateway/${facts.model}`,

@@ -6,6 +6,13 @@ export interface SetupFacts {
   key: string;
   /** Name that the client shall ask for. */
   model: string;
+  /** What is known of the model's size, in tokens. */
+  limits?: ModelLimits | undefined;
+}
+
+export interface ModelLimits {
+  context?: number | undefined;
+  output?: number | undefined;
 }
 
 /** How a client speaks to the gateway. */
@@ -39,4 +46,6 @@ export interface ClientSetup {
   steps: (facts: SetupFacts) => SetupStep[];
   /** What to know beside the steps. */
   note?: { en: string; zh: string };
+  /** It repeats a turn by itself when its stream breaks: its key group should have `on_break: auto`. */
+  retriesBrokenStreams?: true;
 }

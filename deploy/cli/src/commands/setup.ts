@@ -5,6 +5,7 @@ import { ConfigError, loadConfig } from '@model-gateway/config';
 import { ownAddress } from '../own-address.ts';
 import { checkCall, listModels } from '../setup/check-call.ts';
 import { writeClientFile } from '../setup/merge-file.ts';
+import { setOnBreak } from '../setup/set-on-break.ts';
 
 const keyVariable = 'MODEL_GATEWAY_KEY';
 
@@ -27,11 +28,12 @@ export async function setup(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   const key = values.key ?? env[keyVariable];
   if (!key) throw new ConfigError(`--key is missing; accepted: an access key of the gateway, also as ${keyVariable}`);
   const baseUrl = readBaseUrl(values['base-url'] ?? ownAddress(loadConfig({ env }).edge));
-  const facts: SetupFacts = { baseUrl, key, model: values.model ?? (values['no-check'] ? missingModel() : await firstModel(baseUrl, key)) };
+  const facts = { baseUrl, key, ...(await chooseModel(values.model, baseUrl, key, values['no-check'])) } satisfies SetupFacts;
   // Checked before anything is written: a client that works is not pointed at something that does not.
   const checked = values['no-check'] ? null : await checkCall(client.dialect, facts);
   for (const step of client.steps(facts)) process.stdout.write(values.write && step.kind === 'file' ? written(step) : `${printed(step)}\n`);
   if (client.note) process.stdout.write(`${client.note.en}\n`);
+  if (client.retriesBrokenStreams) process.stdout.write(`${await setOnBreak({ client: client.name, baseUrl, key, write: values.write, env })}\n`);
   if (checked !== null) process.stdout.write(`${checked}\n`);
 }
 
@@ -41,10 +43,15 @@ function missingModel(): never {
   throw new ConfigError('--model is missing; accepted: the name of a model that the key may use');
 }
 
-async function firstModel(baseUrl: string, key: string): Promise<string> {
-  const [model] = await listModels({ baseUrl, key });
-  if (model === undefined) throw new ConfigError('the key may use no model; accepted: a key whose group grants one');
-  return model;
+/** The model that was asked for, or the first that the key may use, with what the gateway knows of its size. */
+async function chooseModel(asked: string | undefined, baseUrl: string, key: string, offline: boolean): Promise<Pick<SetupFacts, 'model' | 'limits'>> {
+  if (offline) return { model: asked ?? missingModel() };
+  const models = await listModels({ baseUrl, key });
+  const found = asked === undefined ? models[0] : models.find(({ name }) => name === asked);
+  if (found) return { model: found.name, limits: found.limits };
+  // A hidden name works though it is not listed: the checking call tells.
+  if (asked !== undefined) return { model: asked };
+  throw new ConfigError('the key may use no model; accepted: a key whose group grants one');
 }
 
 /** The clients add their own version segment. */

@@ -1,5 +1,5 @@
 /** One small real call, as the client would make it, so that a wrong address, key or model shows at once. */
-import { type Dialect, dialects, type SetupFacts } from '@model-gateway/client-setup';
+import { type Dialect, dialects, type ModelLimits, type SetupFacts } from '@model-gateway/client-setup';
 import { ConfigError } from '@model-gateway/config';
 
 const waitMs = 60_000;
@@ -14,12 +14,18 @@ export async function checkCall(dialect: Dialect, facts: SetupFacts): Promise<st
   return `Checked: ${facts.model} answered ${response.status} in ${Math.round(performance.now() - began)} ms.`;
 }
 
-/** Names of the models that the key may use, in the order of the gateway's list. Throws ConfigError. */
-export async function listModels({ baseUrl, key }: Pick<SetupFacts, 'baseUrl' | 'key'>): Promise<string[]> {
+export interface GrantedModel {
+  name: string;
+  limits: ModelLimits;
+}
+
+/** The models that the key may use, in the order of the gateway's list. Throws ConfigError. */
+export async function listModels({ baseUrl, key }: Pick<SetupFacts, 'baseUrl' | 'key'>): Promise<GrantedModel[]> {
   const response = await ask(`${baseUrl}/v1/models`, { headers: { authorization: `Bearer ${key}` }, redirect: 'error', signal: AbortSignal.timeout(waitMs) });
   const text = await response.text();
   if (!response.ok) throw new ConfigError(`the list of models was answered ${response.status}: ${messageOf(text)}`);
-  return (JSON.parse(text) as { data: { id: string }[] }).data.map(({ id }) => id);
+  const { data } = JSON.parse(text) as { data: { id: string; context_window?: number; max_completion_tokens?: number }[] };
+  return data.map(({ id, context_window, max_completion_tokens }) => ({ name: id, limits: { context: context_window, output: max_completion_tokens } }));
 }
 
 async function ask(url: string, request: RequestInit): Promise<Response> {

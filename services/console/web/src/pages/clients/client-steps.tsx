@@ -6,9 +6,11 @@ import { IconInfoCircle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Snippet } from '../../components/snippet.tsx';
+import { useModelLimits } from './use-model-limits.ts';
 
-export function ClientSteps({ client, facts }: { client: ClientSetup; facts: SetupFacts }) {
-  const { i18n } = useTranslation();
+export function ClientSteps({ client, facts: given }: { client: ClientSetup; facts: SetupFacts }) {
+  const { t, i18n } = useTranslation('clients');
+  const facts = { ...given, limits: useModelLimits(given) };
   const { note } = client;
   return (
     <Stack gap="sm">
@@ -18,6 +20,11 @@ export function ClientSteps({ client, facts }: { client: ClientSetup; facts: Set
       {note && (
         <Alert color="blue" icon={<IconInfoCircle aria-hidden />} variant="light">
           {i18n.language === 'zh' ? note.zh : note.en}
+        </Alert>
+      )}
+      {client.retriesBrokenStreams && (
+        <Alert color="blue" icon={<IconInfoCircle aria-hidden />} variant="light">
+          {t('onBreak', { client: client.name })}
         </Alert>
       )}
     </Stack>

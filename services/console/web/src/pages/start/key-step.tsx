@@ -15,7 +15,7 @@ async function ensureGroup(): Promise<void> {
     await call(path('key-groups', groupName));
   } catch (error) {
     if (!(error instanceof ApiProblem) || error.status !== 404) throw error;
-    await call('key-groups', { method: 'POST', body: { name: groupName, models: ['*'] } });
+    await call('key-groups', { method: 'POST', body: { name: groupName, models: ['*'], on_break: 'auto' } });
   }
 }
 
@@ -38,6 +38,9 @@ export function KeyStep({ onDone }: { onDone: (key: string) => void }) {
     <form onSubmit={form.onSubmit((values) => create.mutate(values))} noValidate>
       <Stack mt="md">
         <Text>{t('key.hint', { group: groupName })}</Text>
+        <Text size="sm" c="dimmed">
+          {t('key.onBreak')}
+        </Text>
         <TextInput label={t('key.name')} required {...form.getInputProps('name')} />
         {create.error && <FaultNotice error={create.error} title={t('notSaved')} />}
         <Group justify="flex-end">

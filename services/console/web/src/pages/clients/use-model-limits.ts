@@ -1,0 +1,23 @@
+/** How much a model takes and gives, as the gateway tells the holder of a key. */
+import type { ModelLimits, SetupFacts } from '@model-gateway/client-setup';
+import { useQuery } from '@tanstack/react-query';
+
+const keyForm = /^gk-\w{46}$/;
+
+/** undefined while nothing is known, or without a key to ask with. */
+export function useModelLimits({ key, model }: SetupFacts): ModelLimits | undefined {
+  const asked = useQuery({
+    queryKey: ['model-limits', model],
+    enabled: keyForm.test(key) && model !== '',
+    retry: false,
+    staleTime: 60_000,
+    queryFn: async (): Promise<ModelLimits> => {
+      const response = await fetch(`/v1/models/${encodeURIComponent(model)}`, { headers: { authorization: `Bearer ${key}` } });
+      // A name that may not be used has no limits to tell.
+      if (!response.ok) return {};
+      const { context_window, max_completion_tokens } = (await response.json()) as { context_window?: number; max_completion_tokens?: number };
+      return { context: context_window, output: max_completion_tokens };
+    },
+  });
+  return asked.data;
+}
