@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-export async function startPeer(role: 'serve' | 'open', url: string): Promise<ChildProcess> {
+export async function startPeer(role: 'serve' | 'open' | 'mute', url: string): Promise<ChildProcess> {
   const child = spawn(process.execPath, ['--no-warnings', join(import.meta.dirname, 'peer-process.ts'), role, url], { stdio: ['pipe', 'pipe', 'inherit'] });
   await new Promise<void>((resolve, reject) => {
     child.stdout?.once('data', () => resolve());

@@ -243,6 +243,39 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     }
   });
 
+  describe('a question to a process that', () => {
+    for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
+      test(`gets ${signal} meanwhile fails with 503, long before its deadline, where nobody else serves`, async () => {
+        const child = await startPeer('mute', server.url);
+        // The asker comes to know the process.
+        void near.ask('catalog.revision', {}, { deadlineMs: 300 }).catch(() => undefined);
+        await sleep(500);
+        const asked = near.ask('catalog.revision', {}, { deadlineMs: 20_000 });
+        const failed = asked.catch((error) => error);
+        await sleep(50);
+        const start = performance.now();
+        child.kill(signal);
+        await expect(failed).resolves.toMatchObject({ status: 503 });
+        expect(performance.now() - start).toBeLessThan(3500 + busyMs);
+        await endPeer(child);
+      });
+    }
+
+    test('does not answer is asked of another, and the first is left out from then on', async () => {
+      const child = await startPeer('mute', server.url);
+      far.serve({ ask: { 'catalog.revision': () => ({ revision: 3 }) } });
+      await inPlace(far);
+      for (let i = 0; i < 4; i++) await expect(near.ask('catalog.revision', {})).resolves.toEqual({ revision: 3 });
+      child.kill('SIGSTOP');
+      await sleep(3000);
+      const ms = await fastest(200, async () => {
+        for (let i = 0; i < 4; i++) await expect(near.ask('catalog.revision', {})).resolves.toEqual({ revision: 3 });
+      });
+      expect(ms).toBeLessThan(200);
+      await endPeer(child);
+    });
+  });
+
   describe('lost frames', () => {
     test('a lost data frame is a gap: broken at once', async () => {
       await serveLoad((_body, stream) => {

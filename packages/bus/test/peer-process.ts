@@ -1,4 +1,4 @@
-/** A process of its own for suites that kill or stop one: `serve` answers streams, `open` keeps some open. Arguments: role, NATS url. */
+/** A process of its own for suites that kill or stop one: `serve` answers streams, `open` keeps some open, `mute` answers no question. Arguments: role, NATS url. */
 import { connectNatsBus } from '../src/index.ts';
 import { quiet } from './support.ts';
 
@@ -17,6 +17,9 @@ if (role === 'serve') {
       },
     },
   });
+} else if (role === 'mute') {
+  // Takes every question and answers none.
+  bus.serve({ ask: { 'catalog.revision': () => new Promise(() => {}) } });
 } else {
   const open = (mode: number) => {
     const call = bus.open(
