@@ -167,6 +167,8 @@ test('looking on and trying', async () => {
   await call('GET', 'stats/series?granularity=minute');
   for (const by of ['key', 'group', 'model', 'upstream', 'protocol', 'error', 'session']) await call('GET', `stats/top?by=${by}`);
   await call('GET', 'stats/sessions');
+  await call('GET', 'stats/attempts?by=key&over_time=true');
+  await call('GET', 'stats/attempts.csv?by=model');
   await call('GET', 'budgets');
   await call('GET', 'model-monitor');
   await call('GET', 'rate-limit-status');

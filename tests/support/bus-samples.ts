@@ -75,6 +75,10 @@ export const sampleRow = (id: string): RequestRow => ({
   pipeline: [],
   routes: [],
   ending: null,
+  kind: 'call',
+  of: null,
+  audio_input_tokens: 0,
+  audio_output_tokens: 0,
 });
 
 export const sampleAsks: { [S in keyof AskSubjects]: AskSubjects[S] } = {

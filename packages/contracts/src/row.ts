@@ -10,7 +10,19 @@ export interface AttemptRecord {
   status: number | null;
   error_code: string | null;
   duration_ms: number;
+  /** Canonical name of the model that was asked, and the stable id of the key entry (''; the upstream has none). Absent in rows of earlier versions. */
+  model?: string;
+  key?: string;
+  /** The upstream's own words for what went wrong: bounded, without credentials, and sealed (`sealedAs.attemptMessage`) wherever it is not shown. */
+  message?: string;
 }
+
+/**
+ * What a row tells of. `call`, `realtime_turn`, `task` and `mcp_call` are requests; `realtime_session` (a connection as a whole) and `orphan` (what ran
+ * for a request that had been refused) are not: of them money and time alone are added up.
+ */
+export const rowKinds = ['call', 'realtime_turn', 'realtime_session', 'task', 'mcp_call', 'orphan'] as const;
+export type RowKind = (typeof rowKinds)[number];
 
 /** One finished request: a row of `request_stats` and of `GET /console/api/logs`. Times in ms, money in micro-units. */
 export interface RequestRow {
@@ -18,7 +30,10 @@ export interface RequestRow {
   client_request_id: string | null;
   /** Milliseconds since the epoch; with `id` the key of the row. */
   started_at: number;
-  /** Who wrote it: translator 2, edge 1. A higher authority replaces a lower one. */
+  /**
+   * Who wrote it: translator 2, edge 1. The translator's completes the edge's; where the edge had told its caller 503 or 504, that row stays, and what
+   * ran all the same is a second row, an `orphan`.
+   */
   authority: 1 | 2;
   access_key: string | null;
   key_group: string | null;
@@ -60,4 +75,10 @@ export interface RequestRow {
   ending: BrokenEnding | null;
   /** Where the request went on to another model: canonical names, from what was asked for to what served. Else empty. */
   routes: string[];
+  kind: RowKind;
+  /** Of an orphan: the id of the request that was refused. */
+  of: string | null;
+  /** Tokens of audio, which are none of `input_tokens` and `output_tokens`. */
+  audio_input_tokens: number;
+  audio_output_tokens: number;
 }

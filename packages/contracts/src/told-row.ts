@@ -37,6 +37,9 @@ const attempt = z.object({
   status: z.int().nullable().default(null),
   error_code: maybeText,
   duration_ms: count,
+  model: text.optional(),
+  key: text.optional(),
+  message: z.string().max(8_192).optional(),
 });
 const loss = z.object({ field: text, action: z.string().max(64), detail: text });
 
@@ -84,6 +87,10 @@ const columns = {
   pipeline: z.array(text).default([]),
   routes: z.array(text).default([]),
   ending: word,
+  kind: z.string().max(64).default('call'),
+  of: z.string().max(200).nullable().default(null),
+  audio_input_tokens: count,
+  audio_output_tokens: count,
 } satisfies Record<keyof RequestRow, z.ZodType>;
 
 /** Words of a later version pass: the type says what this version knows. */

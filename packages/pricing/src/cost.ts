@@ -18,14 +18,11 @@ export function costOf(price: Price, counts: UnitCounts): number | null {
 }
 
 function tokensCost(prices: TokenPrices, counts: UnitCounts): bigint {
-  // Audio tokens are told inside input and output: only what is left of those is text.
-  const audioInput = Math.min(counts.audioInput ?? 0, counts.input);
-  const audioOutput = Math.min(counts.audioOutput ?? 0, counts.output);
   return (
-    times(counts.input - audioInput, prices.input) +
-    times(audioInput, prices.audioInput) +
-    times(counts.output - audioOutput, prices.output) +
-    times(audioOutput, prices.audioOutput) +
+    times(counts.input, prices.input) +
+    times(counts.audioInput ?? 0, prices.audioInput) +
+    times(counts.output, prices.output) +
+    times(counts.audioOutput ?? 0, prices.audioOutput) +
     times(counts.reasoning, prices.reasoning) +
     times(counts.cacheRead, prices.cacheRead) +
     times(counts.cacheWrite5m, prices.cacheWrite5m) +
@@ -33,9 +30,9 @@ function tokensCost(prices: TokenPrices, counts: UnitCounts): bigint {
   );
 }
 
-export function pricesFor(price: Price, { input, cacheRead, cacheWrite5m, cacheWrite1h }: UnitCounts): TokenPrices {
+export function pricesFor(price: Price, { input, audioInput = 0, cacheRead, cacheWrite5m, cacheWrite1h }: UnitCounts): TokenPrices {
   if (price.tiers.length === 0) return price;
-  const read = input + cacheRead + cacheWrite5m + cacheWrite1h;
+  const read = input + audioInput + cacheRead + cacheWrite5m + cacheWrite1h;
   return price.tiers.find(({ aboveTokens }) => read > aboveTokens)?.prices ?? price;
 }
 
@@ -57,5 +54,7 @@ export function costOfRow(price: Price, row: RequestRow): number | null {
     cacheRead: row.cache_read_tokens,
     cacheWrite5m: row.cache_write_tokens - cacheWrite1h,
     cacheWrite1h,
+    audioInput: row.audio_input_tokens ?? 0,
+    audioOutput: row.audio_output_tokens ?? 0,
   });
 }

@@ -40,7 +40,7 @@ export interface PricedModel {
 /** What a model costs at a time (ms since the epoch; default now). null: not known, which reserves and costs nothing. */
 export type PriceOf = (model: PricedModel, at?: number) => Price | null;
 
-/** What may have been counted beside text tokens. Audio tokens are part of `input` and `output`. */
+/** What may have been counted beside text tokens. Audio tokens are none of `input` and `output`. */
 export interface UnitCounts extends Usage {
   audioInput?: number;
   audioOutput?: number;

@@ -26,12 +26,12 @@ describe('cost', () => {
     ],
     ['an hour of cache as five minutes of it', { cache_write_5m: 4_000_000 }, { cacheWrite1h: 1e6 }, 4_000_000],
     [
-      'audio is a part of what was read and written',
+      'audio stands beside the text that was read and written',
       { audio_input: 10_000_000, audio_output: 20_000_000 },
-      { input: 2e6, audioInput: 1e6, output: 2e6, audioOutput: 1e6 },
+      { input: 1e6, audioInput: 1e6, output: 1e6, audioOutput: 1e6 },
       48_000_000,
     ],
-    ['more audio than there is text', { audio_input: 10_000_000 }, { input: 1e6, audioInput: 5e6 }, 10_000_000],
+    ['more audio than there is text', { audio_input: 10_000_000 }, { input: 0, audioInput: 1e6 }, 10_000_000],
   ])('%s', (_what, prices, used, micros) => expect(costOf(price(prices), counts(used))).toBe(micros));
 
   test('the highest tier that was passed holds for the whole request, by all that was read', () => {

@@ -26,6 +26,7 @@ export { type OpenOptions, openStorage, type Storage, type StorageLogger, type S
 export { type RequestFilters, type RequestPage, type RequestQuery, type RequestStats, searchedColumns } from './requests/request-stats.ts';
 export { type Dimension, dimensions, type Grain, grainMs, startOf } from './stats/dimensions.ts';
 export type { Keep } from './stats/prune.ts';
+export { type AttemptDimension, type AttemptGroup, type AttemptQuery, attemptDimensions } from './stats/read-attempts.ts';
 export type { SessionQuery, SessionSums } from './stats/read-sessions.ts';
 export type { Latencies, StatsFilters, StatsGroup, StatsOrder, StatsQuery } from './stats/read-stats.ts';
 export { type GuardOptions, guardStorage, type StorageGuard } from './storage-guard.ts';

@@ -148,6 +148,8 @@ export const measureNames = [
   'reasoning',
   'cost_micros',
   'duration_ms',
+  'audio_input',
+  'audio_output',
 ] as const;
 export type Measures = Record<(typeof measureNames)[number], number>;
 
@@ -184,6 +186,13 @@ export interface SessionColumns extends Measures {
   currency: string;
   first_at: number;
   last_at: number;
+}
+
+/** A row whose attempts touched this upstream, which is not the one that the row names. */
+export interface TouchedColumns {
+  upstream: string;
+  started_at: number;
+  id: string;
 }
 
 export interface HistoryColumns {
@@ -235,4 +244,5 @@ export interface Database {
   stat_series: SeriesColumns;
   stat_sums: SumColumns;
   stat_sessions: SessionColumns;
+  touched_upstreams: TouchedColumns;
 }

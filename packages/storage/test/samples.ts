@@ -99,5 +99,9 @@ export const sampleRow = (over: Partial<RequestRow> = {}): RequestRow => ({
   pipeline: ['translate', 'body-rules'],
   routes: ['asked', 'served'],
   ending: null,
+  kind: 'call',
+  of: null,
+  audio_input_tokens: 0,
+  audio_output_tokens: 0,
   ...over,
 });

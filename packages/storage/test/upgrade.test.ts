@@ -50,7 +50,17 @@ async function fill(dialect: StorageDialect): Promise<void> {
   await insert('access_keys', 'a1', { ...key, ...{ group: group_name } }, { group_name, hash, sealed });
   await db.updateTable('catalog_revision').set({ revision: 2 }).execute();
   for (const row of rows) {
-    const { pipeline: _pipeline, routes: _routes, ending: _ending, cache_write_1h_tokens: _oneHour, ...first } = row;
+    const {
+      pipeline: _pipeline,
+      routes: _routes,
+      ending: _ending,
+      cache_write_1h_tokens: _oneHour,
+      kind: _kind,
+      of: _of,
+      audio_input_tokens: _read,
+      audio_output_tokens: _written,
+      ...first
+    } = row;
     await db
       .insertInto('request_stats')
       .values({ ...first, stream: dialect.encodeBoolean(row.stream), attempts: JSON.stringify(row.attempts), losses: JSON.stringify(row.losses) })

@@ -11,6 +11,7 @@ import { type Attempts, MemoryAttempts } from '@model-gateway/shared-state';
 import { guardStorage, type Storage } from '@model-gateway/storage';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 import { accessKeyRoutes } from './api/access-key-routes.ts';
+import { attemptRoutes } from './api/attempt-routes.ts';
 import { auditRoutes } from './api/audit-routes.ts';
 import { batchRoutes } from './api/batch-routes.ts';
 import { bodyRoutes } from './api/body-routes.ts';
@@ -195,6 +196,7 @@ function createRoutes(room: Room, now: () => number): Route[] {
     ...ruleRoutes(room),
     ...limitRoutes(room),
     ...statsRoutes(room, now),
+    ...attemptRoutes(room, now),
     ...budgetRoutes(room, now),
     ...transferRoutes(resources, room),
     ...batchRoutes(resources, room),

@@ -57,6 +57,33 @@ describe('statistics and logs', () => {
     });
   });
 
+  test('attempts show failures that another upstream made good', async () => {
+    const tried = (upstream: string, status: number, error_code: string | null) => ({
+      upstream,
+      key_index: 0,
+      status,
+      error_code,
+      duration_ms: 40,
+      model: 'm',
+      key: 'k1',
+    });
+    const attempts = [tried('ill', 500, 'server_error'), tried('well', 200, null)];
+    await storage.requests.insertRows([sampleRow({ id: 'over', started_at: now - 3 * 86_400_000, upstream: 'well', attempts })]);
+    const range = `from=${now - 3 * 86_400_000 - 3_600_000}&to=${now - 3 * 86_400_000 + 1}`;
+    expect((await get(`stats/attempts?${range}`)).body).toMatchObject({
+      by: 'upstream',
+      granularity: 'hour',
+      items: [
+        { value: 'ill', attempts: 1, failed: 1, failure_rate: 1, outcomes: [{ outcome: 'http_500', attempts: 1 }], duration_ms: { average: 40 } },
+        { value: 'well', attempts: 1, failed: 0, failure_rate: 0 },
+      ],
+    });
+    expect((await get(`stats/attempts?${range}&by=key&upstream=ill&over_time=true`)).body.items).toMatchObject([{ value: 'k1', upstream: 'ill', attempts: 1 }]);
+    expect((await get(`stats/attempts?${range}&format=csv`)).text).toContain('"ill",1,1,40');
+    expect((await get('stats/attempts?by=banana')).status).toBe(422);
+    expect((await get(`logs?${range}&upstream=ill`)).body.items.map(({ id }: { id: string }) => id)).toEqual(['over']);
+  });
+
   test('series choose their grain; minutes are for the last hours of all', async () => {
     const live = (await get(`stats/series?from=${now - 3_600_000}&to=${now}`)).body;
     expect(live.granularity).toBe('minute');

@@ -268,6 +268,10 @@ export class Exchange {
       pipeline: [],
       routes: [],
       ending: null,
+      kind: 'call',
+      of: null,
+      audio_input_tokens: 0,
+      audio_output_tokens: 0,
     };
   }
 }

@@ -201,7 +201,7 @@ describe.each(ways)('malformed durable news $name', ({ open }) => {
             if (some.length === 1) tries++;
             throw new TypeError('a defect');
           }
-          await storage.requests.insertRows(some);
+          return storage.requests.insertRows(some);
         };
         await start({ storage: { ...storage, requests: { ...storage.requests, insertRows } } });
         const told = ['a', 'odd', 'b'].map((id) =>
@@ -224,7 +224,7 @@ describe.each(ways)('malformed durable news $name', ({ open }) => {
       let away = 6;
       const insertRows: Storage['requests']['insertRows'] = async (some) => {
         if (away-- > 0) throw new GatewayError('service_unavailable');
-        await storage.requests.insertRows(some);
+        return storage.requests.insertRows(some);
       };
       await start({ storage: { ...storage, requests: { ...storage.requests, insertRows } } });
       await way.bus.tellDurably('stats.request', 'a', sampleRow({ id: 'good-a', started_at: now }));

@@ -46,9 +46,9 @@ describe('stats', () => {
   test('told twice it is one row, and the translator has the last word', async () => {
     stats = createStats({ bus, storage, logger, priceOf: () => null, keep });
     await stats.start();
-    await bus.tellDurably('stats.request', 'a', sampleRow({ authority: 1, status: 503 }));
+    await bus.tellDurably('stats.request', 'a', sampleRow({ authority: 1, status: 500 }));
     await bus.tellDurably('stats.request', 'b', sampleRow({ authority: 2, status: 200 }));
-    await bus.tellDurably('stats.request', 'c', sampleRow({ authority: 1, status: 503 }));
+    await bus.tellDurably('stats.request', 'c', sampleRow({ authority: 1, status: 500 }));
     expect((await stored()).map(({ status, authority }) => [status, authority])).toEqual([[200, 2]]);
   });
 
@@ -60,7 +60,7 @@ describe('stats', () => {
         ...storage.requests,
         insertRows: async (rows) => {
           if (away) throw new GatewayError('service_unavailable');
-          await storage.requests.insertRows(rows);
+          return storage.requests.insertRows(rows);
         },
       },
     };

@@ -356,6 +356,10 @@ export class Call {
       pipeline: this.pipeline,
       ending: null,
       routes: this.routes.length > 1 ? [...this.routes.slice(0, -1), this.model] : noRoutes,
+      kind: 'call',
+      of: null,
+      audio_input_tokens: 0,
+      audio_output_tokens: 0,
     };
   }
 }

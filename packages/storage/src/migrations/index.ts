@@ -16,6 +16,8 @@ import { requestBodiesTable } from './0011-request-bodies.ts';
 import { latencyColumns } from './0012-latencies.ts';
 import { deadLetterTable } from './0013-dead-letters.ts';
 import { rowEnding } from './0014-row-ending.ts';
+import { rowKindColumns } from './0015-row-kinds.ts';
+import { attemptTables } from './0016-attempts.ts';
 
 const migrations: Record<string, (types: StorageDialect['types'], dialect: StorageDialect) => Migration> = {
   '0001-catalog': catalogTables,
@@ -33,6 +35,8 @@ const migrations: Record<string, (types: StorageDialect['types'], dialect: Stora
   '0012-latencies': (_types, dialect) => latencyColumns(dialect),
   '0013-dead-letters': deadLetterTable,
   '0014-row-ending': rowEnding,
+  '0015-row-kinds': rowKindColumns,
+  '0016-attempts': (_types, dialect) => attemptTables(dialect),
 };
 
 export const createMigrationProvider = (dialect: StorageDialect): MigrationProvider => ({

@@ -1,16 +1,18 @@
 /** The repository of finished requests: idempotent batches in, pages newest first out. */
 import type { RequestRow, SpendOwner } from '@model-gateway/contracts';
-import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
-import type { Database } from '../schema.ts';
+import type { Database, RequestColumns } from '../schema.ts';
+import { addAttemptSums, noteTouched } from '../stats/attempts.ts';
 import { CountLater } from '../stats/count-later.ts';
 import { type Keep, prune } from '../stats/prune.ts';
+import { type AttemptGroup, type AttemptQuery, readAttempts } from '../stats/read-attempts.ts';
 import { readSessions, type SessionQuery, type SessionSums } from '../stats/read-sessions.ts';
 import { readStats, type StatsGroup, type StatsQuery } from '../stats/read-stats.ts';
 import { addRollups } from '../stats/rollups.ts';
 import { SeriesBook } from '../stats/series-book.ts';
 import { addSessions } from '../stats/sessions.ts';
-import { Tally } from '../stats/tally.ts';
+import { type Change, Tally } from '../stats/tally.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { DayPartitions } from './day-partitions.ts';
 import { dayMs, dayOf } from './days.ts';
@@ -24,6 +26,7 @@ export interface RequestFilters {
   accessKey?: string;
   keyGroup?: string;
   model?: string;
+  /** That served it, or that any of its attempts touched. */
   upstream?: string;
   status?: number;
   errorCode?: string;
@@ -69,10 +72,10 @@ export interface RequestPage {
 
 export interface RequestStats {
   /**
-   * Safe to repeat: a row stands until one of higher authority comes. One transaction with the sums of statistics, sessions and money: each row is
-   * in them once.
+   * Safe to repeat: a row stands until one of higher authority comes (`settle-rows.ts`). One transaction with the sums of statistics, sessions and money:
+   * each row is in them once. Resolves with the rows that are stored otherwise than they were given, orphans among them; mostly none.
    */
-  insertRows(rows: readonly RequestRow[]): Promise<void>;
+  insertRows(rows: readonly RequestRow[]): Promise<RequestRow[]>;
   /** Makes room for rows of this time (PostgreSQL: the partition of its UTC day). Idempotent. */
   prepareDay(time: number): Promise<void>;
   /** One row by its minted id. `startedAt`, when known, spares a search of all days. */
@@ -81,6 +84,8 @@ export interface RequestStats {
   /** Sums, costs and latencies. `from` and `to` lie at the begin of a grain. */
   readStats(query: StatsQuery): Promise<StatsGroup[]>;
   readSessions(query: SessionQuery): Promise<SessionSums[]>;
+  /** Every try at an upstream, those before a failover too. `from` and `to` lie at the begin of a grain. */
+  readAttempts(query: AttemptQuery): Promise<AttemptGroup[]>;
   /** Forgets what is too old. Resolves with what is gone. */
   prune(keep: Keep, stopped?: () => boolean): Promise<{ rows: number; partitions: number }>;
   /** Millionths, one figure for each owner. */
@@ -115,7 +120,7 @@ const lateDays = 8;
 
 /** The repository, for those who have the rows in the database's own form. */
 export interface RequestBook extends RequestStats {
-  insertStored(rows: readonly StoredRow[]): Promise<void>;
+  insertStored(rows: readonly StoredRow[]): Promise<RequestRow[]>;
 }
 
 export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect, now: () => number): RequestBook {
@@ -128,6 +133,7 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
     const fresh = await addRollups(transaction, dialect, series, tallies);
     await addSessions(transaction, dialect, tallies);
     await addSpend(transaction, dialect, tallies);
+    await addAttemptSums(transaction, dialect, tallies);
     return () => series.remember(fresh);
   }
   const later = dialect.countsLater ? new CountLater({ db, count }) : null;
@@ -138,12 +144,22 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
     for (const day of new Set(rows.map((row) => dayOf(row.started_at)))) if (!days.has(day) && Math.abs(day - now()) < lateDays * dayMs) await days.make(day);
   }
 
-  async function insertStored(rows: readonly StoredRow[]): Promise<void> {
+  async function insertStored(rows: readonly StoredRow[]): Promise<RequestRow[]> {
     try {
       await prepareDays(rows);
-      if (later) return await later.write((transaction) => writeRows(transaction, rows));
-      const counted = await db.transaction().execute(async (transaction) => count(transaction, [Tally.of(await writeRows(transaction, rows))]));
-      counted();
+      let changes: Change[] = [];
+      const write = async (transaction: Kysely<Database>): Promise<Change[]> => {
+        changes = await writeRows(transaction, rows);
+        await noteTouched(
+          transaction,
+          changes.map(({ after }) => after),
+        );
+        return changes;
+      };
+      if (later) await later.write(write);
+      else (await db.transaction().execute(async (transaction) => count(transaction, [Tally.of(await write(transaction))])))();
+      const given = new Set(rows);
+      return changes.flatMap(({ after }) => (given.has(after) ? [] : [decodeRow(after)]));
     } catch (error) {
       throw dialect.translateError(error);
     }
@@ -186,6 +202,10 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
       await flush();
       return readSessions(db, dialect, query);
     },
+    async readAttempts(query) {
+      await flush();
+      return readAttempts(db, dialect, query);
+    },
     async prune(keep, stopped = () => false) {
       await flush();
       const gone = await prune(db, dialect, days, keep, stopped);
@@ -202,20 +222,37 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
     },
     async listRows({ filters, cursor, limit }) {
       const position = cursor === undefined ? null : readCursor(cursor);
-      let query = db.selectFrom('request_stats').selectAll();
-      for (const name of Object.keys(conditions) as (keyof RequestFilters)[]) {
-        const value = filters[name];
-        if (value !== undefined)
-          query = query.where((eb) => (conditions[name] as (eb: Builder, value: unknown, dialect: StorageDialect) => Expression<SqlBool>)(eb, value, dialect));
-      }
-      if (position) query = query.where(sql<SqlBool>`(started_at, id) < (${position.startedAt}, ${position.id})`);
-      try {
+      const { upstream, ...others } = filters;
+      const narrow = (query: RowQuery, by: RequestFilters): RowQuery => {
+        let narrowed = query;
+        for (const name of Object.keys(conditions) as (keyof RequestFilters)[]) {
+          const value = by[name];
+          if (value !== undefined)
+            narrowed = narrowed.where((eb) =>
+              (conditions[name] as (eb: Builder, value: unknown, dialect: StorageDialect) => Expression<SqlBool>)(eb, value, dialect),
+            );
+        }
+        if (position) narrowed = narrowed.where(sql<SqlBool>`(started_at, id) < (${position.startedAt}, ${position.id})`);
         // One more than asked for tells whether there is a next page.
-        const rows = await query
+        return narrowed
           .orderBy('started_at', 'desc')
           .orderBy('id', 'desc')
-          .limit(limit + 1)
-          .execute();
+          .limit(limit + 1);
+      };
+      const all = db.selectFrom('request_stats').selectAll();
+      try {
+        // Each question has an index of its own; one for both would read every row of the range.
+        const served = await narrow(all, filters).execute();
+        const touched =
+          upstream === undefined
+            ? []
+            : await narrow(
+                all.where(
+                  sql<SqlBool>`(started_at, id) in (select t.started_at, t.id from touched_upstreams t where ${sql.join(touchedIn(upstream, others, position), sql` and `)})`,
+                ),
+                others,
+              ).execute();
+        const rows = touched.length === 0 ? served : mergeNewest(served, touched);
         const items = rows.slice(0, limit).map(decodeRow);
         const last = items.at(-1);
         return { items, nextCursor: rows.length > limit && last ? writeCursor({ startedAt: last.started_at, id: last.id }) : null };
@@ -224,4 +261,22 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
       }
     },
   };
+}
+
+type RowQuery = SelectQueryBuilder<Database, 'request_stats', RequestColumns>;
+
+/** Which entries of the side table may lead to rows of this page. */
+function touchedIn(upstream: string, { from, to }: RequestFilters, position: { startedAt: number } | null): RawBuilder<unknown>[] {
+  const end = position === null ? to : Math.min(to ?? Number.MAX_SAFE_INTEGER, position.startedAt + 1);
+  return [
+    sql`t.upstream = ${upstream}`,
+    ...(from === undefined ? [] : [sql`t.started_at >= ${from}`]),
+    ...(end === undefined ? [] : [sql`t.started_at < ${end}`]),
+  ];
+}
+
+/** A row may be in both: it was replaced since its attempts were noted. */
+function mergeNewest(one: readonly RequestColumns[], other: readonly RequestColumns[]): RequestColumns[] {
+  const rows = new Map([...one, ...other].map((row) => [`${row.started_at}:${row.id}`, row]));
+  return [...rows.values()].sort((a, b) => Number(b.started_at) - Number(a.started_at) || (a.id < b.id ? 1 : -1));
 }

@@ -46,6 +46,10 @@ export const columnKinds = {
   pipeline: 'json',
   routes: 'json',
   ending: 'text',
+  kind: 'text',
+  of: 'text',
+  audio_input_tokens: 'integer',
+  audio_output_tokens: 'integer',
 } as const satisfies Record<keyof RequestRow, Kind>;
 
 export const columnNames = Object.keys(columnKinds) as (keyof RequestRow)[];
@@ -77,9 +81,12 @@ const codecs: Record<Kind, Codec> = {
 
 export const clampInteger = (value: number): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
 
+/** What columns that may not be empty hold where a row does not tell. */
+export const absent: Partial<Record<keyof RequestRow, unknown>> = { kind: 'call', audio_input_tokens: 0, audio_output_tokens: 0 };
+
 export function encodeRow(row: RequestRow, dialect: StorageDialect): StoredRow {
   const columns: Record<string, unknown> = {};
-  for (const name of columnNames) columns[name] = codecs[columnKinds[name]].encode(row[name], dialect);
+  for (const name of columnNames) columns[name] = codecs[columnKinds[name]].encode(row[name] ?? absent[name], dialect);
   return columns as StoredRow;
 }
 

@@ -6,19 +6,24 @@ import type { Database } from '../schema.ts';
 import type { Change } from '../stats/tally.ts';
 import { columnKinds, columnNames, type StoredRow } from './row-codec.ts';
 import { columnValues } from './row-of-columns.ts';
+import { settleRows } from './settle-rows.ts';
 
 const keyColumns: ReadonlySet<string> = new Set(['id', 'started_at']);
 const replaced = columnNames.filter((name) => !keyColumns.has(name));
 
 export type WriteRows = (db: Kysely<Database>, rows: readonly StoredRow[]) => Promise<Change[]>;
 
-/** Inside a transaction. A row stands until one of higher authority comes. */
+/** Inside a transaction. What becomes of a second row of a request stands in `settle-rows.ts`. */
 export function createRowWriter(dialect: StorageDialect): WriteRows {
   const insert = dialect.runEach ? insertEach(dialect.runEach) : insertTogether;
   return async (db, given) => {
     const { added, met } = await insert(db, given);
     const changes: Change[] = added.map((after) => ({ before: null, after }));
-    return met.length === 0 ? changes : changes.concat(await replace(db, dialect, uniqueByKey(met)));
+    if (met.length === 0) return changes;
+    const { replaced, orphans } = await settle(db, dialect, met);
+    // An orphan that is there already came with an earlier delivery.
+    const { added: found } = orphans.length === 0 ? { added: [] } : await insert(db, orphans);
+    return [...changes, ...replaced, ...found.map((after) => ({ before: null, after }))];
   };
 }
 
@@ -37,12 +42,12 @@ const oneRow = `insert into request_stats (${columnNames.join(', ')}) values (${
 
 /** All rows in one statement. Its answer names those that were added only when some were not, which is rare. */
 const insertTogether: Insert = async (db, given) => {
-  const rows = uniqueByKey(given);
+  const { rows, others } = firstOfEach(given);
   const values = columnNames.map((name) => arrayText(columnTypes[columnKinds[name]], rows, (row) => row[name]));
   const { rows: found } = await db.executeQuery<Key & { added: number }>(CompiledQuery.raw(manyRows, [...values, rows.length]));
-  if (Number(found[0]?.added) === rows.length) return { added: rows, met: [] };
+  if (Number(found[0]?.added) === rows.length) return { added: rows, met: others };
   const keys = new Set(found.map(keyOf));
-  return { added: rows.filter((row) => keys.has(keyOf(row))), met: rows.filter((row) => !keys.has(keyOf(row))) };
+  return { added: rows.filter((row) => keys.has(keyOf(row))), met: [...rows.filter((row) => !keys.has(keyOf(row))), ...others] };
 };
 
 /** JSON travels as text: it is kept as it was written. */
@@ -54,11 +59,23 @@ const manyRows = `with written as (
     on conflict (started_at, id) do nothing returning started_at, id)
   select c.added, w.started_at, w.id from (select count(*) as added from written) c left join written w on c.added < $${columnNames.length + 1}::bigint`;
 
-async function replace(db: Kysely<Database>, dialect: StorageDialect, rows: readonly StoredRow[]): Promise<Change[]> {
+/** Rows whose place is taken, by key and from the lowest authority up. */
+async function settle(db: Kysely<Database>, dialect: StorageDialect, met: readonly StoredRow[]): Promise<{ replaced: Change[]; orphans: StoredRow[] }> {
+  const rows = inOrder(met);
   const known = await readKnown(db, dialect, rows);
-  const better = rows.filter((row) => row.authority > (known.get(keyOf(row))?.authority ?? Number.POSITIVE_INFINITY));
-  for (const row of better) await upsert(db, Object.fromEntries(columnNames.map((name) => [name, row[name]])) as StoredRow).execute();
-  return better.map((after) => ({ before: known.get(keyOf(after)) ?? null, after }));
+  const replaced: Change[] = [];
+  const orphans: StoredRow[] = [];
+  for (const row of rows) {
+    const before = known.get(keyOf(row));
+    if (!before) continue;
+    const { row: after, orphan } = settleRows(before, row);
+    if (orphan) orphans.push(orphan);
+    if (!after) continue;
+    await upsert(db, after).execute();
+    replaced.push({ before, after });
+    known.set(keyOf(row), after);
+  }
+  return { replaced, orphans };
 }
 
 async function readKnown(db: Kysely<Database>, dialect: StorageDialect, rows: readonly StoredRow[]): Promise<Map<string, StoredRow>> {
@@ -94,13 +111,20 @@ interface Key {
 }
 const keyOf = (row: Key): string => `${row.started_at}:${row.id}`;
 
-/** One statement may not touch a row twice, and statements that lock rows in one order cannot block each other. */
-function uniqueByKey(rows: readonly StoredRow[]): StoredRow[] {
-  const best = new Map<string, StoredRow>();
-  for (const row of rows) {
+/** Statements that lock rows in one order cannot block each other. */
+const inOrder = (rows: readonly StoredRow[]): StoredRow[] =>
+  [...rows].sort((one, other) => compare(keyOf(one), keyOf(other)) || one.authority - other.authority);
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+/** One statement may not touch a row twice: of several rows with one key the first is written, the others meet it. */
+function firstOfEach(given: readonly StoredRow[]): { rows: StoredRow[]; others: StoredRow[] } {
+  const rows: StoredRow[] = [];
+  const others: StoredRow[] = [];
+  let last: string | undefined;
+  for (const row of inOrder(given)) {
     const key = keyOf(row);
-    const known = best.get(key);
-    if (!known || row.authority > known.authority) best.set(key, row);
+    (key === last ? others : rows).push(row);
+    last = key;
   }
-  return [...best.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return { rows, others };
 }

@@ -24,8 +24,9 @@ const longest = 200;
 const short = (value: string | null): string => (value === null ? '' : value.length <= longest ? value : cleanText(value, longest));
 
 export const valuesOf = (row: StoredRow): Values => ({
-  access_key: short(row.access_key),
-  key_group: short(row.key_group),
+  // What ran for a request that was refused is nobody's who asked.
+  access_key: row.kind === 'orphan' ? '' : short(row.access_key),
+  key_group: row.kind === 'orphan' ? '' : short(row.key_group),
   model: short(row.model),
   upstream: short(row.upstream),
   client_protocol: row.client_protocol ?? '',
@@ -36,11 +37,17 @@ export const valuesOf = (row: StoredRow): Values => ({
 /** '' for what has no price. */
 export const currencyOf = (row: StoredRow): string => (row.cost_micros === null ? '' : (row.currency ?? ''));
 
+/** Of the others, as of a session whose turns have rows of their own, time and money alone are added up. */
+export const isRequest = ({ kind }: Pick<StoredRow, 'kind'>): boolean => kind !== 'orphan' && kind !== 'realtime_session';
+
 /** A caller who left is nobody's failure. */
 const left = 'client_gone';
 
 /** Adds a row, or takes it back. */
 export function addRow(to: Measures, row: StoredRow, sign: 1 | -1): void {
+  to.cost_micros += sign * bounded(row.cost_micros);
+  to.duration_ms += sign * bounded(row.duration_ms);
+  if (!isRequest(row)) return;
   const error = errorOf(row);
   to.requests += sign;
   if (error !== '' && error !== left) to.errors += sign;
@@ -53,8 +60,8 @@ export function addRow(to: Measures, row: StoredRow, sign: 1 | -1): void {
   to.cache_read += sign * bounded(row.cache_read_tokens);
   to.cache_write += sign * bounded(row.cache_write_tokens);
   to.reasoning += sign * bounded(row.reasoning_tokens);
-  to.cost_micros += sign * bounded(row.cost_micros);
-  to.duration_ms += sign * bounded(row.duration_ms);
+  to.audio_input += sign * bounded(row.audio_input_tokens);
+  to.audio_output += sign * bounded(row.audio_output_tokens);
 }
 
 /** What upstreams count may be anything; a sum must stay within what a whole number holds. */
@@ -76,4 +83,6 @@ export const noMeasures = (): Measures => ({
   reasoning: 0,
   cost_micros: 0,
   duration_ms: 0,
+  audio_input: 0,
+  audio_output: 0,
 });

@@ -4,6 +4,7 @@ import type { StorageDialect } from '../dialects/dialect.ts';
 import type { DayPartitions } from '../requests/day-partitions.ts';
 import { otherPartition } from '../requests/days.ts';
 import type { Database } from '../schema.ts';
+import { pruneAttempts } from './attempts.ts';
 import { type Grain, grains } from './dimensions.ts';
 
 /** Each: what is older than this (ms since the epoch) is forgotten. null: kept for ever. */
@@ -42,6 +43,8 @@ export async function prune(
           ),
         stopped,
       );
+    if (keep.rows !== null) await deleteOlder(db, { table: 'touched_upstreams', time: 'started_at', before: keep.rows }, stopped);
+    await pruneAttempts(db, keep.sums);
     for (const [grain, before] of Object.entries(keep.sums) as [Grain, number | null][]) if (before !== null) await deleteSums(db, grain, before, stopped);
     return { rows, partitions };
   } catch (error) {

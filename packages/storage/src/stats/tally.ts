@@ -1,7 +1,8 @@
 /** Adds rows up in memory: what is much alike costs next to nothing, and nothing of it is in the database before `rollups.ts` and its neighbours write it. */
 import type { StoredRow } from '../requests/row-codec.ts';
 import type { Measures } from '../schema.ts';
-import { addRow, currencyOf, noMeasures, startOf, type Values, valuesOf } from './dimensions.ts';
+import { type AttemptSum, addAttempts } from './attempts.ts';
+import { addRow, currencyOf, isRequest, noMeasures, startOf, type Values, valuesOf } from './dimensions.ts';
 import { addTo, bucketOf, type Histogram } from './histogram.ts';
 
 /** What became of a row: `before` is what stood in its place. */
@@ -34,6 +35,7 @@ export class Tally {
   readonly hours = new Map<string, Group>();
   readonly minutes = new Map<string, Group>();
   readonly sessions = new Map<string, Session>();
+  readonly attempts = new Map<string, AttemptSum>();
   /** The row before and its group: the next one is mostly like it. */
   #row: StoredRow | null = null;
   #hour: Group | null = null;
@@ -47,7 +49,7 @@ export class Tally {
 
   /** What it holds in memory grows with this. */
   get size(): number {
-    return this.hours.size + this.minutes.size + this.sessions.size;
+    return this.hours.size + this.minutes.size + this.sessions.size + this.attempts.size;
   }
 
   add({ before, after }: Change): void {
@@ -64,7 +66,8 @@ export class Tally {
     this.#minute = minute;
     addInto(hour, row, sign);
     addInto(minute, row, sign);
-    if (row.session_id !== null) this.#countSession(row, row.session_id, sign);
+    addAttempts(this.attempts, row, sign);
+    if (row.session_id !== null && row.kind !== 'orphan') this.#countSession(row, row.session_id, sign);
   }
 
   #findHour(row: StoredRow): Group {
@@ -108,6 +111,7 @@ function find<T>(known: Map<string, T>, id: string, make: () => T): T {
 
 function addInto(group: Group, row: StoredRow, sign: 1 | -1): void {
   addRow(group.sums, row, sign);
+  if (!isRequest(row)) return;
   addTo(group.latencies[0], bucketOf(row.duration_ms ?? 0), sign);
   if (row.first_content_ms !== null) addTo(group.latencies[1], bucketOf(row.first_content_ms), sign);
 }
@@ -117,6 +121,7 @@ const isWithin = (group: Group | null, time: number, grain: 'hour' | 'minute'): 
 
 const isAlike = (one: StoredRow, other: StoredRow): boolean =>
   one.access_key === other.access_key &&
+  one.kind === other.kind &&
   one.model === other.model &&
   one.upstream === other.upstream &&
   one.error_code === other.error_code &&

@@ -2,7 +2,7 @@
 import type { RequestRow } from '@model-gateway/contracts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText, longestText } from '../requests/clean-text.ts';
-import { clampInteger, columnKinds, columnNames, jsonText, type Kind, type StoredRow } from '../requests/row-codec.ts';
+import { absent, clampInteger, columnKinds, columnNames, jsonText, type Kind, type StoredRow } from '../requests/row-codec.ts';
 import { RowOfColumns } from '../requests/row-of-columns.ts';
 
 export interface PackedRows {
@@ -29,13 +29,13 @@ type Packer = (rows: readonly RequestRow[], name: keyof RequestRow, cells: Float
 const packers: Record<Kind, Packer> = {
   text(rows, name, cells, { texts }) {
     for (let at = 0; at < cells.length; at++) {
-      const value: unknown = rows[at]![name];
+      const value: unknown = rows[at]![name] ?? absent[name];
       cells[at] = value === null || value === undefined ? Number.NaN : texts.of(shorten(String(value)));
     }
   },
   integer(rows, name, cells) {
     for (let at = 0; at < cells.length; at++) {
-      const value: unknown = rows[at]![name];
+      const value: unknown = rows[at]![name] ?? absent[name];
       cells[at] = typeof value === 'number' && Number.isFinite(value) ? clampInteger(value) : Number.NaN;
     }
   },

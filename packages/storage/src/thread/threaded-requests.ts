@@ -1,5 +1,6 @@
 /** The repository of requests as a thread of its own keeps it: started on first need, started anew when it died. */
 import { Worker } from 'node:worker_threads';
+import type { RequestRow } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { BodyWriter } from '../bodies/stored-bodies.ts';
 import type { RequestStats } from '../requests/request-stats.ts';
@@ -81,15 +82,16 @@ export function createThreadedRequests(file: string): ThreadedRequests {
       prune: (before, stopped = () => false) => askUntil({ id: next++, call: 'prune-bodies', before }, stopped),
     },
     async insertRows(rows) {
-      if (rows.length === 0) return;
+      if (rows.length === 0) return [];
       const packed = packRows(rows);
-      await ask({ id: next++, call: 'insertRows', rows: packed }, [packed.cells.buffer]);
+      return (await ask({ id: next++, call: 'insertRows', rows: packed }, [packed.cells.buffer])) as RequestRow[];
     },
     prepareDay: plain('prepareDay'),
     findRow: plain('findRow'),
     listRows: plain('listRows'),
     readStats: plain('readStats'),
     readSessions: plain('readSessions'),
+    readAttempts: plain('readAttempts'),
     spent: plain('spent'),
     prune: (keep, stopped = () => false) => askUntil({ id: next++, call: 'prune', keep }, stopped),
     async close() {

@@ -76,6 +76,7 @@ const relative: Record<string, Methods> = {
   'stats/summary': { get: everyone },
   'stats/series': { get: everyone },
   'stats/top': { get: everyone },
+  'stats/attempts': { get: everyone },
   'stats/sessions': { get: everyone },
   budgets: { get: everyone },
   'route/explain': { post: everyone },

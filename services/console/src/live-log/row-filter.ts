@@ -7,7 +7,7 @@ const tests: { [F in keyof RequestFilters]-?: (row: RequestRow, value: NonNullab
   accessKey: (row, value) => row.access_key === value,
   keyGroup: (row, value) => row.key_group === value,
   model: (row, value) => row.model === value,
-  upstream: (row, value) => row.upstream === value,
+  upstream: (row, value) => row.upstream === value || row.attempts.some(({ upstream }) => upstream === value),
   status: (row, value) => row.status === value,
   errorCode: (row, value) => row.error_code === value,
   stream: (row, value) => row.stream === value,

@@ -18,19 +18,22 @@ export interface Figures {
   cache_read_tokens: number;
   cache_write_tokens: number;
   reasoning_tokens: number;
+  /** Beside those of text. */
+  audio_input_tokens: number;
+  audio_output_tokens: number;
   total_tokens: number;
   /** Money by currency: as a decimal string, and in millionths. */
   cost: { currency: string; cost: string; cost_micros: number }[];
 }
 
 export interface TimedFigures extends Figures {
-  /** Milliseconds; quantiles are at most 9 % off. */
+  /** Milliseconds; quantiles are mostly a few per cent off, and at most 19 %. */
   duration_ms: Latencies & { average: number | null };
   first_content_ms: Latencies;
 }
 
 function figuresOf({ measures, cost }: Pick<StatsGroup, 'measures' | 'cost'>): Figures {
-  const { requests, errors, estimated, unpriced, input, output, cache_read, cache_write, reasoning } = measures;
+  const { requests, errors, estimated, unpriced, input, output, cache_read, cache_write, reasoning, audio_input, audio_output } = measures;
   return {
     requests,
     errors,
@@ -42,13 +45,28 @@ function figuresOf({ measures, cost }: Pick<StatsGroup, 'measures' | 'cost'>): F
     cache_read_tokens: cache_read,
     cache_write_tokens: cache_write,
     reasoning_tokens: reasoning,
-    total_tokens: input + output + cache_read + cache_write + reasoning,
+    audio_input_tokens: audio_input,
+    audio_output_tokens: audio_output,
+    total_tokens: input + output + cache_read + cache_write + reasoning + audio_input + audio_output,
     cost: cost.map((one) => ({ ...one, cost: printMoney(one.cost_micros) })),
   };
 }
 
 const unknown: Latencies = { p50: null, p95: null, p99: null };
-const nothing = { requests: 0, errors: 0, estimated: 0, unpriced: 0, input: 0, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, duration_ms: 0 };
+const nothing = {
+  requests: 0,
+  errors: 0,
+  estimated: 0,
+  unpriced: 0,
+  input: 0,
+  output: 0,
+  cache_read: 0,
+  cache_write: 0,
+  reasoning: 0,
+  duration_ms: 0,
+  audio_input: 0,
+  audio_output: 0,
+};
 
 /** Of no group: all zero. */
 export function timedFiguresOf(group: StatsGroup | undefined): TimedFigures {
@@ -75,6 +93,8 @@ const plain = [
   'cache_read_tokens',
   'cache_write_tokens',
   'reasoning_tokens',
+  'audio_input_tokens',
+  'audio_output_tokens',
   'total_tokens',
 ] as const;
 const quantiles = ['p50', 'p95', 'p99'] as const;

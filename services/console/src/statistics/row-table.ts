@@ -33,6 +33,10 @@ const columns = [
   'response_bytes',
   'client_ip',
   'user_agent',
+  'kind',
+  'of',
+  'audio_input_tokens',
+  'audio_output_tokens',
 ] as const satisfies readonly (keyof RequestRow)[];
 
 export const rowTableHead = csvLine(['started_at', ...columns, 'cost', 'attempts', 'losses']);

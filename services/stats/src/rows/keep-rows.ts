@@ -49,12 +49,18 @@ export function keepRows({ bus, storage, logger, priceOf, setAside, tell, now }:
       try {
         const { good, bad } = readItems(batch, toldRow, (row) => momentFault('started_at', row.started_at, now()));
         const items = good.map(({ value, ...rest }) => ({ ...rest, row: price(value) }));
-        const refused = await commitAll(items, (some) => storage.requests.insertRows(some.map(({ row }) => row)));
+        const otherwise: RequestRow[] = [];
+        const refused = await commitAll(items, async (some) => void otherwise.push(...(await storage.requests.insertRows(some.map(({ row }) => row)))));
         const { givenUp, again } = judge(refused);
         await setAside('stats.request', [...bad, ...givenUp.map(toBadItem)]);
         if (again !== undefined) throw again;
         const without = new Set(refused.map(({ item }) => item));
-        tell(items.flatMap((item) => (without.has(item) ? [] : [item.row])));
+        tell(
+          asStored(
+            items.flatMap((item) => (without.has(item) ? [] : [item.row])),
+            otherwise,
+          ),
+        );
         failing = false;
       } catch (error) {
         if (!failing) logger.error({ error, rows: batch.length }, 'rows of requests cannot be stored, they are delivered again');
@@ -70,4 +76,11 @@ export function keepRows({ bus, storage, logger, priceOf, setAside, tell, now }:
     },
     dispose: () => listening.dispose(),
   };
+}
+
+/** What looks on sees what stands in the log: instead of a row that was settled with another one of its request, what that came to. */
+function asStored(told: RequestRow[], otherwise: readonly RequestRow[]): RequestRow[] {
+  if (otherwise.length === 0) return told;
+  const settled = new Set(otherwise.map(({ id, of }) => of ?? id));
+  return [...told.filter(({ id }) => !settled.has(id)), ...otherwise];
 }

@@ -184,6 +184,8 @@ async function attempt(
     status: end.status,
     error_code: end.fault ? faultName(end.fault, room) : null,
     duration_ms: Math.round(performance.now() - began),
+    model: prepared.route.model.name,
+    key: prepared.route.key?.id ?? '',
   };
   call.attempts.push(record);
   if (span) endAttempt(span, call, record, began, end.fault === null);

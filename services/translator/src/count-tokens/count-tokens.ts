@@ -70,6 +70,8 @@ async function askUpstream(call: Call, route: Route, keyIndex: number, sink: Rep
     status: answer.status,
     error_code: answer.tokens === null ? 'no_count' : null,
     duration_ms: Math.round(performance.now() - began),
+    model: route.model.name,
+    key: route.key?.id ?? '',
   };
   call.attempts.push(record);
   if (span) endAttempt(span, call, record, began, false);

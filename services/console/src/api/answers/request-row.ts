@@ -1,5 +1,5 @@
 /** One finished request, as logs show it. */
-import { printMaybeMoney, protocolIds, type RequestRow } from '@model-gateway/contracts';
+import { printMaybeMoney, protocolIds, type RequestRow, rowKinds } from '@model-gateway/contracts';
 import { z } from 'zod';
 import { count, epochMs, maybeCount, maybeText, micros, money, text } from './common.ts';
 
@@ -21,7 +21,18 @@ const columns = {
   stream: z.boolean(),
   status: z.int(),
   error_code: maybeText,
-  attempts: z.array(z.strictObject({ upstream: text, key_index: z.int(), status: z.int().nullable(), error_code: maybeText, duration_ms: z.number() })),
+  attempts: z.array(
+    z.strictObject({
+      upstream: text,
+      key_index: z.int(),
+      status: z.int().nullable(),
+      error_code: maybeText,
+      duration_ms: z.number(),
+      model: text.optional(),
+      key: text.optional(),
+      message: text.optional(),
+    }),
+  ),
   input_tokens: count,
   output_tokens: count,
   cache_read_tokens: count,
@@ -46,6 +57,12 @@ const columns = {
   routes: z.array(text),
   /** How a stream that broke after its first bytes was ended. */
   ending: z.enum(['finish', 'break']).nullable(),
+  /** `realtime_session` and `orphan` are no requests: statistics add up their money and time alone. */
+  kind: z.enum(rowKinds),
+  /** Of an orphan: the request that was refused. */
+  of: maybeText,
+  audio_input_tokens: count,
+  audio_output_tokens: count,
 } as const;
 
 /** A row with its cost as people read it. */

@@ -1,5 +1,5 @@
 /** Answers of statistics: figures over time and by what they are told apart by, budgets. */
-import { dimensions } from '@model-gateway/storage';
+import { attemptDimensions, dimensions } from '@model-gateway/storage';
 import { z } from 'zod';
 import type { Figures, TimedFigures } from '../../statistics/figures.ts';
 import { count, epochMs, maybeText, micros, money, text } from './common.ts';
@@ -18,6 +18,8 @@ const figures = {
   cache_read_tokens: count,
   cache_write_tokens: count,
   reasoning_tokens: count,
+  audio_input_tokens: count,
+  audio_output_tokens: count,
   total_tokens: count,
   cost: z.array(z.strictObject({ currency: text, cost: money, cost_micros: micros })),
 } satisfies Record<keyof Figures, z.ZodType>;
@@ -50,6 +52,28 @@ export const statsTop = z.union([
   z.strictObject({ ...range, by: z.literal('session'), items: z.array(z.strictObject({ value: text, ...session })) }),
   z.strictObject({ ...told, by, items: z.array(z.strictObject({ value: maybeText, ...timedFigures })) }),
 ]);
+export const statsAttempts = z.strictObject({
+  ...range,
+  granularity: z.enum(['hour', 'day']),
+  by: z.enum(attemptDimensions),
+  items: z.array(
+    z.strictObject({
+      /** Where the answer is told apart by time. */
+      start: epochMs.optional(),
+      /** null: none, as the key entry of an upstream without keys. */
+      value: maybeText,
+      /** Of a key entry. */
+      upstream: text.optional(),
+      attempts: count,
+      /** Without callers who left. */
+      failed: count,
+      failure_rate: number.min(0).max(1),
+      /** `ok`, `client_gone`, `http_` and the status, or a word for what had none; the most frequent first. */
+      outcomes: z.array(z.strictObject({ outcome: text, attempts: count })),
+      duration_ms: z.strictObject({ ...latencies, average: number.nullable() }),
+    }),
+  ),
+});
 export const statsSessions = z.strictObject({ ...range, items: z.array(z.strictObject(session)) });
 
 export const budgetList = z.strictObject({

@@ -1,0 +1,131 @@
+/** Adds up every try at an upstream, kept in step with the rows that tell of them: a failure before a failover counts where it happened. */
+import type { AttemptRecord } from '@model-gateway/contracts';
+import { type Kysely, sql } from 'kysely';
+import type { StorageDialect } from '../dialects/dialect.ts';
+import { cleanText } from '../requests/clean-text.ts';
+import type { StoredRow } from '../requests/row-codec.ts';
+import type { Database } from '../schema.ts';
+import { addInto, type SumTable } from './add-into.ts';
+import { grainMs, grains, startOf } from './dimensions.ts';
+import { addTo, bucketOf, type Histogram, writeCounts } from './histogram.ts';
+
+export interface AttemptSum {
+  /** Of the hour. */
+  start: number;
+  upstream: string;
+  /** Stable id of the key entry; '' when the upstream has none, or an earlier version did not tell. */
+  key: string;
+  model: string;
+  outcome: string;
+  attempts: number;
+  duration: number;
+  durations: Histogram;
+}
+
+const between = '\u0001';
+const longest = 200;
+const short = (text: string): string => cleanText(text, longest);
+
+/** What went well. */
+export const wentWell = 'ok';
+/** Words of a vendor are a class of failure only when they hold no number: one that names each failure would fill the table. */
+const plainCode = /^[a-zA-Z][a-zA-Z_-]{0,39}$/;
+
+/** `ok`, `http_429`, or a word for what has no status of its own. */
+export function outcomeOf({ status, error_code }: Pick<AttemptRecord, 'status' | 'error_code'>): string {
+  if (error_code === null) return wentWell;
+  if (error_code === 'client_gone') return error_code;
+  if (status !== null && status >= 300) return `http_${status}`;
+  return plainCode.test(error_code) ? error_code : 'broken';
+}
+
+/** Of a row as it is stored. */
+export function attemptsOf({ attempts }: Pick<StoredRow, 'attempts'>): AttemptRecord[] {
+  return attempts === '[]' ? [] : (JSON.parse(attempts) as AttemptRecord[]);
+}
+
+/** Adds the attempts of a row, or takes them back. */
+export function addAttempts(sums: Map<string, AttemptSum>, row: StoredRow, sign: 1 | -1): void {
+  if (row.attempts === '[]') return;
+  const start = startOf(row.started_at, 'hour');
+  for (const attempt of attemptsOf(row)) {
+    const upstream = short(attempt.upstream);
+    const key = short(attempt.key ?? '');
+    const model = short(attempt.model ?? row.model ?? '');
+    const outcome = outcomeOf(attempt);
+    const id = `${start}${between}${upstream}${between}${key}${between}${model}${between}${outcome}`;
+    let sum = sums.get(id);
+    if (!sum) {
+      sum = { start, upstream, key, model, outcome, attempts: 0, duration: 0, durations: new Map() };
+      sums.set(id, sum);
+    }
+    const ms = Math.min(1e12, Math.max(0, Math.round(attempt.duration_ms) || 0));
+    sum.attempts += sign;
+    sum.duration += sign * ms;
+    addTo(sum.durations, bucketOf(ms), sign);
+  }
+}
+
+const table: SumTable = {
+  name: 'attempt_sums',
+  keys: [
+    { name: 'grain', type: 'integer' },
+    { name: 'start', type: 'integer' },
+    ...['upstream', 'key_id', 'model', 'outcome'].map((name) => ({ name, type: 'text' as const })),
+  ],
+  values: [
+    { name: 'attempts', how: 'add' },
+    { name: 'duration_ms', how: 'add' },
+    { name: 'duration_counts', how: 'counts' },
+  ],
+};
+const keptGrains = ['hour', 'day'] as const;
+
+/** Inside the transaction that writes the rows. */
+export async function addAttemptSums(
+  db: Kysely<Database>,
+  dialect: StorageDialect,
+  tallies: readonly { attempts: ReadonlyMap<string, AttemptSum> }[],
+): Promise<void> {
+  const merged = new Map<string, { key: (string | number)[]; attempts: number; duration: number; durations: Histogram }>();
+  for (const { attempts } of tallies)
+    for (const one of attempts.values())
+      for (const grain of keptGrains) {
+        const key = [grains[grain], startOf(one.start, grain), one.upstream, one.key, one.model, one.outcome];
+        const id = key.join(between);
+        const known = merged.get(id) ?? { key, attempts: 0, duration: 0, durations: new Map() };
+        known.attempts += one.attempts;
+        known.duration += one.duration;
+        for (const [bucket, count] of one.durations) addTo(known.durations, bucket, count);
+        merged.set(id, known);
+      }
+  const rows = [...merged]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, one]) => [...one.key, one.attempts, one.duration, writeCounts(one.durations)]);
+  await addInto(db, dialect, table, rows);
+}
+
+/** Upstreams that the row's attempts touched, and that are not the one it names. */
+const othersOf = (row: StoredRow): string[] =>
+  row.attempts === '[]' ? [] : [...new Set(attemptsOf(row).map(({ upstream }) => upstream))].filter((upstream) => upstream !== row.upstream);
+
+const touchedPerStatement = 1_000;
+
+/** Inside the transaction that writes the rows: so that a search by an upstream finds these rows too. */
+export async function noteTouched(db: Kysely<Database>, rows: readonly StoredRow[]): Promise<void> {
+  const touched = rows.flatMap((row) => othersOf(row).map((upstream) => ({ upstream: cleanText(upstream), started_at: row.started_at, id: row.id })));
+  for (let start = 0; start < touched.length; start += touchedPerStatement)
+    await db
+      .insertInto('touched_upstreams')
+      .values(touched.slice(start, start + touchedPerStatement))
+      .onConflict((conflict) => conflict.columns(['upstream', 'started_at', 'id']).doNothing())
+      .execute();
+}
+
+/** Forgets sums that are too old. */
+export async function pruneAttempts(db: Kysely<Database>, sums: Readonly<Record<'hour' | 'day', number | null>>): Promise<void> {
+  for (const grain of keptGrains) {
+    const before = sums[grain];
+    if (before !== null) await sql`delete from attempt_sums where grain = ${grains[grain]} and start < ${before - grainMs[grain]}`.execute(db);
+  }
+}
