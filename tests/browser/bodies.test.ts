@@ -46,7 +46,8 @@ const openRequest = async (visitor: Visitor, id: string) => {
 suite('stored bodies', () => {
   beforeAll(async () => {
     buildConsole();
-    upstream = await startFakeUpstream();
+    // A script of the suite adds a field of its own making, to be found in what was sent.
+    upstream = await startFakeUpstream({ strict: false });
     [browser, gateway] = await Promise.all([launchBrowser(), startGateway({ arrangement: 'embedded' })]);
     await gateway.configure({
       ...scriptedModels(upstream.url, ['ok']),

@@ -19,6 +19,9 @@ const upstreams = {
   cloudhost_invoke: ['cloudhost_invoke', 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'],
   delta: ['delta', 'qwen3-vl-plus'],
   cloudhost_ide_streaming: ['cloudhost_ide_streaming', 'claude-sonnet-4.5'],
+  deepseek: ['alpha', 'deepseek-v3.2'],
+  deepseekV4: ['alpha', 'deepseek-v4-pro'],
+  mistral: ['alpha', 'mistral-large-latest'],
   qwen: ['alpha', 'qwen-plus'],
   opus: ['beta', 'claude-opus-4-7'],
 } as const satisfies Record<string, readonly [ProtocolId, string]>;

@@ -89,3 +89,18 @@ function recordedOf(protocol: ProtocolId): Recorded[] {
     ).toEqual([]);
   });
 });
+
+/** Of those that the vendor was recorded to refuse, the ones that rows speak of: others are about keys, quotas, lengths and unknown models. */
+(haveFixtures() ? test : test.skip).each([
+  ['alpha', 'err-400-unsupported', 'alpha.openai.system-role'],
+  ['beta', 'err-400', 'beta.effort'],
+  ['gamma', 'err-400-field', 'gamma.temperature'],
+] as const)('%s/%s is refused in the recorded words', (protocol, name, rule) => {
+  const [exchange] = readCase(protocol, name);
+  const read = (file: string) => bodyOf(readFileSync(join(fixturesDirectory(), protocol, name, file), 'utf8'));
+  const body = read(exchange!.request.file);
+  const inPath = /\/models\/([^/:]+)/.exec(exchange!.path)?.[1] ?? '';
+  const judgedBody: Judged = { modelId: String(body['model'] ?? inPath), headers: { 'anthropic-version': '2023-06-01' }, body, path: exchange!.path };
+  const refusal = findRefusals(protocol, judgedBody, trustingMemory).find(({ rule: id }) => id === rule);
+  expect(refusal).toMatchObject({ status: exchange!.status, message: (read(exchange!.response.file)['error'] as { message: string }).message });
+});

@@ -65,28 +65,6 @@ const rows: Row[] = [
     accepted: [{ body: { input: [...hello, call(), output()] } }],
   },
   {
-    id: 'alpha_response.content-kind',
-    what: "Input parts in an assistant's turn, and output parts in a user's",
-    source: 'TODO',
-    date: '2025',
-    check: ({ body }) =>
-      first(itemsOf(body), (item, at) => {
-        if (kindOf(item) !== 'message') return null;
-        const known =
-          item['role'] === 'assistant' ? ['output_text', 'refusal'] : ['input_text', 'input_image', 'input_file', 'input_audio', 'computer_screenshot'];
-        return first(partsOf(item), ({ type }, index) =>
-          known.includes(textOf(type))
-            ? null
-            : bad(`Invalid value: '${type}'. Supported values are: ${known.map((one) => `'${one}'`).join(', ')}.`, {
-                param: `input[${at}].content[${index}]`,
-                code: 'invalid_value',
-              }),
-        );
-      }),
-    refused: [{ body: { input: [...hello, { role: 'assistant', content: [{ type: 'input_text', text: 'hi' }] }, ...hello] } }],
-    accepted: [{ body: { input: [...hello, { role: 'assistant', content: [{ type: 'output_text', text: 'hi' }] }, ...hello] } }],
-  },
-  {
     id: 'alpha_response.orphan-output',
     what: 'An output whose call is neither in the input nor in the stored turns',
     source: 'https://github.com/continuedev/continue/issues/10092',
@@ -231,20 +209,6 @@ const rows: Row[] = [
         : null,
     refused: [{ body: { input: 'hello', max_output_tokens: 1 } }],
     accepted: [{ body: { input: 'hello', max_output_tokens: 16 } }],
-  },
-  {
-    id: 'alpha_response.tool-shape',
-    what: 'Functions in the form of chat completions, whose name stands deeper',
-    source: 'TODO',
-    date: '2025',
-    check: ({ body }) =>
-      first(functionsOf(body), ({ at, tool: one }) =>
-        isGiven(one['name'])
-          ? null
-          : bad(`Missing required parameter: 'tools[${at}].name'.`, { param: `tools[${at}].name`, code: 'missing_required_parameter' }),
-      ),
-    refused: [{ body: { input: 'hello', tools: [{ type: 'function', function: { name: 'weather' } }] } }],
-    accepted: [{ body: { input: 'hello', tools: [tool()] } }],
   },
   {
     id: 'alpha_response.function-name',

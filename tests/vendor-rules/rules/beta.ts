@@ -139,8 +139,8 @@ const rows: Row[] = [
   {
     id: 'beta.empty-content',
     what: 'Turns without content, but for an assistant turn at the end',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/anthropics/claude-code/issues/6774',
+    date: '2025-08-28',
     check({ body }) {
       const turns = turnsOf(body);
       return first(turns, ({ blocks, role, content }, at) =>
@@ -153,15 +153,6 @@ const rows: Row[] = [
       { body: ask({ messages: [{ role: 'user', content: [] }] }) },
       { body: ask({ messages: [...hello, { role: 'assistant', content: '' }, ...hello] }) },
     ],
-    accepted: [{ body: ask() }],
-  },
-  {
-    id: 'beta.no-messages',
-    what: 'A conversation without a message',
-    source: 'TODO',
-    date: '2025',
-    check: ({ body }) => (list(body['messages']).length === 0 ? bad('messages: at least one message is required') : null),
-    refused: [{ body: ask({ messages: [] }) }],
     accepted: [{ body: ask() }],
   },
   {
@@ -283,8 +274,8 @@ const rows: Row[] = [
   {
     id: 'beta.tool-name',
     what: 'Names of tools past 128 characters, or with others than letters, digits, _ and -; and names that stand twice',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/home-assistant/core/issues/147760',
+    date: '2025-06-29',
     check({ body }) {
       const seen = new Set<string>();
       return first(customTools(body), ({ at, tool }) => {
@@ -539,16 +530,6 @@ const rows: Row[] = [
     accepted: [
       { body: ask({ messages: [{ role: 'user', content: [1, 2, 3, 4].map((n) => ({ type: 'text', text: `${n}`, cache_control: { type: 'ephemeral' } })) }] }) },
     ],
-  },
-  {
-    id: 'beta.tool-choice',
-    what: 'tool_choice without tools',
-    source: 'TODO',
-    date: '2025',
-    check: ({ body }) =>
-      isGiven(body['tool_choice']) && list(body['tools']).length === 0 ? bad('tool_choice may only be specified while providing tools') : null,
-    refused: [{ body: ask({ tool_choice: { type: 'auto' } }) }],
-    accepted: [{ body: ask({ tools, tool_choice: { type: 'auto' } }) }],
   },
 ];
 

@@ -101,8 +101,8 @@ const rows: Row[] = [
   {
     id: 'cloudhost_converse.call-count',
     what: 'Calls without their results in the very next turn, and results beyond the calls',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/agno-agi/agno/issues/6698',
+    date: '2026-02-24',
     check({ body }) {
       const turns = turnsOf(body);
       return first(turns, ({ blocks, role }, at) => {
@@ -125,20 +125,6 @@ const rows: Row[] = [
       { body: { messages: [...loop().slice(0, 2), ...hello], toolConfig } },
       { body: { messages: [{ role: 'user', content: [result()] }], toolConfig } },
     ],
-    accepted: [{ body: { messages: loop(), toolConfig } }],
-  },
-  {
-    id: 'cloudhost_converse.doubled-call',
-    what: 'Two calls of one turn under one id',
-    source: 'TODO',
-    date: '2025',
-    check: ({ body }) =>
-      first(turnsOf(body), ({ blocks }, at) => {
-        const ids = usesOf(blocks).map(({ toolUseId }) => textOf(toolUseId));
-        const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-        return twice === undefined ? null : bad(`The toolUse blocks at messages.${at}.content contain duplicate Ids: ${twice}`);
-      }),
-    refused: [{ body: { messages: [...hello, { role: 'assistant', content: [use(), use()] }, { role: 'user', content: [result(), result()] }], toolConfig } }],
     accepted: [{ body: { messages: loop(), toolConfig } }],
   },
   {

@@ -1,5 +1,5 @@
 /** The IDE assistant's streams. */
-import { first, isBlank, type Json, list, objectOf, textOf } from '../read.ts';
+import { first, type Json, list, objectOf, textOf } from '../read.ts';
 import type { VendorRule } from '../rule.ts';
 import { bad } from './kit.ts';
 
@@ -33,15 +33,6 @@ const ask = (history: Json[], currentMessage: Json): Json => ({
 
 const rows: Row[] = [
   {
-    id: 'cloudhost_ide_streaming.order',
-    what: 'A history that does not alternate, beginning with the user',
-    source: 'TODO',
-    date: '2025',
-    check: ({ body }) => first(turnsOf(body), (turn, at) => ((at % 2 === 0 ? turn.user : turn.assistant) === undefined ? malformed() : null)),
-    refused: [{ body: ask([user('hello')], user('hello')) }],
-    accepted: [{ body: ask([user('hello'), { assistantResponseMessage: { content: 'hi' } }], user('hello')) }],
-  },
-  {
     id: 'cloudhost_ide_streaming.call-count',
     what: 'Calls without their results in the very next turn, and results without calls',
     source: 'https://github.com/diegosouzapw/OmniRoute/issues/2446',
@@ -71,19 +62,6 @@ const rows: Row[] = [
     },
     refused: [{ body: ask([user('hello'), called()], user('', { toolResults })) }],
     accepted: [{ body: ask([user('hello'), called()], user('', { toolResults, tools })) }],
-  },
-  {
-    id: 'cloudhost_ide_streaming.tool-fields',
-    what: 'Tools without a description, or with names past 64 characters',
-    source: 'TODO',
-    date: '2025',
-    check: ({ body }) =>
-      first(list(contextOf(turnsOf(body).at(-1)?.user)['tools']), (tool) => {
-        const spec = objectOf(tool['toolSpecification']);
-        return isBlank(spec['description']) || !/^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/.test(textOf(spec['name'])) ? malformed() : null;
-      }),
-    refused: [{ body: ask([], user('hello', { tools: [{ toolSpecification: { name: 'weather', description: '', inputSchema: { json: {} } } }] })) }],
-    accepted: [{ body: ask([], user('hello', { tools })) }],
   },
 ];
 

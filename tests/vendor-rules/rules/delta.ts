@@ -70,8 +70,8 @@ const rows: Row[] = [
   {
     id: 'delta.arguments',
     what: 'Arguments of a call that are no JSON',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/mateaix/mateclaw/issues/410',
+    date: '2026-06-24',
     check: ({ body }) =>
       first(messagesOf(body), (message) =>
         first(callsOf(message), (call) =>

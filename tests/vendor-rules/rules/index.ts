@@ -13,7 +13,7 @@ import { openaiRules } from './openai.ts';
 import { qwenRules } from './qwen.ts';
 import { xaiRules } from './xai.ts';
 
-const all: readonly VendorRule[] = [
+export const rules: readonly VendorRule[] = [
   ...openaiRules,
   ...deepseekRules,
   ...mistralRules,
@@ -27,6 +27,3 @@ const all: readonly VendorRule[] = [
   ...deltaRules,
   ...ideStreamingRules,
 ];
-
-/** A row whose source is still being looked for is not asked: nothing is refused that nobody vouches for. */
-export const rules: readonly VendorRule[] = all.filter(({ source }) => source !== 'TODO');

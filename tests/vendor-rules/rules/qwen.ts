@@ -29,8 +29,8 @@ const rows: Row[] = [
   {
     id: 'alpha.qwen.role',
     what: 'Role developer, and others that it does not know',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/proma-ai/Proma/issues/1496',
+    date: '2026-08-08',
     check: ({ body }) =>
       first(messagesOf(body), ({ role }, at) =>
         roles.has(textOf(role)) ? null : bad(`${role} is not one of ['system', 'assistant', 'user', 'tool', 'function'] - 'messages.${at}.role'`),
@@ -71,8 +71,8 @@ const rows: Row[] = [
   {
     id: 'alpha.qwen.arguments',
     what: 'Arguments of a call that are no JSON',
-    source: 'TODO',
-    date: '2025',
+    source: 'https://github.com/HKUDS/nanobot/issues/1487',
+    date: '2026-03-03',
     check: ({ body }) =>
       first(messagesOf(body), (message) =>
         first(callsOf(message), (call) =>
