@@ -227,6 +227,15 @@ describe('usage', () => {
       { prompt_tokens: 10, completion_tokens: 0, prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 } },
       { input: 3, cacheRead: 4, cacheWrite5m: 3 },
     ],
+    [
+      'cache writes of two lifetimes',
+      {
+        prompt_tokens: 10,
+        completion_tokens: 0,
+        prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 7, cache_write_tokens_details: { ttl_30m_tokens: 5, ttl_12h_tokens: 2 } },
+      },
+      { input: 3, cacheWrite5m: 5, cacheWrite1h: 2 },
+    ],
     ['hit and miss', { prompt_tokens: 10, completion_tokens: 5, prompt_cache_hit_tokens: 8 }, { input: 2, cacheRead: 8 }],
     [
       'reasoning inside completion',

@@ -25,11 +25,13 @@ export function readUsage(value: unknown): Usage | undefined {
   const beside = cached > prompt && (total === 0 || (beyond !== 0 && beyond !== reasoning));
   const cacheRead = beside ? saidRead : Math.min(saidRead, prompt);
   const cacheWrite = beside ? saidWritten : Math.min(saidWritten, prompt - cacheRead);
+  // Of the two lifetimes the longer one is priced as the longer one of others.
+  const cacheWrite1h = Math.min(cacheWrite, asCount(own(own(promptDetails, 'cache_write_tokens_details'), 'ttl_12h_tokens')));
   return {
     input: beside ? prompt : prompt - cacheRead - cacheWrite,
     cacheRead,
-    cacheWrite5m: cacheWrite,
-    cacheWrite1h: 0,
+    cacheWrite5m: cacheWrite - cacheWrite1h,
+    cacheWrite1h,
     ...splitOutput(completion, beside ? beyond - cached : beyond, reasoning),
   };
 }

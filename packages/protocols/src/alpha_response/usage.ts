@@ -10,13 +10,16 @@ export function readUsage(value: unknown): Usage | null {
   const prompt = asCount(own(usage, 'input_tokens'));
   const cacheRead = Math.min(prompt, asCount(own(own(usage, 'input_tokens_details'), 'cached_tokens')));
   const cacheWrite = Math.min(prompt - cacheRead, asCount(own(own(usage, 'input_tokens_details'), 'cache_write_tokens')));
+  // Of the two lifetimes the longer one is priced as the longer one of others.
+  const lifetimes = own(own(usage, 'input_tokens_details'), 'cache_write_tokens_details');
+  const cacheWrite1h = Math.min(cacheWrite, asCount(own(lifetimes, 'ttl_12h_tokens')));
   const written = asCount(own(usage, 'output_tokens'));
   const reasoning = asCount(own(own(usage, 'output_tokens_details'), 'reasoning_tokens'));
   return {
     input: prompt - cacheRead - cacheWrite,
     cacheRead,
-    cacheWrite5m: cacheWrite,
-    cacheWrite1h: 0,
+    cacheWrite5m: cacheWrite - cacheWrite1h,
+    cacheWrite1h,
     // Some compatible servers count reasoning beside the output; then it exceeds it, or nothing may be taken away.
     output: reasoning > written ? written : written - reasoning,
     reasoning,
@@ -29,7 +32,11 @@ export function writeUsage(usage: Usage): WireUsage {
   const output = usage.output + usage.reasoning;
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: usage.cacheRead, ...(cacheWrite > 0 && { cache_write_tokens: cacheWrite }) },
+    input_tokens_details: {
+      cached_tokens: usage.cacheRead,
+      ...(cacheWrite > 0 && { cache_write_tokens: cacheWrite }),
+      ...(usage.cacheWrite1h > 0 && { cache_write_tokens_details: { ttl_30m_tokens: usage.cacheWrite5m, ttl_12h_tokens: usage.cacheWrite1h } }),
+    },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: usage.reasoning },
     total_tokens: input + output,

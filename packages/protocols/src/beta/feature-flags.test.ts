@@ -12,6 +12,10 @@ describe('which go', () => {
     expect(flagsFor(sent, target({ baseUrl: 'https://api.compatible.test/anthropic' }))).toEqual({ kept: [sent[0]], dropped: true });
     expect(flagsFor(sent, target({ baseUrl: 'https://anthropic.com.evil.test' })).kept).toEqual([sent[0]]);
   });
+  test('what the vendor’s SDK declares is documented', () => {
+    const newer = ['server-side-fallback-2026-07-01', 'message-threads-2026-08-12', 'context-1m-2025-08-07'];
+    expect(flagsFor(newer, target({ baseUrl: 'https://api.compatible.test' })).kept).toEqual(newer);
+  });
   test('an admin’s list takes the place of both, and what was refused goes to nobody', () => {
     expect(flagsFor(sent, target({ extraConfig: { beta_flags: 'all' } })).kept).toEqual(sent);
     expect(flagsFor(sent, target({ extraConfig: { beta_flags: ['made-up-2030-01-01'] } })).kept).toEqual(['made-up-2030-01-01']);

@@ -6,6 +6,7 @@ import type { UpstreamFault } from '../chat/event.ts';
 import { asArray, asString, own } from '../kit/read.ts';
 import type { Target } from '../protocol.ts';
 import { isFirstParty } from './billing-line.ts';
+import { sdkFlags } from './sdk-flags.ts';
 
 interface FlagList {
   source: string;
@@ -20,17 +21,10 @@ export const documentedFlags: readonly FlagList[] = [
     source: 'https://docs.claude.com/en/api/beta-headers and AnthropicBeta of @anthropic-ai/sdk',
     checked: '2026-11',
     flags: [
-      ...['message-batches-2024-09-24', 'prompt-caching-2024-07-31', 'pdfs-2024-09-25', 'token-counting-2024-11-01'],
-      ...['computer-use-2024-10-22', 'computer-use-2025-01-24', 'computer-use-2025-11-24', 'token-efficient-tools-2025-02-19'],
-      ...['output-128k-2025-02-19', 'files-api-2025-04-14', 'mcp-client-2025-04-04', 'mcp-client-2025-11-20', 'dev-full-thinking-2025-05-14'],
-      ...['interleaved-thinking-2025-05-14', 'code-execution-2025-05-22', 'code-execution-2025-08-25', 'extended-cache-ttl-2025-04-11'],
-      ...['context-1m-2025-08-07', 'context-management-2025-06-27', 'model-context-window-exceeded-2025-08-26', 'skills-2025-10-02'],
-      ...['fast-mode-2026-02-01', 'structured-outputs-2025-11-13', 'effort-2025-11-24', 'advanced-tool-use-2025-11-20'],
-      ...['tool-search-tool-2025-10-19', 'tool-examples-2025-10-29', 'fine-grained-tool-streaming-2025-05-14', 'web-fetch-2025-09-10'],
-      ...['compact-2026-01-12', 'compact-2026-09-04', 'max-tokens-3-5-sonnet-2024-07-15', 'output-300k-2026-03-24', 'task-budgets-2026-03-13'],
-      ...['thinking-token-count-2026-05-13', 'thinking-display-updates-2026-08-18', 'mid-conversation-tool-changes-2026-07-01'],
-      ...['mid-conversation-output-config-2026-07-01', 'mid-conversation-system-clear-at-2026-08-21', 'inline-tools-2026-09-15'],
-      ...['mcp-client-2026-09-15', 'advisor-tool-2026-03-01', 'cache-diagnosis-2026-04-07'],
+      ...sdkFlags,
+      // Documented, and not in the SDK's list any more.
+      ...['code-execution-2025-08-25', 'effort-2025-11-24', 'advanced-tool-use-2025-11-20', 'tool-search-tool-2025-10-19'],
+      ...['tool-examples-2025-10-29', 'fine-grained-tool-streaming-2025-05-14', 'web-fetch-2025-09-10', 'max-tokens-3-5-sonnet-2024-07-15'],
     ],
   },
   { source: 'Claude Code: says which agent calls; servers that sell to its users look at it', checked: '2026-05', flags: ['claude-code-20250219'] },

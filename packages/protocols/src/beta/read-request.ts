@@ -9,6 +9,7 @@ import { withoutBillingLine } from './billing-line.ts';
 import { readCache } from './cache-mark.ts';
 import { type Compacted, findCompaction } from './compaction.ts';
 import { readContent } from './read-content.ts';
+import { foldToolChanges } from './tool-changes.ts';
 import { readToolChoice, readTools } from './tools.ts';
 
 const knownFields: ReadonlySet<string> = new Set([
@@ -36,13 +37,14 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
   if (!request) throw invalid('', 'The request body must be a JSON object.');
   const losses = new Losses();
   losses.unread('', request, knownFields);
-  const messages = readMessages(request);
-  requireUniqueToolUse(messages);
+  const asked = readMessages(request);
+  requireUniqueToolUse(asked);
+  const { tools, messages } = foldToolChanges(own(request, 'tools'), asked, losses);
   const { system, turns } = readTurns(messages, losses);
   const conversation: Conversation = {
     system: [...dropBilling(readSystem(own(request, 'system'), 'system'), losses), ...system],
     turns,
-    tools: readTools(own(request, 'tools'), losses),
+    tools: readTools(tools, losses),
     ...readToolChoice(own(request, 'tool_choice')),
     ...readOutput(request),
     sampling: readSampling(request, context),
