@@ -48,6 +48,12 @@ export interface ChatRules {
   /** Takes fields that only the first-party endpoint knows: verbosity, prompt_cache_key, service_tier, allowed_tools. */
   firstParty: boolean;
   topK: boolean;
+  /** Takes presence_penalty and frequency_penalty. */
+  penalties: boolean;
+  /** Takes the word `required` for a tool choice; elsewhere only one tool can be named. */
+  requiredChoice: boolean;
+  /** Takes system messages after the first turn of the model. */
+  laterSystem: boolean;
   /** Takes `cache_control` on parts. */
   cacheControl: boolean;
   /** Takes `stream_options`. */
@@ -206,6 +212,9 @@ export const unknownFamily: ModelFamily = Object.freeze({
     jsonSchema: true,
     firstParty: false,
     topK: false,
+    penalties: true,
+    requiredChoice: true,
+    laterSystem: true,
     cacheControl: false,
     streamOptions: true,
     seedField: 'seed',

@@ -26,7 +26,8 @@ describe('which family', () => {
     ['gemini-2.5-pro-preview-tts', 'gemini-2.5-*-tts*'],
     ['gemini-3.1-pro-preview', 'gemini-3*-pro*'],
     ['qwen3-235b-a22b', 'qwen3-235b-a22b'],
-    ['grok-4', 'grok*'],
+    ['grok-4-fast-reasoning', 'grok-4*'],
+    ['grok-4-1-fast-non-reasoning', 'grok-4*non-reasoning*'],
   ])('%s is %s', (id, pattern) => expect(findFamily(id).pattern).toBe(pattern));
 
   test('the most specific row wins, and inherits what it does not say', () => {

@@ -80,9 +80,11 @@ const mistralFields: ClosedFields = {
 /** The same of an assistant's message. */
 const assistantFields = ['role', 'content', 'tool_calls', 'prefix'] as const;
 const mistralChat: Partial<ChatRules> = {
-  ...{ reasoning: 'none', streamOptions: false, seedField: 'random_seed' },
+  ...{ reasoning: 'none', streamOptions: false, seedField: 'random_seed', laterSystem: false },
   ...{ onlyFields: mistralFields, forbidsReasoning: true, assistantFields },
 };
+/** Models of xAI that think refuse both. */
+const grokThinks: Partial<ChatRules> = { mostStops: 0, penalties: false };
 const mistralConverse: Partial<ConverseRules> = { toolChoices: ['auto', 'any'], topK: 'top_k' };
 /** What all models of this vendor have alike. */
 const mistralBase: FamilyRow = {
@@ -327,7 +329,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     thinking: { style: 'budget', least: 1, most: 81_920 },
     replaysReasoning: 'with-calls',
     begunReply: 'partial',
-    chat: { reasoning: 'enable-thinking', topK: true },
+    chat: { reasoning: 'enable-thinking', topK: true, requiredChoice: false },
   }),
   // One model for text and pictures.
   ...Object.fromEntries([5, 6, 7, 8, 9].map((minor) => [`qwen3.${minor}*`, qwen({ vision: true })])),
@@ -346,7 +348,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
       qwen({
         ...{ context: 131_072, output: 32_768, thinksBeside: true, vision: pattern === 'qvq*', pdf: false },
         ...{ thinking: { style: 'adaptive', optional: false }, streamsOnly: true, replaysReasoning: 'with-calls', begunReply: 'partial' },
-        chat: { reasoning: 'enable-thinking', topK: true },
+        chat: { reasoning: 'enable-thinking', topK: true, requiredChoice: false },
       }),
     ]),
   ),
@@ -417,6 +419,10 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'llama4*': llama({ vision: true, context: 1_000_000 }),
   'grok*': grok({ context: 256_000, pdf: false }),
   'grok-3*': grok({ vision: false }),
-  'grok-code*': grok({ vision: false }),
+  'grok-3-mini*': grok({ thinking: { style: 'effort', efforts: ['low', 'high'], optional: false }, chat: grokThinks }),
+  // These always think, and take no word about how much.
+  'grok-4*': grok({ thinking: { style: 'adaptive', optional: false }, chat: { ...grokThinks, reasoning: 'none' } }),
+  'grok-code*': grok({ vision: false, thinking: { style: 'adaptive', optional: false }, chat: { ...grokThinks, reasoning: 'none' } }),
+  'grok-4*non-reasoning*': grok({ thinking: { style: 'none' }, chat: { mostStops: null, penalties: true } }),
   'command*': cohere({ pdf: false, thinking: { style: 'none' }, converse: { toolChoices: ['auto'] } }),
 };

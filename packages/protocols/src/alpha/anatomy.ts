@@ -3,16 +3,18 @@ import type { Edit } from '@model-gateway/json';
 import type { ClosedFields } from '@model-gateway/model-families';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, own } from '../kit/read.ts';
+import { nineCharacterId } from '../kit/short-id.ts';
 import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
-import { closedEdits } from './closed-fields.ts';
+import { closedEdits, orderEdits } from './closed-fields.ts';
 import { fitMessages, messageWords } from './earlier-messages.ts';
 import { chatFamily } from './families.ts';
 import { blockWords, nestTools, takes } from './mixed-shapes.ts';
 import { findProofs } from './proof-places.ts';
-import { imageWord, unreadEdits } from './unread-media.ts';
+import { schemaEdits, schemaWord } from './schema-in-words.ts';
+import { mediaWords, unreadEdits } from './unread-media.ts';
 
 /** What `verbatim` looks for in a caller's body. */
-export const bodyWords = [...messageWords, ...blockWords, 'stream_options', 'input_text', imageWord];
+export const bodyWords = [...messageWords, ...blockWords, 'stream_options', 'input_text', ...mediaWords, schemaWord];
 
 /** What changes in bytes that pass from a caller of this protocol to an upstream of it, and back. */
 export const verbatim: VerbatimRules = {
@@ -23,6 +25,7 @@ export const verbatim: VerbatimRules = {
     if (context.stream && chatFamily(context.target).streamOptions) edits.push(...askForUsage(context));
     edits.push(...fitMessages(context, losses));
     if (context.operation === 'generate') edits.push(...nestTools(context), ...unreadEdits(context, losses));
+    if (context.operation === 'generate') edits.push(...schemaEdits(context, edits, losses));
     return { edits: fitSchema(edits, context, losses), losses: losses.list };
   },
   createReply: (context) => new AlphaReply(context),
@@ -33,7 +36,10 @@ function fitSchema(edits: Edit[], context: VerbatimRequestContext, losses: Losse
   const { onlyFields, begunReply } = chatFamily(context.target);
   if (!onlyFields || context.operation !== 'generate') return edits;
   const body = context.parse();
-  const taken = closedEdits(body, { ...onlyFields, messages: withoutAssistant(onlyFields.messages) }, losses);
+  const taken = [
+    ...orderEdits(asArray(own(body, 'messages')) ?? [], nineCharacterId, losses),
+    ...closedEdits(body, { ...onlyFields, messages: withoutAssistant(onlyFields.messages) }, losses),
+  ];
   const messages = asArray(own(body, 'messages')) ?? [];
   const last = messages.at(-1);
   const begun = begunReply !== null && own(last, 'role') === 'assistant' && !asArray(own(last, 'tool_calls'))?.length && own(last, begunReply) === undefined;

@@ -35,6 +35,70 @@ export function closedEdits(body: unknown, closed: ClosedFields, losses: Pick<Lo
   return edits;
 }
 
+/**
+ * What such a vendor refuses of the order of messages: an answer without content, system text after one, two calls of one message under one id. `fit`:
+ * how it takes ids.
+ */
+export function orderEdits(messages: readonly unknown[], fit: (id: string) => string, losses: Pick<Losses, 'add'>): Edit[] {
+  const edits: Edit[] = [];
+  const repeated = new Map<unknown, string[]>();
+  let before: unknown;
+  messages.forEach((message, at) => {
+    const role = own(message, 'role');
+    const path: Path = ['messages', at];
+    const calls = asArray(own(message, 'tool_calls')) ?? [];
+    if (role === 'assistant') {
+      repeated.clear();
+      edits.push(...separateCalls(calls, path, repeated, fit, losses));
+      const empty = isBlank(own(message, 'content')) && calls.length === 0;
+      const refusal = own(message, 'refusal');
+      if (empty && typeof refusal === 'string') {
+        losses.add('messages.refusal', 'renamed', 'Sent as text.');
+        edits.push({ path: [...path, 'content'], value: refusal, add: true });
+      } else if (empty) {
+        edits.push({ path, value: undefined });
+        return;
+      }
+    } else if ((role === 'system' || role === 'developer') && (before === 'assistant' || before === 'tool')) {
+      losses.add('messages.system', 'emulated', 'System text between turns was said by the user.');
+      edits.push({ path: [...path, 'role'], value: 'user' });
+    } else if (role === 'tool') {
+      const waiting = repeated.get(own(message, 'tool_call_id'));
+      const id = waiting?.shift();
+      if (id !== undefined && id !== '') edits.push({ path: [...path, 'tool_call_id'], value: id });
+    }
+    before = role;
+  });
+  return edits;
+}
+
+const isBlank = (content: unknown): boolean => (typeof content === 'string' ? content.trim() === '' : !asArray(content)?.length);
+
+/** New ids for calls whose id an earlier one of the message has; `repeated` gets the ids of such calls in order, '' for one that keeps its own. */
+function separateCalls(
+  calls: readonly unknown[],
+  path: Path,
+  repeated: Map<unknown, string[]>,
+  fit: (id: string) => string,
+  losses: Pick<Losses, 'add'>,
+): Edit[] {
+  const edits: Edit[] = [];
+  calls.forEach((call, index) => {
+    const id = own(call, 'id');
+    if (typeof id !== 'string') return;
+    const known = repeated.get(id);
+    if (!known) {
+      repeated.set(id, ['']);
+      return;
+    }
+    const own_ = fit(`${id} ${known.length + 1}`);
+    known.push(own_);
+    losses.add('tool_calls.id', 'renamed', 'Two calls of one turn shared an id: the later one got its own, and the results are theirs in order.');
+    edits.push({ path: [...path, 'tool_calls', index, 'id'], value: own_ });
+  });
+  return edits;
+}
+
 /** The same for a body that is being written: it is ours, and is changed in place. */
 export function closeBody(body: unknown, closed: ClosedFields, losses: Pick<Losses, 'add'>): void {
   for (const { path } of closedEdits(body, closed, losses)) {

@@ -3,7 +3,7 @@ import type { Edit } from '@model-gateway/json';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
-import { asArray, asNumber, asString } from '../kit/read.ts';
+import { asArray, asNumber, asString, own } from '../kit/read.ts';
 import type { UpstreamDoor } from '../protocol.ts';
 import { chatFamily, type ModelFamily } from './families.ts';
 
@@ -19,7 +19,7 @@ const tuned: readonly (readonly [string, unknown])[] = [
 ];
 
 /** Top-level fields that are looked at on every request; the edge notes where they stand. */
-export const normalizedKeys = ['max_tokens', 'max_completion_tokens', 'reasoning_effort', 'stop', 'seed', ...tuned.map(([key]) => key)];
+export const normalizedKeys = ['max_tokens', 'max_completion_tokens', 'reasoning_effort', 'stop', 'seed', 'tool_choice', ...tuned.map(([key]) => key)];
 
 type Field = (key: string) => unknown;
 
@@ -30,7 +30,9 @@ export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context
   const family = chatFamily(context.target);
   const edits: Edit[] = [...limitEdits(field, context.target, family, losses)];
   if (!family.firstParty && family.onlyFields) edits.push(...effortEdits(field, family, losses), ...seedEdits(field, family, losses));
-  if (!family.firstParty) edits.push(...temperatureEdits(field, family, losses));
+  if (!family.firstParty && !family.onlyFields && family.reasoning === 'none') edits.push(...effortEdits(field, family, losses));
+  if (!family.firstParty) edits.push(...temperatureEdits(field, family, losses), ...stopEdits(field, family, losses));
+  edits.push(...penaltyEdits(field, family, losses), ...choiceEdits(field, family, losses));
   if (family.firstParty) edits.push(...effortEdits(field, family, losses), ...samplingEdits(field, family, losses), ...stopEdits(field, family, losses));
   return { edits, losses: losses.list };
 };
@@ -65,6 +67,24 @@ function temperatureEdits(field: Field, { mostTemperature }: ModelFamily, losses
   if (asked === undefined || asked <= mostTemperature) return [];
   losses.add('temperature', 'downgraded', `Limited to ${mostTemperature}, the most that this model takes.`);
   return [{ path: ['temperature'], value: mostTemperature }];
+}
+
+function penaltyEdits(field: Field, { penalties }: ModelFamily, losses: Losses): Edit[] {
+  if (penalties) return [];
+  return ['presence_penalty', 'frequency_penalty'].flatMap((key) => {
+    if (field(key) === undefined || field(key) === null) return [];
+    losses.add(key, 'dropped', 'This model takes no penalties.');
+    return [{ path: [key], value: undefined }];
+  });
+}
+
+/** "Some tool" is only sayable to these models when there is but one. */
+function choiceEdits(field: Field, { requiredChoice }: ModelFamily, losses: Losses): Edit[] {
+  if (requiredChoice || field('tool_choice') !== 'required') return [];
+  const tools = asArray(field('tools')) ?? [];
+  const name = tools.length === 1 ? asString(own(own(tools[0], 'function'), 'name')) : undefined;
+  if (name === undefined) losses.add('tool_choice', 'downgraded', 'That some tool must be called cannot be said to this model.');
+  return [{ path: ['tool_choice'], value: name === undefined ? 'auto' : { type: 'function', function: { name } } }];
 }
 
 function seedEdits(field: Field, { seedField }: ModelFamily, losses: Losses): Edit[] {

@@ -43,7 +43,18 @@ export function writeMessages(conversation: Conversation, context: WriteRequestC
 function writeTurn(turn: Turn, page: Page): WireRequestMessage[] {
   if (turn.role === 'assistant') return writeAssistant(turn, page);
   const name = turn.name === undefined ? {} : { name: turn.name };
-  if (turn.role === 'system') return [{ role: 'system', content: writeTexts(textsOf(turn.parts), page), ...name }];
+  if (turn.role === 'system' && page.family.laterSystem) return [{ role: 'system', content: writeTexts(textsOf(turn.parts), page), ...name }];
+  if (turn.role === 'system') {
+    page.losses.add('messages.system', 'emulated', 'System text between turns was said by the user.');
+    return [
+      {
+        role: 'user',
+        content: textsOf(turn.parts)
+          .map((part) => `<system>\n${part.text}\n</system>`)
+          .join('\n\n'),
+      },
+    ];
+  }
   return writeUser(turn, page, name);
 }
 
@@ -114,7 +125,10 @@ function writeAssistant(turn: Turn, page: Page): WireRequestMessage[] {
       texts.push(part);
     } else if (part.type === 'thinking') thinking.push(part);
     else if (part.type === 'tool-call') calls.push(part);
-    else if (part.type === 'refusal') refusal += part.text;
+    else if (part.type === 'refusal' && page.family.onlyFields) {
+      page.losses.add('messages.refusal', 'renamed', 'Sent as text.');
+      texts.push({ type: 'text', text: part.text });
+    } else if (part.type === 'refusal') refusal += part.text;
     else if (part.type === 'media') texts.push(describeMedia(part, page));
   }
   const proofs = calls.map((call) => openProof(call.signature, page));

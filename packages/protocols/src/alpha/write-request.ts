@@ -132,12 +132,22 @@ function withStrictness(output: Extract<OutputFormat, { type: 'schema' }>, losse
 function writeOutput(output: OutputFormat, body: JsonObject, messages: WireRequestMessage[], family: ModelFamily, losses: Losses): void {
   if (output.type !== 'schema' || family.jsonSchema) {
     if (output.type === 'schema') body['response_format'] = writeOutputFormat(withStrictness(output, losses));
-    else if (output.type !== 'text') body['response_format'] = writeOutputFormat(output);
+    else if (output.type !== 'text') {
+      body['response_format'] = writeOutputFormat(output);
+      if (!/json/i.test(JSON.stringify(messages))) {
+        losses.add('response_format.json_object', 'emulated', 'A sentence that asks for JSON was added, as these upstreams demand.');
+        tell(messages, 'Answer with one JSON object.');
+      }
+    }
     return;
   }
   losses.add('response_format.json_schema', 'emulated', 'JSON was asked for and the schema told in words.');
   body['response_format'] = { type: 'json_object' };
   const words = `Answer with one JSON object that fits this JSON schema:\n${JSON.stringify(output.schema)}`;
+  tell(messages, words);
+}
+
+function tell(messages: WireRequestMessage[], words: string): void {
   const first = messages[0];
   // One system message where it can be: the prompt templates of some open models take no second one.
   if (first?.role === 'system' && typeof first.content === 'string') first.content = `${first.content}\n\n${words}`;

@@ -21,6 +21,8 @@ export const cloudhostConverse: Protocol = {
     signing,
     proofKind: (target) => (cloudFamily(target).reasoning === 'messages' ? beta.id : 'cloudhost_converse'),
     countsTokens: true,
+    // The service itself takes the text out of documents.
+    readsKind: ({ kind }) => kind === 'document',
     writeRequest,
     createReader,
     readWhole,

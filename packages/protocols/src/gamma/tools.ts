@@ -2,7 +2,9 @@
 import type { Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
+import { noteWidened } from '../kit/object-parameters.ts';
 import { asArray, asObject, asString, type JsonObject } from '../kit/read.ts';
+import { rootObject } from '../kit/root-object.ts';
 import { camelName, field, listField, objectField, textField } from './fields.ts';
 import { readSchema, writeSchema } from './schema.ts';
 
@@ -93,7 +95,10 @@ function writeDeclaration(tool: Tool, losses: Losses, widened: Map<string, unkno
   if (tool.strict === true) losses.add('tools.strict', 'dropped', 'Strict tool schemas have no counterpart.');
   const head = { name: tool.name, ...(tool.description !== undefined && { description: tool.description }) };
   const ofSchema = new Losses();
-  const { dialect, schema } = writeSchema(tool.parameters, ofSchema, 'tools.parameters');
+  // A choice at the root, whose members need not say that they are objects, is refused.
+  const root = tool.parameters === undefined ? undefined : rootObject(tool.parameters);
+  if (root?.widened) noteWidened(ofSchema);
+  const { dialect, schema } = writeSchema(root?.widened ? root.schema : tool.parameters, ofSchema, 'tools.parameters');
   if (ofSchema.list.length > 0) widened.set(tool.name, tool.parameters);
   for (const { field: name, action, detail } of ofSchema.list) losses.add(name, action, detail);
   // An object schema without properties is a 400 on older models, and no schema at all means the same.

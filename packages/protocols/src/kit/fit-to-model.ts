@@ -40,20 +40,33 @@ export function isBegun(turns: readonly Turn[]): boolean {
 /** Models that nothing is known of are taken to read what they are sent; text documents are text to all. */
 function reads(part: MediaPart, family: ModelFamily): boolean {
   if (part.text !== undefined) return true;
-  return part.kind === 'image' ? family.vision : true;
+  if (part.kind === 'image' || family.vision) return family.vision;
+  return part.kind === 'document' && family.pdf;
 }
 
 function withoutUnread(turn: Turn, isUnread: (part: Part) => part is MediaPart, losses: Losses): Turn {
-  const fit = <T extends Part>(part: T): T | TextPart => (isUnread(part) ? noteUnread(part, losses) : part);
+  const fit = <T extends Part>(part: T): T | TextPart | MediaPart => (isUnread(part) ? (asText(part) ?? noteUnread(part, losses)) : part);
   const parts = turn.parts.map((part): Part => (part.type === 'tool-result' ? { ...part, content: part.content.map(fit) } : fit(part)));
   return { ...turn, parts };
+}
+
+/** What is text inside goes as text; writers say so. */
+function asText(part: MediaPart): MediaPart | undefined {
+  if (part.kind !== 'document' || part.data === undefined || !/^text\/|^application\/(?:json|xml|x-yaml|yaml)\b/.test(part.mimeType ?? '')) return undefined;
+  const { data, ...rest } = part;
+  return { ...rest, text: Buffer.from(data, 'base64').toString('utf8') };
 }
 
 function noteUnread(part: MediaPart, losses: Losses): TextPart {
   losses.add(`messages.${part.kind}`, 'downgraded', 'This model reads text only: a note stands in its place.');
   if (part.detail !== undefined && part.detail !== 'auto') losses.add('image.detail', 'dropped', 'The image itself was left out.');
-  return { type: 'text', text: unreadNote(part.kind), ...(part.cache && { cache: part.cache }) };
+  const url = part.url !== undefined && !/^data:/i.test(part.url) ? part.url.slice(0, longestAddress) : undefined;
+  const told = [part.title ?? part.filename, part.context, url].filter((fact) => fact !== undefined && fact !== '');
+  return { type: 'text', text: unreadNote(part.kind, told.join(', ')), ...(part.cache && { cache: part.cache }) };
 }
 
-/** What the model is told instead. */
-export const unreadNote = (kind: string): string => `[${kind} left out: this model reads text only]`;
+/** Characters of an address that are worth telling. */
+const longestAddress = 2048;
+
+/** What the model is told instead. `told`: what the caller said of it. */
+export const unreadNote = (kind: string, told = ''): string => `[${kind} left out: this model reads text only${told === '' ? '' : `; ${told}`}]`;
