@@ -110,6 +110,32 @@ describe('answers', () => {
     rmSync(folder, { recursive: true });
   });
 
+  test('pages of other origins change nothing, whatever credential they have; reading and scripts are as before', async () => {
+    const { call } = harness;
+    const host = new URL(harness.url).host;
+    const group = (headers: Record<string, string>) => call('POST', `${api}/import?dry_run=true`, '{}', headers);
+    for (const foreign of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'cross-site', origin: `http://${host}` },
+      { origin: 'https://evil.test' },
+      { origin: 'null' },
+      { origin: `http://${host}.evil.test` },
+    ] as Record<string, string>[]) {
+      const refused = await group(foreign);
+      expect([foreign, refused.status, refused.body.error.code]).toEqual([foreign, 403, 'forbidden']);
+      expect((await call('POST', `${api}/login`, { username: 'admin', password: 'x' }, { authorization: '', ...foreign })).status).toBe(403);
+      expect((await call('GET', `${api}/upstreams`, undefined, foreign)).status).toBe(200);
+    }
+    for (const own of [
+      {},
+      { 'sec-fetch-site': 'same-origin', origin: 'https://console.behind-a-proxy.test' },
+      { 'sec-fetch-site': 'none' },
+      { origin: `http://${host}` },
+    ])
+      expect([own, (await group(own as Record<string, string>)).status]).toEqual([own, 200]);
+  });
+
   test('tell a wrong method, type, shape or size apart', async () => {
     const { call } = harness;
     const status = async (...parameters: Parameters<Harness['call']>) => (await call(...parameters)).status;

@@ -9,6 +9,7 @@ import { answerError } from './answer-error.ts';
 import { type AuthenticateDeps, authenticate } from './authenticate.ts';
 import { readBody } from './body.ts';
 import { checkQuery } from './query.ts';
+import { refuseForeignPages } from './refuse-foreign-pages.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 import { webApp } from './web-app.ts';
 
@@ -23,6 +24,7 @@ export function createApp(
   app.disable('etag');
   app.enable('case sensitive routing');
   app.use(setSecurityHeaders);
+  app.use(refuseForeignPages);
   app.use(webApp(webRoot));
   const mount = (route: Route, ...before: RequestHandler[]) =>
     app[route.method](toExpressPath(route.path), ...before, (request: Request, response: Response) => route.handle(request, response));
