@@ -8,7 +8,7 @@ import { holdsMasterKey, isDoorOwner } from '@model-gateway/contracts';
 import { createOutbound, limitForShare, type Outbound } from '@model-gateway/outbound';
 import type { PriceOf } from '@model-gateway/pricing';
 import type { Keyring } from '@model-gateway/secrets';
-import { type Pressure, watchPressure } from '@model-gateway/service';
+import { type Health, type Pressure, watchPressure } from '@model-gateway/service';
 import { type Attempts, MemoryAttempts, MemoryState, RedisAttempts, RedisState, type SharedState } from '@model-gateway/shared-state';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import {
@@ -52,6 +52,8 @@ export interface Parts {
   attempts(): Attempts;
   /** Shows the password that the first start made up. */
   announcePassword(username: string, password: string): void;
+  /** Of the whole process, on every port that has a probe. What runs the process sets it. */
+  processHealth: () => Health;
   close(): Promise<void>;
 }
 
@@ -123,6 +125,7 @@ export async function createParts(config: Config, name: string, announce: (text:
       redactor.add(password);
       announce(firstPasswordText(username, password));
     },
+    processHealth: () => ({ ready: false, reasons: ['starting'] }),
     async close() {
       const sent = sending.close(lastSendingMs);
       pressure.made?.stop();

@@ -44,8 +44,21 @@ export const serviceFactories = {
       maxHops: translator.maxHops,
     }),
   'script-runner': ({ bus, catalog, config, logger }: Parts): Service => createScriptRunner({ bus, catalog: catalog(), config: config.scriptRunner, logger }),
-  edge: ({ bus, catalog, config, logger, metrics, tracer, state, priceOf, pressure }: Parts): Edge =>
-    createEdge({ bus, catalog: catalog(), config: config.edge, logger, metrics, tracer, state: state(), priceOf, pressure: pressure() }),
+  edge: (parts: Parts): Edge => {
+    const { bus, catalog, config, logger, metrics, tracer, state, priceOf, pressure } = parts;
+    return createEdge({
+      bus,
+      catalog: catalog(),
+      config: config.edge,
+      logger,
+      metrics,
+      tracer,
+      state: state(),
+      priceOf,
+      pressure: pressure(),
+      processHealth: () => parts.processHealth(),
+    });
+  },
 } as const;
 
 export type ServiceName = keyof typeof serviceFactories;

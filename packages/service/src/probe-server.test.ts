@@ -21,7 +21,7 @@ describe('probe server', () => {
     health = { ready: false, reasons: ['bus', 'draining'] };
     const notReady = await fetch(`${url}/readyz`);
     expect(notReady.status).toBe(503);
-    expect(await notReady.json()).toEqual({ status: 'not ready', reasons: ['bus', 'draining'] });
+    expect(await notReady.json()).toEqual({ status: 'not ready', ready: false, reasons: ['bus', 'draining'] });
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const metrics = await fetch(`${url}/metrics?x=1`);
     expect(metrics.headers.get('content-type')).toContain('version=0.0.4');

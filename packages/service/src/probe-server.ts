@@ -17,6 +17,11 @@ export interface ProbeServer {
   stop(): Promise<void>;
 }
 
+/** What `/readyz` says, on whichever port it is asked. */
+export function describeReadiness({ ready, reasons, notes }: Health): { status: 200 | 503; body: object } {
+  return { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'not ready', ready, reasons, notes } };
+}
+
 type Answer = { status: number; type: string; body: string };
 const json = (status: number, body: unknown): Answer => ({ status, type: 'application/json', body: JSON.stringify(body) });
 
@@ -25,8 +30,8 @@ export function createProbeServer({ port, host, health, metrics }: ProbeServerOp
   const pages: Record<string, () => Answer | Promise<Answer>> = {
     '/healthz': () => json(200, { status: 'ok' }),
     '/readyz': () => {
-      const { ready, reasons, notes } = health();
-      return ready ? json(200, { status: 'ready', notes }) : json(503, { status: 'not ready', reasons, notes });
+      const { status, body } = describeReadiness(health());
+      return json(status, body);
     },
     '/metrics': async () => ({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: await metrics.text() }),
   };

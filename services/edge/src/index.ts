@@ -40,6 +40,8 @@ export interface EdgeDeps {
   pressure: Pressure;
   /** Absent: no request is traced. */
   tracer?: Tracer | undefined;
+  /** What the probe says of the process that this edge is a part of. Absent: the edge is all of it. */
+  processHealth?: () => Health;
 }
 
 export interface Edge extends Service {
@@ -87,7 +89,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     const notes = [...(state.status().degraded ? ['limits-by-share'] : []), ...(deps.pressure.level >= 2 ? ['overloaded'] : [])];
     return { ready: reasons.length === 0, reasons, ...(notes.length > 0 && { notes }) };
   };
-  const server = createHttpServer(config, createListener(room, createEveryday(room, health)), logger, metrics);
+  const server = createHttpServer(config, createListener(room, createEveryday(room, deps.processHealth ?? health)), logger, metrics);
   acceptSockets(server, room);
   const limitsPart = createLimitsPart(room, state);
   const doors: Disposable[] = [];

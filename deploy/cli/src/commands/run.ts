@@ -9,6 +9,7 @@ export async function runService(service: Service, parts: Parts): Promise<void> 
   const { config, logger, metrics } = parts;
   const { probePort } = config.process;
   const health = (): ReturnType<Service['health']> => running?.health() ?? service.health();
+  parts.processHealth = health;
   const probes = probePort === null ? null : createProbeServer({ port: probePort, host: config.edge.host, health, metrics });
   // Probes first: a process that waits for a dependency answers "not ready" rather than nothing.
   await probes?.start();

@@ -1,5 +1,5 @@
 /** Everyday routes on Express: probes, the warm-up that agents send, and the way to the console. */
-import type { Health } from '@model-gateway/service';
+import { describeReadiness, type Health } from '@model-gateway/service';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { bridgeToConsole } from '../console/bridge.ts';
 import type { Room } from '../room.ts';
@@ -16,8 +16,8 @@ export function createEveryday(room: Room, health: () => Health): Express {
   });
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', (_request, response) => {
-    const { ready, reasons, notes } = health();
-    response.status(ready ? 200 : 503).json({ ready, reasons, notes });
+    const { status, body } = describeReadiness(health());
+    response.status(status).json(body);
   });
   app.all(['/healthz', '/readyz'], (_request, response) => {
     response.setHeader('allow', 'GET, HEAD');
