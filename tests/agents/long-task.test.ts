@@ -26,10 +26,12 @@ const families: readonly Family[] = [
   { name: 'deepseek', protocol: 'alpha', model: 'deepseek-v3.2' },
   { name: 'mistral', protocol: 'alpha', model: 'mistral-large-latest' },
   { name: 'responses', protocol: 'alpha_response', model: 'gpt-5.2' },
-  { name: 'beta', protocol: 'beta', model: 'claude-sonnet-4-5' },
+  { name: 'beta', protocol: 'beta', model: 'claude-opus-4-8' },
   { name: 'gamma', protocol: 'gamma', model: 'gemini-3-pro-preview' },
   { name: 'converse', protocol: 'cloudhost_converse', model: 'anthropic.claude-sonnet-4-5-20250929-v1:0' },
 ];
+/** The picture, and the call that was cut in its arguments: some agents answer it with an error of their own and go on, which the script takes for done. */
+const withoutLine = new Set([4, 23]);
 const maxMs = 8 * 60_000;
 const only = process.env['AGENTS_ONLY']?.split('/');
 
@@ -85,7 +87,7 @@ describe.each(agents.filter(({ name }) => only === undefined || only[0] === name
         await Promise.all(moves);
         const lines = existsSync(task.trace) ? readFileSync(task.trace, 'utf8').split('\n') : [];
         const missing = Array.from({ length: stepsOfTask }, (_, step) => step).filter(
-          (step) => step !== 4 && !lines.some((line) => line === lineOf(step) || line.startsWith(`${lineOf(step)} `)),
+          (step) => !withoutLine.has(step) && !lines.some((line) => line === lineOf(step) || line.startsWith(`${lineOf(step)} `)),
         );
         const rows = (await gateway.rows()).slice(0, -before || undefined);
         const refusals = fake.takeRefusals();

@@ -54,9 +54,9 @@ test.each([
     `{ "model" : "real",\n "seed":12345678901234567890123 , "n":1.0e0,"logit_bias":{"a":-0,"\\u0062":1E+2}, "x_set": 0.5 , "messages":[ {"role":"user","content":"\\u0068i\\/"} ],"é":"ß"${depth}}`,
   ],
   [
-    'keys in escapes, repeated ones, and what comes between',
-    '{"model":"m","x_s\\u0065t":1,"x_set":2,"x_g\\u006fne":1,"x":[],"x_gone":0.1,"\\u00e9":null,"metadata":{"\\u0030":0,"00":1},"messages":[]}',
-    `{"model":"real","x_s\\u0065t":0.5,"x_set":0.5,"x":[],"\\u00e9":null,"metadata":{"\\u0030":"zero","00":1},"messages":[]${depth}}`,
+    'keys in escapes, and what comes between',
+    '{"model":"m","x_s\\u0065t":1,"x_g\\u006fne":1,"x":[],"\\u00e9":null,"metadata":{"\\u0030":0,"00":1},"messages":[]}',
+    `{"model":"real","x_s\\u0065t":0.5,"x":[],"\\u00e9":null,"metadata":{"\\u0030":"zero","00":1},"messages":[]${depth}}`,
   ],
   [
     'keys of prototypes, lists where objects are meant, and the other way round',
@@ -64,8 +64,8 @@ test.each([
     `{"model":"real","__proto__":{"x_set":9},"constructor":1,"metadata":["zero","b"],"messages":{"p":{"content":""},"__proto__":{"cache":1}},"x_set":0.5,"é":"ß"${depth}}`,
   ],
   [
-    'what is removed first, last and alone',
-    '{"x_gone":1,"model":"m","x_set":0,"é":0,"metadata":{"0":"zero"},"k0":null,"messages":[{"cache":{"a":[1,{"b":"]"}]}},{"role":"user","cache":"}"},{"cache":1,"z":1}],"x_gone":2}',
+    'what is removed first and alone',
+    '{"x_gone":1,"model":"m","x_set":0,"é":0,"metadata":{"0":"zero"},"k0":null,"messages":[{"cache":{"a":[1,{"b":"]"}]}},{"role":"user","cache":"}"},{"cache":1,"z":1}]}',
     `{"model":"real","x_set":0.5,"é":0,"metadata":{"0":"zero"},"k0":${depth.slice(depth.indexOf(':') + 1)},"messages":[{},{"role":"user"},{"z":1}]}`,
   ],
 ])('%s', async (_name, body, wanted) => {
@@ -75,8 +75,10 @@ test.each([
 
 test.each([
   '{"model":"m","messages":[{"role":"user","content":"aaa","x":1}],"messages":[]}',
+  '{"model":"m","x_gone":0.1,"messages":[],"x_gone":1}',
+  '{"model":"m","x_s\\u0065t":1,"x_set":2,"messages":[]}',
   '{"model":"m","messages":[{"role":"user","content":"aaa","x":1,"c\\u006fntent":"b"}]}',
-])('a key that is repeated where a rule looks at its value is refused: %s', async (body) => {
+])('a key that is repeated at the top, or where a rule looks at its value, is refused: %s', async (body) => {
   expect(await send(body)).toEqual({ status: 400, sent: undefined });
 });
 
