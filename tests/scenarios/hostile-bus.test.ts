@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Bus, connectNatsBus } from '@model-gateway/bus';
 import { askShapes, frameKind, newsShapes, openShapes } from '@model-gateway/contracts';
 import { readFrame } from '../../packages/bus/src/nats/frame.ts';
-import { frameSubject, mintInbox } from '../../packages/bus/src/nats/subjects.ts';
+import { frameSubject, isInbox, mintInbox } from '../../packages/bus/src/nats/subjects.ts';
 import { connectRaw, type RawConnection } from '../../packages/bus/test/raw-connection.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { sampleAsks, sampleNews, sampleOpens } from '../support/bus-samples.ts';
@@ -43,7 +43,8 @@ suite('hostile messages on the bus', () => {
     hostile.subscribe('gw.v1.inbox.>', {
       callback: (_error, { data }) => {
         const frame = readFrame(data);
-        if (!frame || frame.inbox === '' || frame.inbox === mine || frame.inbox === mineAsTranslator) return;
+        // Our own hostile frames are seen here too.
+        if (!frame || !isInbox(frame.inbox) || frame.inbox === mine || frame.inbox === mineAsTranslator) return;
         inboxes.set(frame.inbox.split('.')[3]!, frame.inbox);
         if (frame.kind === frameKind.pulse || frame.kind === frameKind.ack) return;
         const known = streams.get(frame.inbox) ?? [];
