@@ -112,7 +112,10 @@ function TopCard({ by, ms, title }: { by: string; ms: number; title: string }) {
             <Table.Tr key={item.value ?? ''}>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
                 {item.value === null ? (
-                  '–'
+                  // What became of these is told by their errors.
+                  <Anchor component={Link} to="/statistics" size="sm" search={{ [by]: '', by: 'error' } as never}>
+                    {t(`noneOf.${by}`)}
+                  </Anchor>
                 ) : (
                   <Anchor component={Link} to="/statistics" size="sm" search={{ [by]: item.value, by: by === 'model' ? 'access_key' : 'model' } as never}>
                     {item.value}

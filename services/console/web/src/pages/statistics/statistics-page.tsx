@@ -60,7 +60,7 @@ export function StatisticsPage() {
               tt="none"
               rightSection={<CloseButton size="xs" aria-label={t('removeFilter', { name: t(`by.${name}`) })} onClick={() => change({ [name]: undefined })} />}
             >
-              {t(`by.${name}`)}: {String(value) || t('none')}
+              {t(`by.${name}`)}: {String(value) || t([`noneOf.${name}`, 'none'])}
             </Badge>
           ))}
         </Group>
@@ -89,11 +89,13 @@ export function StatisticsPage() {
         {items.length > 0 && (
           <TopTable
             items={items}
+            by={by}
             caption={t(`by.${by}`)}
             onOpen={
               by === 'session'
                 ? (item) => void navigate({ to: '/logs', search: { session_id: item.value, range } })
-                : (item) => change({ [by]: item.value ?? '', by: next })
+                : // Requests without a model never got that far: what became of them is told by their errors.
+                  (item) => change({ [by]: item.value ?? '', by: item.value === null && by === 'model' ? 'error' : next })
             }
           />
         )}
@@ -105,7 +107,7 @@ export function StatisticsPage() {
   );
 }
 
-function TopTable({ items, caption, onOpen }: { items: readonly TopItem[]; caption: string; onOpen: (item: TopItem) => void }) {
+function TopTable({ items, by, caption, onOpen }: { items: readonly TopItem[]; by: string; caption: string; onOpen: (item: TopItem) => void }) {
   const { t } = useTranslation('statistics');
   return (
     <Table.ScrollContainer minWidth={860}>
@@ -125,7 +127,7 @@ function TopTable({ items, caption, onOpen }: { items: readonly TopItem[]; capti
             <Table.Tr key={`${item.value ?? ''} ${item.access_key ?? ''}`}>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
                 <UnstyledButton fz="inherit" c="var(--mantine-color-anchor)" onClick={() => onOpen(item)}>
-                  {item.value ?? t('none')}
+                  {item.value ?? t([`noneOf.${by}`, 'none'])}
                 </UnstyledButton>
               </Table.Td>
               <Table.Td className="numeric">{formatNumber(item.requests)}</Table.Td>
