@@ -52,6 +52,8 @@ export interface ChatRules {
   penalties: boolean;
   /** Takes the word `required` for a tool choice; elsewhere only one tool can be named. */
   requiredChoice: boolean;
+  /** Refuses arguments of an earlier call that are no JSON. */
+  jsonArguments: boolean;
   /** Takes system messages after the first turn of the model. */
   laterSystem: boolean;
   /** Takes `cache_control` on parts. */
@@ -215,6 +217,7 @@ export const unknownFamily: ModelFamily = Object.freeze({
     penalties: true,
     requiredChoice: true,
     laterSystem: true,
+    jsonArguments: false,
     cacheControl: false,
     streamOptions: true,
     seedField: 'seed',

@@ -329,7 +329,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     thinking: { style: 'budget', least: 1, most: 81_920 },
     replaysReasoning: 'with-calls',
     begunReply: 'partial',
-    chat: { reasoning: 'enable-thinking', topK: true, requiredChoice: false },
+    chat: { reasoning: 'enable-thinking', topK: true, requiredChoice: false, jsonArguments: true },
   }),
   // One model for text and pictures.
   ...Object.fromEntries([5, 6, 7, 8, 9].map((minor) => [`qwen3.${minor}*`, qwen({ vision: true })])),
@@ -348,7 +348,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
       qwen({
         ...{ context: 131_072, output: 32_768, thinksBeside: true, vision: pattern === 'qvq*', pdf: false },
         ...{ thinking: { style: 'adaptive', optional: false }, streamsOnly: true, replaysReasoning: 'with-calls', begunReply: 'partial' },
-        chat: { reasoning: 'enable-thinking', topK: true, requiredChoice: false },
+        chat: { reasoning: 'enable-thinking', topK: true, requiredChoice: false, jsonArguments: true },
       }),
     ]),
   ),

@@ -5,6 +5,7 @@ import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, own } from '../kit/read.ts';
 import { nineCharacterId } from '../kit/short-id.ts';
 import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
+import { argumentEdits } from './broken-arguments.ts';
 import { closedEdits, orderEdits } from './closed-fields.ts';
 import { fitMessages, messageWords } from './earlier-messages.ts';
 import { chatFamily } from './families.ts';
@@ -24,7 +25,7 @@ export const verbatim: VerbatimRules = {
     const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
     if (context.stream && chatFamily(context.target).streamOptions) edits.push(...askForUsage(context));
     edits.push(...fitMessages(context, losses));
-    if (context.operation === 'generate') edits.push(...nestTools(context), ...unreadEdits(context, losses));
+    if (context.operation === 'generate') edits.push(...nestTools(context), ...unreadEdits(context, losses), ...argumentEdits(context, losses));
     if (context.operation === 'generate') edits.push(...schemaEdits(context, edits, losses));
     return { edits: fitSchema(edits, context, losses), losses: losses.list };
   },

@@ -5,6 +5,7 @@ import type { Losses } from '../kit/losses.ts';
 import { unpackReasoning } from '../kit/reasoning-note.ts';
 import { nineCharacterId, shortId } from '../kit/short-id.ts';
 import type { WriteRequestContext } from '../protocol.ts';
+import { wrapArguments } from './broken-arguments.ts';
 import type { ModelFamily } from './families.ts';
 import { absentProof, writeProof } from './proofs.ts';
 import { thinksAbout } from './reasoning.ts';
@@ -185,6 +186,7 @@ function writeCall(call: ToolCallPart, position: number, opened: string | null, 
   const proof = own ?? (demanded && position === 0 ? absentProof : null);
   const id = page.ids.get(call) ?? call.id;
   const extra = proof === null ? {} : writeProof(proof);
+  const given = page.family.jsonArguments ? wrapArguments(call.arguments, page.losses) : call.arguments;
   if (call.custom) return { id, type: 'custom', custom: { name: call.name, input: call.arguments }, ...extra };
-  return { id, type: 'function', function: { name: call.name, arguments: call.arguments.trim() === '' ? '{}' : call.arguments }, ...extra };
+  return { id, type: 'function', function: { name: call.name, arguments: given.trim() === '' ? '{}' : given }, ...extra };
 }
