@@ -34,6 +34,7 @@ await build({
   entryPoints: {
     'model-gateway': join(root, 'deploy/cli/src/main.ts'),
     worker: join(root, 'services/translator/src/count-tokens/worker.ts'),
+    'body-thread': join(root, 'services/console/src/http/reading/thread.ts'),
     'row-thread': join(root, 'packages/storage/src/thread/main.ts'),
     'script-slot': join(runner, 'child/main.ts'),
   },

@@ -255,6 +255,13 @@ test('the image’s own content is a whole gateway: `up`, a reply, a stream, tok
   try {
     await instance.healthy();
     await importInto(url);
+    // Long enough to be read by a thread, whose file the image must hold.
+    const long = await fetch(`${url}/console/api/import?dry_run=true`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${consoleSecret}`, 'content-type': 'application/yaml' },
+      body: `key_groups:\n${Array.from({ length: 500 }, (_, index) => `  - name: group-${index}\n`).join('')}`,
+    });
+    expect([long.status, ((await long.json()) as { created: { key_groups: string[] } }).created.key_groups.length]).toEqual([200, 500]);
     await expectReply(url, 'hello image');
     const stream = await (await post(url, '/v1/messages', message('streamed hello', true))).text();
     expect(stream).toContain('event: message_stop');

@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ConfigError } from '@model-gateway/config';
+import { parse as parseYaml } from 'yaml';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { type ImportAnswer, printDiff } from './print-diff.ts';
 import { resolveReferences } from './references.ts';
@@ -37,9 +38,19 @@ async function applyFile(client: ApiClient, file: string, { dryRun, json, env }:
   } catch (cause) {
     throw new ConfigError(`-f "${file}" cannot be read (${(cause as NodeJS.ErrnoException).code}); accepted: a readable file`, { cause });
   }
-  const { status, text: answer } = await client.call('POST', `/import${dryRun ? '?dry_run=true' : ''}`, resolveReferences(text, env), 'application/yaml');
+  const { body, type } = bodyOf(resolveReferences(text, env));
+  const { status, text: answer } = await client.call('POST', `/import${dryRun ? '?dry_run=true' : ''}`, body, type);
   if (status >= 300) throw new ConfigError(`${file} was refused (${status}): ${answer}`);
   process.stdout.write(json ? `${answer}\n` : printDiff(JSON.parse(answer) as ImportAnswer));
+}
+
+/** The console takes long files as JSON alone, which costs it less to read. */
+const longYaml = 1024 * 1024;
+const yamlAliases = 100;
+
+function bodyOf(yaml: string): { body: string; type: string } {
+  if (Buffer.byteLength(yaml) <= longYaml) return { body: yaml, type: 'application/yaml' };
+  return { body: JSON.stringify(parseYaml(yaml, { maxAliasCount: yamlAliases, uniqueKeys: true, logLevel: 'error' })), type: 'application/json' };
 }
 
 /** Which file has the name now, and as of when; empty while there is none that may be looked at: whoever reads it says so. */

@@ -19,6 +19,7 @@ export const batchRoutes = (resources: readonly ResourceOperations[], room: Room
     tag: 'configuration',
     query: dryRunQuery,
     body: batchSchema,
+    sections: true,
     status: 200,
     answer: batchAnswer,
     failures: [404, 409, 412],

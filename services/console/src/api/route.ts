@@ -16,6 +16,8 @@ export interface Route {
   body?: z.ZodType;
   /** Also takes YAML. */
   yaml?: boolean;
+  /** The body holds lists of resources, and may be as long as they are. */
+  sections?: boolean;
   /** Reads `If-Match`. */
   conditional?: boolean;
   /** Status of success. */

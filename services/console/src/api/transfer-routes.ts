@@ -44,12 +44,13 @@ export const transferRoutes = (resources: readonly ResourceOperations[], room: R
     query: dryRunQuery,
     body: importSchema,
     yaml: true,
+    sections: true,
     status: 200,
     answer: importAnswer,
     failures: [409],
     async handle(request, response) {
       const dryRun = isDryRun(request);
-      const work = prepareImport(request.body, { resources, room });
+      const work = await prepareImport(request.body, { resources, room });
       const purpose = {
         action: 'import',
         entity_type: 'config',

@@ -9,6 +9,7 @@ import { answerError } from './answer-error.ts';
 import { type AuthenticateDeps, authenticate } from './authenticate.ts';
 import { readBody } from './body.ts';
 import { checkQuery } from './query.ts';
+import { createBodyReader } from './reading/body-reader.ts';
 import { refuseForeignPages } from './refuse-foreign-pages.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 import { webApp } from './web-app.ts';
@@ -18,6 +19,7 @@ export function createApp(
   { webRoot, ...credentials }: { webRoot: string | null } & AuthenticateDeps,
   room: Pick<Room, 'logger'>,
 ): Express {
+  const read = createBodyReader();
   const app = express();
   app.disable('x-powered-by');
   // Tags are revisions of rows; a hash of the bytes would be taken for one.
@@ -28,10 +30,10 @@ export function createApp(
   app.use(webApp(webRoot));
   const mount = (route: Route, ...before: RequestHandler[]) =>
     app[route.method](toExpressPath(route.path), ...before, (request: Request, response: Response) => route.handle(request, response));
-  for (const route of routes) if (isPublic(route)) mount(route, ...readBody({ small: true }));
+  for (const route of routes) if (isPublic(route)) mount(route, ...readBody(read, { small: true }));
   // Everything else needs a credential, also what does not exist.
   app.use(authenticate(credentials));
-  for (const route of routes) if (!isPublic(route)) mount(route, authorize(route), checkQuery(route), ...readBody({ yaml: route.yaml ?? false }));
+  for (const route of routes) if (!isPublic(route)) mount(route, authorize(route), checkQuery(route), ...readBody(read, route));
   refuseOtherMethods(app, routes);
   app.use(() => {
     throw new Problem('not_found');

@@ -1,41 +1,47 @@
 /** Reads bodies: JSON up to 16 MiB (16 KiB before a sign-in), YAML where a route takes a whole configuration. */
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
-import { parse as parseYaml } from 'yaml';
 import { Problem } from '../problem.ts';
-import { assertPlainJson } from '../validation/plain-json.ts';
+import type { ReadBody } from './reading/body-reader.ts';
 
 const limit = 16 * 1024 * 1024;
 /** What somebody may send who is not known yet. */
 const smallLimit = 16 * 1024;
+const jsonType = 'application/json';
 const yamlTypes = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
 
-/** Aliases can multiply a small document into a large value. */
-const yamlAliases = 100;
+/** As bytes: what they say is read elsewhere, so that a long body keeps nobody waiting. */
+const json = express.raw({ type: jsonType, limit, inflate: false });
+const smallJson = express.raw({ type: jsonType, limit: smallLimit, inflate: false });
+const yaml = express.raw({ type: yamlTypes, limit, inflate: false });
 
-const json = express.json({ limit, inflate: false, strict: false });
-const smallJson = express.json({ limit: smallLimit, inflate: false, strict: false });
-const text = express.text({ limit, inflate: false, type: yamlTypes });
+const charsets = new Set(['utf-8', 'utf-16', 'utf-16le', 'utf-16be']);
 
-/** Parsers in order; `request.body` is undefined when there was none. */
-export function readBody({ yaml = false, small = false }: { yaml?: boolean; small?: boolean }): RequestHandler[] {
-  return [small ? smallJson : json, ...(yaml ? [text, readYaml] : []), checkBody];
+function charsetOf(request: Request): string {
+  const named = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '')?.[1]?.toLowerCase() ?? 'utf-8';
+  if (!charsets.has(named)) throw new Problem('unsupported_media_type', 'Only UTF-8 is accepted.');
+  return named;
 }
 
-function readYaml(request: Request, _response: Response, next: NextFunction): void {
-  if (typeof request.body === 'string' && request.is(yamlTypes)) {
-    try {
-      request.body = parseYaml(request.body, { maxAliasCount: yamlAliases, uniqueKeys: true, logLevel: 'error' });
-    } catch {
-      // The parser's message quotes the document, which may hold secrets.
-      throw new Problem('invalid_json', 'The request body is not valid YAML.');
-    }
-  }
-  next();
+export interface BodyOptions {
+  /** YAML too. */
+  yaml?: boolean;
+  /** Before a sign-in. */
+  small?: boolean;
+  /** It may hold lists of resources. */
+  sections?: boolean;
 }
 
-function checkBody(request: Request, _response: Response, next: NextFunction): void {
-  const sent = request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
-  if (sent && request.body === undefined) throw new Problem('unsupported_media_type', 'This content type is not supported: send application/json.');
-  assertPlainJson(request.body);
-  next();
+/** Handlers in order; `request.body` is undefined when there was none. */
+export function readBody(read: ReadBody, { yaml: takesYaml = false, small = false, sections = false }: BodyOptions): RequestHandler[] {
+  const take = async (request: Request, _response: Response, next: NextFunction): Promise<void> => {
+    const { body } = request;
+    if (Buffer.isBuffer(body)) {
+      const isYaml = takesYaml && Boolean(request.is(yamlTypes));
+      // An empty one says what `{}` says.
+      request.body = body.length === 0 && !isYaml ? {} : await read({ bytes: body, charset: charsetOf(request), yaml: isYaml, sections });
+    } else if (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0)
+      throw new Problem('unsupported_media_type', 'This content type is not supported: send application/json.');
+    next();
+  };
+  return [small ? smallJson : json, ...(takesYaml ? [yaml] : []), take];
 }

@@ -7,22 +7,19 @@ import { isSealedForExport, openExported } from '../resources/export-seal.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import { type Outcome, putPin } from '../resources/pins.ts';
 import type { Room } from '../room.ts';
-import { readInput } from '../validation/read-input.ts';
+import { faultsOf, mostFaults, readInput } from '../validation/read-input.ts';
 import { storedName } from '../validation/stored-name.ts';
 import { fromMicroUnits } from './micro-units.ts';
+import { createPace, type Pace } from './pace.ts';
 import { type DiffSection, formatVersion, microUnitsVersion, pinSection, type Section, sectionNames, sections } from './sections.ts';
 
-const entries = z
-  .array(z.looseObject({ name: storedName }))
-  .max(100_000)
-  .nullish();
+const entrySchema = z.looseObject({ name: storedName });
 /** A price is named after its model unless the file names it. */
-const prices = z
-  .array(
-    z.looseObject({ name: storedName.nullish(), model: storedName.optional() }).transform((price) => ({ ...price, name: price.name ?? price.model ?? '' })),
-  )
-  .max(100_000)
-  .nullish();
+const priceSchema = z
+  .looseObject({ name: storedName.nullish(), model: storedName.optional() })
+  .transform((price) => ({ ...price, name: price.name ?? price.model ?? '' }));
+const pinSchema = z.strictObject({ load_balancer: modelName, access_key: resourceName, entry: modelName });
+const entries = z.array(entrySchema).max(100_000).nullish();
 
 export const importSchema = z.strictObject({
   version: z
@@ -31,15 +28,13 @@ export const importSchema = z.strictObject({
     .describe('2: prices are decimal strings of the currency, as everywhere; 1: prices are whole micro-units. Left out: as 2'),
   upstreams: entries,
   models: entries,
-  pricing: prices,
+  pricing: z.array(priceSchema).max(100_000).nullish(),
   load_balancers: entries,
   key_groups: entries,
   access_keys: entries,
-  load_balancer_pins: z
-    .array(z.strictObject({ load_balancer: modelName, access_key: resourceName, entry: modelName }))
-    .max(1_000_000)
-    .nullish(),
+  load_balancer_pins: z.array(pinSchema).max(1_000_000).nullish(),
 });
+type ImportFile = z.output<typeof importSchema>;
 
 export type ImportDiff = Record<Outcome, Record<DiffSection, string[]>>;
 
@@ -50,13 +45,15 @@ export interface ImportOptions {
 
 type Entry = Record<string, unknown> & { name: string };
 
-/** What is to be done in one transaction. It throws 422 or 409 naming the entry and field. */
-export function prepareImport(body: unknown, { resources, room }: ImportOptions): (writer: CatalogWriter) => Promise<ImportDiff> {
-  const file = readInput(importSchema, body);
-  const parts = sectionNames.map((section) => {
-    const list = openSecrets(section, (file[section] ?? []) as Entry[], room);
-    return { section, list: section === 'pricing' && file.version === microUnitsVersion ? list.map(fromMicroUnits) : list };
-  });
+/** What is to be done in one transaction. It throws 422 or 409 naming the entry and field. A file may be long: in between, others have their turn. */
+export async function prepareImport(body: unknown, { resources, room }: ImportOptions): Promise<(writer: CatalogWriter) => Promise<ImportDiff>> {
+  const pace = createPace();
+  const file = await readFile(body, pace);
+  const parts: { section: Section; list: Entry[] }[] = [];
+  for (const section of sectionNames) {
+    const list = await openSecrets(section, (file[section] ?? []) as Entry[], room, pace);
+    parts.push({ section, list: section === 'pricing' && file.version === microUnitsVersion ? list.map(fromMicroUnits) : list });
+  }
   refuseRepeated(parts);
   return async (writer) => {
     const diff = emptyDiff();
@@ -67,12 +64,14 @@ export function prepareImport(body: unknown, { resources, room }: ImportOptions)
         const outcome = await resource?.put(writer, entry, `${section}.${index}`);
         if (outcome) diff[outcome][section].push(entry.name);
         if (outcome === 'unchanged') await reclaimNames(section, entry.name, writer);
+        await pace();
       }
     }
-    for (const { section, list } of parts) await checkLinks(section, list, resources, writer);
+    for (const { section, list } of parts) await checkLinks(section, list, resources, writer, pace);
     for (const [index, pin] of (file.load_balancer_pins ?? []).entries()) {
       const outcome = await putPin(writer, pin, `${pinSection}.${index}`);
       diff[outcome][pinSection].push(`${pin.load_balancer}/${pin.access_key}`);
+      await pace();
     }
     return diff;
   };
@@ -81,6 +80,31 @@ export function prepareImport(body: unknown, { resources, room }: ImportOptions)
 const diffSections: readonly DiffSection[] = [...sectionNames, pinSection];
 const emptySections = () => Object.fromEntries(diffSections.map((section) => [section, [] as string[]])) as Record<DiffSection, string[]>;
 const emptyDiff = (): ImportDiff => ({ created: emptySections(), updated: emptySections(), unchanged: emptySections() });
+
+/** By `importSchema`, entry by entry; ends with the first faults. */
+async function readFile(body: unknown, pace: Pace): Promise<ImportFile> {
+  const given = isObject(body) ? body : {};
+  const lists = ([...sectionNames, pinSection] as const).filter((section) => Array.isArray(given[section]));
+  const file: Record<string, unknown> = readInput(importSchema, isObject(body) ? { ...body, ...Object.fromEntries(lists.map((name) => [name, []])) } : body);
+  const faults: Detail[] = [];
+  for (const section of lists) {
+    const list = given[section] as unknown[];
+    const most = section === pinSection ? 1_000_000 : 100_000;
+    if (list.length > most) throw invalidField(section, `Too big: expected array to have <=${most} items`);
+    const schema = section === pinSection ? pinSchema : section === 'pricing' ? priceSchema : entrySchema;
+    const read: unknown[] = [];
+    for (const [index, entry] of list.entries()) {
+      const { success, data, error } = schema.safeParse(entry);
+      if (success) read.push(data);
+      else faults.push(...faultsOf(error, `${section}.${index}`));
+      if (faults.length >= mostFaults) throw invalid(faults.slice(0, mostFaults));
+      await pace();
+    }
+    file[section] = read;
+  }
+  if (faults.length > 0) throw invalid(faults);
+  return file as ImportFile;
+}
 
 function refuseRepeated(parts: readonly { section: Section; list: readonly Entry[] }[]): void {
   const faults: Detail[] = [];
@@ -91,15 +115,22 @@ function refuseRepeated(parts: readonly { section: Section; list: readonly Entry
       seen.add(name);
     }
   }
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalid(faults.slice(0, mostFaults));
 }
 
 /** Rules may name models that stand further down in the file. */
-async function checkLinks(section: Section, list: readonly Entry[], resources: readonly ResourceOperations[], writer: CatalogWriter): Promise<void> {
+async function checkLinks(
+  section: Section,
+  list: readonly Entry[],
+  resources: readonly ResourceOperations[],
+  writer: CatalogWriter,
+  pace: Pace,
+): Promise<void> {
   const resource = resources.find(({ path }) => path === sections[section]);
   for (const [index, entry] of list.entries()) {
     const { request_body_rules: rules } = entry;
     if (Array.isArray(rules) && rules.length > 0) await resource?.checkLinks(writer, entry.name, `${section}.${index}`);
+    await pace();
   }
 }
 
@@ -128,17 +159,20 @@ function namedRows(section: Section, writer: CatalogWriter): ResourceRepository<
 const reference = /^\$\{[A-Z_][A-Z0-9_]*\}$/;
 
 /** Secrets that `export` sealed, opened again; plain ones stay as they are. Throws 422 for a reference: its name would be kept for the secret. */
-function openSecrets(section: Section, list: readonly Entry[], { keyring }: Room): Entry[] {
+async function openSecrets(section: Section, list: readonly Entry[], { keyring }: Room, pace: Pace): Promise<Entry[]> {
   const open = (key: unknown, field: string) => {
     if (typeof key === 'string' && reference.test(key))
       throw invalidField(field, 'is a reference to the environment: `model-gateway apply` puts the value there');
     return isSealedForExport(key) ? openExported(key, keyring, field) : key;
   };
-  return list.map((entry, index) => {
+  const opened: Entry[] = [];
+  for (const [index, entry] of list.entries()) {
     const at = `${section}.${index}`;
-    if (section === 'access_keys' && 'key' in entry) return { ...entry, key: open(entry['key'], `${at}.key`) };
-    return section === 'upstreams' ? openUpstream(entry, at, open) : entry;
-  });
+    if (section === 'access_keys' && 'key' in entry) opened.push({ ...entry, key: open(entry['key'], `${at}.key`) });
+    else opened.push(section === 'upstreams' ? openUpstream(entry, at, open) : entry);
+    await pace();
+  }
+  return opened;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

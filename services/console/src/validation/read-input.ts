@@ -8,10 +8,21 @@ type Issue = z.core.$ZodIssue;
 export function readInput<T>(schema: z.ZodType<T>, value: unknown, prefix = ''): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
+  throw invalid(faultsOf(result.error, prefix));
+}
+
+/** Nobody reads more of them. */
+export const mostFaults = 50;
+
+/** The first faults by field. */
+export function faultsOf({ issues }: Pick<z.ZodError, 'issues'>, prefix: string): Detail[] {
   const faults = new Map<string, Detail>();
-  // One text may break several rules: what it breaks first says most.
-  for (const fault of result.error.issues.flatMap((issue) => describe(issue, prefix))) if (!faults.has(fault.field)) faults.set(fault.field, fault);
-  throw invalid([...faults.values()]);
+  for (const issue of issues) {
+    // One text may break several rules: what it breaks first says most.
+    for (const fault of describe(issue, prefix)) if (!faults.has(fault.field)) faults.set(fault.field, fault);
+    if (faults.size >= mostFaults) break;
+  }
+  return [...faults.values()].slice(0, mostFaults);
 }
 
 export const joinPath = (prefix: string, ...path: readonly (string | number)[]): string => [...(prefix === '' ? [] : [prefix]), ...path].join('.');

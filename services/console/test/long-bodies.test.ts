@@ -1,0 +1,102 @@
+/** Long bodies: what is refused before it costs anything, and what is read all the same. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { stringify } from 'yaml';
+import { api, type FreshHarness, startFreshConsole } from './harness.ts';
+
+describe('long bodies', () => {
+  let harness: FreshHarness;
+  beforeAll(async () => {
+    harness = await startFreshConsole();
+    await harness.call('POST', `${api}/key-groups`, { name: 'team' });
+  });
+  afterAll(() => harness.close());
+  const send = (text: string, type = 'application/yaml', query = '?dry_run=true') =>
+    harness.call('POST', `${api}/import${query}`, text, { 'content-type': type });
+  const keys = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `key-${index}`, group: 'team', description: 'dé[{' }));
+
+  test('YAML ends at 2 MiB and at a depth; JSON may be longer, also under the name of YAML', async () => {
+    const long = await send(`# ${'x'.repeat(2 * 1024 * 1024)}\nupstreams: []\n`);
+    expect([long.status, long.body.error]).toEqual([413, { code: 'payload_too_large', message: expect.stringContaining('send a longer one as JSON') }]);
+    for (const deep of [`x: ${'['.repeat(400_000)}`, `${'- '.repeat(1_000)}x`]) {
+      const { status, body } = await send(deep);
+      expect([status, body.error]).toEqual([422, { code: 'validation_failed', message: 'The body is nested more than 256 levels deep.' }]);
+    }
+    const text = JSON.stringify({ key_groups: [{ name: 'team', description: 'x'.repeat(1_500) }], access_keys: [], upstreams: [], models: [] });
+    const padded = text.replace('"models":[]', `"models":[]${' '.repeat(3_000_000)}`);
+    for (const type of ['application/json', 'application/yaml']) expect([type, (await send(padded, type)).status]).toEqual([type, 200]);
+  });
+
+  test('a long body means what a short one does, as YAML and as JSON', async () => {
+    const list = keys(1_000);
+    for (const [text, type] of [
+      [stringify({ access_keys: list }), 'application/yaml'],
+      [JSON.stringify({ access_keys: list, pad: undefined, key_groups: [{ name: 'team', description: 'y'.repeat(1_000) }] }, null, 40), 'application/json'],
+    ] as const) {
+      const { status, body } = await send(text, type);
+      expect(status).toBe(200);
+      expect(body.created.access_keys).toEqual(list.map(({ name }) => name));
+    }
+    expect((await send(stringify({ access_keys: list }), 'application/yaml', '')).status).toBe(200);
+    expect((await harness.call('GET', `${api}/access-keys/key-999`)).status).toBe(200);
+    expect((await harness.call('GET', `${api}/access-keys/key-7`)).body).toMatchObject({ description: 'dé[{' });
+  });
+
+  test('broken long bodies are told without a word of what they hold', async () => {
+    const secret = `canary-${'s'.repeat(200_000)}`;
+    for (const [text, type] of [
+      [`{"upstreams": [{"name": "${secret}"`, 'application/json'],
+      [`upstreams: [{name: "${secret}`, 'application/yaml'],
+    ] as const) {
+      const { status, body } = await send(text, type);
+      expect([status, body.error.code]).toEqual([400, 'invalid_json']);
+    }
+    expect(harness.seen.join()).not.toContain('canary-s');
+    const inherited = `{"access_keys":[${'{"name":"a"},'.repeat(20_000)}{"__proto__":{"name":"x"}}]}`;
+    expect((await send(inherited, 'application/json')).status).toBe(400);
+  });
+
+  test('the first faults are told, not a hundred thousand', async () => {
+    const { status, body, text } = await send(JSON.stringify({ upstreams: Array.from({ length: 99_000 }, () => ({})) }), 'application/json');
+    expect(status).toBe(422);
+    expect(body.error.details).toHaveLength(50);
+    expect(body.error.details[0]).toEqual({ field: 'upstreams.0.name', message: 'is required' });
+    expect(text.length).toBeLessThan(10_000);
+    const models = await harness.call('POST', `${api}/key-groups`, { name: 'g', models: Array.from({ length: 9_000 }, () => 1) });
+    expect([models.status, models.body.error.details.length]).toEqual([422, 50]);
+  });
+
+  test.each([
+    ['a list that no schema allows', `{"name":"g","models":[${'1,'.repeat(20_000)}1]}`, 'key-groups', 'a list of more than 12000 entries'],
+    [
+      'more values than any resource has',
+      `{"name":"g","x":{${Array.from({ length: 110_000 }, (_, index) => `"${index}":1`).join()}}}`,
+      'key-groups',
+      'more than 100000 values',
+    ],
+    ['an import of nothing but numbers', `{"upstreams":[${'1,'.repeat(2_500_000)}1]}`, 'import', 'a list of more than 1000000 entries'],
+    ['one entry of an import', `{"upstreams":[{"api_keys":[${'1,'.repeat(20_000)}1]}]}`, 'import', 'a list of more than 12000 entries'],
+    ['deep brackets', `{"upstreams":[${'['.repeat(200_000)}${']'.repeat(200_000)}]}`, 'import', 'nested more than 64 levels'],
+  ])('%s is refused', async (_what, text, path, says) => {
+    const { status, body } = await harness.call('POST', `${api}/${path}`, text);
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining(says)]);
+  });
+
+  test('a charset that is none of Unicode is refused, UTF-16 is read', async () => {
+    const utf16 = await fetch(`${harness.url}${api}/import?dry_run=true`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer console-secret-for-tests-0123456789', 'content-type': 'application/json; charset=utf-16le' },
+      body: Buffer.from('{"key_groups":[{"name":"more"}]}', 'utf16le'),
+    });
+    expect(utf16.status).toBe(200);
+    expect((await send('{}', 'application/json; charset=latin1')).status).toBe(415);
+  });
+
+  test('many long bodies at once wait for one another, and too many are refused', async () => {
+    const text = stringify({ access_keys: keys(2_000) });
+    const answers = await Promise.all(Array.from({ length: 14 }, () => send(text)));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(8);
+    expect(new Set(statuses)).toEqual(new Set([200, 503]));
+    expect(answers.find(({ status }) => status === 503)!.headers.get('retry-after')).toBe('5');
+  });
+});
