@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -42,4 +42,15 @@ test('what is asked of a transaction that a full disk has ended is unavailable t
   expect(await faultOf(sql`rollback to savepoint mark`.execute(transaction))).toMatchObject({ code: 'service_unavailable' });
   expect(await faultOf(transaction.commit().execute())).toMatchObject({ code: 'service_unavailable' });
   await transaction.rollback().execute();
+});
+
+test('the file and those beside it are their owner’s alone, also when an earlier version made them readable', async () => {
+  const modes = () => Object.fromEntries(readdirSync(folder).map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)]));
+  const all = { 'full.db': '600', 'full.db-wal': '600', 'full.db-shm': '600' };
+  expect(modes()).toEqual(all);
+  for (const name of Object.keys(all)) chmodSync(join(folder, name), 0o644);
+  const again = new Kysely({ dialect: createSqliteDialect(join(folder, 'full.db')).kysely });
+  await sql`select 1`.execute(again);
+  expect(modes()).toEqual(all);
+  await again.destroy();
 });

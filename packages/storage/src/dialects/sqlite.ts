@@ -1,5 +1,5 @@
 /** SQLite through node:sqlite: one file, one connection, WAL. */
-import { mkdirSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
@@ -76,7 +76,7 @@ export function createSqliteDialect(file: string): StorageDialect {
 const resultCode = (code: unknown): string | undefined => (typeof code === 'number' ? `sqlite:${code & 0xff}.${code}` : undefined);
 
 function openFile(file: string): DatabaseSync {
-  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (file !== ':memory:') prepareFile(file);
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   database.exec('pragma journal_mode = WAL');
   // With WAL, NORMAL can lose the last commits in a power cut but never corrupts; a row of statistics is not worth an fsync.
@@ -85,6 +85,23 @@ function openFile(file: string): DatabaseSync {
   database.exec('pragma wal_autocheckpoint = 4000');
   database.function('add_counts', { deterministic: true }, (one, other) => addCounts(String(one), String(other)));
   return database;
+}
+
+/** Its owner's alone, as the key file beside it: SQLite itself would let everybody read, and gives the files beside it the same rights. */
+function prepareFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // What cannot be done is no fault here: a full disk or a file that may not be written SQLite tells in its own way, and the rights of another
+  // user's file that lets us in are for that user to change.
+  ignoreFault(() => closeSync(openSync(file, 'a', 0o600)));
+  for (const one of [file, `${file}-wal`, `${file}-shm`]) ignoreFault(() => chmodSync(one, 0o600));
+}
+
+function ignoreFault(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // As the caller says.
+  }
 }
 
 /** What Kysely asks of a driver. */
