@@ -369,7 +369,7 @@ export const variables = {
     maxFailures: variable(wholeNumber(1, 1000), {
       env: 'CONSOLE_MAX_FAILURES',
       fallback: 5,
-      says: 'Consecutive failed sign-ins after which an address is banned.',
+      says: 'Failed sign-ins after which an address is banned; a success forgives those of its own name.',
     }),
     banMs: variable(seconds(1, 31_536_000), { env: 'CONSOLE_BAN_DURATION', fallback: 300_000, shown: '300', says: 'Seconds that such a ban lasts.' }),
     sessionMaxMs: variable(seconds(60, 31_536_000), {

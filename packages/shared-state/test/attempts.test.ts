@@ -38,6 +38,27 @@ describe.each(['memory', ...(withRedis ? ['redis'] : [])])('attempts in %s', (en
     expect(await attempts.add(key, 60_000)).toBe(1);
   });
 
+  test('a part is forgiven, the rest stays with the time that it has', async () => {
+    const [whole, part] = [name(), name()];
+    for (let count = 0; count < 5; count++) await attempts.add(whole, 60_000);
+    for (let count = 0; count < 2; count++) await attempts.add(part, 60_000);
+    await attempts.forgive(whole, part);
+    expect([await attempts.count(whole), await attempts.count(part)]).toEqual([3, 0]);
+    await attempts.forgive(whole, part);
+    await attempts.forgive(name(), name());
+    expect([await attempts.count(whole), await attempts.add(whole, 60_000)]).toEqual([3, 4]);
+    for (let count = 0; count < 9; count++) await attempts.add(part, 60_000);
+    await attempts.forgive(whole, part);
+    expect([await attempts.count(whole), await attempts.add(whole, 60_000)]).toEqual([0, 1]);
+    const brief = name();
+    for (let count = 0; count < 3; count++) await attempts.add(brief, 150);
+    await attempts.add(part, 60_000);
+    await attempts.forgive(brief, part);
+    const deadline = Date.now() + 10_000;
+    while ((await attempts.count(brief)) > 0 && Date.now() < deadline) await sleep(10);
+    expect(await attempts.count(brief)).toBe(0);
+  });
+
   test('many at once are all counted', async () => {
     const key = name();
     const counts = await Promise.all(Array.from({ length: 40 }, () => attempts.add(key, 60_000)));

@@ -267,9 +267,21 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       expect((await login('admin', password)).headers.get('retry-after')).toBe('1');
       now += 1_000;
       expect((await login('admin', password)).status).toBe(200);
-      for (let count = 0; count < 4; count++) await fail();
+      for (let count = 0; count < 4; count++) await login('admin', 'wrong password');
       expect((await login('admin', password)).status).toBe(200);
-      for (let count = 0; count < 4; count++) expect((await fail()).status).toBe(401);
+      for (let count = 0; count < 4; count++) expect((await login('admin', 'wrong password')).status).toBe(401);
+    });
+
+    test('own sign-ins in between do not hide guesses at another name, and forgive slips of the own', async () => {
+      await harness.call('POST', `${api}/users`, { username: 'eve', role: 'monitor', password: 'a password of eve' });
+      const statuses: number[] = [];
+      for (let round = 0; round < 6; round++) {
+        statuses.push((await login('admin', 'a guess')).status);
+        statuses.push((await login('eve', 'a slip')).status, (await login('eve', 'a password of eve')).status);
+      }
+      // Eve's slips were forgiven each time; the last of them makes five of four guesses.
+      expect(statuses.slice(0, 12)).toEqual([401, 401, 200, 401, 401, 200, 401, 401, 200, 401, 401, 429]);
+      expect(new Set(statuses.slice(12))).toEqual(new Set([429]));
     });
 
     test('fifty at once are five guesses', async () => {

@@ -4,6 +4,8 @@ export interface Attempts {
   add(key: string, keepMs: number): Promise<number>;
   count(key: string): Promise<number>;
   clear(key: string): Promise<void>;
+  /** Takes what is counted under `part` off `whole`, and forgets `part`. The rest of `whole` stays, and as long as before. */
+  forgive(whole: string, part: string): Promise<void>;
   ban(key: string, ms: number): Promise<void>;
   /** Milliseconds that a ban goes on; 0: there is none. */
   bannedMs(key: string): Promise<number>;

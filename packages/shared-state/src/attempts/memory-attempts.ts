@@ -43,6 +43,14 @@ export class MemoryAttempts implements Attempts {
     this.#counts.delete(key);
   }
 
+  async forgive(whole: string, part: string): Promise<void> {
+    const [known, forgiven] = [this.#counts.get(whole), await this.count(part)];
+    this.#counts.delete(part);
+    if (!known) return;
+    known.count -= forgiven;
+    if (known.count <= 0) this.#counts.delete(whole);
+  }
+
   async ban(key: string, ms: number): Promise<void> {
     this.#put(this.#bans, key, { count: 1, until: this.#now() + ms });
   }

@@ -41,6 +41,14 @@ export class RedisAttempts implements Attempts {
     await this.#ask('clearAttempts', 'attempts', key);
   }
 
+  async forgive(whole: string, part: string): Promise<void> {
+    await this.#memory.forgive(whole, part);
+    const forgiven = await this.#ask('countAttempts', 'attempts', part);
+    if (forgiven === 0) return;
+    await this.#ask('forgiveAttempts', 'attempts', whole, forgiven);
+    await this.#ask('clearAttempts', 'attempts', part);
+  }
+
   async ban(key: string, ms: number): Promise<void> {
     await this.#memory.ban(key, ms);
     await this.#ask('ban', 'bans', key, ms);
@@ -55,7 +63,12 @@ export class RedisAttempts implements Attempts {
   }
 
   /** 0 when Redis does not answer; the link tells the log. */
-  async #ask(script: 'addAttempt' | 'countAttempts' | 'clearAttempts' | 'ban' | 'banLeft', kind: string, key: string, ...rest: number[]): Promise<number> {
+  async #ask(
+    script: 'addAttempt' | 'countAttempts' | 'clearAttempts' | 'forgiveAttempts' | 'ban' | 'banLeft',
+    kind: string,
+    key: string,
+    ...rest: number[]
+  ): Promise<number> {
     try {
       return (await this.#link.run(script, keyOf(kind, key), ...rest))[0] ?? 0;
     } catch {

@@ -228,6 +228,12 @@ return { count }
 `;
 const countAttempts = `return { tonumber(redis.call('GET', KEYS[1]) or 0) }`;
 const clearAttempts = `return { redis.call('DEL', KEYS[1]) }`;
+/** ARGV: how many are taken off. The time that is left stays. */
+const forgiveAttempts = `
+local left = tonumber(redis.call('GET', KEYS[1]) or 0) - tonumber(ARGV[1])
+if left > 0 then redis.call('DECRBY', KEYS[1], ARGV[1]) else redis.call('DEL', KEYS[1]) end
+return { math.max(0, left) }
+`;
 /** ARGV: how long. */
 const ban = `
 redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])
@@ -235,7 +241,7 @@ return { 1 }
 `;
 const banLeft = `return { math.max(0, redis.call('PTTL', KEYS[1])) }`;
 
-const attempts = { addAttempt, countAttempts, clearAttempts, ban, banLeft };
+const attempts = { addAttempt, countAttempts, clearAttempts, forgiveAttempts, ban, banLeft };
 
 export const scripts = { take, give, lookAtGate, hit, reserve, charge, learn, lookAtBudget, ...attempts };
 export type ScriptName = keyof typeof scripts;

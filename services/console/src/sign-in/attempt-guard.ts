@@ -1,4 +1,4 @@
-/** Against guessing: an address with too many failures in a row is banned for a while, a user name with many is answered more slowly. */
+/** Against guessing: an address with too many failures is banned for a while, a user name with many is answered more slowly. A success forgives the failures of its own name alone. */
 import { createHash } from 'node:crypto';
 import { addressKey } from '@model-gateway/service';
 import type { Attempts } from '@model-gateway/shared-state';
@@ -24,7 +24,7 @@ export interface GuardOptions {
   sleep?: (ms: number) => Promise<void>;
 }
 
-/** Failures of an address are "consecutive" whatever their distance; a day bounds the memory. */
+/** Failures of an address are counted whatever their distance; a day without any bounds the memory. */
 const keepFailuresMs = 24 * 3_600_000;
 const keepNameMs = 15 * 60_000;
 /** Failures of one name that cost nothing. */
@@ -62,18 +62,20 @@ export function createAttemptGuard({ attempts, maxFailures, banMs, sleep = wait 
     attempt(ipAddress, username, look) {
       const address = addressKey(ipAddress);
       const name = `name:${nameKey(username)}`;
+      const [all, own] = [`address:${address}`, `address:${address} ${name}`];
       return lanes(address, async () => {
         await refuseBanned(address);
         await holdBack(delayOf(await attempts.count(name)));
         const found = await look();
         if (found !== null) {
-          await Promise.all([attempts.clear(`address:${address}`), attempts.clear(name)]);
+          // Who knows one password may still be guessing others: those failures count on.
+          await Promise.all([attempts.forgive(all, own), attempts.clear(name)]);
           return found;
         }
-        const [failures] = await Promise.all([attempts.add(`address:${address}`, keepFailuresMs), attempts.add(name, keepNameMs)]);
+        const [failures] = await Promise.all([attempts.add(all, keepFailuresMs), attempts.add(own, keepFailuresMs), attempts.add(name, keepNameMs)]);
         if (failures >= maxFailures) {
           await attempts.ban(`ban:${address}`, banMs);
-          await attempts.clear(`address:${address}`);
+          await Promise.all([attempts.clear(all), attempts.clear(own)]);
         }
         return null;
       });
