@@ -232,7 +232,7 @@ describe('what other vendors left in the history', () => {
       ['deepseek-v3.2', {}],
       ['deepseek-v4-pro', { thinking: { type: 'disabled' } }],
       ['kimi-k2-turbo', {}],
-      ['qwen3-max', {}],
+      ['llama-3.3-70b', {}],
       ['some-model', enabled],
     ])('%s, which does not think, is not even looked at', (model, more) => {
       expect(sent(history, model, more)).toMatchObject({ list: history, losses: [], parsed: 0 });
