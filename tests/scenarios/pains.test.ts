@@ -41,6 +41,7 @@ beforeAll(async () => {
     models: [
       { name: 'chat', upstream: 'chat', upstream_model_id: 'glm-5' },
       { name: 'first-party', upstream: 'chat', upstream_model_id: 'gpt-5' },
+      { name: 'sees', upstream: 'chat', upstream_model_id: 'glm-4.5v' },
       { name: 'responses', upstream: 'responses', upstream_model_id: 'gpt-5' },
       { name: 'messages', upstream: 'messages', upstream_model_id: 'claude-sonnet-4-5' },
       { name: 'generate', upstream: 'generate', upstream_model_id: 'gemini-3-pro' },
@@ -335,7 +336,7 @@ describe('chat clients', () => {
   });
 
   test('the Python SDK of generate-content: its key’s header and query are taken, and its fields in either case', async () => {
-    const reply = await fetch(`${gateway.url}/v1beta/models/chat:generateContent?$alt=json`, {
+    const reply = await fetch(`${gateway.url}/v1beta/models/sees:generateContent?$alt=json`, {
       method: 'POST',
       headers: { 'x-goog-api-key': gateway.key, 'x-goog-api-client': 'google-genai-sdk/1.0 gl-python/3.12', 'content-type': 'application/json' },
       body: JSON.stringify({
