@@ -6,6 +6,7 @@ import { sampleJob, sampleRow } from '../../../tests/support/bus-samples.ts';
 import type { ServerStream } from '../src/index.ts';
 import { askConformance } from './conformance-ask.ts';
 import { newsConformance } from './conformance-news.ts';
+import { openingsConformance } from './conformance-openings.ts';
 import { fastest, joined, openRecorded, pattern, type Rig, sleep, until } from './support.ts';
 
 const job = sampleJob();
@@ -31,6 +32,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
     };
 
     askConformance(() => rig);
+    openingsConformance(() => rig);
     for (const suite of more) suite(() => rig);
 
     describe('open', () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { connectNatsBus } from '../src/index.ts';
+import type { NatsBus } from '../src/nats/nats-bus.ts';
 import { busConformance } from './conformance.ts';
 import { shapesConformance } from './conformance-shapes.ts';
 import { inPlace, quiet, until } from './support.ts';
@@ -25,7 +26,8 @@ if (natsAvailable('bus over NATS')) {
     const settle = async () => {
       await Promise.all([inPlace(near), inPlace(far)]);
     };
-    return { near, far, settle, close };
+    const push = () => void (near as NatsBus).link.ping();
+    return { near, far, push, settle, close };
   };
   busConformance('NATS', makeRig, shapesConformance);
 } else {

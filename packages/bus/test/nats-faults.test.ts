@@ -4,10 +4,11 @@ import { frameKind } from '@model-gateway/contracts';
 import { connect } from '@nats-io/transport-node';
 import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type Bus, connectNatsBus, type ServerStream } from '../src/index.ts';
-import { frameMark, readFrame, writeFrame } from '../src/nats/frame.ts';
+import { frameMark, readFrame, u32, writeFrame } from '../src/nats/frame.ts';
 import type { NatsBus } from '../src/nats/nats-bus.ts';
 import { frameSubject, mintInbox } from '../src/nats/subjects.ts';
 import { endPeer, startPeer } from './child.ts';
+import { connectRaw } from './raw-connection.ts';
 import { busyMs, fastest, inPlace, openRecorded, pattern, quiet, row, sleep, until } from './support.ts';
 
 const available = natsAvailable('bus faults over NATS') && !process.env['NATS_URL'];
@@ -110,6 +111,110 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     await server.signal('SIGCONT');
     expect(heard.error).toMatchObject({ code: 'service_lost' });
     expect(performance.now() - start).toBeLessThan(3400 + busyMs);
+  });
+
+  test('while the server hangs calls are refused within 2 s, then at once, and none of them is done later', async () => {
+    const begun: string[] = [];
+    far.serve({ ask: { 'catalog.revision': () => ({ revision: 1 }) } });
+    await serveLoad((body, stream) => {
+      begun.push(Buffer.from(body).toString());
+      stream.whole({ revision: 1 }, body, { bytes: body.length });
+    });
+    await openRecorded(near, 'catalog.load', {}, { body: Buffer.from('before') }).ended;
+    await server.signal('SIGSTOP');
+    const start = performance.now();
+    const opened = openRecorded(near, 'catalog.load', {}, { body: Buffer.from('during') });
+    await expect(near.ask('catalog.revision', {})).rejects.toMatchObject({ status: 503 });
+    await opened.ended;
+    expect(performance.now() - start).toBeLessThan(2000 + busyMs / 5);
+    expect(opened.error).toMatchObject({ code: 'service_lost' });
+    expect(near.connected).toBe(false);
+    const refused = performance.now();
+    await expect(near.ask('catalog.revision', {})).rejects.toMatchObject({ code: 'service_unavailable' });
+    const late = openRecorded(near, 'catalog.load', {}, { body: Buffer.from('late') });
+    await late.ended;
+    expect(late.error).toMatchObject({ code: 'service_unavailable' });
+    expect(performance.now() - refused).toBeLessThan(200 + busyMs / 5);
+    await server.signal('SIGCONT');
+    await until(() => near.connected && far.connected, 'the server answers');
+    await openRecorded(near, 'catalog.load', {}, { body: Buffer.from('after') }).ended;
+    await until(() => far.stats().openServed === 0, 'nothing is left');
+    expect(begun).toEqual(['before', 'after']);
+  });
+
+  test('a callee above its credit is broken off', async () => {
+    const { connection: raw } = await connectRaw(server.url, 'raw');
+    const inbox = mintInbox('raw');
+    let cancelled = '';
+    raw.subscribe(`${inbox}.f`, {
+      callback: (_error, { data }) => {
+        const frame = readFrame(data);
+        if (frame?.kind === frameKind.cancel) cancelled = Buffer.from(frame.payload).toString();
+      },
+    });
+    raw.subscribe('gw.v1.catalog.load', {
+      callback: (_error, { data }) => {
+        const { number, salt, inbox: to } = readFrame(data)!;
+        const send = (kind: number, seq: number, payload: Uint8Array) =>
+          raw.publish(frameSubject(to), writeFrame({ kind, flags: 1, marks: 0, attempt: 0, number, salt, seq }, Buffer.from(inbox), [payload]));
+        send(frameKind.head, 0, Buffer.from('{"revision":1}'));
+        for (let seq = 1; seq <= 40; seq++) send(frameKind.data, seq, pattern(100_000));
+      },
+    });
+    await raw.flush();
+    const heard = openRecorded(near, 'catalog.load', {}, { consume: false });
+    await heard.ended;
+    expect(heard.error).toMatchObject({ code: 'service_lost' });
+    expect(heard.bytes).toBeLessThanOrEqual(512 * 1024);
+    await until(() => cancelled !== '', 'the callee to be told');
+    await raw.close();
+  });
+
+  test('an opener above its credit is broken off, and bodies on their way share one cap', async () => {
+    const small = await connectNatsBus({ url: server.url, name: 'small', logger: quiet, maxBodiesBytes: 1_000_000, drainMs: 200 });
+    const received: number[] = [];
+    small.serve({
+      open: {
+        'console.http': (_request, _body, stream) => void stream.head({}),
+        'catalog.load': (_request, body, stream) => {
+          received.push(body.length);
+          stream.whole({ revision: 1 }, new Uint8Array(0), { bytes: 0 });
+        },
+      },
+    });
+    await until(() => small.connected, 'it connects');
+    await inPlace(small);
+    const { connection: raw } = await connectRaw(server.url, 'raw');
+    const inbox = mintInbox('raw');
+    const kinds: number[] = [];
+    raw.subscribe(`${inbox}.f`, { callback: (_error, { data }) => void kinds.push(readFrame(data)!.kind) });
+    const to = frameSubject((small as NatsBus).inbox);
+    const send = (kind: number, salt: number, seq: number, payload: Uint8Array, marks: number = frameMark.toCallee) =>
+      writeFrame({ kind, flags: 1, marks, attempt: 0, number: 1, salt, seq }, Buffer.from(inbox), [payload]);
+    const openOf = (request: string, bodyBytes: number) => Buffer.concat([u32(60_000, request.length, bodyBytes), Buffer.from(request)]);
+    // Bytes after the opening, which nobody consumes.
+    raw.publish('gw.v1.console.http', send(frameKind.open, 1, 0, openOf('{"remoteAddress":""}', 0)));
+    await until(() => kinds.includes(frameKind.head), 'the head');
+    for (let seq = 0; seq < 20; seq++) raw.publish(to, send(frameKind.send, 1, seq, pattern(100_000)));
+    await until(() => kinds.includes(frameKind.error), 'the end of the greedy stream');
+    await until(() => small.stats().openServed === 0, 'nothing of it is left');
+    // A body that is announced, begun and never finished.
+    raw.publish('gw.v1.catalog.load', send(frameKind.open, 2, 0, openOf('{}', 200_000_000), frameMark.toCallee | frameMark.parcels));
+    await until(() => small.stats().openServed === 1, 'the announcement');
+    for (let seq = 0; seq < 8; seq++) raw.publish(to, send(frameKind.parcel, 2, seq, pattern(100_000)));
+    await raw.flush();
+    await inPlace(small);
+    const refused = openRecorded(near, 'catalog.load', {}, { body: pattern(900_000) });
+    await refused.ended;
+    expect(refused.error).toMatchObject({ code: 'overloaded' });
+    raw.publish(to, send(frameKind.cancel, 2, 0, Buffer.from('enough')));
+    await until(() => small.stats().openServed === 0, 'the room to be given back');
+    const fine = openRecorded(near, 'catalog.load', {}, { body: pattern(900_000) });
+    await fine.ended;
+    expect(fine.error).toBeNull();
+    expect(received).toEqual([900_000]);
+    await raw.close();
+    await small.drain();
   });
 
   test('a server that is away at the start is waited for', async () => {

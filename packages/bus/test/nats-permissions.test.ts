@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type DoorOwner, serviceDoors } from '@model-gateway/contracts';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { sampleAsks } from '../../../tests/support/bus-samples.ts';
 import { findNatsServer, type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type NatsUsers, writeNatsUsers } from '../../../tests/support/nats-users.ts';
 import { type Bus, type BusLogger, connectNatsBus, describeNatsServer, passwordVariable } from '../src/index.ts';
@@ -222,7 +223,7 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
     try {
       await give(whole.slice(0, begin) + poorer + whole.slice(end));
       const { bus, lines } = await busOf('router');
-      bus.serve({ ask: { 'router.plan': () => ({}) as never } });
+      bus.serve({ ask: { 'router.plan': () => sampleAsks['router.plan'].reply } });
       await until(() => lines.length > 0, 'the complaint');
       expect(lines[0]).toMatchObject({ level: 'error', text: expect.stringContaining('refuses what this service needs') });
       expect([...(lines[0]!.facts.missing ?? [])].sort()).toEqual(['publish gw.v1.catalog.load-redacted', 'subscribe gw.v1.router.plan']);
@@ -234,7 +235,7 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
       let answered = false;
       await until(() => {
         if (edge.connected)
-          edge.ask('router.plan', {} as never).then(
+          edge.ask('router.plan', sampleAsks['router.plan'].request).then(
             () => (answered = true),
             () => undefined,
           );
@@ -242,6 +243,32 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
       }, 'an answer of the router');
     } finally {
       await give(whole);
+    }
+  });
+
+  test('with the permissions of an earlier version, which let nobody choose among processes, the bus works and says what lacks', async () => {
+    const earlier = mkdtempSync(join(tmpdir(), 'nats-users-'));
+    const theirs = writeNatsUsers(earlier);
+    writeFileSync(theirs.file, readFileSync(theirs.file, 'utf8').replace(/ +"gw\.v1\.[a-z-]+\.[a-z-]+\.\*"\n/g, ''));
+    const older = await startNatsServer(theirs.server);
+    try {
+      const router = await busOf('router', theirs.urlFor(older.url, 'router'));
+      const edge = await busOf('edge', theirs.urlFor(older.url, 'edge'));
+      router.bus.serve({ ask: { 'router.plan': () => sampleAsks['router.plan'].reply } });
+      await until(() => router.bus.connected && edge.bus.connected, 'both connect');
+      let answers = 0;
+      await until(() => {
+        edge.bus.ask('router.plan', sampleAsks['router.plan'].request).then(
+          () => answers++,
+          () => undefined,
+        );
+        return answers >= 20;
+      }, 'answers');
+      for (const { lines } of [router, edge]) expect(lines).toEqual([{ level: 'warn', text: expect.stringContaining('choose among processes'), facts: {} }]);
+    } finally {
+      await Promise.all(open.splice(0).map((one) => ('drain' in one && 'ask' in one ? one.drain() : one.close())));
+      await older.dispose();
+      rmSync(earlier, { recursive: true, force: true });
     }
   });
 

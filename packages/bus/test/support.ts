@@ -10,6 +10,8 @@ export interface Rig {
   near: Bus;
   /** Serves; the same bus in process. */
   far: Bus;
+  /** Hands what `near` has sent to the server within this turn; a bus without one need not. */
+  push?(): void;
   /** Resolves when what was served or listened to can be reached. */
   settle(): Promise<void>;
   close(): Promise<void>;

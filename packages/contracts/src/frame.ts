@@ -14,6 +14,12 @@ export const frameKind = {
   error: 12,
   send: 13,
   sendEnd: 14,
+  /** The opener still wants what the callee was late to read. */
+  go: 15,
+  /** Who serves this? */
+  find: 16,
+  /** We do. */
+  here: 17,
 } as const;
 
 /** Flags of a data frame. */

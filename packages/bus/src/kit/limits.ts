@@ -15,5 +15,7 @@ export const deadlineGraceMs = 1000;
 export const settleMs = 60_000;
 export const newsBatchItems = 500;
 export const newsBatchWaitMs = 200;
+/** Bodies that are being gathered, over all streams of a process. */
+export const gatheredBodiesCap = 512 * 1024 * 1024;
 export const outboxItemsCap = 100_000;
 export const outboxBytesCap = 64 * 1024 * 1024;

@@ -1,4 +1,7 @@
-/** Questions over our own inbox: one map and one shared tick instead of a subscription, a timer and a look-up per question. */
+/**
+ * Questions over our own inbox: one map and one shared tick instead of a subscription, a timer and a look-up per question. A question that nobody
+ * answered soon is asked again of another process, and the first answer wins: questions have no effect that matters.
+ */
 import { askShapes, type ErrorWire, errorShape, frameKind } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import { Directory } from '@model-gateway/roster';
@@ -7,14 +10,17 @@ import { InFlight } from '../kit/in-flight.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import type { MessageReader } from '../kit/message-reader.ts';
 import { tickMs } from './clock.ts';
-import { asBuffer, type Frame, frameMark, frameOverhead, jsonBytes, readFrame, readJson, u32, writeFrame } from './frame.ts';
+import { asBuffer, type Frame, frameMark, frameOverhead, jsonBytes, readJson, u32, writeFrame } from './frame.ts';
+import { silenceMs } from './peers.ts';
+import { callSubject, type Servers } from './servers.ts';
 import { mintStreamId, streamKey } from './stream-id.ts';
-import { answerSubject, frameSubject, isInbox, subjectOf } from './subjects.ts';
+import { answerSubject, frameSubject, isInbox } from './subjects.ts';
 import { cutUnit, UnitReader } from './units.ts';
 
 export interface AsksHost {
   readonly logger: BusLogger;
   readonly reader: MessageReader;
+  readonly servers: Servers;
   readonly now: number;
   readonly inbox: string;
   readonly inboxBytes: Uint8Array;
@@ -23,14 +29,32 @@ export interface AsksHost {
   fenced(frames: number): void;
 }
 
+/** After this long without an answer somebody else is asked, and after as long again, and so on: each wait is twice the one before. */
+const againMs = 250;
+/** When nobody serves the subject any more: for who was asked earlier and is about to leave, to answer still. */
+const partingMs = 1000;
+
 interface Asked {
   key: number;
   subject: AskSubject;
+  frame: Buffer;
+  askedAt: number;
   expiresAt: number;
   resolve: (reply: never) => void;
   reject: (error: GatewayError) => void;
-  units: UnitReader;
-  next: number;
+  /** Processes that were asked by name. */
+  tried: Set<string>;
+  /** Who was asked last; null: whoever the server chose. */
+  last: string | null;
+  /** Messages that somebody may have got. */
+  out: number;
+  /** When somebody else is asked, and how long after the one before. */
+  againAt: number;
+  waitMs: number;
+  /** Set when the server found nobody who serves the subject. */
+  deserted: boolean;
+  /** Parts of long answers, by who sends them: two may answer at once. */
+  parts: Map<string, { units: UnitReader; next: number }> | null;
 }
 
 type AskHandler = (request: unknown, info: { deadlineMs: number }) => unknown;
@@ -54,10 +78,29 @@ export class Asks {
     const header = { kind: frameKind.open, flags: 0, marks: frameMark.toCallee | frameMark.ask, attempt: 0, number, salt, seq: 0 };
     const frame = writeFrame(header, host.inboxBytes, [u32(deadlineMs), json]);
     return new Promise((resolve, reject) => {
+      const { now } = host;
       // The clock may be a tick behind, and a question must not expire early.
-      this.asked.set(key, { key, subject, expiresAt: host.now + deadlineMs + tickMs, resolve, reject, units: new UnitReader(), next: 0 });
+      const expiresAt = now + deadlineMs + tickMs;
+      const againAt = now + againMs + tickMs / 2;
+      const asked: Asked = {
+        key,
+        subject,
+        frame,
+        askedAt: now,
+        expiresAt,
+        resolve,
+        reject,
+        tried: new Set(),
+        last: null,
+        out: 0,
+        againAt,
+        waitMs: againMs,
+        deserted: false,
+        parts: null,
+      };
+      this.asked.set(key, asked);
       this.inFlight.enter();
-      if (!host.publish(subjectOf(subject), frame, answerSubject(host.inbox, key))) this.fail(key, new GatewayError('service_unavailable'));
+      this.send(asked, host.servers.choose(subject));
     });
   }
 
@@ -65,11 +108,11 @@ export class Asks {
   hear(frame: Frame): void {
     const key = streamKey(frame.number, frame.salt);
     const asked = this.asked.get(key);
-    if (!asked || frame.seq !== asked.next) return this.host.fenced(1);
-    asked.next++;
+    if (asked && frame.inbox !== '') this.host.servers.heard(asked.subject, frame.inbox);
+    const unit = asked && this.unitOf(asked, frame);
+    if (!asked || unit === undefined) return this.host.fenced(1);
+    if (unit === null) return;
     try {
-      const unit = asked.units.add(frame);
-      if (!unit) return;
       const { subject } = asked;
       if (frame.kind === frameKind.error) {
         this.fail(key, GatewayError.fromWire(this.host.reader.read(`${subject} error`, errorShape, () => readJson(unit)) as ErrorWire));
@@ -83,13 +126,32 @@ export class Asks {
     }
   }
 
-  /** Whether the id was a question's: the server found nobody who listens. */
+  /** Whether the id was a question's: the server found nobody where it was sent. */
   noResponders(key: number): boolean {
-    return this.fail(key, new GatewayError('service_unavailable'));
+    const asked = this.asked.get(key);
+    if (!asked) return false;
+    const { last, subject } = asked;
+    asked.out--;
+    if (last !== null) {
+      this.host.servers.gone(subject, last);
+      this.send(asked, this.host.servers.choose(subject, asked.tried));
+    } else if (asked.out === 0) return this.fail(key, new GatewayError('service_unavailable'));
+    else {
+      // Whoever was asked before has left, or died, or answers before it leaves.
+      asked.deserted = true;
+      asked.againAt = Number.POSITIVE_INFINITY;
+      asked.expiresAt = Math.min(asked.expiresAt, this.host.now + partingMs);
+    }
+    return true;
   }
 
   tick(): void {
-    for (const { key, expiresAt } of this.asked.values()) if (expiresAt <= this.host.now) this.fail(key, new GatewayError('timeout'));
+    const { now, servers } = this.host;
+    for (const asked of this.asked.values()) {
+      if (asked.expiresAt <= now) this.fail(asked.key, new GatewayError(asked.deserted ? 'service_unavailable' : 'timeout'));
+      else if (now - asked.askedAt > silenceMs && servers.silentSince(asked.subject, asked.askedAt)) this.fail(asked.key, new GatewayError('service_lost'));
+      else if (asked.againAt <= now) this.askAgain(asked);
+    }
   }
 
   loseAll(): void {
@@ -97,19 +159,50 @@ export class Asks {
   }
 
   /** Serves one question; the answer goes to the asker's inbox. */
-  answer(subject: AskSubject, handler: AskHandler, data: Uint8Array, door: InFlight): void {
-    const frame = readFrame(data);
-    if (frame?.kind !== frameKind.open || frame.payload.length < 4 || !isInbox(frame.inbox)) return this.host.fenced(1);
+  answer(subject: AskSubject, handler: AskHandler, frame: Frame, door: InFlight): void {
+    if (frame.kind !== frameKind.open || frame.payload.length < 4 || !isInbox(frame.inbox)) return this.host.fenced(1);
     const payload = asBuffer(frame.payload);
     try {
-      const reply = handler(
-        this.host.reader.read(`${subject} request`, askShapes[subject].request, () => readJson(payload, 4)),
-        { deadlineMs: payload.readUInt32LE(0) },
-      );
+      const request = this.host.reader.read(`${subject} request`, askShapes[subject].request, () => readJson(payload, 4));
+      const reply = handler(request, { deadlineMs: payload.readUInt32LE(0) });
       if (typeof (reply as PromiseLike<unknown> | null)?.then === 'function') this.answerLater(frame, reply as PromiseLike<unknown>, door);
       else this.reply(frame, frameKind.tail, reply);
     } catch (error) {
       this.replyError(frame, error);
+    }
+  }
+
+  private send(asked: Asked, to: string | null): void {
+    const { host } = this;
+    asked.last = to;
+    asked.out++;
+    if (to !== null) asked.tried.add(to);
+    if (!host.publish(callSubject(asked.subject, to), asked.frame, answerSubject(host.inbox, asked.key)))
+      this.fail(asked.key, new GatewayError('service_unavailable'));
+  }
+
+  private askAgain(asked: Asked): void {
+    const { servers, now } = this.host;
+    if (asked.last !== null) servers.missed(asked.last);
+    asked.waitMs *= 2;
+    asked.againAt = now + asked.waitMs;
+    this.send(asked, servers.choose(asked.subject, asked.tried));
+  }
+
+  /** The whole of an answer with its last part; null while more is to come, undefined when the frame fits nowhere. */
+  private unitOf(asked: Asked, frame: Frame): Uint8Array | null | undefined {
+    if (frame.seq === 0 && (frame.marks & frameMark.more) === 0) return frame.payload;
+    asked.parts ??= new Map();
+    const known = asked.parts.get(frame.inbox);
+    const part = known ?? { units: new UnitReader(), next: 0 };
+    if (frame.seq !== part.next) return undefined;
+    if (!known) asked.parts.set(frame.inbox, part);
+    part.next++;
+    try {
+      return part.units.add(frame);
+    } catch {
+      asked.parts.delete(frame.inbox);
+      return undefined;
     }
   }
 
@@ -140,7 +233,8 @@ export class Asks {
     let seq = 0;
     for (const part of cutUnit([jsonBytes(value)], host.cap)) {
       const marks = frameMark.ask | (part.more ? frameMark.more : 0);
-      host.publish(subject, writeFrame({ kind, flags: 0, marks, attempt: 0, number: to.number, salt: to.salt, seq: seq++ }, undefined, part.parts));
+      // With who we are: the asker sends the next one to who answers.
+      host.publish(subject, writeFrame({ kind, flags: 0, marks, attempt: 0, number: to.number, salt: to.salt, seq: seq++ }, host.inboxBytes, part.parts));
     }
   }
 

@@ -3,7 +3,7 @@ import { type ErrorWire, errorShape, frameFlag, frameKind, type OpenSubjects, op
 import { GatewayError, isGatewayError, toGatewayError } from '@model-gateway/errors';
 import type { OpenSubject, StreamCall, StreamHandlers } from '../bus.ts';
 import { CreditedQueue } from '../kit/credited-queue.ts';
-import { replyWindow, requestWindow } from '../kit/limits.ts';
+import { frameCap, replyWindow, requestWindow } from '../kit/limits.ts';
 import { tellBroken } from '../kit/tell-broken.ts';
 import { asBuffer, type Frame, frameMark, readJson, u32, writeFrame } from './frame.ts';
 import type { Peer, SharedStream } from './peers.ts';
@@ -15,10 +15,25 @@ import { totalsBytes, totalsMatch, UnitReader, writeTotals } from './units.ts';
 const noBytes = new Uint8Array(0);
 const openerFailed = 'the opener failed';
 
+/** What is kept of an opening until somebody accepts it, in case that it has to be opened elsewhere. */
+export interface Opening {
+  readonly json: Uint8Array;
+  readonly body: Uint8Array;
+  readonly deadlineMs: number;
+  /** Awake time of the last try. */
+  openedAt: number;
+  /** The process it was sent to; null: whoever the server chose. */
+  target: string | null;
+  readonly tried: Set<string>;
+}
+
 export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
-  readonly number: number;
-  readonly salt: number;
-  readonly key: number;
+  number: number;
+  salt: number;
+  key: number;
+  /** null once somebody accepted it. */
+  opening: Opening | null;
+  readonly subject: S;
   since: number;
   sentFrames = 0;
   receivedFrames = 0;
@@ -27,7 +42,6 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
   peer: Peer | null = null;
   private readonly host: StreamHost;
   private readonly books: StreamBooks;
-  private readonly subject: S;
   private handlers: StreamHandlers<S> | null;
   private readonly up: CreditedQueue;
   private readonly units = new UnitReader();
@@ -35,6 +49,8 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
   private sentBytes = 0;
   private receivedBytes = 0;
   private ungranted = 0;
+  /** Bytes that the callee was given credit for, beyond the window. */
+  private granted = 0;
   /** Where the unit that ends the stream began. */
   private endsAtFrame = 0;
   private complete = false;
@@ -44,10 +60,11 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
   /** Cancelled before we knew whom to tell. */
   private untold: string | null = null;
 
-  constructor(host: StreamHost, books: StreamBooks, subject: S, id: StreamId, handlers: StreamHandlers<S>, endsAt: number) {
+  constructor(host: StreamHost, books: StreamBooks, subject: S, id: StreamId, handlers: StreamHandlers<S>, endsAt: number, opening: Opening) {
     this.host = host;
     this.books = books;
     this.subject = subject;
+    this.opening = opening;
     this.number = id.number;
     this.salt = id.salt;
     this.key = streamKey(id.number, id.salt);
@@ -65,6 +82,13 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
 
   get id(): string {
     return this.key.toString(36);
+  }
+
+  /** Opened anew, elsewhere: whoever has the old id has nothing of ours. */
+  renew(id: StreamId): void {
+    this.number = id.number;
+    this.salt = id.salt;
+    this.key = streamKey(id.number, id.salt);
   }
 
   get live(): boolean {
@@ -97,6 +121,7 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     if (!this.handlers || !this.peer) return;
     this.ungranted += bytes;
     if (this.ungranted < replyWindow / 2) return;
+    this.granted += this.ungranted;
     this.tell(frameKind.credit, u32(this.ungranted));
     this.ungranted = 0;
   }
@@ -112,6 +137,7 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     } else {
       // Stays on the books until a worker claims it, or none does.
       this.untold = reason;
+      this.opening = null;
     }
   }
 
@@ -124,7 +150,11 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
   hear(frame: Frame): void {
     if (!this.recognise(frame)) return this.host.fenced(1);
     const { kind } = frame;
-    if (kind === frameKind.accept) return;
+    if (kind === frameKind.accept) {
+      // The callee was late to read the opening, and begins when we say that we still want it.
+      if (frame.payload.length >= 4) this.tell(frameKind.go, frame.payload.subarray(0, 4));
+      return;
+    }
     if (kind === frameKind.credit) {
       if (frame.payload.length >= 4) this.up.grant(asBuffer(frame.payload).readUInt32LE(0));
       return;
@@ -234,6 +264,7 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
 
   private claim(peer: Peer): void {
     this.peer = peer;
+    this.opening = null;
     this.since = this.host.now;
     if (this.untold !== null) {
       this.tell(frameKind.cancel, Buffer.from(this.untold.slice(0, 200)));
@@ -254,6 +285,7 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     this.receivedBytes += bytes.length;
     const { handlers } = this;
     if (!handlers) return;
+    if (this.receivedBytes - this.granted > replyWindow + frameCap) return this.lost('more came than there was credit for');
     try {
       handlers.data(bytes, flags);
     } catch (error) {
@@ -299,6 +331,7 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
   private end(): StreamHandlers<S> | null {
     const { handlers } = this;
     this.handlers = null;
+    this.opening = null;
     this.up.close();
     if (handlers) this.books.ended();
     this.forget();

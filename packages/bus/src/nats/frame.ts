@@ -1,6 +1,11 @@
 /** Frames on the wire: a fixed header, the sender's inbox where it introduces itself, then raw bytes. */
 
 export const frameVersion = 1;
+/**
+ * What the sender understands beyond the first frames: a process uses the kinds of a level only towards who has shown that level. 0: up to revision
+ * 38d9929. 1: `go`, `find`, `here`.
+ */
+export const frameLevel = 1;
 const headerBytes = 20;
 
 /** What a frame is, beside its kind. */
@@ -19,7 +24,7 @@ export const frameMark = {
   wanted: 32,
 } as const;
 
-/** Header, little endian: version, kind, flags, marks (u8 each), attempt u16, inbox length u8, 0, number u32, salt u32, seq u32. */
+/** Header, little endian: version, kind, flags, marks (u8 each), attempt u16, inbox length u8, level u8, number u32, salt u32, seq u32. */
 export interface FrameHeader {
   kind: number;
   /** The application's flags of data. */
@@ -35,6 +40,8 @@ export interface FrameHeader {
 export interface Frame extends FrameHeader {
   /** The sender's inbox, empty when it has introduced itself already. */
   inbox: string;
+  /** Of the sender. */
+  level: number;
   payload: Uint8Array;
 }
 
@@ -55,7 +62,7 @@ export function writeFrame(header: FrameHeader, inbox: Uint8Array = none, parts:
   bytes[4] = header.attempt & 255;
   bytes[5] = header.attempt >>> 8;
   bytes[6] = inbox.length;
-  bytes[7] = 0;
+  bytes[7] = frameLevel;
   bytes.writeUInt32LE(header.number, 8);
   bytes.writeUInt32LE(header.salt, 12);
   bytes.writeUInt32LE(header.seq >>> 0, 16);
@@ -79,6 +86,7 @@ export function readFrame(data: Uint8Array): Frame | null {
     flags: bytes[2]!,
     marks: bytes[3]!,
     attempt: bytes[4]! | (bytes[5]! << 8),
+    level: bytes[7]!,
     number: bytes.readUInt32LE(8),
     salt: bytes.readUInt32LE(12),
     seq: bytes.readUInt32LE(16),

@@ -13,7 +13,7 @@ import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { connectionOptions } from './connection-options.ts';
-import { checkPermissions, describeViolation, isForbiddenTry } from './permission-check.ts';
+import { checkPermissions, describeViolation, isForbiddenTry, isOptional } from './permission-check.ts';
 
 export interface LinkOptions {
   /** One or several, separated by commas. Credentials in it are used and never logged. */
@@ -55,6 +55,7 @@ export class Link {
   /** What the server refused since the last look. */
   private readonly violations = new Set<string>();
   private toldOpen = false;
+  private toldUndirected = false;
   private closed = false;
   private stopWaiting: (() => void) | null = null;
   private readonly ended: Promise<void>;
@@ -97,6 +98,11 @@ export class Link {
       if (!this.connected) subscription.unsubscribe();
       else if (!(await settlesWithin(subscription.drain(), drainSubscriptionMs))) subscription.unsubscribe();
     };
+  }
+
+  /** Writes out what was published, and a ping behind it; resolves with the server's answer. null while there is nobody to ask. */
+  ping(): Promise<void> | null {
+    return this.usable && this.connection ? this.connection.flush() : null;
   }
 
   /** Resolves when the server has seen everything sent so far, or false after a while. */
@@ -174,6 +180,7 @@ export class Link {
       if (report && report.missing.length === 0 && !(report.open && required)) {
         this.admitted = true;
         if (report.open) this.tellOpen();
+        if (report.undirected) this.tellUndirected();
         if (this.usable) this.change(true);
         return;
       }
@@ -193,12 +200,23 @@ export class Link {
     this.options.logger.warn({}, 'the bus server lets this service do more than it needs: give each service a user of its own (deploy/nats/nats.conf)');
   }
 
+  private tellUndirected(): void {
+    if (this.toldUndirected) return;
+    this.toldUndirected = true;
+    this.options.logger.warn(
+      {},
+      'the bus server does not let this service choose among processes, so that a stopped one gets its share: renew the permissions (deploy/nats/nats.conf)',
+    );
+  }
+
   private hearError(error: unknown): void {
     const { logger, permissions } = this.options;
     if (!(error instanceof PermissionViolationError)) return logger.warn({ error: describe(error) }, 'the bus server reported an error');
     const violation = describeViolation(error);
     const known = this.violations.has(violation) || this.violations.size >= mostViolations;
     this.violations.add(violation);
+    // While they are looked at, the look tells.
+    if (isOptional(violation)) return permissions && !this.admitted ? undefined : this.tellUndirected();
     if (known || (permissions && (isForbiddenTry(violation) || !this.admitted))) return;
     logger.error({ violation }, 'the bus server refuses what this service needs: give its user this permission');
     // What is not heard is missed in silence: the service is not well until it hears again.

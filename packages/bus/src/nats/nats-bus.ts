@@ -16,20 +16,23 @@ import type {
   StreamHandlers,
 } from '../bus.ts';
 import { InFlight } from '../kit/in-flight.ts';
-import { defaultAskDeadlineMs, frameCap, newsBatchItems, newsBatchWaitMs, outboxBytesCap, outboxItemsCap } from '../kit/limits.ts';
+import { defaultAskDeadlineMs, frameCap, gatheredBodiesCap, newsBatchItems, newsBatchWaitMs, outboxBytesCap, outboxItemsCap } from '../kit/limits.ts';
 import { type BusLogger, plainLogger } from '../kit/logger.ts';
 import { MessageReader } from '../kit/message-reader.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { Asks, payloadCap } from './asks.ts';
 import { Clock } from './clock.ts';
-import { frameMark, jsonBytes, readFrame, readJson } from './frame.ts';
+import { type Frame, frameMark, jsonBytes, readFrame, readJson } from './frame.ts';
+import { GatherBudget } from './gathering.ts';
 import { Link } from './link.ts';
 import { NewsListener } from './news-listener.ts';
 import { NewsOutbox } from './news-outbox.ts';
 import { ensureNewsStream, newsManager } from './news-stream.ts';
 import { Peers } from './peers.ts';
+import { RoundTrips } from './round-trips.ts';
+import { Servers } from './servers.ts';
 import { Streams } from './streams.ts';
-import { answerKey, inboxSubscription, mintInbox, subjectOf } from './subjects.ts';
+import { answerKey, directSubject, inboxSubscription, mintInbox, subjectOf, toAllSubject } from './subjects.ts';
 
 export interface NatsBusOptions {
   /** `nats://host:4222`, several separated by commas. */
@@ -45,6 +48,8 @@ export interface NatsBusOptions {
   outbox?: { items?: number; bytes?: number };
   /** Largest request body a server takes; above it the opener is told `payload_too_large`. Default 256 MiB. */
   maxBodyBytes?: number;
+  /** Bytes of bodies that may be on their way to this process at once; above it openers are told `overloaded`. Default 512 MiB. */
+  maxBodiesBytes?: number;
   /** Largest size of the durable store, when it is made. Default 1 GiB. */
   newsBytes?: number;
   /** After this long without an acknowledgement durable news are delivered again. Default 30,000. */
@@ -73,11 +78,15 @@ export class NatsBus implements Bus {
   private readonly clock: Clock;
   private readonly asks: Asks;
   private readonly peers: Peers;
+  private readonly servers: Servers;
+  private readonly trips: RoundTrips;
   private readonly streams: Streams;
   private readonly outbox: NewsOutbox;
   private readonly listeners = new Set<NewsListener>();
   private readonly doors = new Set<() => Promise<void>>();
   private readonly watchers: ((connected: boolean) => void)[] = [];
+  /** Told of each new inbox: where this process alone is reached. */
+  private readonly directs = new Set<(inbox: string) => void>();
   private ensuring: Promise<void> | null = null;
   private fencedFrames = 0;
   private closing = false;
@@ -98,6 +107,8 @@ export class NatsBus implements Bus {
     this.leaveInbox = this.hearInbox();
     const host = this.host();
     this.peers = host.peers;
+    this.servers = host.servers;
+    this.trips = host.trips;
     this.asks = new Asks(host);
     this.streams = new Streams(host);
     this.outbox = new NewsOutbox(host, { items: options.outbox?.items ?? outboxItemsCap, bytes: options.outbox?.bytes ?? outboxBytesCap });
@@ -106,11 +117,11 @@ export class NatsBus implements Bus {
   }
 
   get connected(): boolean {
-    return this.link.connected;
+    return this.link.connected && !this.trips.hung;
   }
 
   ask<S extends AskSubject>(subject: S, request: unknown, options?: AskOptions): Promise<never> {
-    if (this.closing) return Promise.reject(new GatewayError('service_unavailable'));
+    if (this.closing || this.trips.hung) return Promise.reject(new GatewayError('service_unavailable'));
     return this.asks.ask(subject, request, options?.deadlineMs ?? defaultAskDeadlineMs);
   }
 
@@ -129,11 +140,13 @@ export class NatsBus implements Bus {
   serve(handlers: { ask?: AskHandlers; open?: OpenServerHandlers }): Disposable {
     const inFlight = new InFlight();
     const leave: (() => Promise<void>)[] = [];
-    for (const [subject, handler] of Object.entries(handlers.ask ?? {})) {
-      leave.push(this.hearDoor(subject, queueGroup, (data) => this.asks.answer(subject as AskSubject, handler as never, data, inFlight)));
+    for (const [name, handler] of Object.entries(handlers.ask ?? {})) {
+      const subject = name as AskSubject;
+      leave.push(this.answerCalls(subject, (frame) => this.asks.answer(subject, handler as never, frame, inFlight)));
     }
-    for (const [subject, handler] of Object.entries(handlers.open ?? {})) {
-      leave.push(this.hearDoor(subject, queueGroup, (data) => this.streams.accept(subject as OpenSubject, handler as never, data, inFlight)));
+    for (const [name, handler] of Object.entries(handlers.open ?? {})) {
+      const subject = name as OpenSubject;
+      leave.push(this.answerCalls(subject, (frame) => this.streams.accept(subject, handler as never, frame, inFlight)));
     }
     return this.door(async () => {
       await Promise.all(leave.map((stop) => stop()));
@@ -207,9 +220,37 @@ export class NatsBus implements Bus {
     await this.outbox.flushed();
   }
 
+  /** What is sent to any of us, to all of us, and to this process alone. */
+  private answerCalls(subject: AskSubject | OpenSubject, take: (frame: Frame) => void): () => Promise<void> {
+    const hear = (data: Uint8Array) => {
+      const frame = readFrame(data);
+      if (!frame) this.fencedFrames++;
+      else if (frame.kind === frameKind.find) this.servers.answer(subject, frame);
+      else take(frame);
+    };
+    // Of several that serve it in this process, one.
+    const hearDirect = (inbox: string) => this.hearSubject(directSubject(subjectOf(subject), inbox), queueGroup, hear);
+    const leaveAny = this.hearDoor(subject, queueGroup, hear);
+    const leaveAll = this.hearSubject(toAllSubject(subjectOf(subject)), undefined, hear);
+    let leaveDirect = hearDirect(this.inbox);
+    const renew = (inbox: string) => {
+      void leaveDirect();
+      leaveDirect = hearDirect(inbox);
+    };
+    this.directs.add(renew);
+    return async () => {
+      this.directs.delete(renew);
+      await Promise.all([leaveAny(), leaveAll(), leaveDirect()]);
+    };
+  }
+
   /** An empty message says nothing: somebody tries whether it may be sent. */
   private hearDoor(subject: string, queue: string | undefined, hear: (data: Uint8Array) => void): () => Promise<void> {
-    return this.link.subscribe(subjectOf(subject), queue, ({ data }) => {
+    return this.hearSubject(subjectOf(subject), queue, hear);
+  }
+
+  private hearSubject(subject: string, queue: string | undefined, hear: (data: Uint8Array) => void): () => Promise<void> {
+    return this.link.subscribe(subject, queue, ({ data }) => {
       if (data.length > 0) hear(data);
     });
   }
@@ -232,6 +273,7 @@ export class NatsBus implements Bus {
     const { data } = message;
     const frame = readFrame(data);
     if (!frame) return this.hearServer(message);
+    if (frame.kind === frameKind.here) return this.servers.hear(frame);
     if (frame.kind === frameKind.pulse) return this.peers.hearPulse(frame);
     if (frame.kind === frameKind.ack) return this.peers.hearAcks(frame);
     if ((frame.marks & frameMark.ask) !== 0) return this.asks.hear(frame);
@@ -245,7 +287,9 @@ export class NatsBus implements Bus {
   }
 
   private changed(connected: boolean): void {
+    this.trips.reset();
     if (!connected) {
+      this.servers.reset();
       // Frames under way may be lost on either side: nothing of the old connection goes on.
       this.outbox.disconnected();
       this.asks.loseAll();
@@ -255,7 +299,25 @@ export class NatsBus implements Bus {
       this.inbox = mintInbox(this.options.name);
       this.inboxBytes = Buffer.from(this.inbox, 'latin1');
       this.leaveInbox = this.hearInbox();
-    } else this.outbox.pump();
+      for (const renew of this.directs) renew(this.inbox);
+    } else {
+      this.trips.flush();
+      this.outbox.pump();
+    }
+    this.tellWatchers(connected);
+  }
+
+  /** What waits for an answer would wait for nothing; streams under way go on when the server does, within their peers' patience. */
+  private hangs(hung: boolean): void {
+    this.logger.warn({ hung }, hung ? 'the bus server does not answer' : 'the bus server answers again');
+    if (hung) {
+      this.asks.loseAll();
+      this.streams.loseUnaccepted('the bus server does not answer');
+    }
+    this.tellWatchers(!hung && this.link.connected);
+  }
+
+  private tellWatchers(connected: boolean): void {
     for (const watch of this.watchers) {
       try {
         watch(connected);
@@ -267,6 +329,8 @@ export class NatsBus implements Bus {
 
   private tick(): void {
     try {
+      this.trips.tick();
+      this.servers.tick();
       this.asks.tick();
       this.streams.tick();
       this.peers.tick();
@@ -295,6 +359,7 @@ export class NatsBus implements Bus {
     const host = {
       logger: this.logger,
       reader: this.reader,
+      gatherBudget: new GatherBudget(this.options.maxBodiesBytes ?? gatheredBodiesCap),
       maxBodyBytes: this.options.maxBodyBytes ?? 256 * 1024 * 1024,
       get now() {
         return bus.clock?.now ?? 0;
@@ -317,6 +382,13 @@ export class NatsBus implements Bus {
       },
       ensureStream: () => bus.ensureStream(),
     };
-    return Object.assign(host, { peers: new Peers(host) });
+    const trips = new RoundTrips({
+      get now() {
+        return host.now;
+      },
+      ping: () => bus.link.ping(),
+      hangs: (hung) => bus.hangs(hung),
+    });
+    return Object.assign(host, { peers: new Peers(host), servers: new Servers(host), trips });
   }
 }

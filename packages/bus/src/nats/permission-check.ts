@@ -3,11 +3,13 @@ import type { DoorOwner } from '@model-gateway/contracts';
 import { headers, type NatsConnection, type PermissionViolationError } from '@nats-io/transport-node';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { probesOf } from './permissions.ts';
-import { everything, forbidden } from './subjects.ts';
+import { everything, forbidden, isDirectSubject } from './subjects.ts';
 
 export interface PermissionReport {
   /** `publish gw.v1.router.plan`: what the service needs and was refused. */
   missing: string[];
+  /** Services may not choose among processes: the server's configuration is that of an earlier version. */
+  undirected: boolean;
   /** What nobody needs was allowed: the server has no user of this service's own. */
   open: boolean;
 }
@@ -20,6 +22,8 @@ const answerMs = 5000;
 export const describeViolation = ({ operation, subject }: PermissionViolationError): string =>
   `${operation === 'subscription' ? 'subscribe' : 'publish'} ${subject}`;
 const forbiddenTries = new Set([`publish ${forbidden}`, `subscribe ${everything}`]);
+/** Whether the bus goes on without it, by whoever the server chooses. */
+export const isOptional = (violation: string): boolean => isDirectSubject(violation.slice(violation.indexOf(' ') + 1));
 /** Whether it is one of the tries that should be refused. */
 export const isForbiddenTry = (violation: string): boolean => forbiddenTries.has(violation);
 
@@ -45,7 +49,8 @@ export async function checkPermissions(connection: NatsConnection, service: Door
   if (!answered) return null;
   await new Promise((resolve) => setImmediate(resolve));
   return {
-    missing: [...violations].filter((violation) => !isForbiddenTry(violation)),
+    missing: [...violations].filter((violation) => !isForbiddenTry(violation) && !isOptional(violation)),
+    undirected: [...violations].some(isOptional),
     open: [...forbiddenTries].some((violation) => !violations.has(violation)),
   };
 }

@@ -1,7 +1,7 @@
 /** What each service may do on the server, derived from its doors: nothing beyond what it calls, serves, tells and hears. */
 import { type DoorOwner, type DurableSubject, durableSubjects, type ServiceDoors, serviceDoors } from '@model-gateway/contracts';
 import { consumerOf, newsStream } from './news-stream.ts';
-import { inboxPrefix, subjectOf } from './subjects.ts';
+import { directPattern, inboxPrefix, subjectOf } from './subjects.ts';
 
 export interface Permissions {
   publish: readonly string[];
@@ -16,8 +16,13 @@ const owners = Object.keys(serviceDoors) as DoorOwner[];
 export function permissionsOf(service: DoorOwner): Permissions {
   const { calls, serves, tells, hears, commits } = doorsOf(service);
   return {
-    publish: [...[...calls, ...tells].map(subjectOf), ...framesTo(service), ...storeApi(tells.some(isDurable), commits)],
-    subscribe: [`${inboxPrefix(service)}.>`, ...[...serves, ...hears].map(subjectOf)],
+    publish: [
+      ...[...calls, ...tells].map(subjectOf),
+      ...calls.map(subjectOf).map(directPattern),
+      ...framesTo(service),
+      ...storeApi(tells.some(isDurable), commits),
+    ],
+    subscribe: [`${inboxPrefix(service)}.>`, ...[...serves, ...hears].map(subjectOf), ...serves.map(subjectOf).map(directPattern)],
   };
 }
 
@@ -26,7 +31,7 @@ export function probesOf(service: DoorOwner): { subject: string; durable: boolea
   const { calls, tells } = doorsOf(service);
   return [
     ...[...calls, ...tells].map((door) => ({ subject: subjectOf(door), durable: isDurable(door) })),
-    ...framesTo(service).map((pattern) => ({ subject: pattern.replace('*', 'nobody'), durable: false })),
+    ...[...calls.map(subjectOf).map(directPattern), ...framesTo(service)].map((pattern) => ({ subject: pattern.replace('*', 'nobody'), durable: false })),
   ];
 }
 

@@ -4,9 +4,11 @@ import { GatewayError } from '@model-gateway/errors';
 import type { OpenSubject, ServerStream } from '../bus.ts';
 import { bytesOf } from '../kit/bytes-of.ts';
 import { CreditedQueue } from '../kit/credited-queue.ts';
-import { replyWindow, requestWindow, settleMs } from '../kit/limits.ts';
+import { frameCap, replyWindow, requestWindow, settleMs } from '../kit/limits.ts';
 import { soon } from '../kit/soon.ts';
+import type { Beginner } from './begins.ts';
 import { asBuffer, type Frame, frameMark, jsonBytes, u32, writeFrame } from './frame.ts';
+import { Gathering } from './gathering.ts';
 import type { Peer, SharedStream } from './peers.ts';
 import type { StreamBooks, StreamHost } from './stream-host.ts';
 import type { StreamId } from './stream-id.ts';
@@ -16,8 +18,10 @@ import { cutUnit, totalsMatch, writeTotals } from './units.ts';
 type Life = 'live' | 'ending' | 'ended';
 
 const none = new Uint8Array(0);
+/** A `go` is good for this long after it was asked for: for less than the silence after which the opener would have given us up. */
+const goodForMs = 1500;
 
-export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStream {
+export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStream, Beginner {
   readonly number: number;
   readonly salt: number;
   readonly key: number;
@@ -43,11 +47,16 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
   private tailSent = false;
   private settled: 'acknowledged' | 'lost' | null = null;
   private cancelReason: string | null = null;
-  private body: Uint8Array | null = null;
-  private bodyBytes = 0;
-  private bodyDone: ((body: Uint8Array) => void) | null = null;
+  /** Of a body that comes in parcels. */
+  gathering: Gathering | null = null;
+  /** What begins with the opener's `go`, the number it has to name, and when it was asked for. */
+  private begin: (() => void) | null = null;
+  private goNumber = 0;
+  private goAskedAt = 0;
   private receivedBytes = 0;
   private ungranted = 0;
+  /** Bytes that the opener was given credit for, beyond the window. */
+  private granted = 0;
   /** Sent by the opener before anybody listened; its credit bounds it. */
   private unheard: { bytes: Uint8Array; flags: number }[] = [];
   private dataEnded = false;
@@ -88,14 +97,38 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
 
   /** Asks for the parcels of a large body; `done` gets it whole. */
   expectBody(bytes: number, done: (body: Uint8Array) => void): void {
-    this.body = Buffer.allocUnsafeSlow(bytes);
-    this.bodyDone = done;
+    this.gathering = new Gathering(bytes, this.host.gatherBudget, this.host.now, done);
     this.accept();
   }
 
   /** Tells the opener who we are when nothing else has. */
   accept(): void {
     if (!this.introduced && this.life !== 'ended') this.uncounted(frameKind.accept, none);
+  }
+
+  awaitGo(begin: () => void): void {
+    if (this.life === 'ended') return;
+    this.begin = begin;
+    this.goAskedAt = performance.now();
+    // With who we are each time: whoever has withdrawn must know whom to tell.
+    this.introduced = false;
+    this.uncounted(frameKind.accept, u32(++this.goNumber));
+  }
+
+  private takeGo(frame: Frame): void {
+    const { begin } = this;
+    if (!begin || frame.payload.length < 4 || asBuffer(frame.payload).readUInt32LE(0) !== this.goNumber) return;
+    // A `go` that we are late to read says nothing of now.
+    if (performance.now() - this.goAskedAt > goodForMs) return this.awaitGo(begin);
+    this.begin = null;
+    begin();
+  }
+
+  /** The rest of the body does not come. */
+  giveUp(): void {
+    this.gathering?.release();
+    this.gathering = null;
+    this.fail(new GatewayError('timeout'));
   }
 
   head(head: OpenSubjects[S]['head']): void {
@@ -185,6 +218,7 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
     if (this.life === 'ended') return;
     this.ungranted += bytes;
     if (this.ungranted < requestWindow / 2) return;
+    this.granted += this.ungranted;
     this.uncounted(frameKind.credit, u32(this.ungranted));
     this.ungranted = 0;
   }
@@ -202,6 +236,7 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
     const { kind } = frame;
     if (kind === frameKind.cancel) return this.cancelled(asBuffer(frame.payload).toString('utf8', 0, 200));
     if (this.life === 'ended') return this.host.fenced(1);
+    if (kind === frameKind.go) return this.takeGo(frame);
     if (kind === frameKind.credit) {
       if (frame.payload.length >= 4) this.down.grant(asBuffer(frame.payload).readUInt32LE(0));
       return;
@@ -214,23 +249,31 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
     take(this as unknown as Served<OpenSubject>, frame);
   }
 
-  takeParcel(frame: Frame): void {
-    const { body } = this;
-    const { payload } = frame;
-    if (!body || this.bodyBytes + payload.length > body.length) return this.breakOff('more body than was announced');
-    body.set(payload, this.bodyBytes);
-    this.bodyBytes += payload.length;
+  takeParcel({ payload }: Frame): void {
+    const { gathering } = this;
+    if (!gathering) return this.breakOff('a parcel of no body');
+    const state = gathering.add(payload, this.host.now);
+    if (state === 'long') return this.breakOff('more body than was announced');
+    if (state === 'full') return this.fail(new GatewayError('overloaded', { message: 'The gateway has no room for another request body.' }));
     this.receivedBytes += payload.length;
+    if (this.exceeds()) return;
     this.consumed(payload.length);
-    if (this.bodyBytes < body.length) return;
-    const done = this.bodyDone;
-    this.body = null;
-    this.bodyDone = null;
-    done?.(body);
+    if (state === 'more') return;
+    this.gathering = null;
+    gathering.finish();
+  }
+
+  /** Whether the opener has sent more than it had credit for: it is held to it, or its bytes would be ours to keep. */
+  private exceeds(): boolean {
+    if (this.receivedBytes - this.granted <= requestWindow + frameCap) return false;
+    this.breakOff('more came than there was credit for');
+    return true;
   }
 
   takeSend(frame: Frame): void {
+    if (this.dataEnded) return this.breakOff('bytes after the end');
     this.receivedBytes += frame.payload.length;
+    if (this.exceeds()) return;
     const { dataCallback } = this;
     if (dataCallback) this.guard(() => dataCallback(frame.payload, frame.flags));
     else this.unheard.push({ bytes: frame.payload, flags: frame.flags });
@@ -315,8 +358,9 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
     this.waitingHead = null;
     this.waitingData = null;
     this.unheard = [];
-    this.body = null;
-    this.bodyDone = null;
+    this.gathering?.release();
+    this.gathering = null;
+    this.begin = null;
     this.down.close();
     this.peer.served.delete(this.key);
     if (this.tailSent && this.settledCallback) this.awaitSettlement();

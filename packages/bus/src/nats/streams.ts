@@ -6,17 +6,23 @@ import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../b
 import { InFlight } from '../kit/in-flight.ts';
 import { deadlineGraceMs, noDeadlineMs } from '../kit/limits.ts';
 import { soon } from '../kit/soon.ts';
-import { Call } from './call.ts';
+import { Begins } from './begins.ts';
+import { Call, type Opening } from './call.ts';
 import { tickMs } from './clock.ts';
-import { asBuffer, type Frame, frameMark, jsonBytes, readFrame, readJson, u32, writeFrame } from './frame.ts';
+import { asBuffer, type Frame, frameMark, jsonBytes, readJson, u32, writeFrame } from './frame.ts';
 import { silenceMs } from './peers.ts';
 import { Served } from './served.ts';
+import { callSubject } from './servers.ts';
 import type { StreamBooks, StreamHost } from './stream-host.ts';
 import { mintStreamId, streamKey } from './stream-id.ts';
-import { answerSubject, subjectOf } from './subjects.ts';
+import { answerSubject, frameSubject, isInbox } from './subjects.ts';
 
 /** A callee that has said nothing for this long says who it is. */
 const acceptMs = 200;
+/** An opener that heard nothing for this long withdraws its opening and opens elsewhere. Twice as long as a callee may take to begin unasked. */
+const withdrawMs = 500;
+/** A body that was announced and stops coming is given up. */
+const stalledBodyMs = 10_000;
 const openHead = 12;
 const none = new Uint8Array(0);
 
@@ -33,6 +39,7 @@ export class Streams {
   /** Set when the bus closes: nothing new is opened. */
   refusing = false;
   private readonly host: StreamsHost;
+  private readonly begins: Begins;
   private readonly callBooks: StreamBooks;
   private readonly servedBooks = new WeakMap<InFlight, StreamBooks>();
   private readonly callsByKey = new Directory<Call<OpenSubject>>();
@@ -40,6 +47,7 @@ export class Streams {
 
   constructor(host: StreamsHost) {
     this.host = host;
+    this.begins = new Begins(host.trips);
     this.callBooks = { ended: () => this.calls.leave(), forget: ({ key }) => void this.callsByKey.delete(key) };
   }
 
@@ -47,27 +55,51 @@ export class Streams {
     const { host } = this;
     const deadlineMs = Math.min(options?.deadlineMs ?? noDeadlineMs, noDeadlineMs);
     const endsAt = options?.deadlineMs === undefined ? Number.POSITIVE_INFINITY : host.now + deadlineMs + deadlineGraceMs + tickMs;
-    const call = new Call(host, this.callBooks, subject, mintStreamId(), handlers, endsAt);
-    this.callsByKey.set(call.key, call as unknown as Call<OpenSubject>);
-    this.calls.enter();
     const json = jsonBytes(request);
     const body = options?.body ?? none;
+    const opening: Opening = { json, body, deadlineMs, openedAt: host.now, target: null, tried: new Set() };
+    const call = new Call(host, this.callBooks, subject, mintStreamId(), handlers, endsAt, opening);
+    this.callsByKey.set(call.key, call as unknown as Call<OpenSubject>);
+    this.calls.enter();
+    if (json.length + openHead > host.cap) call.sendBody(Buffer.concat([json, body]));
+    else if (json.length + body.length + openHead > host.cap) call.sendBody(body);
+    this.send(call as unknown as Call<OpenSubject>, opening, host.servers.choose(subject));
+    return call;
+  }
+
+  /** To one process, or to whoever the server chooses. */
+  private send(call: Call<OpenSubject>, opening: Opening, target: string | null): void {
+    const { host } = this;
+    const { json, body } = opening;
+    opening.target = target;
+    if (target !== null) opening.tried.add(target);
     const inlineRequest = json.length + openHead <= host.cap;
     const inlineBody = json.length + body.length + openHead <= host.cap;
     const marks = frameMark.toCallee | (inlineBody ? 0 : frameMark.parcels);
     const header = { kind: frameKind.open, flags: 0, marks, attempt: 0, number: call.number, salt: call.salt, seq: 0 };
-    const parts = [u32(deadlineMs, json.length, body.length), inlineRequest ? json : none, inlineBody ? body : none];
-    const sent = !this.refusing && host.publish(subjectOf(subject), writeFrame(header, host.inboxBytes, parts), answerSubject(host.inbox, call.key));
+    const left = Math.max(1, opening.deadlineMs - Math.round(host.now - call.since));
+    const parts = [u32(left, json.length, body.length), inlineRequest ? json : none, inlineBody ? body : none];
+    const sent =
+      !this.refusing &&
+      !host.trips.hung &&
+      host.publish(callSubject(call.subject, target), writeFrame(header, host.inboxBytes, parts), answerSubject(host.inbox, call.key));
     if (!sent) soon(() => call.hearBroken(new GatewayError('service_unavailable')));
-    else if (!inlineRequest) call.sendBody(Buffer.concat([json, body]));
-    else if (!inlineBody) call.sendBody(body);
-    return call;
+  }
+
+  /** Nobody accepted it in time: whoever reads it late will ask whether it still holds, and is told that it does not. */
+  private withdraw(call: Call<OpenSubject>, opening: Opening): void {
+    const { host } = this;
+    if (opening.target !== null) host.servers.missed(opening.target);
+    this.callsByKey.delete(call.key);
+    call.renew(mintStreamId());
+    this.callsByKey.set(call.key, call);
+    opening.openedAt = host.now;
+    this.send(call, opening, host.servers.choose(call.subject, opening.tried));
   }
 
   /** Serves one open. */
-  accept(subject: OpenSubject, handler: OpenHandler, data: Uint8Array, door: InFlight): void {
-    const frame = readFrame(data);
-    if (!frame || frame.kind !== frameKind.open || frame.payload.length < openHead) return this.host.fenced(1);
+  accept(subject: OpenSubject, handler: OpenHandler, frame: Frame, door: InFlight): void {
+    if (frame.kind !== frameKind.open || frame.payload.length < openHead) return this.host.fenced(1);
     const peer = this.host.peers.of(frame.inbox);
     if (!peer || this.servedByKey.has(streamKey(frame.number, frame.salt))) return this.host.fenced(1);
     const payload = asBuffer(frame.payload);
@@ -76,33 +108,63 @@ export class Streams {
     this.servedByKey.set(stream.key, stream);
     door.enter();
     this.served.enter();
-    this.gather(frame, payload, stream, (request, body) => this.run(subject, handler, request, body, stream));
+    this.gather(frame, payload, stream, (request, body) => {
+      const begin = () => this.run(subject, handler, request, body, stream);
+      // Of a version that cannot be asked.
+      if (frame.level === 0) begin();
+      else this.begins.add(stream, begin);
+    });
   }
 
   /** A frame of a stream, from either side. */
   hear(frame: Frame): void {
     const key = streamKey(frame.number, frame.salt);
-    const end = (frame.marks & frameMark.toCallee) === 0 ? this.callsByKey.get(key) : this.servedByKey.get(key);
+    const toCallee = (frame.marks & frameMark.toCallee) !== 0;
+    const end = toCallee ? this.servedByKey.get(key) : this.callsByKey.get(key);
+    if (end instanceof Call && frame.inbox !== '') this.host.servers.heard(end.subject, frame.inbox);
     if (end) return end.hear(frame);
+    if (!toCallee && frame.kind === frameKind.accept) this.decline(frame);
     const unsettled = frame.kind === frameKind.cancel ? this.host.peers.of(frame.inbox)?.unsettled.get(key) : undefined;
     if (unsettled) unsettled.cancelled('the opener left');
     else this.host.fenced(1);
   }
 
-  /** Whether the id was a stream's: the server found nobody who listens. */
+  /** Whoever accepts what was withdrawn, or is over, is told so. */
+  private decline({ inbox, number, salt }: Frame): void {
+    if (!isInbox(inbox)) return;
+    const header = { kind: frameKind.cancel, flags: 0, marks: frameMark.toCallee, attempt: 0, number, salt, seq: 0 };
+    this.host.publish(frameSubject(inbox), writeFrame(header, this.host.inboxBytes, [Buffer.from('withdrawn')]));
+  }
+
+  /** Whether the id was a stream's: the server found nobody where it was opened. */
   noResponders(key: number): boolean {
     const call = this.callsByKey.get(key);
-    call?.hearBroken(new GatewayError('service_unavailable'));
-    return call !== undefined;
+    if (!call) return false;
+    const { opening } = call;
+    if (opening?.target && call.live) {
+      this.host.servers.gone(call.subject, opening.target);
+      this.send(call, opening, this.host.servers.choose(call.subject, opening.tried));
+    } else call.hearBroken(new GatewayError('service_unavailable'));
+    return true;
+  }
+
+  /** Calls that nobody has accepted cannot be any more. */
+  loseUnaccepted(reason: string): void {
+    for (const call of this.callsByKey.values()) if (!call.peer) call.lost(reason);
   }
 
   tick(): void {
     const { now } = this.host;
     for (const call of this.callsByKey.values()) {
       if (call.endsAt <= now) call.expire();
-      else if (!call.peer && now - call.since > silenceMs) call.lost('nobody took the stream');
+      else if (call.peer) continue;
+      else if (now - call.since > silenceMs) call.lost('nobody took the stream');
+      else if (call.opening && call.live && now - call.opening.openedAt >= withdrawMs) this.withdraw(call, call.opening);
     }
-    for (const stream of this.servedByKey.values()) if (!stream.introduced && now - stream.since >= acceptMs) stream.accept();
+    for (const stream of this.servedByKey.values()) {
+      if (!stream.introduced && now - stream.since >= acceptMs) stream.accept();
+      if (stream.gathering && now - stream.gathering.heardAt > stalledBodyMs) stream.giveUp();
+    }
   }
 
   /** The connection is gone, or the bus closes: every stream ends now. */

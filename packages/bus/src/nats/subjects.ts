@@ -27,6 +27,21 @@ export function inboxPrefix(processName: string): string {
 /** A fresh inbox that cannot be guessed (128 bits). */
 export const mintInbox = (processName: string): string => `${inboxPrefix(processName)}.${randomBytes(16).toString('base64url')}`;
 
+const lastPart = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
+
+/** The process with this inbox, where it serves the subject. */
+export const directSubject = (subject: string, inbox: string): string => `${subject}.${lastPart(inbox)}`;
+
+/** Every process that serves the subject. */
+export const toAllSubject = (subject: string): string => `${subject}.all`;
+
+/** Both, for the server's permissions. */
+export const directPattern = (subject: string): string => `${subject}.*`;
+
+const direct = /^gw\.v1\.(?!inbox\.)[a-z][a-z0-9-]*\.[a-z][a-z0-9-]*\.[A-Za-z0-9_-]+$/;
+/** Whether it reaches one process, or each. */
+export const isDirectSubject = (subject: string): boolean => direct.test(subject);
+
 /** Whether a name that came over the bus is an inbox; we publish to nothing else on a peer's word. */
 export const isInbox = (name: string): boolean => inboxForm.test(name);
 
@@ -40,4 +55,4 @@ export const frameSubject = (inbox: string): string => `${inbox}.f`;
 export const answerSubject = (inbox: string, key: number): string => `${inbox}.${key.toString(36)}`;
 
 /** The id in an answer subject; NaN when it holds none. */
-export const answerKey = (subject: string): number => Number.parseInt(subject.slice(subject.lastIndexOf('.') + 1), 36);
+export const answerKey = (subject: string): number => Number.parseInt(lastPart(subject), 36);

@@ -1,0 +1,49 @@
+/**
+ * When a callee begins with what it was opened for. An opener that hears nothing for half a second goes elsewhere, so a process that was stopped, or
+ * reads late for any other reason, must not begin with what it finds: it asks the opener first, and one that has gone elsewhere says no.
+ */
+import type { RoundTrips } from './round-trips.ts';
+
+/** The callee's end of a stream, as far as its begin goes. */
+export interface Beginner {
+  readonly live: boolean;
+  /** Says who we are, which is to say that we begin. */
+  accept(): void;
+  /** Says who we are, and begins with the opener's `go`. */
+  awaitGo(begin: () => void): void;
+}
+
+interface Ready {
+  stream: Beginner;
+  readAt: number;
+  begin: () => void;
+}
+
+export class Begins {
+  private readonly trips: RoundTrips;
+  private ready: Ready[] = [];
+
+  constructor(trips: RoundTrips) {
+    this.trips = trips;
+  }
+
+  /** All that belongs to the opening is here. */
+  add(stream: Beginner, begin: () => void): void {
+    if (!this.trips.fresh) return stream.awaitGo(begin);
+    stream.accept();
+    this.ready.push({ stream, readAt: performance.now(), begin });
+    // What was read in one turn begins at its end, after one write: a process that is stopped now has either told its openers or not begun.
+    if (this.ready.length === 1) setImmediate(() => this.beginAll());
+  }
+
+  private beginAll(): void {
+    const ready = this.ready;
+    this.ready = [];
+    this.trips.flush();
+    for (const { stream, readAt, begin } of ready) {
+      if (!stream.live) continue;
+      if (this.trips.stillFresh(readAt)) begin();
+      else stream.awaitGo(begin);
+    }
+  }
+}

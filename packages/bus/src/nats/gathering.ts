@@ -1,0 +1,68 @@
+/** A body that comes in parcels: its memory grows with what has come, not with what was announced, and all that are under way share one cap. */
+
+const firstBytes = 1024 * 1024;
+
+/** Bytes of bodies that are being gathered, over all streams. */
+export class GatherBudget {
+  private readonly most: number;
+  private held = 0;
+
+  constructor(most: number) {
+    this.most = most;
+  }
+
+  take(bytes: number): boolean {
+    if (this.held + bytes > this.most) return false;
+    this.held += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.held -= bytes;
+  }
+}
+
+export class Gathering {
+  /** Bytes so far. */
+  received = 0;
+  /** Awake time of the last parcel. */
+  heardAt: number;
+  private readonly announced: number;
+  private readonly budget: GatherBudget;
+  private readonly done: (body: Uint8Array) => void;
+  private body: Buffer;
+
+  constructor(announced: number, budget: GatherBudget, now: number, done: (body: Uint8Array) => void) {
+    this.announced = announced;
+    this.budget = budget;
+    this.heardAt = now;
+    this.done = done;
+    this.body = Buffer.allocUnsafeSlow(Math.min(announced, firstBytes));
+  }
+
+  /** `long`: more came than was announced. `full`: no room for it. `whole`: that was the last, and `finish` gives it away. */
+  add(payload: Uint8Array, now: number): 'more' | 'whole' | 'long' | 'full' {
+    const end = this.received + payload.length;
+    if (end > this.announced) return 'long';
+    if (!this.budget.take(payload.length)) return 'full';
+    if (end > this.body.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.min(this.announced, Math.max(end, this.body.length * 2)));
+      this.body.copy(grown, 0, 0, this.received);
+      this.body = grown;
+    }
+    this.body.set(payload, this.received);
+    this.received = end;
+    this.heardAt = now;
+    return end === this.announced ? 'whole' : 'more';
+  }
+
+  /** Gives its room back: the body is whole, or nobody wants it any more. */
+  release(): void {
+    this.budget.give(this.received);
+  }
+
+  finish(): void {
+    this.release();
+    this.done(this.body);
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Which processes serve a subject. The server's queue group gives each message to anybody, to a stopped process too; so once we know who there is we
+ * choose ourselves, and leave out who did not answer until it is heard again.
+ */
+import { frameKind } from '@model-gateway/contracts';
+import type { AskSubject, OpenSubject } from '../bus.ts';
+import { type Frame, writeFrame } from './frame.ts';
+import { silenceMs } from './peers.ts';
+import { directSubject, frameSubject, isInbox, subjectOf, toAllSubject } from './subjects.ts';
+
+type CallSubject = AskSubject | OpenSubject;
+
+/** How often those who serve what we use are asked whether they are there. */
+const findMs = 1000;
+/** A subject that was not used for this long is looked after no more. */
+const unusedMs = 60_000;
+/** Left out at least this long by whom it did not answer. */
+const leftOutMs = 2000;
+/** Not heard for this long, a process is forgotten. */
+const forgottenMs = 10_000;
+/** Serving one subject: whoever tells of more is none of ours. */
+const mostServers = 1000;
+
+interface Server {
+  inbox: string;
+  heardAt: number;
+  /** Not chosen before this, nor before it was heard again. */
+  leftOutUntil: number;
+  missed: boolean;
+}
+
+interface Served {
+  byInbox: Map<string, Server>;
+  usedAt: number;
+  soughtAt: number;
+  turn: number;
+  /** Somebody said once that it serves this, so that silence means something. */
+  known: boolean;
+}
+
+export interface ServersHost {
+  readonly now: number;
+  readonly inboxBytes: Uint8Array;
+  publish(subject: string, frame: Uint8Array): boolean;
+}
+
+const noStream = { flags: 0, marks: 0, attempt: 0, number: 0, salt: 0, seq: 0 };
+
+export class Servers {
+  private readonly host: ServersHost;
+  private readonly bySubject = new Map<CallSubject, Served>();
+
+  constructor(host: ServersHost) {
+    this.host = host;
+  }
+
+  /** Whom to send to next, in turn; `not` those who have it already. null: whoever the server chooses. */
+  choose(subject: CallSubject, not?: ReadonlySet<string>): string | null {
+    const served = this.use(subject);
+    const fit = [...served.byInbox.values()].filter((server) => this.isThere(server) && !not?.has(server.inbox));
+    return fit.length === 0 ? null : fit[served.turn++ % fit.length]!.inbox;
+  }
+
+  /** A process has said something about this subject. */
+  heard(subject: CallSubject, inbox: string): void {
+    const server = this.bySubject.get(subject)?.byInbox.get(inbox);
+    if (!server) return;
+    server.heardAt = this.host.now;
+    server.missed = false;
+  }
+
+  /** It did not answer in time: whatever it serves is asked of others for a while. */
+  missed(inbox: string): void {
+    for (const { byInbox } of this.bySubject.values()) {
+      const server = byInbox.get(inbox);
+      if (!server) continue;
+      server.missed = true;
+      server.leftOutUntil = this.host.now + leftOutMs;
+    }
+  }
+
+  /** The server found nobody there: the process is gone, or serves this no more. */
+  gone(subject: CallSubject, inbox: string): void {
+    this.bySubject.get(subject)?.byInbox.delete(inbox);
+  }
+
+  /** Whether nobody who serves this was heard since, though there was somebody once. */
+  silentSince(subject: CallSubject, since: number): boolean {
+    const served = this.bySubject.get(subject);
+    if (!served?.known) return false;
+    for (const { heardAt } of served.byInbox.values()) if (heardAt > since) return false;
+    return true;
+  }
+
+  /** A `here`: who serves what we asked for, and can be reached by name, since the question reached it so. */
+  hear({ payload, inbox }: Frame): void {
+    const subject = Buffer.from(payload).toString('latin1', 0, 100) as CallSubject;
+    const served = this.bySubject.get(subject);
+    if (!served || !isInbox(inbox)) return;
+    served.known = true;
+    if (served.byInbox.has(inbox)) this.heard(subject, inbox);
+    else if (served.byInbox.size < mostServers) served.byInbox.set(inbox, { inbox, heardAt: this.host.now, leftOutUntil: 0, missed: false });
+  }
+
+  /** Answers a `find`. */
+  answer(subject: CallSubject, frame: Frame): void {
+    if (!isInbox(frame.inbox)) return;
+    this.host.publish(frameSubject(frame.inbox), writeFrame({ ...noStream, kind: frameKind.here }, this.host.inboxBytes, [Buffer.from(subject, 'latin1')]));
+  }
+
+  tick(): void {
+    const { now } = this.host;
+    for (const [subject, served] of this.bySubject) {
+      if (now - served.usedAt > unusedMs) this.bySubject.delete(subject);
+      else if (now - served.soughtAt >= findMs) this.seek(subject, served);
+      for (const server of served.byInbox.values()) if (now - server.heardAt > forgottenMs) served.byInbox.delete(server.inbox);
+    }
+  }
+
+  /** The connection is another one: everybody has a new inbox, or may have. */
+  reset(): void {
+    this.bySubject.clear();
+  }
+
+  private isThere({ heardAt, leftOutUntil, missed }: Server): boolean {
+    const { now } = this.host;
+    return !missed && now >= leftOutUntil && now - heardAt <= silenceMs;
+  }
+
+  private use(subject: CallSubject): Served {
+    const { now } = this.host;
+    const known = this.bySubject.get(subject);
+    if (known) {
+      known.usedAt = now;
+      return known;
+    }
+    const fresh = { byInbox: new Map(), usedAt: now, soughtAt: now, turn: 0, known: false };
+    this.bySubject.set(subject, fresh);
+    this.seek(subject, fresh);
+    return fresh;
+  }
+
+  private seek(subject: CallSubject, served: Served): void {
+    served.soughtAt = this.host.now;
+    this.host.publish(toAllSubject(subjectOf(subject)), writeFrame({ ...noStream, kind: frameKind.find }, this.host.inboxBytes));
+  }
+}
+
+/** Where a call goes: to one process, or to whoever the server chooses. */
+export const callSubject = (subject: CallSubject, inbox: string | null): string =>
+  inbox === null ? subjectOf(subject) : directSubject(subjectOf(subject), inbox);

@@ -1,0 +1,55 @@
+/** What every bus promises of openings that a process finds late: an opener that has gone elsewhere meanwhile is not served. */
+import { describe, expect, test } from '@jest/globals';
+import { openRecorded, type Rig, sleep, until } from './support.ts';
+
+/** Nothing of this process moves, neither end's clock nor what either reads. */
+const standStill = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+/** `rigOf`: of the test that runs. */
+export function openingsConformance(rigOf: () => Rig): void {
+  describe('openings', () => {
+    const serveCounted = async () => {
+      const begun: number[] = [];
+      rigOf().far.serve({
+        open: {
+          'catalog.load': (_request, body, stream) => {
+            begun.push(body.length);
+            stream.whole({ revision: 1 }, body, { bytes: body.length });
+          },
+        },
+      });
+      await rigOf().settle();
+      // Both ends know each other.
+      await openRecorded(rigOf().near, 'catalog.load', {}, { body: new Uint8Array(1) }).ended;
+      begun.length = 0;
+      return begun;
+    };
+
+    test.each([10, 3_000_000])('one that was cancelled before it was read is never begun, though its %d bytes came along', async (size) => {
+      const begun = await serveCounted();
+      const heard = openRecorded(rigOf().near, 'catalog.load', {}, { body: new Uint8Array(size) });
+      rigOf().push?.();
+      standStill(600);
+      heard.call.cancel('went elsewhere');
+      await until(() => rigOf().near.stats().openCalls === 0 && rigOf().far.stats().openServed === 0, 'nothing is left');
+      await sleep(300);
+      expect(begun).toEqual([]);
+      expect(heard.order).toEqual([]);
+    });
+
+    test.each([10, 3_000_000])('one that is read late and still wanted is begun once, with its %d bytes', async (size) => {
+      const begun = await serveCounted();
+      for (const ms of [300, 700, 3000]) {
+        const heard = openRecorded(rigOf().near, 'catalog.load', {}, { body: new Uint8Array(size) });
+        rigOf().push?.();
+        standStill(ms);
+        await heard.ended;
+        expect(heard.error).toBeNull();
+        expect(heard.tail).toEqual({ bytes: size });
+      }
+      await sleep(300);
+      expect(begun).toEqual([size, size, size]);
+      expect(rigOf().far.stats().openServed).toBe(0);
+    });
+  });
+}
