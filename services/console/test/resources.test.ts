@@ -245,7 +245,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     };
     const { body } = await call('GET', `${api}/upstreams/main`);
     const [first, second] = body.api_keys;
-    expect(first).toEqual({ id: expect.any(String), key: '********', weight: 2 });
+    expect(first).toEqual({ id: expect.any(String), key: '********', fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/), weight: 2 });
     await call('PUT', `${api}/upstreams/main`, {
       api_keys: [
         { id: second.id, weight: 5 },
