@@ -203,7 +203,7 @@ describe.each(arrangements('balancing'))('%s', (arrangement) => {
     await gateway.console('POST', '/access-keys', { name: 'explained', group: 'everyone', budget: { ...budget, limit: 2 } });
     expect(await ofKey({})).toMatchObject({
       refusal: null,
-      limits: expect.arrayContaining([{ layer: 'budget_key', name: 'explained', limit: 2e6, left: 2e6 }]),
+      limits: expect.arrayContaining([{ layer: 'budget_key', name: 'explained', limit: 2e6, left: 2e6, money: { limit: '2', left: '2', currency: 'USD' } }]),
     });
     expect((await ofKey({ budget })).refusal).toMatchObject({ status: 402, code: 'budget_exhausted' });
     expect((await ofKey({ expires_at: '2020-01-01T00:00:00Z' })).refusal).toMatchObject({ status: 401, message: 'The access key has expired.' });

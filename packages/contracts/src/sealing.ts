@@ -5,5 +5,7 @@ export const sealedAs = {
   upstreamClientKey: (upstreamId: string): string => `upstreams/${upstreamId}/tls/client_key`,
   /** `name` in lower case. */
   upstreamHeader: (upstreamId: string, name: string): string => `upstreams/${upstreamId}/custom_headers/${name}`,
+  /** `requestId`: of the row, or of the request that an orphan ran for. */
+  attemptMessage: (requestId: string): string => `request_stats/${requestId}/attempts`,
   accessKey: (accessKeyId: string): string => `access_keys/${accessKeyId}/key`,
 } as const;

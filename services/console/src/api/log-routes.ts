@@ -11,7 +11,7 @@ import { csvHeaders } from '../statistics/csv.ts';
 import { rowTableHead, rowTableLine } from '../statistics/row-table.ts';
 import { readInput } from '../validation/read-input.ts';
 import { cursorPageOf } from './answers/common.ts';
-import { requestDetails, requestRow, showRow } from './answers/request-row.ts';
+import { requestDetails, requestRow, showDetails, showRow } from './answers/request-row.ts';
 import { cursorPage, instant, refuseWideSearch, sizeOf, toRange } from './instant.ts';
 import { maybeText } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
@@ -85,7 +85,7 @@ async function* tableOf(requests: RequestStats, filters: RequestFilters): AsyncG
   }
 }
 
-export const logRoutes = ({ storage, logger }: Room, now: () => number, liveLog: LiveLog): Route[] => [
+export const logRoutes = ({ storage, logger, keyring }: Room, now: () => number, liveLog: LiveLog): Route[] => [
   {
     method: 'get',
     path: `${base}/logs`,
@@ -144,7 +144,7 @@ export const logRoutes = ({ storage, logger }: Room, now: () => number, liveLog:
       const id = parameter(request, 'id');
       const row = await storage.requests.findRow(id);
       if (!row) throw new Problem('not_found', 'There is no request of this id.');
-      response.json({ ...showRow(row), has_bodies: await storage.bodies.has(id) });
+      response.json({ ...showDetails(row, keyring), has_bodies: await storage.bodies.has(id) });
     },
   },
 ];

@@ -1,5 +1,5 @@
 /** The one attempt loop: keys of a node, then the next node, until one answers or nothing is left that may be tried. */
-import type { AttemptRecord, PlannedNode, Snapshot } from '@model-gateway/contracts';
+import { type AttemptRecord, type PlannedNode, type Snapshot, sealedAs } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import type { ProofRefusal, UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
@@ -186,6 +186,7 @@ async function attempt(
     duration_ms: Math.round(performance.now() - began),
     model: prepared.route.model.name,
     key: prepared.route.key?.id ?? '',
+    ...(end.fault && { message: sealedWords(call, end.fault, room) }),
   };
   call.attempts.push(record);
   if (span) endAttempt(span, call, record, began, end.fault === null);
@@ -232,6 +233,14 @@ function goOn(path: AttemptPath, fault: UpstreamFault, { route, snapshot, call, 
 function isLarger(path: AttemptPath, { target }: Route, snapshot: Snapshot): boolean {
   const window = path.attempt && resolveTarget(snapshot, path.attempt).target.family.context;
   return (window ?? 0) > (target.family.context ?? Number.POSITIVE_INFINITY);
+}
+
+/** Longer than the sentence of any error; what follows is a stack or a page. */
+const maxWords = 1000;
+
+/** The upstream's own words for what went wrong, for admins who look into the request: they may quote a prompt, so they are sealed. */
+function sealedWords({ job }: Call, { message }: UpstreamFault, { keyring, redactor }: Room): string {
+  return keyring.seal(redactor.redact(message).slice(0, maxWords), sealedAs.attemptMessage(job.id));
 }
 
 /** Longer than any code that a vendor means. */

@@ -1,5 +1,6 @@
 /** One finished request, as logs show it. */
-import { printMaybeMoney, protocolIds, type RequestRow, rowKinds } from '@model-gateway/contracts';
+import { printMaybeMoney, protocolIds, type RequestRow, rowKinds, sealedAs } from '@model-gateway/contracts';
+import { type Keyring, SealError } from '@model-gateway/secrets';
 import { z } from 'zod';
 import { count, epochMs, maybeCount, maybeText, micros, money, text } from './common.ts';
 
@@ -30,6 +31,7 @@ const columns = {
       duration_ms: z.number(),
       model: text.optional(),
       key: text.optional(),
+      /** The upstream's own words for what went wrong, where one request is asked for. */
       message: text.optional(),
     }),
   ),
@@ -67,7 +69,31 @@ const columns = {
 
 /** A row with its cost as people read it. */
 export type ShownRow = RequestRow & { cost: string | null };
-export const showRow = <T extends RequestRow>(row: T): T & ShownRow => ({ ...row, cost: printMaybeMoney(row.cost_micros) });
+/** The upstream's words are left out: they are sealed, and shown with one request alone. */
+export const showRow = <T extends RequestRow>(row: T): T & ShownRow => ({
+  ...row,
+  attempts: row.attempts.some(({ message }) => message !== undefined) ? row.attempts.map(({ message: _sealed, ...attempt }) => attempt) : row.attempts,
+  cost: printMaybeMoney(row.cost_micros),
+});
+
+/** One request with the upstream's words; those that do not open any more (their master key is gone) are left out. */
+export function showDetails(row: RequestRow, keyring: Keyring): ShownRow {
+  const place = sealedAs.attemptMessage(row.of ?? row.id);
+  const opened = row.attempts.map(({ message, ...attempt }) => {
+    const words = message === undefined ? undefined : openWords(message, place, keyring);
+    return { ...attempt, ...(words !== undefined && { message: words }) };
+  });
+  return { ...showRow(row), attempts: opened };
+}
+
+function openWords(sealed: string, place: string, keyring: Keyring): string | undefined {
+  try {
+    return keyring.open(sealed, place);
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
+}
 
 export const requestRow: z.ZodType<ShownRow> = z.strictObject(columns);
 /** One that was asked for by its id. */

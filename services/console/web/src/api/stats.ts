@@ -56,7 +56,7 @@ export interface LogRow {
   stream: boolean;
   status: number;
   error_code: string | null;
-  attempts: { upstream: string; key_index: number; status: number | null; error_code: string | null; duration_ms: number }[];
+  attempts: { upstream: string; key_index: number; status: number | null; error_code: string | null; duration_ms: number; message?: string }[];
   input_tokens: number;
   output_tokens: number;
   cache_read_tokens: number;

@@ -112,12 +112,13 @@ function Timeline({ row }: { row: LogRow }) {
   const { t } = useTranslation('logs');
   const whole = Math.max(1, row.duration_ms);
   const steps = [
-    { name: t('step.queue'), ms: row.queue_ms ?? 0, color: 'gray', note: '' },
+    { name: t('step.queue'), ms: row.queue_ms ?? 0, color: 'gray', note: '', said: undefined },
     ...row.attempts.map((attempt, at) => ({
       name: t(attempt.key_index < 0 ? 'step.keyless' : 'step.attempt', { number: at + 1, upstream: attempt.upstream, key: attempt.key_index + 1 }),
       ms: attempt.duration_ms,
       color: attempt.error_code ? 'red' : 'indigo',
       note: [attempt.status, attempt.error_code].filter(Boolean).join(' '),
+      said: attempt.message,
     })),
   ];
   let begun = 0;
@@ -127,7 +128,7 @@ function Timeline({ row }: { row: LogRow }) {
         {t('timeline')}
       </Title>
       <Stack gap={6}>
-        {steps.map(({ name, ms, color, note }) => {
+        {steps.map(({ name, ms, color, note, said }) => {
           const from = begun;
           begun = Math.min(whole, begun + ms);
           return (
@@ -142,6 +143,11 @@ function Timeline({ row }: { row: LogRow }) {
                 <Progress.Section value={(from / whole) * 100} color="transparent" />
                 <Progress.Section value={Math.max(0.5, ((begun - from) / whole) * 100)} color={color} />
               </Progress.Root>
+              {said && (
+                <Text size="sm" className="anywhere" mt={2}>
+                  {t('upstreamSaid', { said })}
+                </Text>
+              )}
             </div>
           );
         })}
