@@ -167,6 +167,8 @@ export interface ModelFamily {
   streamsOnly: boolean;
   /** `explicit`: only what is marked is cached. `automatic`: the vendor caches by itself, or not at all. */
   cacheMarks: 'explicit' | 'automatic';
+  /** Knows `prompt_cache_breakpoint` on parts and `prompt_cache_options`, in chat completions and Responses; others refuse the fields. */
+  cacheBreakpoints: boolean;
   /** Least tokens of a reply's limit that is not refused. */
   leastOutput: number;
   /** Longest id of a tool call, and whether only letters, digits, `_` and `-` may stand in it. */
@@ -204,6 +206,7 @@ export const unknownFamily: ModelFamily = Object.freeze({
   begunReply: null,
   streamsOnly: false,
   cacheMarks: 'automatic',
+  cacheBreakpoints: false,
   leastOutput: 1,
   toolIds: Object.freeze({ longest: 64, plain: true }),
   prices: null,

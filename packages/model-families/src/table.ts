@@ -236,12 +236,17 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'gpt-5.2*': gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true, offByDefault: true }, prices: usd(1.75, 14, 0.175) }),
   ...Object.fromEntries(['gpt-5.1*-codex*', 'gpt-5.2*-codex*', 'gpt-5.2*-pro*'].map((pattern) => [pattern, gpt({ thinking: { offByDefault: false } })])),
   // Generations that this table does not know yet are taken for the last one that it does: what they take may not be cut down to what the first took.
-  ...Object.fromEntries([3, 4, 5, 6, 7, 8, 9].map((minor) => [`gpt-5.${minor}*`, gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true } })])),
+  ...Object.fromEntries(
+    [3, 4, 5, 6, 7, 8, 9].map((minor) => [
+      `gpt-5.${minor}*`,
+      gpt({ cacheBreakpoints: minor >= 6, thinking: { efforts: [...words, 'xhigh'], optional: true } }),
+    ]),
+  ),
   ...Object.fromEntries(
     [6, 7, 8, 9].map((major) => [
       `gpt-${major}*`,
       gpt({
-        ...{ context: 400_000, output: 128_000, leastOutput: 16, sampling: { fixed: true }, chat: newest },
+        ...{ context: 400_000, output: 128_000, leastOutput: 16, sampling: { fixed: true }, cacheBreakpoints: true, chat: newest },
         thinking: { style: 'effort', efforts: [...words, 'xhigh'], optional: true },
       }),
     ]),

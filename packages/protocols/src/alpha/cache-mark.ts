@@ -14,6 +14,12 @@ export function readCacheMark(value: unknown): CacheMark | undefined {
 /** The vendor keeps what is marked for half an hour or longer; a mark that names its time asks for the longer of the lifetimes that others have. */
 export function readBreakpoint(value: unknown): CacheMark | undefined {
   const breakpoint = own(value, 'prompt_cache_breakpoint');
-  if (breakpoint === undefined) return undefined;
-  return own(breakpoint, 'ttl') === undefined ? {} : { ttl: '1h' };
+  if (breakpoint === undefined || breakpoint === null) return undefined;
+  return markFor(own(breakpoint, 'ttl'));
+}
+
+/** A mark of the lifetime that this vendor names so. */
+export function markFor(ttl: unknown): CacheMark {
+  if (ttl === undefined || ttl === null) return {};
+  return { ttl: '1h', ...((ttl === '30m' || ttl === '12h') && { openaiTtl: ttl }) };
 }

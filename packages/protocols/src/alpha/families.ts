@@ -22,6 +22,8 @@ export interface ModelFamily extends Omit<ChatRules, 'limitField' | 'mostStops'>
   begunReply: 'prefix' | 'partial' | null;
   /** Refuses a tool call in the history that lacks its proof. */
   needsCallProof: boolean;
+  /** Takes `prompt_cache_breakpoint` on parts. */
+  cacheBreakpoints: boolean;
   /** Ids of calls are nine letters or digits, and nothing else is taken. */
   nineCharacterIds: boolean;
 }
@@ -61,6 +63,7 @@ function makeRules(family: KnownFamily): ModelFamily {
     mostTemperature: family.sampling.mostTemperature,
     begunReply: family.begunReply === 'prefix' || family.begunReply === 'partial' ? family.begunReply : null,
     needsCallProof: family.needsCallProof,
+    cacheBreakpoints: family.cacheBreakpoints,
     nineCharacterIds: family.toolIds.longest === 9,
   };
 }

@@ -3,6 +3,7 @@ import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { ReadRequest, ReadRequestContext } from '../protocol.ts';
+import { readCacheOptions } from './cache-breakpoints.ts';
 import { readOutputFormat } from './output-format.ts';
 import { optionalBoolean, optionalNumber, optionalString } from './read-fields.ts';
 import { readMessages } from './read-messages.ts';
@@ -15,7 +16,7 @@ const understood: ReadonlySet<string> = new Set(
   (
     'model messages input instructions stream stream_options tools functions tool_choice function_call parallel_tool_calls response_format text ' +
     'max_tokens max_completion_tokens max_output_tokens temperature top_p top_k stop seed random_seed presence_penalty frequency_penalty n logprobs ' +
-    'top_logprobs logit_bias user safety_identifier metadata verbosity service_tier prompt_cache_key reasoning_effort reasoning thinking ' +
+    'top_logprobs logit_bias user safety_identifier metadata verbosity service_tier prompt_cache_key prompt_cache_options reasoning_effort reasoning thinking ' +
     'enable_thinking thinking_budget store modalities'
   ).split(' '),
 );
@@ -51,6 +52,7 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
     promptCacheKey: optionalString(source, 'prompt_cache_key'),
   } as Partial<Conversation>;
   assignPresent(conversation, optional);
+  readCacheOptions(source, conversation, losses);
   declareUnread(source, losses);
   const echo: Echo = { includeUsage: own(own(source, 'stream_options'), 'include_usage') === true, legacyFunctions };
   return { conversation, losses: losses.list, echo };

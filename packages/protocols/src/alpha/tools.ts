@@ -119,7 +119,7 @@ function writeTool(tool: Tool, family: ModelFamily, losses: Losses, widened: Map
       ...(parameters && { parameters: parameters.schema }),
       ...(strict !== undefined && { strict }),
     },
-    ...(tool.cache && family.cacheControl && { cache_control: { type: 'ephemeral', ...tool.cache } }),
+    ...(tool.cache && family.cacheControl && { cache_control: { type: 'ephemeral', ...(tool.cache.ttl && { ttl: tool.cache.ttl }) } }),
   };
 }
 

@@ -6,6 +6,7 @@ import { unpackReasoning } from '../kit/reasoning-note.ts';
 import { nineCharacterId, shortId } from '../kit/short-id.ts';
 import type { WriteRequestContext } from '../protocol.ts';
 import { wrapArguments } from './broken-arguments.ts';
+import { writeBreakpoint } from './cache-breakpoints.ts';
 import type { ModelFamily } from './families.ts';
 import { absentProof, writeProof } from './proofs.ts';
 import { thinksAbout } from './reasoning.ts';
@@ -31,8 +32,9 @@ export function writeMessages(conversation: Conversation, context: WriteRequestC
   if (conversation.system.length > 0) {
     const parts: TextPart[] = conversation.system.map((part) => ({ type: 'text', ...part }));
     // A list is refused here by some vendors, and a second system message by some prompt templates.
-    const joined: TextPart[] = family.cacheControl ? parts : [{ ...parts[0], type: 'text', text: parts.map((part) => part.text).join('\n') }];
-    if (!family.cacheControl && parts.some((part) => part.cache)) losses.add('cache_control', 'dropped', 'This upstream caches prompts by itself.');
+    const apart = family.cacheControl || (family.cacheBreakpoints && parts.some((part) => part.cache));
+    const joined: TextPart[] = apart ? parts : [{ ...parts[0], type: 'text', text: parts.map((part) => part.text).join('\n') }];
+    if (!apart && parts.some((part) => part.cache)) losses.add('cache_control', 'dropped', 'This upstream caches prompts by itself.');
     messages.push({ role: 'system', content: writeTexts(joined, page) });
   }
   for (const turn of conversation.turns) messages.push(...writeTurn(turn, page));
@@ -64,16 +66,19 @@ const textsOf = (parts: readonly Part[]): TextPart[] => parts.filter((part) => p
 /** One text as a string, which every vendor takes; several as parts, so that their borders and cache marks stay. */
 function writeTexts(parts: readonly TextPart[], page: Page): unknown {
   const marked = parts.some((part) => part.cache);
-  if (parts.length > 1 || (marked && page.family.cacheControl)) return parts.map((part) => writeText(part, page));
+  if (parts.length > 1 || (marked && takesMarks(page.family))) return parts.map((part) => writeText(part, page));
   if (marked) page.losses.add('cache_control', 'dropped', 'This upstream caches prompts by itself.');
   return parts[0]?.text ?? '';
 }
 
 const writeText = (part: TextPart, page: Page) => ({ type: 'text', text: part.text, ...writeCache(part, page) });
 
+const takesMarks = (family: ModelFamily): boolean => family.cacheControl || family.cacheBreakpoints;
+
 function writeCache(part: TextPart | MediaPart, page: Page): object {
   if (!part.cache) return {};
-  if (page.family.cacheControl) return { cache_control: { type: 'ephemeral', ...part.cache } };
+  if (page.family.cacheControl) return { cache_control: { type: 'ephemeral', ...(part.cache.ttl && { ttl: part.cache.ttl }) } };
+  if (page.family.cacheBreakpoints) return writeBreakpoint(part.cache);
   page.losses.add('cache_control', 'dropped', 'This upstream caches prompts by itself.');
   return {};
 }
@@ -85,7 +90,7 @@ function writeUser(turn: Turn, page: Page, name: { name?: string }): WireRequest
   for (const part of turn.parts) {
     if (part.type !== 'tool-result') continue;
     const media = part.content.filter((inner) => inner.type === 'media');
-    messages.push({ role: 'tool', tool_call_id: page.ids.get(part) ?? part.callId, content: writeResultText(part, media.length, page) });
+    messages.push({ role: 'tool', tool_call_id: page.ids.get(part) ?? part.callId, content: writeResult(part, media.length, page) });
     if (media.length > 0) content.push({ type: 'text', text: `Attached to the result of tool call ${page.ids.get(part) ?? part.callId}:` }, ...media);
   }
   for (const part of turn.parts) {
@@ -101,6 +106,14 @@ function writeContent(parts: readonly (TextPart | MediaPart)[], page: Page): unk
   const texts = textsOf(parts);
   if (texts.length === parts.length) return writeTexts(texts, page);
   return parts.map((part) => (part.type === 'text' ? writeText(part, page) : { ...(writeMedia(part, page.losses) as object), ...writeCache(part, page) }));
+}
+
+/** A result is a string, or a part where it carries a breakpoint: agents mark the last result of a turn. */
+function writeResult(part: ToolResultPart, media: number, page: Page): unknown {
+  const text = writeResultText(part, media, page);
+  const mark = part.cache ?? textsOf(part.content).findLast(({ cache }) => cache !== undefined)?.cache;
+  if (!mark || !page.family.cacheBreakpoints || text === '') return text;
+  return [{ type: 'text', text, ...writeBreakpoint(mark) }];
 }
 
 function writeResultText(part: ToolResultPart, media: number, page: Page): string {

@@ -6,6 +6,7 @@ import { fitServiceTier } from '../kit/service-tier.ts';
 import { keepStrict } from '../kit/strict-schema.ts';
 import { bothUsers, fitUser, onlyUser } from '../kit/user-label.ts';
 import type { WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import { settleBreakpoints } from './cache-breakpoints.ts';
 import { closeBody } from './closed-fields.ts';
 import { chatFamily, type ModelFamily } from './families.ts';
 import { writeOutputFormat } from './output-format.ts';
@@ -35,6 +36,8 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     body['stream'] = true;
     if (family.streamOptions) body['stream_options'] = { include_usage: true };
   }
+  const cacheOptions = family.cacheBreakpoints ? settleBreakpoints(messages, '30m', losses) : undefined;
+  if (cacheOptions) body['prompt_cache_options'] = cacheOptions;
   if (family.onlyFields) closeBody(body, family.onlyFields, losses);
   const { output } = conversation;
   const checked = output?.type === 'schema' && !family.jsonSchema;

@@ -1,4 +1,5 @@
 /** A caller's Responses body into the canonical request. */
+import { readCacheOptions } from '../alpha/cache-breakpoints.ts';
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
@@ -15,7 +16,6 @@ const unsupported: Readonly<Record<string, { detail: string; harmless?: unknown 
   max_tool_calls: { detail: 'It limits tools that run at the vendor.' },
   context_management: { detail: 'Compaction is done by the vendor.' },
   prompt_cache_retention: { detail: 'How long a cache is kept is a matter of the vendor.' },
-  prompt_cache_options: { detail: 'Caching is steered differently elsewhere.' },
   moderation: { detail: 'Moderation is done by the vendor.' },
 };
 
@@ -29,7 +29,7 @@ const stateful: Readonly<Record<string, string>> = {
 const understood: ReadonlySet<string> = new Set([
   ...(
     'model input instructions tools tool_choice parallel_tool_calls text reasoning max_output_tokens temperature top_p user safety_identifier metadata ' +
-    'service_tier prompt_cache_key stream stream_options store background include top_logprobs previous_response_id client_metadata'
+    'service_tier prompt_cache_key prompt_cache_options stream stream_options store background include top_logprobs previous_response_id client_metadata'
   ).split(' '),
   ...Object.keys(unsupported),
   ...Object.keys(stateful),
@@ -68,6 +68,7 @@ export function readRequest(value: unknown, context: ReadRequestContext): ReadRe
     sampling: readSampling(body),
     stream: boolean(body, 'stream') ?? false,
   };
+  readCacheOptions(body, conversation, losses);
   return { conversation, losses: losses.list, echo };
 }
 

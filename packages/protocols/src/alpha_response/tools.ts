@@ -1,4 +1,5 @@
 /** Tools and tool choice, both ways. Tools are flat here: `{type, name, parameters, strict}`. */
+import { readBreakpoint } from '../alpha/cache-mark.ts';
 import type { Conversation, Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
@@ -91,13 +92,14 @@ function readFunction(raw: JsonObject, path: string): Tool {
   const description = asString(own(raw, 'description'));
   const parameters = own(raw, 'parameters');
   const strict = asBoolean(own(raw, 'strict'));
+  const cache = readBreakpoint(raw);
   return {
     type: 'function',
     name: readName(raw, path),
     ...(description !== undefined && { description }),
     ...(parameters !== undefined && { parameters }),
     ...(strict !== undefined && { strict }),
-    ...(own(raw, 'prompt_cache_breakpoint') !== undefined && { cache: {} }),
+    ...(cache && { cache }),
   };
 }
 

@@ -1,6 +1,8 @@
 /** Canonical turns into items of `input`. */
-import type { MediaPart, Part, RefusalPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
+import { writeBreakpoint } from '../alpha/cache-breakpoints.ts';
+import type { CacheMark, MediaPart, Part, RefusalPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { writeDataUrl } from '../kit/data-url.ts';
+import { familyOf } from '../kit/family.ts';
 import { isForeignFile } from '../kit/foreign-file.ts';
 import type { Losses } from '../kit/losses.ts';
 import { noteOmitted } from '../kit/media-note.ts';
@@ -9,6 +11,9 @@ import type { WriteRequestContext } from '../protocol.ts';
 
 export class ItemWriter {
   readonly items: JsonObject[] = [];
+  /** A mark stood where the upstream takes none. */
+  unmarked = false;
+  readonly #breakpoints: boolean;
   readonly #context: WriteRequestContext;
   readonly #losses: Losses;
   readonly #ids: ReadonlyMap<ToolCallPart | ToolResultPart, string>;
@@ -22,6 +27,7 @@ export class ItemWriter {
   /** `ids`: under which id each call and each result goes. */
   constructor(context: WriteRequestContext, ids: ReadonlyMap<ToolCallPart | ToolResultPart, string>, losses: Losses) {
     this.#context = context;
+    this.#breakpoints = familyOf(context.target).cacheBreakpoints;
     this.#ids = ids;
     this.#losses = losses;
   }
@@ -37,15 +43,18 @@ export class ItemWriter {
   }
 
   #writePart(role: Turn['role'], part: Part, path: string): void {
-    if ('cache' in part && part.cache) this.#losses.add('input.cache_control', 'dropped', 'The upstream places cache marks by itself.');
+    if ('cache' in part && part.cache && (!this.#breakpoints || role === 'assistant')) {
+      this.#losses.add('input.cache_control', 'dropped', 'The upstream places cache marks by itself.');
+      this.unmarked = true;
+    }
     switch (part.type) {
       case 'text':
         if (part.signature !== undefined) this.#dropProof(path);
-        return this.#say(role, textPart(role, part), role === 'assistant' ? part.phase : undefined);
+        return this.#say(role, { ...textPart(role, part), ...this.#mark(role, part.cache) }, role === 'assistant' ? part.phase : undefined);
       case 'refusal':
         return this.#say(role, role === 'assistant' ? { type: 'refusal', refusal: part.text } : textPart(role, part));
       case 'media':
-        return this.#say(role, this.#media(role, part, path));
+        return this.#say(role, { ...this.#media(role, part, path), ...this.#mark(role, part.cache) });
       case 'thinking':
         return this.#think(part, path);
       case 'tool-call':
@@ -53,6 +62,11 @@ export class ItemWriter {
       case 'tool-result':
         return this.#answer(part, path);
     }
+  }
+
+  /** Only what is given to the model may be marked, not what it said. */
+  #mark(role: Turn['role'], mark: CacheMark | undefined): object {
+    return this.#breakpoints && role !== 'assistant' ? writeBreakpoint(mark) : {};
   }
 
   #say(role: Turn['role'], content: JsonObject, phase?: string): void {
@@ -117,8 +131,12 @@ export class ItemWriter {
     const content = part.isError ? sayError(part.content) : part.content;
     const [first, ...rest] = content;
     if (!first) return '';
-    if (rest.length === 0 && first.type === 'text') return first.text;
-    return content.map((piece, index) => (piece.type === 'text' ? textPart('user', piece) : this.#media('user', piece, `${path}.content.${index}`)));
+    const marked = this.#breakpoints && (part.cache !== undefined || content.some(({ cache }) => cache !== undefined));
+    if (rest.length === 0 && first.type === 'text' && !marked) return first.text;
+    return content.map((piece, index) => ({
+      ...(piece.type === 'text' ? textPart('user', piece) : this.#media('user', piece, `${path}.content.${index}`)),
+      ...this.#mark('user', (index === content.length - 1 ? part.cache : undefined) ?? piece.cache),
+    }));
   }
 
   #media(role: Turn['role'], part: MediaPart, path: string): JsonObject {

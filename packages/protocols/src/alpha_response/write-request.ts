@@ -1,5 +1,6 @@
 /** The canonical request into a Responses body. */
 import type { Thinking } from '@model-gateway/model-families';
+import { settleBreakpoints } from '../alpha/cache-breakpoints.ts';
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import { pairCallIds } from '../kit/call-ids.ts';
 import { fillPrompt } from '../kit/empty-prompt.ts';
@@ -79,15 +80,26 @@ function writeInput(conversation: Conversation, context: WriteRequestContext, lo
   const writer = new ItemWriter(context, ids, losses);
   // A request without any item is refused.
   const says = conversation.turns.some((turn) => turn.parts.length > 0);
-  const [first, rest] = says ? [conversation.system[0], conversation.system.slice(1)] : [undefined, conversation.system];
-  if (conversation.system.some((part) => part.cache)) losses.add('system.cache_control', 'dropped', 'The upstream places cache marks by itself.');
+  // Instructions carry no breakpoint.
+  const inMessages = familyOf(context.target).cacheBreakpoints && conversation.system.some((part) => part.cache);
+  const [first, rest] = says && !inMessages ? [conversation.system[0], conversation.system.slice(1)] : [undefined, conversation.system];
+  if (!inMessages && conversation.system.some((part) => part.cache))
+    losses.add('system.cache_control', 'dropped', 'The upstream places cache marks by itself.');
   // `instructions` is what every server knows; further parts keep their borders as messages in front.
-  if (rest.length > 0) writer.writeTurn({ role: 'system', parts: rest.map(({ text }) => ({ type: 'text', text })) }, 'system');
+  if (rest.length > 0) writer.writeTurn({ role: 'system', parts: rest.map((part) => ({ type: 'text', ...part })) }, 'system');
   conversation.turns.forEach((turn, index) => {
     writer.writeTurn(turn, `turns.${index}`);
   });
   if (writer.items.length === 0) writer.writeTurn({ role: 'user', parts: [{ type: 'text', text: fillPrompt(losses) }] }, 'turns.0');
-  return { instructions: first?.text, input: writer.items };
+  const options = familyOf(context.target).cacheBreakpoints ? settleBreakpoints(writer.items, '12h', losses) : undefined;
+  // Where a mark was left out, the vendor's own breakpoint may stand in for it.
+  if (writer.unmarked && options) delete options['mode'];
+  return {
+    instructions: first?.text,
+    input: writer.items,
+    // A counter takes no options.
+    ...(options && context.operation === 'generate' && Object.keys(options).length > 0 && { prompt_cache_options: options }),
+  };
 }
 
 /** Fields without a place here, by where callers find them. */

@@ -26,6 +26,8 @@ export interface Conversation {
 
 export interface CacheMark {
   ttl?: '5m' | '1h';
+  /** The lifetime as OpenAI's protocols named it, for a model that has the same ones. */
+  openaiTtl?: '30m' | '12h';
 }
 
 export interface SystemPart {
