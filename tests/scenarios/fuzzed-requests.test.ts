@@ -179,9 +179,9 @@ test(
     expect(surprised()).toEqual([]);
     // Otherwise all that was tried is a refusal at the first look.
     expect(counts[200] ?? 0).toBeGreaterThan((end - firstSeed) / 10);
-    for (const [name, mib] of Object.entries(after)) expect({ name, grown: mib <= bound(name), figures }).toEqual({ name, grown: true, figures });
+    for (const [name, mib] of Object.entries(after)) expect({ name, within: mib <= bound(name), figures }).toEqual({ name, within: true, figures });
     for (const [name, mib] of Object.entries(resident))
-      expect({ name, grown: mib <= (before.resident[name] ?? 0) + residentMib, figures }).toEqual({ name, grown: true, figures });
+      expect({ name, within: mib <= (before.resident[name] ?? 0) + residentMib, figures }).toEqual({ name, within: true, figures });
     gateway.checkProcesses();
   },
   (minutes + 10) * 60_000,
