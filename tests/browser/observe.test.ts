@@ -127,7 +127,7 @@ suite('looking on', () => {
     await admin.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await admin.open('/logs');
     await page.getByText('live', { exact: true }).waitFor();
-    const id = await stage.ask('late-pool', { headers: { 'z-request-id': 'mine-7' }, body: { top_k: 7 } });
+    const id = await stage.ask('late-pool', { headers: { 'z-request-id': 'mine-7' }, body: { seed: 7 } });
     await page.getByRole('row').filter({ hasText: 'late' }).click();
     await dialog().getByText(id, { exact: true }).waitFor();
     await dialog().getByText('mine-7', { exact: true }).waitFor();

@@ -31,6 +31,8 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   #unconsumed = 0;
   #awaitsDrain = false;
   #finished = false;
+  /** The caller closed the connection with the whole stream in hand: only the tail is waited for. */
+  #served = false;
   /** How a broken stream was ended. */
   #ended: BrokenEnding | null = null;
 
@@ -78,6 +80,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   }
 
   data(bytes: Uint8Array, flags: number): void {
+    if (this.#served) return this.#call?.consumed(bytes.length);
     if (!this.#mayPass(bytes.length, flags)) this.#closer?.observe(bytes);
     this.#exchange.capture?.add(bytes);
     this.#sent(this.#body.write(bytes), bytes.length, flags);
@@ -85,6 +88,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
 
   /** The same where the bytes are at hand as text, as the socket takes them soonest. */
   text(text: string, flags: number): void {
+    if (this.#served) return this.#call?.consumed(text.length);
     if (!this.#mayPass(text.length, flags)) this.#closer?.observe(Buffer.from(text, 'latin1'));
     this.#exchange.capture?.add(Buffer.from(text, 'latin1'));
     this.#sent(this.#body.writeText(text), text.length, flags);
@@ -108,8 +112,10 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
 
   tail(tail: ReplyTail): void {
     const error = tail.error && GatewayError.fromWire(tail.error);
-    if (error) this.#end(error, tail.row.upstream, tail.usage);
-    else this.#body.end();
+    if (!this.#served) {
+      if (error) this.#end(error, tail.row.upstream, tail.usage);
+      else this.#body.end();
+    }
     this.#finish();
     this.#tell(tail);
   }
@@ -125,7 +131,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   broken(error: GatewayError): void {
     // Finished: it was the telling of its row that failed.
     if (!this.#finished) {
-      this.#end(error, null);
+      if (!this.#served) this.#end(error, null);
       this.#finish();
     }
     this.#exchange.tellRow({ ...this.#exchange.row(this.#exchange.response.statusCode, error.code), ending: this.#ended });
@@ -205,6 +211,12 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   /** The connection is done with this exchange. */
   closed(): void {
     if (this.#finished) return;
+    // SDKs close as soon as they have read the protocol's end, which may be before the tail is here: nobody left such a reply.
+    if (this.#closer?.ended) {
+      this.#served = true;
+      clearInterval(this.#timer);
+      return;
+    }
     this.#finish();
     this.#call?.cancel('client gone');
     this.#exchange.tellRow(this.#exchange.row(499, 'client_gone'));
