@@ -1,7 +1,7 @@
 /** Frames survive the wire, and nothing that is not a frame is taken for one; subjects hold no caller's text. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Frame, readFrame, writeFrame } from './frame.ts';
+import { type Frame, frameLevel, readFrame, writeFrame } from './frame.ts';
 import { mintStreamId, streamKey } from './stream-id.ts';
 import { answerKey, answerSubject, isInbox, mintInbox, subjectOf } from './subjects.ts';
 import { cutUnit, totalsMatch, UnitReader, writeTotals } from './units.ts';
@@ -17,7 +17,7 @@ describe('frames', () => {
         const inbox = introduce ? mintInbox('edge') : '';
         const frame = readFrame(new Uint8Array(writeFrame(fields, Buffer.from(inbox), parts)))!;
         const { payload, ...rest } = frame;
-        expect(rest).toEqual({ ...fields, inbox });
+        expect(rest).toEqual({ ...fields, inbox, level: frameLevel });
         expect(Buffer.compare(payload, Buffer.concat(parts))).toBe(0);
       }),
     );
