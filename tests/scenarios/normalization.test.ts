@@ -147,6 +147,18 @@ describe('the same protocol on both sides', () => {
     expect(outbound.sent[0]?.body).toBe(text.replace('opus-4-5', 'claude-opus-4-5'));
   });
 
+  test('sampling at its default is not sent to a model that takes none, whoever asks, and nothing is lost', async () => {
+    const sampling = ['temperature', 'top_p'];
+    for (const [extra, client] of [
+      [{ temperature: 1, top_p: 1 }, 'beta'],
+      [{ temperature: 1, top_p: 1 }, 'alpha'],
+      [{ generationConfig: { temperature: 1, topP: 1 } }, 'gamma'],
+    ] as const) {
+      outbound.sent.length = 0;
+      expect(Object.keys(await heard('opus-4-7', extra, client)).filter((key) => sampling.includes(key))).toEqual([]);
+    }
+  });
+
   test('what was changed stands in the row', async () => {
     const answer = await send(gateway.url, '/v1/messages', {
       headers: { 'x-api-key': gateway.key, 'content-type': 'application/json', 'z-request-id': 'declared' },

@@ -116,15 +116,21 @@ function samplingEdits(field: Field, family: ModelFamily, thinks: boolean, losse
   const [temperature, topP, topK] = ['temperature', 'top_p', 'top_k'].map((key) => asNumber(field(key)));
   const { fixed, both, mostTemperature } = family.sampling;
   const why = fixed ? 'this model takes no sampling parameters' : 'thinking excludes it';
+  // The default says nothing, and is refused as well by some models that take no sampling parameters: it goes, and nothing is lost.
+  const dropDefault = (key: string): void => void edits.push({ path: [key], value: undefined });
   let keepsTemperature = temperature !== undefined;
-  if (temperature !== undefined && (fixed || thinks) && temperature !== 1) {
+  if (fixed && temperature === 1) {
+    dropDefault('temperature');
+    keepsTemperature = false;
+  } else if (temperature !== undefined && (fixed || thinks) && temperature !== 1) {
     drop('temperature', why);
     keepsTemperature = false;
   } else if (temperature !== undefined && temperature > mostTemperature) {
     losses.add('temperature', 'downgraded', `limited to ${mostTemperature}`);
     edits.push({ path: ['temperature'], value: mostTemperature });
   }
-  if (topP !== undefined && ((fixed && topP !== 1) || (thinks && topP < 0.95))) drop('top_p', why);
+  if (fixed && topP === 1) dropDefault('top_p');
+  else if (topP !== undefined && ((fixed && topP !== 1) || (thinks && topP < 0.95))) drop('top_p', why);
   else if (topP !== undefined && keepsTemperature && !both) drop('top_p', 'this model takes temperature or top_p, not both');
   if (topK !== undefined && (fixed || thinks)) drop('top_k', why);
   return edits;
