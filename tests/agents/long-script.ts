@@ -63,7 +63,7 @@ function sayStep(task: LongTask, step: number, tools: readonly Tool[], shell: To
   }
 }
 
-/** `fault` is left out for those who speak to the model without a gateway in between. */
+/** The model of a long task: each step's reply, with its accident the first time. */
 export function playLongTask(task: LongTask): Play {
   return (body) => {
     const tools = toolsOf(body);

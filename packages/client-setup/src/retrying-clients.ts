@@ -8,7 +8,7 @@ interface RetryingClient {
   source: string;
 }
 
-/** Each was seen to go on by itself after a cut, with the version named: `tests/agents`. */
+/** Each was seen to go on by itself after a cut, in the version that `tests/agents/agents.ts` pins. */
 export const retryingClients: readonly RetryingClient[] = [
   { name: 'Codex', userAgent: /^codex[_-]/i, source: 'retries a stream up to stream_max_retries (5) times' },
   { name: 'OpenCode', userAgent: /\bopencode\//i, source: 'its session loop repeats a turn after a network error' },
