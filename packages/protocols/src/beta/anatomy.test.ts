@@ -61,7 +61,7 @@ describe('requests', () => {
     expect(sent).toEqual({ model: 'upstream-id', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }], anything: { new: 1 } });
   });
 
-  test('proofs: ours are opened, others stripped to readable text, opaque ones and empty messages removed', () => {
+  test('proofs: ours are opened; thinking of others is left out, never said by the assistant, and empty messages go', () => {
     const { sent, losses } = sendRequest({
       model: 'm',
       messages: [
@@ -89,12 +89,23 @@ describe('requests', () => {
         content: [
           { type: 'thinking', thinking: 'mine', signature: 'proof' },
           { type: 'redacted_thinking', data: 'opaque' },
-          { type: 'text', text: 'theirs' },
           { type: 'text', text: 'x' },
         ],
       },
     ]);
-    expect(losses.map(({ field }) => field)).toEqual(['thinking.signature']);
+    expect(losses.map(({ field, action }) => [field, action])).toEqual([
+      ['thinking.signature', 'dropped'],
+      ['thinking', 'dropped'],
+    ]);
+  });
+
+  test('a message that held nothing but readable thinking of another model goes as a whole', () => {
+    const messages = [
+      { role: 'user', content: 'a' },
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'theirs', signature: 'raw' }] },
+      { role: 'user', content: 'b' },
+    ];
+    expect(sendRequest({ model: 'm', messages }).sent.messages).toEqual([messages[0], messages[2]]);
   });
 
   test('when the calls being answered lose their thinking, a budget goes too, with what depends on it', () => {

@@ -56,11 +56,11 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
 
 function proofEdits(body: unknown, messages: readonly unknown[], context: VerbatimRequestContext, losses: Losses): Edit[] {
   const edits: Edit[] = [];
-  const sent = messages.map((message, turn) => openMessage(asObject(message) ?? {}, turn, context, edits));
-  const stripped = edits.some((edit) => asString(edit.value) === undefined);
-  if (stripped) losses.dropped('thinking.signature', 'issued by another model, upstream or account');
+  const leftOut: unknown[] = [];
+  const sent = messages.map((message, turn) => openMessage(asObject(message) ?? {}, turn, context, edits, leftOut));
+  declareLeftOut(leftOut, losses);
   const demanded = context.proofsRefused?.about === 'thinking';
-  if (demanded || ((stripped || checksBudgets(context.target)) && !mayThinkOn(sent))) edits.push(...thinkingEdits(body, demanded, losses));
+  if (demanded || ((leftOut.length > 0 || checksBudgets(context.target)) && !mayThinkOn(sent))) edits.push(...thinkingEdits(body, demanded, losses));
   return edits;
 }
 
@@ -70,16 +70,22 @@ function checksBudgets(target: Target): boolean {
   return isOwnModel(family) && !(family.thinking.style === 'adaptive' && family.sampling.fixed);
 }
 
-/** Adds the edits of one message; gives its blocks as they will be sent. */
-function openMessage(message: JsonObject, turn: number, context: VerbatimRequestContext, edits: Edit[]): { role: unknown; content: unknown[] } {
+/** Adds the edits of one message and the blocks that it loses; gives the blocks that will be sent. */
+function openMessage(
+  message: JsonObject,
+  turn: number,
+  context: VerbatimRequestContext,
+  edits: Edit[],
+  leftOut: unknown[],
+): { role: unknown; content: unknown[] } {
   const blocks = asArray(own(message, 'content')) ?? [];
   const changes: Edit[] = [];
-  const content = blocks.flatMap((block, place) => {
+  const content = blocks.filter((block, place) => {
     const edit = openBlock(block, ['messages', turn, 'content', place], context);
-    if (!edit) return [block];
-    changes.push(edit);
-    if (edit.value === undefined) return [];
-    return [typeof edit.value === 'string' ? block : edit.value];
+    if (edit) changes.push(edit);
+    if (edit?.value !== undefined || !edit) return true;
+    leftOut.push(block);
+    return false;
   });
   // A message may not be left without content: it goes as a whole then.
   if (changes.length > 0 && content.length === 0) edits.push({ path: ['messages', turn], value: undefined });
@@ -88,8 +94,8 @@ function openMessage(message: JsonObject, turn: number, context: VerbatimRequest
 }
 
 /**
- * A proof that is ours to send is opened in place; else thinking becomes readable text, since a conversation that changes its model in the
- * vendor's own protocol keeps what could be read, and what is opaque goes. Translated, another vendor's thinking is left out.
+ * A proof that is ours to send is opened in place. Without one the block goes, as it does in translation: the vendor refuses it, and as text the
+ * model would read it as its own words and imitate it.
  */
 function openBlock(block: unknown, path: Path, context: VerbatimRequestContext): Edit | null {
   const type = own(block, 'type');
@@ -97,9 +103,14 @@ function openBlock(block: unknown, path: Path, context: VerbatimRequestContext):
   const field = type === 'thinking' ? 'signature' : 'data';
   const sealed = asString(own(block, field)) ?? '';
   const proof = sealed === '' ? null : context.openSignature(sealed);
-  if (proof !== null) return { path: [...path, field], value: proof };
-  const text = type === 'thinking' ? (asString(own(block, 'thinking')) ?? '') : '';
-  return { path, value: text.trim() === '' ? undefined : { type: 'text', text } };
+  return proof !== null ? { path: [...path, field], value: proof } : { path, value: undefined };
+}
+
+/** Declares the blocks that were left out: their proofs, and the words that those vouched for. */
+function declareLeftOut(blocks: readonly unknown[], losses: Losses): void {
+  if (blocks.length > 0) losses.dropped('thinking.signature', 'issued by another model, upstream or account');
+  if (blocks.some((block) => (asString(own(block, 'thinking')) ?? '').trim() !== ''))
+    losses.dropped('thinking', 'thinking of another model, upstream or account cannot be sent back');
 }
 
 /**
