@@ -102,6 +102,50 @@ describe('official SDKs read its replies', () => {
   });
 });
 
+test('a model that a test wrote says its words in front of its call, whole and streamed', async () => {
+  const saying = await startFakeUpstream({ strict: false, play: () => ({ text: 'I look first.', call: 'look', args: { at: 'it' } }) });
+  try {
+    const content = 'hello';
+    const ask = async (path: string, body: object) => {
+      const reply = await fetch(saying.url + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+      return reply.text();
+    };
+    const messages = [{ role: 'user', content }];
+    const contents = [{ role: 'user', parts: [{ text: content }] }];
+    for (const [path, body] of [
+      ['/v1/chat/completions', { model: 'play', messages }],
+      ['/v1/responses', { model: 'play', input: content }],
+      ['/v1/messages', { model: 'play', max_tokens: 9, messages }],
+      ['/v1beta/models/play:generateContent', { contents }],
+      ['/model/play/converse', { messages: [{ role: 'user', content: [{ text: content }] }] }],
+    ] as const) {
+      const whole = await ask(path, body);
+      expect({ path, said: whole.indexOf('I look first.') > 0, called: whole.indexOf('look"') > whole.indexOf('I look first.') }).toEqual({
+        path,
+        said: true,
+        called: true,
+      });
+    }
+    for (const [path, body] of [
+      ['/v1/chat/completions', { model: 'play', stream: true, messages }],
+      ['/v1/responses', { model: 'play', stream: true, input: content }],
+      ['/v1/messages', { model: 'play', stream: true, max_tokens: 9, messages }],
+      ['/v1beta/models/play:streamGenerateContent?alt=sse', { contents }],
+      ['/model/play/converse-stream', { messages: [{ role: 'user', content: [{ text: content }] }] }],
+    ] as const) {
+      const streamed = await ask(path, body);
+      // In four pieces.
+      expect({ path, said: streamed.indexOf('I lo') > 0, called: streamed.indexOf('"look"') > streamed.indexOf('I lo') }).toEqual({
+        path,
+        said: true,
+        called: true,
+      });
+    }
+  } finally {
+    await saying.close();
+  }
+});
+
 test('a stream of generate content without alt=sse is one list', async () => {
   const array = await post('/v1beta/models/text:2:streamGenerateContent', { contents: [{ parts: [{ text: 'x' }] }] });
   expect(((await array.json()) as unknown[]).length).toBe(2);

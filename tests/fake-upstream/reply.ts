@@ -82,7 +82,8 @@ function turnOf(asking: Asking, body: Record<string, unknown>, script: Script, i
   return {
     model: asking.model,
     id: turnId(),
-    chunks,
+    // A reply that breaks off says its words in place of the call.
+    chunks: usesTool && !script.flags.has('midstream-error') ? [] : chunks,
     tool: usesTool ? { id: callId(), name: tools[0] as string, args: script.args } : null,
     inputTokens: countTokens(text),
     outputTokens: Math.max(1, chunks.length),

@@ -1,6 +1,6 @@
 /** Responses. */
 import { alpha } from './alpha.ts';
-import { type Call, callsOf, type FakeProtocol, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
+import { type Call, callsOf, type FakeProtocol, hasText, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
 
 const usage = (turn: Turn) => ({
   input_tokens: turn.inputTokens,
@@ -75,7 +75,8 @@ function reasoningItem(turn: Turn, { text, proof }: { text: string; proof: strin
 
 const itemsOf = (turn: Turn): Item[] => [
   ...(turn.thinking ? [reasoningItem(turn, turn.thinking)] : []),
-  ...(turn.tool === null ? [textItem(turn)] : callsOf(turn).map((call, number) => callItem(turn, call, number))),
+  ...(hasText(turn) ? [textItem(turn)] : []),
+  ...callsOf(turn).map((call, number) => callItem(turn, call, number)),
 ];
 
 const response = (turn: Turn, status: string) => ({

@@ -1,5 +1,5 @@
 /** Chat completions. */
-import { type Call, callsOf, type FakeProtocol, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
+import { type Call, callsOf, type FakeProtocol, hasText, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
 
 const created = 1_700_000_000;
 const usage = (turn: Turn) => ({ prompt_tokens: turn.inputTokens, completion_tokens: turn.outputTokens, total_tokens: turn.inputTokens + turn.outputTokens });
@@ -37,7 +37,7 @@ export const alpha: FakeProtocol = {
         index: 0,
         message: {
           role: 'assistant',
-          content: turn.tool === null ? turn.chunks.join('') : null,
+          content: hasText(turn) ? turn.chunks.join('') : null,
           refusal: null,
           ...(turn.tool !== null && { tool_calls: callsOf(turn).map(call) }),
           ...(turn.thinking && { reasoning_content: turn.thinking.text }),
@@ -49,9 +49,9 @@ export const alpha: FakeProtocol = {
     usage: usage(turn),
   }),
   events(turn) {
-    const events = [chunk(turn, { role: 'assistant', content: turn.tool === null ? '' : null })];
+    const events = [chunk(turn, { role: 'assistant', content: hasText(turn) ? '' : null })];
     if (turn.thinking) events.push(chunk(turn, { reasoning_content: turn.thinking.text }));
-    if (turn.tool === null) for (const text of turn.chunks) events.push(chunk(turn, { content: text }));
+    for (const text of turn.chunks) events.push(chunk(turn, { content: text }));
     for (const [index, { id, name, args }] of callsOf(turn).entries()) {
       events.push(chunk(turn, { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }));
       const half = args.length >> 1;

@@ -1,13 +1,12 @@
 /** Messages. */
-import { callsOf, type FakeProtocol, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
+import { callsOf, type FakeProtocol, hasText, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
 
 const stopReason = (turn: Turn): string => (turn.tool === null ? 'end_turn' : 'tool_use');
 const thinking = (turn: Turn) => (turn.thinking ? [{ type: 'thinking', thinking: turn.thinking.text, signature: turn.thinking.proof }] : []);
 const blocks = (turn: Turn): unknown[] => [
   ...thinking(turn),
-  ...(turn.tool === null
-    ? [{ type: 'text', text: turn.chunks.join('') }]
-    : callsOf(turn).map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: JSON.parse(args) }))),
+  ...(hasText(turn) ? [{ type: 'text', text: turn.chunks.join('') }] : []),
+  ...callsOf(turn).map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: JSON.parse(args) })),
 ];
 const message = (turn: Turn, content: unknown[], reason: string | null, outputTokens: number) => ({
   id: 'msg_fake',
@@ -31,7 +30,7 @@ function* streamedBlocks(turn: Turn): Iterable<(index: number) => [start: object
       { type: 'thinking', thinking: '', signature: '' },
       [blockDelta(index, { type: 'thinking_delta', thinking: thinking.text }), blockDelta(index, { type: 'signature_delta', signature: thinking.proof })],
     ];
-  if (turn.tool === null) yield (index) => [{ type: 'text', text: '' }, turn.chunks.map((text) => textDelta(text, index))];
+  if (hasText(turn)) yield (index) => [{ type: 'text', text: '' }, turn.chunks.map((text) => textDelta(text, index))];
   for (const { id, name, args } of callsOf(turn)) {
     const half = args.length >> 1;
     const inputDelta = (index: number, json: string): string => blockDelta(index, { type: 'input_json_delta', partial_json: json });

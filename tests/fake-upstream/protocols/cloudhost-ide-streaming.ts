@@ -18,13 +18,14 @@ export const currentOf = (body: Record<string, unknown>): Current =>
 const resultText = (content: unknown): string => textOf(listOf(content).map((part) => (part['json'] === undefined ? part : JSON.stringify(part['json']))));
 
 function said(turn: Turn): string[] {
-  if (turn.tool === null) return turn.chunks.map((content) => event('assistantResponseEvent', { content, modelId: turn.model }));
-  return callsOf(turn).flatMap(({ id, name, args }) => {
+  const texts = turn.chunks.map((content) => event('assistantResponseEvent', { content, modelId: turn.model }));
+  const calls = callsOf(turn).flatMap(({ id, name, args }) => {
     const half = args.length >> 1;
     const call = { toolUseId: id, name };
     const inputs = ['', args.slice(0, half), args.slice(half)].map((input) => event('toolUseEvent', { ...call, input }));
     return [event('toolUseEvent', call), ...inputs, event('toolUseEvent', { ...call, stop: true })];
   });
+  return [...texts, ...calls];
 }
 
 export const ideStreaming: FakeProtocol = {

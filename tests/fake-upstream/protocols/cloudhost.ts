@@ -3,7 +3,7 @@
  * puts them into binary messages.
  */
 import { beta } from './beta.ts';
-import { callsOf, type FakeProtocol, listOf, nameOf, type Turn, textOf } from './fake-protocol.ts';
+import { callsOf, type FakeProtocol, hasText, listOf, nameOf, type Turn, textOf } from './fake-protocol.ts';
 
 const exceptions: Record<number, string> = {
   400: 'ValidationException',
@@ -36,11 +36,8 @@ const delta = (value: object, contentBlockIndex = 0): string => named('contentBl
 function content(turn: Turn): object[] {
   const { thinking } = turn;
   const thought = thinking ? [{ reasoningContent: { reasoningText: { text: thinking.text, signature: thinking.proof } } }] : [];
-  const said =
-    turn.tool === null
-      ? [{ text: turn.chunks.join('') }]
-      : callsOf(turn).map(({ id, name, args }) => ({ toolUse: { toolUseId: id, name, input: JSON.parse(args) } }));
-  return [...thought, ...said];
+  const said = hasText(turn) ? [{ text: turn.chunks.join('') }] : [];
+  return [...thought, ...said, ...callsOf(turn).map(({ id, name, args }) => ({ toolUse: { toolUseId: id, name, input: JSON.parse(args) } }))];
 }
 
 /** The events of each block, without its stop. */
@@ -49,7 +46,7 @@ function blocks(turn: Turn): ((index: number) => string[])[] {
   const thought = thinking
     ? [(index: number) => [delta({ reasoningContent: { text: thinking.text } }, index), delta({ reasoningContent: { signature: thinking.proof } }, index)]]
     : [];
-  if (turn.tool === null) return [...thought, (index) => turn.chunks.map((text) => delta({ text }, index))];
+  const said = hasText(turn) ? [(index: number) => turn.chunks.map((text) => delta({ text }, index))] : [];
   const calls = callsOf(turn).map(({ id, name, args }) => (index: number) => {
     const half = args.length >> 1;
     return [
@@ -57,7 +54,7 @@ function blocks(turn: Turn): ((index: number) => string[])[] {
       ...[args.slice(0, half), args.slice(half)].map((input) => delta({ toolUse: { input } }, index)),
     ];
   });
-  return [...thought, ...calls];
+  return [...thought, ...said, ...calls];
 }
 
 export const converse: FakeProtocol = {

@@ -1,5 +1,5 @@
 /** Native DashScope generation: text and multimodal, in pieces or repeating itself. */
-import { type Call, callsOf, type FakeProtocol, listOf, nameOf, type Turn, textOf } from './fake-protocol.ts';
+import { type Call, callsOf, type FakeProtocol, hasText, listOf, nameOf, type Turn, textOf } from './fake-protocol.ts';
 
 type Messages = { messages?: unknown };
 
@@ -21,20 +21,19 @@ const reply = (turn: Turn, message: object, reason: string, counts: object = usa
 const event = (data: unknown, name = 'result', status = 200): string => `id:1\nevent:${name}\n:HTTP_STATUS/${status}\ndata:${JSON.stringify(data)}\n\n`;
 
 function steps(turn: Turn): object[] {
-  if (turn.tool === null) {
-    let said = '';
-    return turn.chunks.map((text) => {
-      said += text;
-      return { content: turn.cumulative ? said : text };
-    });
-  }
-  return callsOf(turn).flatMap((one, index) => {
+  let said = '';
+  const texts = turn.chunks.map((text) => {
+    said += text;
+    return { content: turn.cumulative ? said : text };
+  });
+  const calls = callsOf(turn).flatMap((one, index) => {
     const half = one.args.length >> 1;
     return [
       { tool_calls: [call(one, index, one.args.slice(0, half), true)] },
       { tool_calls: [turn.cumulative ? call(one, index, one.args, true) : call(one, index, one.args.slice(half), false)] },
     ];
   });
+  return [...texts, ...calls];
 }
 
 export const delta: FakeProtocol = {
@@ -54,7 +53,8 @@ export const delta: FakeProtocol = {
       turn,
       {
         ...(turn.thinking && { reasoning_content: turn.thinking.text }),
-        ...(turn.tool === null ? { content: turn.chunks.join('') } : { tool_calls: callsOf(turn).map((one, index) => call(one, index, one.args, true)) }),
+        ...(hasText(turn) && { content: turn.chunks.join('') }),
+        ...(turn.tool !== null && { tool_calls: callsOf(turn).map((one, index) => call(one, index, one.args, true)) }),
       },
       finish(turn),
     ),

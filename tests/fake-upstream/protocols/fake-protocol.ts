@@ -17,7 +17,7 @@ export interface Turn {
   model: string;
   /** Its own among the replies of the process; of one length, so that bytes of a body can be counted. */
   id: string;
-  /** Text deltas; joined they are the whole text. */
+  /** Text deltas; joined they are the whole text, which stands in front of the calls. */
   chunks: string[];
   tool: Call | null;
   /** Calls beside that one, in the same turn. */
@@ -38,6 +38,8 @@ export interface Call {
   args: string;
 }
 
+/** Whether the turn says something, be it in front of its calls or alone. */
+export const hasText = (turn: Turn): boolean => turn.tool === null || turn.chunks.length > 0;
 /** All calls of the turn. */
 export const callsOf = (turn: Turn): Call[] => (turn.tool === null ? [] : [turn.tool, ...(turn.moreCalls ?? [])]);
 

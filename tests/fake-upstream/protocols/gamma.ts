@@ -1,5 +1,5 @@
 /** Generate content. Events are bare JSON objects here; the server frames them as SSE or as a JSON array. */
-import { callsOf, type FakeProtocol, listOf, nameOf, type Turn } from './fake-protocol.ts';
+import { callsOf, type FakeProtocol, hasText, listOf, nameOf, type Turn } from './fake-protocol.ts';
 
 const usage = (turn: Turn) => ({
   promptTokenCount: turn.inputTokens,
@@ -50,11 +50,11 @@ export const gamma: FakeProtocol = {
       toolResult: result === undefined ? null : JSON.stringify((result['functionResponse'] as { response?: unknown }).response ?? null),
     };
   },
-  whole: (turn) => reply(turn, [...thoughts(turn), ...(turn.tool === null ? [{ text: turn.chunks.join('') }] : callParts(turn))], true),
+  whole: (turn) => reply(turn, [...thoughts(turn), ...(hasText(turn) ? [{ text: turn.chunks.join('') }] : []), ...callParts(turn)], true),
   events(turn) {
     const before = turn.thinking ? [JSON.stringify(reply(turn, thoughts(turn), false))] : [];
-    if (turn.tool !== null) return [...before, JSON.stringify(reply(turn, callParts(turn), true))];
-    return [...before, ...turn.chunks.map((text, i) => JSON.stringify(reply(turn, [{ text }], i === turn.chunks.length - 1)))];
+    const said = turn.chunks.map((text, i) => JSON.stringify(reply(turn, [{ text }], turn.tool === null && i === turn.chunks.length - 1)));
+    return [...before, ...said, ...(turn.tool === null ? [] : [JSON.stringify(reply(turn, callParts(turn), true))])];
   },
   delta: (turn, text) => JSON.stringify(reply(turn, [{ text }], false)),
   midstreamError: (message) => JSON.stringify({ error: { code: 503, message, status: 'UNAVAILABLE' } }),
