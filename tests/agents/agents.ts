@@ -1,6 +1,7 @@
 /** The command-line agents under test: how each is installed, pointed at a gateway, and told a task without a person. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ProtocolId } from '@model-gateway/contracts';
 
 export interface Place {
   /** Folder the agent works in, and the one it takes for the user's home. */
@@ -16,6 +17,10 @@ export interface Agent {
   name: string;
   package: string;
   version: string;
+  /** That it speaks. */
+  protocol: ProtocolId;
+  /** What the vendor refuses when this agent resumes a session, with a gateway or without. */
+  refusedAtResume?: { by: ProtocolId; rule: string; source: string };
   /** Writes the files it reads; gives its arguments and environment. */
   launch(place: Place): { args: string[]; env: Record<string, string> };
   /** The same for a further prompt in the session that `launch` made. */
@@ -70,6 +75,7 @@ export const agents: readonly Agent[] = [
     name: 'claude',
     package: '@anthropic-ai/claude-code',
     version: '2.1.330',
+    protocol: 'beta',
     launch: (place) => claude(place, []),
     resume: (place) => claude(place, ['--continue']),
   },
@@ -77,6 +83,7 @@ export const agents: readonly Agent[] = [
     name: 'codex',
     package: '@openai/codex',
     version: '0.169.0',
+    protocol: 'alpha_response',
     launch: (place) => codex(place, []),
     resume: (place) => codex(place, ['resume', '--last']),
   },
@@ -84,6 +91,9 @@ export const agents: readonly Agent[] = [
     name: 'gemini',
     package: '@google/gemini-cli',
     version: '0.61.0',
+    protocol: 'gamma',
+    // Each result of a tool is sent twice.
+    refusedAtResume: { by: 'gamma', rule: 'gamma.response-count', source: 'https://github.com/google-gemini/gemini-cli/issues/29365' },
     launch: (place) => gemini(place, []),
     resume: (place) => gemini(place, ['--resume', 'latest']),
   },
@@ -91,6 +101,7 @@ export const agents: readonly Agent[] = [
     name: 'opencode',
     package: 'opencode-ai',
     version: '1.18.33',
+    protocol: 'alpha',
     launch: (place) => opencode(place, []),
     resume: (place) => opencode(place, ['--continue']),
   },

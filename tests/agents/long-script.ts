@@ -9,6 +9,8 @@ export interface LongTask {
   picture: string;
   report: string;
   reportOfResume: string;
+  /** Said and written by one step: `specialText`, unless the way there cannot carry it. */
+  specialText: string;
   /** Steps whose accident has happened. */
   happened: Set<number>;
   /** The admin moves the model to another vendor, and back. */
@@ -46,7 +48,7 @@ function sayStep(task: LongTask, step: number, tools: readonly Tool[], shell: To
       return reader ? { call: reader.name, args: fill(reader, paths), thinking } : { ...line(), thinking };
     }
     case 6:
-      return { text: `Now ${specialText}`, ...line(` ${specialText}`), thinking };
+      return { text: `Now ${task.specialText}`, ...line(` ${task.specialText}`), thinking };
     case 7:
       // Two at once: the second counts as a step of its own.
       return { ...line(), also: [shellCall(shell, `echo ${quoted(lineOf(step + 1))} >> ${quoted(task.trace)}`)] };
