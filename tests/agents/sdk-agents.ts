@@ -1,0 +1,107 @@
+/** The SDK agents under test: small programs in `sdk/`, each on one agents' library, installed as their authors would. */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ProtocolId } from '@model-gateway/contracts';
+import type { Place } from './agents.ts';
+import type { Ended } from './run-agent.ts';
+
+export interface SdkAgent {
+  /** `AGENTS_ONLY` knows it by this. */
+  name: string;
+  /** File in `sdk/`. */
+  program: string;
+  /** What it needs from its registry. */
+  packages: readonly string[];
+  /** The library's way of speaking, where a program has several. */
+  way: string;
+  /** That it speaks. */
+  protocol: ProtocolId;
+}
+
+/** Ways of speaking, by the names that the programs know. */
+const protocols = { chat: 'alpha', responses: 'alpha_response', anthropic: 'beta', google: 'gamma' } as const satisfies Record<string, ProtocolId>;
+
+const inWays = (name: string, program: string, packages: readonly string[], ways: readonly (keyof typeof protocols)[]): SdkAgent[] =>
+  ways.map((way) => ({ name: ways.length === 1 ? name : `${name}-${way}`, program, packages, way, protocol: protocols[way] }));
+
+const all = ['responses', 'chat', 'anthropic', 'google'] as const;
+
+export const sdkAgents: readonly SdkAgent[] = [
+  ...inWays('openai-agents', 'openai-agents.mjs', ['@openai/agents@0.20.0', 'zod@4.6.7'], ['responses', 'chat']),
+  ...inWays('ai-sdk', 'ai-sdk.mjs', ['ai@7.0.173', '@ai-sdk/openai@4.0.118', '@ai-sdk/anthropic@4.0.105', '@ai-sdk/google@4.0.121', 'zod@4.6.7'], all),
+  ...inWays('claude-agent-sdk', 'claude-agent-sdk.mjs', ['@anthropic-ai/claude-agent-sdk@0.3.330', 'zod@4.6.7'], ['anthropic']),
+  ...inWays('anthropic-tool-runner', 'anthropic-tool-runner.mjs', ['@anthropic-ai/sdk@1.12.0'], ['anthropic']),
+  ...inWays('openai-run-tools', 'openai-run-tools.mjs', ['openai@7.57.0'], ['chat']),
+  ...inWays('google-adk', 'google-adk.mjs', ['@google/adk@2.0.0', '@google/genai', 'zod'], ['google']),
+  ...inWays(
+    'langchain',
+    'langchain.mjs',
+    ['langchain@1.5.14', '@langchain/core', '@langchain/openai@1.6.0', '@langchain/anthropic@1.5.11', '@langchain/google-genai@2.3.2', 'zod@4.6.7'],
+    all,
+  ),
+  ...inWays('mastra', 'mastra.mjs', ['@mastra/core@1.71.0', '@ai-sdk/openai@4.0.118', '@ai-sdk/anthropic@4.0.105', '@ai-sdk/google@4.0.121', 'zod@4.6.7'], all),
+  ...inWays('strands', 'strands.mjs', ['@strands-agents/sdk@1.19.0', 'openai', '@anthropic-ai/sdk', '@google/genai', 'zod'], all),
+];
+
+const programs = join(import.meta.dirname, 'sdk');
+const isPython = ({ program }: SdkAgent): boolean => program.endsWith('.py');
+
+function run(command: string, args: readonly string[], cwd: string): void {
+  const { status, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 600_000 });
+  if (status !== 0) throw new Error(`the agents could not be installed: ${command} ${args.join(' ')}: ${error?.message ?? stderr}`);
+}
+
+function install(agent: SdkAgent, folder: string): void {
+  if (isPython(agent)) {
+    run(process.env['AGENTS_PYTHON'] ?? 'python3', ['-m', 'venv', 'venv'], folder);
+    run(join(folder, 'venv/bin/python'), ['-m', 'pip', 'install', '--quiet', ...agent.packages], folder);
+  } else {
+    writeFileSync(join(folder, 'package.json'), '{"private":true}');
+    run('npm', ['install', '--no-audit', '--no-fund', ...agent.packages], folder);
+  }
+}
+
+/**
+ * The folder of this agent's program, with what it needs from the registry: outside the repository and its lockfile, one for each list of packages.
+ * `AGENTS_DIR` keeps them between runs, `AGENTS_PYTHON` says which Python (3.10 or newer) makes the environments. Throws with the words of npm or pip.
+ */
+export function installSdkAgent(agent: SdkAgent): string {
+  const id = createHash('sha256').update(agent.packages.join(' ')).digest('hex').slice(0, 12);
+  const folder = join(process.env['AGENTS_DIR'] ?? join(tmpdir(), 'model-gateway-agents'), `${agent.program.replace('.', '-')}-${id}`);
+  const done = join(folder, 'installed');
+  if (!existsSync(done)) {
+    mkdirSync(folder, { recursive: true });
+    install(agent, folder);
+    writeFileSync(done, '');
+  }
+  // Modules are looked for from where a program lies.
+  for (const file of [agent.program, isPython(agent) ? 'agent_kit.py' : 'agent-kit.mjs']) copyFileSync(join(programs, file), join(folder, file));
+  return folder;
+}
+
+/** Runs the agent's program on one prompt and waits for its end. */
+export async function runSdkAgent(folder: string, agent: SdkAgent, place: Place, { resume, maxMs }: { resume: boolean; maxMs: number }): Promise<Ended> {
+  const child = spawn(isPython(agent) ? join(folder, 'venv/bin/python') : process.execPath, [join(folder, agent.program), agent.way], {
+    cwd: place.work,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: place.home,
+      AGENT_URL: place.url,
+      AGENT_KEY: place.key,
+      AGENT_MODEL: place.model,
+      AGENT_PROMPT: place.prompt,
+      AGENT_RESUME: resume ? '1' : '0',
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (printed += bytes));
+  const giveUp = setTimeout(() => child.kill('SIGKILL'), maxMs);
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  clearTimeout(giveUp);
+  return { printed, code };
+}
