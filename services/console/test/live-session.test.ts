@@ -23,7 +23,7 @@ beforeEach(async () => {
   const app = express();
   app.use(authenticate({ secretKey: null, sessions: keeper, guard: { countUnknownToken: async () => undefined } as never }));
   app.get('/live', (_request, response) => void response.write('begun\n'));
-  server = createServer(app);
+  server = createServer({ keepAliveTimeout: 75_000 }, app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/live`;
 });
