@@ -214,6 +214,39 @@ describe('requests', () => {
   }
 });
 
+describe('what a compaction carries for its vendor alone', () => {
+  const compacted = { type: 'compaction', content: 'We said hello.', signature: 'proof', encrypted_content: 'opaque', tool_changes: [] };
+  const sealedOne = { ...compacted, signature: seal('proof'), encrypted_content: seal('opaque') };
+  const sent = (block: object) => sendRequest({ model: 'm', messages: [{ role: 'assistant', content: [block] }] });
+
+  test('is sealed in whole replies and in streams', () => {
+    const reply = verbatim.createReply(replyContext());
+    const whole = { content: [compacted] };
+    expect(JSON.parse(edit(JSON.stringify(whole), reply.whole(whole)))).toEqual({ content: [sealedOne] });
+    const passed = (event: object) => JSON.parse(edit(JSON.stringify(event), reply.record({ json: event } as never) as Edit[])) as unknown;
+    const begun = (block: object) => ({ type: 'content_block_start', index: 0, content_block: block });
+    expect(passed(begun(compacted))).toEqual(begun(sealedOne));
+    expect(passed(begun({ type: 'compaction', content: null, encrypted_content: null }))).toEqual(
+      begun({ type: 'compaction', content: null, encrypted_content: null }),
+    );
+    const grown = (encrypted_content: string) => ({
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'compaction_delta', content: 'We said hello.', encrypted_content },
+    });
+    expect(passed(grown('opaque'))).toEqual(grown(seal('opaque')));
+  });
+
+  test('is opened for its issuer, and left out for any other, who gets the summary', () => {
+    expect(sent(sealedOne)).toMatchObject({ sent: { messages: [{ content: [compacted] }] }, losses: [] });
+    const { signature: _signature, encrypted_content: _encrypted, ...readable } = compacted;
+    const foreign = sent(compacted);
+    expect(foreign.sent.messages).toEqual([{ role: 'assistant', content: [readable] }]);
+    expect(foreign.losses).toEqual([expect.objectContaining({ field: 'compaction.signature', action: 'dropped' })]);
+    expect(sent(readable)).toMatchObject({ sent: { messages: [{ content: [readable] }] }, losses: [] });
+  });
+});
+
 describe('replies', () => {
   test('model, ids of the caller’s calls and proofs change; every other byte stays', () => {
     const text = ownFixture('tools.sse');

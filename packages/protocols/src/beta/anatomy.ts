@@ -19,6 +19,7 @@ type Path = Edit['path'];
 export const bodyWords: readonly string[] = [
   'signature',
   'redacted_thinking',
+  'compaction',
   'tool_use',
   'defer_loading',
   'tool_reference',
@@ -33,7 +34,9 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
   const losses = new Losses();
   const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId }];
   const mayHoldProofs =
-    context.proofsRefused !== undefined || context.contains('"signature"') || context.contains('"redacted_thinking"') || context.contains(envelopePrefix);
+    context.proofsRefused !== undefined ||
+    ['"signature"', '"redacted_thinking"', '"compaction"'].some((word) => context.contains(word)) ||
+    context.contains(envelopePrefix);
   const mayHoldCalls = context.contains('"tool_use"');
   const holdsBilling = !isFirstParty(context.target.baseUrl) && context.contains(billingMark);
   const flags = flagsOfCaller(context.clientHeaders);
@@ -57,7 +60,7 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
 function proofEdits(body: unknown, messages: readonly unknown[], context: VerbatimRequestContext, losses: Losses): Edit[] {
   const edits: Edit[] = [];
   const leftOut: unknown[] = [];
-  const sent = messages.map((message, turn) => openMessage(asObject(message) ?? {}, turn, context, edits, leftOut));
+  const sent = messages.map((message, turn) => openMessage(asObject(message) ?? {}, turn, context, { edits, leftOut, losses }));
   declareLeftOut(leftOut, losses);
   const demanded = context.proofsRefused?.about === 'thinking';
   if (demanded || ((leftOut.length > 0 || checksBudgets(context.target)) && !mayThinkOn(sent))) edits.push(...thinkingEdits(body, demanded, losses));
@@ -70,18 +73,24 @@ function checksBudgets(target: Target): boolean {
   return isOwnModel(family) && !(family.thinking.style === 'adaptive' && family.sampling.fixed);
 }
 
+/** What the messages of one request add to. */
+interface Found {
+  edits: Edit[];
+  /** Blocks that are not sent. */
+  leftOut: unknown[];
+  losses: Losses;
+}
+
 /** Adds the edits of one message and the blocks that it loses; gives the blocks that will be sent. */
-function openMessage(
-  message: JsonObject,
-  turn: number,
-  context: VerbatimRequestContext,
-  edits: Edit[],
-  leftOut: unknown[],
-): { role: unknown; content: unknown[] } {
+function openMessage(message: JsonObject, turn: number, context: VerbatimRequestContext, found: Found): { role: unknown; content: unknown[] } {
+  const { edits, leftOut, losses } = found;
   const blocks = asArray(own(message, 'content')) ?? [];
   const changes: Edit[] = [];
   const content = blocks.filter((block, place) => {
-    const edit = openBlock(block, ['messages', turn, 'content', place], context);
+    const path = ['messages', turn, 'content', place];
+    const compaction = compactionEdits(block, path, context, losses);
+    for (const edit of compaction) changes.push(edit);
+    const edit = openBlock(block, path, context);
     if (edit) changes.push(edit);
     if (edit?.value !== undefined || !edit) return true;
     leftOut.push(block);
@@ -104,6 +113,19 @@ function openBlock(block: unknown, path: Path, context: VerbatimRequestContext):
   const sealed = asString(own(block, field)) ?? '';
   const proof = sealed === '' ? null : context.openSignature(sealed);
   return proof !== null ? { path: [...path, field], value: proof } : { path, value: undefined };
+}
+
+/** What a compaction carries for its own vendor alone. Its summary can be read without, and stays. */
+const compactionProofs = ['signature', 'encrypted_content'] as const;
+
+function compactionEdits(block: unknown, path: Path, context: VerbatimRequestContext, losses: Losses): Edit[] {
+  if (own(block, 'type') !== 'compaction') return [];
+  const edits = compactionProofs.flatMap((field): Edit[] => {
+    const sealed = asString(own(block, field)) ?? '';
+    return sealed === '' ? [] : [{ path: [...path, field], value: context.openSignature(sealed) ?? undefined }];
+  });
+  if (edits.some(({ value }) => value === undefined)) losses.dropped('compaction.signature', 'issued by another model, upstream or account');
+  return edits;
 }
 
 /** Declares the blocks that were left out: their proofs, and the words that those vouched for. */
@@ -140,15 +162,21 @@ function createReply(context: VerbatimReplyContext): VerbatimReply {
   const inBlock = (block: unknown, path: Path): Edit[] => {
     if (isCallersCall(block)) return [{ path: [...path, 'id'], value: context.mintId('toolu_') }];
     if (own(block, 'type') === 'thinking') return sealed(block, 'signature', path);
+    if (own(block, 'type') === 'compaction') return compactionProofs.flatMap((field) => sealed(block, field, path));
     return own(block, 'type') === 'redacted_thinking' ? sealed(block, 'data', path) : [];
+  };
+  const sealedFields: ReadonlyMap<unknown, string> = new Map([
+    ['signature_delta', 'signature'],
+    ['compaction_delta', 'encrypted_content'],
+  ]);
+  const inDelta = (delta: unknown): Edit[] => {
+    const field = sealedFields.get(own(delta, 'type'));
+    return field === undefined ? [] : sealed(delta, field, ['delta']);
   };
   const edits: ReadonlyMap<unknown, (json: unknown) => Edit[]> = new Map([
     ['message_start', (json: unknown) => named(own(json, 'message'), ['message'])],
     ['content_block_start', (json: unknown) => inBlock(own(json, 'content_block'), ['content_block'])],
-    [
-      'content_block_delta',
-      (json: unknown) => (own(own(json, 'delta'), 'type') === 'signature_delta' ? sealed(own(json, 'delta'), 'signature', ['delta']) : []),
-    ],
+    ['content_block_delta', (json: unknown) => inDelta(own(json, 'delta'))],
   ]);
   return {
     record: (record: StreamRecord) => edits.get(own(record.json, 'type') ?? record.event)?.(record.json) ?? [],
