@@ -171,8 +171,11 @@ export class ItemReader {
         ? readContent(output, `${path}.output`, this.#losses)
         : [{ type: 'text', text: output === undefined ? '' : JSON.stringify(output) }];
     const content = parts.map((part) => (part.type === 'refusal' ? ({ type: 'text', text: part.text } as const) : part));
-    // The output of the older shell names its call by `id`.
-    return { type: 'tool-result', callId: asString(own(item, 'call_id')) ?? asString(own(item, 'id')) ?? '', content };
+    const name = asString(own(item, 'name'));
+    const namespace = asString(own(item, 'namespace'));
+    // The output of the older shell names its call by `id`; elsewhere that is its own name, and what has no `call_id` answers the oldest open call.
+    const callId = asString(own(item, 'call_id')) ?? (own(item, 'type') === 'local_shell_call_output' ? asString(own(item, 'id')) : undefined) ?? '';
+    return { type: 'tool-result', callId, content, ...(name && { name: namespace ? joinNamespace(namespace, name) : name }) };
   }
 
   /** What an assistant said and called in one breath, and the results that answer it, are one turn each. */

@@ -80,6 +80,26 @@ test('a reply that nests too deep is passed on, and not remembered', () => {
   expect(begin({ previous_response_id: 'resp_1' })).toEqual({ answer: [expect.stringContaining('previous_response_not_found')] });
 });
 
+test.each([
+  ['no output', {}],
+  ['an empty output', { output: [] }],
+])('a reply whose last event holds %s is remembered by the items that were done before it', (_name, sparse) => {
+  const session = newSession();
+  const begin = (frame: object) => {
+    const input = session.read(JSON.stringify({ type: 'response.create', model: 'm', input: 'Hi', ...frame }));
+    return 'answer' in input ? input : input.begin();
+  };
+  const first = begin({});
+  if (!('turn' in first)) throw new Error('answered');
+  const done = (output_index: number, text: string) =>
+    JSON.stringify({ type: 'response.output_item.done', output_index, item: { type: 'message', role: 'assistant', content: text } });
+  first.turn.frame('response.output_item.done', done(1, 'second'));
+  first.turn.frame('response.output_item.done', done(0, 'first'));
+  first.turn.frame('response.completed', JSON.stringify({ type: 'response.completed', response: { id: 'resp_1', status: 'completed', ...sparse } }));
+  const next = begin({ previous_response_id: 'resp_1', input: 'Go on' });
+  expect('turn' in next && JSON.parse(next.turn.body).input.map(({ content }: { content: unknown }) => content)).toEqual(['Hi', 'first', 'second', 'Go on']);
+});
+
 test('connections share what they may remember: what finds no room is not known later, and what is forgotten makes room', () => {
   let held = 0;
   const memory = {

@@ -4,7 +4,7 @@
  * next may name it, in any lane, and send only what is new; nothing of it outlives the connection.
  */
 import { scanBody } from '@model-gateway/json';
-import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { SocketContext, SocketInput, SocketRequest, SocketSession } from '../protocol.ts';
 import { newResponse, terminalEvents } from './wire.ts';
 
@@ -89,6 +89,8 @@ class ResponsesSession implements SocketSession {
     const input = typeof given === 'string' ? [{ type: 'message', role: 'user', content: given }] : asArray(given);
     if (!input) return { answer: [inLane(lane, refusal(400, 'invalid_request', 'input must be a string or a list of items.', 'input'))] };
     const asked = { id: '', items: [...parent.items, ...input], bytes: parent.bytes + bytes };
+    // Kept as they came: they are read only where the end of the reply does not repeat them.
+    const done = new DoneItems(this.#context.maxBytes);
     const body: JsonObject = { ...frame, input: asked.items, stream: true };
     for (const key of ofTheFrame) delete body[key];
     const model = asString(own(frame, 'model')) ?? this.#models.get(lane) ?? this.#lastModel;
@@ -102,7 +104,8 @@ class ResponsesSession implements SocketSession {
       turn: {
         body: print(body),
         frame: (event, data) => {
-          if (event !== undefined && terminalEvents.has(event)) this.#ended(lane, asked, data);
+          if (event === 'response.output_item.done') done.add(data);
+          if (event !== undefined && terminalEvents.has(event)) this.#ended(lane, asked, data, done);
           return inLane(lane, data);
         },
         writeError: (status, text) => inLane(lane, writeError(status, text)),
@@ -135,12 +138,15 @@ class ResponsesSession implements SocketSession {
     ].map((event) => inLane(lane, print(event)));
   }
 
-  #ended(lane: string, asked: Turn, data: string): void {
-    const response = scanBody(Buffer.from(data, 'utf8'), noKeys).ok ? own(parse(data), 'response') : undefined;
+  /** Remembers the turn. `done`: the events of its finished items, for servers whose last event does not list them. */
+  #ended(lane: string, asked: Turn, data: string, done: DoneItems): void {
+    const response = own(parseBounded(data), 'response');
     const id = asString(own(response, 'id'));
-    const output = asArray(own(response, 'output'));
-    if (id === undefined || !output) this.#forget(lane);
-    else this.#remember(lane, { id, items: [...asked.items, ...output], bytes: asked.bytes + data.length });
+    const listed = asArray(own(response, 'output'));
+    const items = listed?.length ? listed : done.items();
+    if (id === undefined || !items || (!listed && items.length === 0)) return this.#forget(lane);
+    const bytes = listed?.length ? data.length : data.length + done.bytes;
+    this.#remember(lane, { id, items: [...asked.items, ...items], bytes: asked.bytes + bytes });
   }
 
   /** In place of the lane's last one; what ended longest ago makes room. What cannot be remembered the caller has to send again. */
@@ -190,6 +196,39 @@ function writeError(status: number, body: string): string {
   };
   return print({ type: 'error', status, error: told });
 }
+
+/** The events of a reply's finished items, up to what may be remembered. */
+class DoneItems {
+  bytes = 0;
+  readonly #maxBytes: number;
+  #events: string[] = [];
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(event: string): void {
+    this.bytes += event.length;
+    if (this.bytes > this.#maxBytes) this.#events = [];
+    else this.#events.push(event);
+  }
+
+  /** The items in the order of the output; undefined when they are too large, or one of them cannot be read. */
+  items(): unknown[] | undefined {
+    if (this.bytes > this.#maxBytes) return undefined;
+    const items: { at: number; item: unknown }[] = [];
+    for (const data of this.#events) {
+      const event = parseBounded(data);
+      const item = asObject(own(event, 'item'));
+      if (!item) return undefined;
+      items.push({ at: asNumber(own(event, 'output_index')) ?? items.length, item });
+    }
+    return items.sort((a, b) => a.at - b.at).map(({ item }) => item);
+  }
+}
+
+/** An event, when it keeps the bounds of a request's body: what is remembered has to be printed again. */
+const parseBounded = (data: string): JsonObject | undefined => (scanBody(Buffer.from(data, 'utf8'), noKeys).ok ? parse(data) : undefined);
 
 export const createSocketSession = (context: SocketContext): SocketSession => new ResponsesSession(context);
 
