@@ -24,9 +24,10 @@ const mostBreakpoints = 4;
 
 /**
  * The `prompt_cache_options` that go with the breakpoints in `messages` (items of `input` likewise), of which the last four stay: a later one covers all
- * before it. Undefined without any. The lifetime moves from the breakpoints to the options where it is the same for all.
+ * before it. Undefined where there is nothing to say. The lifetime moves from the breakpoints to the options where it is the same for all. Marks of
+ * other protocols are all the caller wants cached; a caller that has breakpoints itself says whether the vendor may add its own, which is the default.
  */
-export function settleBreakpoints(messages: readonly unknown[], most: Lifetime, losses: Losses): JsonObject | undefined {
+export function settleBreakpoints(messages: readonly unknown[], most: Lifetime, mode: Conversation['cacheMode'], losses: Losses): JsonObject | undefined {
   const marked = messages.flatMap((message) =>
     (asArray(own(message, 'content')) ?? asArray(own(message, 'output')) ?? []).filter((part) => own(part, 'prompt_cache_breakpoint') !== undefined),
   ) as { prompt_cache_breakpoint?: Breakpoint }[];
@@ -45,15 +46,17 @@ export function settleBreakpoints(messages: readonly unknown[], most: Lifetime, 
     if (breakpoint.ttl === ttl) delete breakpoint.ttl;
     else if (ttl === '12h') breakpoint.ttl = '30m';
   }
-  return { mode: 'explicit', ...(ttl !== undefined && { ttl }) };
+  const options = { ...(mode !== 'implicit' && { mode: 'explicit' }), ...(ttl !== undefined && { ttl }) };
+  return Object.keys(options).length === 0 ? undefined : options;
 }
 
 /**
  * What a caller's `prompt_cache_options` say: a lifetime holds for every breakpoint that names none, and what other protocols have no place for is a loss.
- * `mode` says nothing beside breakpoints, which are marks anyway; without any, `explicit` asks for no cache at all.
+ * `mode` says nothing to other vendors beside breakpoints, which are marks anyway; without any, `explicit` asks for no cache at all.
  */
 export function readCacheOptions(source: JsonObject, conversation: Conversation, losses: Losses): void {
   const options = asObject(own(source, 'prompt_cache_options'));
+  if (options || holdsBreakpoint(source)) conversation.cacheMode = own(options, 'mode') === 'explicit' ? 'explicit' : 'implicit';
   if (!options) return;
   const ttl = own(options, 'ttl');
   const holders = [...markHolders(conversation)].filter((holder) => holder.cache !== undefined);
@@ -66,6 +69,16 @@ export function readCacheOptions(source: JsonObject, conversation: Conversation,
   if (compared !== undefined && compared !== null)
     losses.dropped('prompt_cache_options.comparison_response_id', 'Diagnostics of the cache compare replies that only their vendor has.');
   losses.unread('prompt_cache_options', options, known);
+}
+
+/** Whether a caller set a breakpoint in its own words; `cache_control`, which some clients write here, is a mark of another protocol. */
+function holdsBreakpoint(source: JsonObject): boolean {
+  const isMarked = (value: unknown): boolean => (own(value, 'prompt_cache_breakpoint') ?? null) !== null;
+  const messages = asArray(own(source, 'messages')) ?? asArray(own(source, 'input')) ?? [];
+  return (
+    (asArray(own(source, 'tools')) ?? []).some(isMarked) ||
+    messages.some((message) => (asArray(own(message, 'content')) ?? asArray(own(message, 'output')) ?? []).some(isMarked))
+  );
 }
 
 const known: ReadonlySet<string> = new Set(['mode', 'ttl', 'prewarm', 'comparison_response_id']);

@@ -15,6 +15,8 @@ export function loseBeside(chunk: unknown, choice: unknown, losses: Losses): voi
   if (prompts.some((one) => holdsRemarkable(own(one, 'content_filter_results'))))
     losses.dropped('reply.prompt_filter_results', 'How a filter rated the prompt has no place.');
   if (holdsRemarkable(own(choice, 'content_filter_results'))) losses.dropped('reply.content_filter_results', 'How a filter rated the answer has no place.');
+  if (own(chunk, 'prompt_cache_diagnostics') !== undefined)
+    losses.dropped('reply.prompt_cache_diagnostics', 'How a reply compares with an earlier one in the cache of its vendor has no place.');
   if (own(chunk, 'moderation') !== undefined) losses.dropped('reply.moderation', 'How a filter rated the answer has no place.');
 }
 

@@ -112,6 +112,7 @@ function writeContent(parts: readonly (TextPart | MediaPart)[], page: Page): unk
 function writeResult(part: ToolResultPart, media: number, page: Page): unknown {
   const text = writeResultText(part, media, page);
   const mark = part.cache ?? textsOf(part.content).findLast(({ cache }) => cache !== undefined)?.cache;
+  if (mark && (!page.family.cacheBreakpoints || text === '')) page.losses.add('cache_control', 'dropped', 'The result of a call carries no cache mark here.');
   if (!mark || !page.family.cacheBreakpoints || text === '') return text;
   return [{ type: 'text', text, ...writeBreakpoint(mark) }];
 }
@@ -199,6 +200,7 @@ function writeCall(call: ToolCallPart, position: number, opened: string | null, 
   const proof = own ?? (demanded && position === 0 ? absentProof : null);
   const id = page.ids.get(call) ?? call.id;
   const extra = proof === null ? {} : writeProof(proof);
+  if (call.cache) page.losses.add('cache_control', 'dropped', 'A call carries no cache mark here.');
   const given = page.family.jsonArguments ? wrapArguments(call.arguments, page.losses) : call.arguments;
   if (call.custom) return { id, type: 'custom', custom: { name: call.name, input: call.arguments }, ...extra };
   return { id, type: 'function', function: { name: call.name, arguments: given.trim() === '' ? '{}' : given }, ...extra };

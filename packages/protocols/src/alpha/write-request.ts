@@ -36,7 +36,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     body['stream'] = true;
     if (family.streamOptions) body['stream_options'] = { include_usage: true };
   }
-  const cacheOptions = family.cacheBreakpoints ? settleBreakpoints(messages, '30m', losses) : undefined;
+  const cacheOptions = family.cacheBreakpoints ? settleBreakpoints(messages, '30m', conversation.cacheMode, losses) : undefined;
   if (cacheOptions) body['prompt_cache_options'] = cacheOptions;
   if (family.onlyFields) closeBody(body, family.onlyFields, losses);
   const { output } = conversation;

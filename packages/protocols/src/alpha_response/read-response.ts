@@ -136,6 +136,8 @@ function loseBeside(response: unknown, losses: Losses): void {
   if (own(response, 'moderation') !== undefined) losses.dropped('reply.moderation', 'How a filter rated the answer has no place.');
   if (Object.values(asObject(own(response, 'tool_usage')) ?? {}).some(isUsed))
     losses.dropped('reply.tool_usage', 'How often its vendor ran tools has no place.');
+  if (own(response, 'prompt_cache_diagnostics') !== undefined)
+    losses.dropped('reply.prompt_cache_diagnostics', 'How a reply compares with an earlier one in the cache of its vendor has no place.');
   const usage = own(response, 'usage');
   const details = [own(usage, 'input_tokens_details'), own(usage, 'output_tokens_details')];
   if (details.some((one) => asCount(own(one, 'audio_tokens')) > 0)) losses.dropped('reply.usage.audio_tokens', 'Tokens of sound are counted with the others.');

@@ -91,7 +91,7 @@ function writeInput(conversation: Conversation, context: WriteRequestContext, lo
     writer.writeTurn(turn, `turns.${index}`);
   });
   if (writer.items.length === 0) writer.writeTurn({ role: 'user', parts: [{ type: 'text', text: fillPrompt(losses) }] }, 'turns.0');
-  const options = familyOf(context.target).cacheBreakpoints ? settleBreakpoints(writer.items, '12h', losses) : undefined;
+  const options = familyOf(context.target).cacheBreakpoints ? settleBreakpoints(writer.items, '12h', conversation.cacheMode, losses) : undefined;
   // Where a mark was left out, the vendor's own breakpoint may stand in for it.
   if (writer.unmarked && options) delete options['mode'];
   return {

@@ -21,6 +21,8 @@ export interface Conversation {
   verbosity?: string;
   serviceTier?: string;
   promptCacheKey?: string;
+  /** Whether OpenAI is to place a breakpoint of its own beside those that are marked. Absent: the caller's protocol knows marks alone. */
+  cacheMode?: 'implicit' | 'explicit';
   stream: boolean;
 }
 

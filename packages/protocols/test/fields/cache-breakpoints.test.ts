@@ -101,6 +101,34 @@ describe('marks become breakpoints', () => {
   });
 });
 
+test.each(['gpt-5.6', 'gpt-4o', 'claude-sonnet-4.5', 'qwen-plus'])('a mark on a call is a declared loss in a chat completion of %s', (model) => {
+  const { losses } = asked('beta', 'alpha', model, {
+    model: 'm',
+    max_tokens: 100,
+    tools: [{ name: 'f', input_schema: { type: 'object' } }],
+    messages: [
+      message('user', 'go'),
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'f', input: {}, cache_control }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'done' }] },
+    ],
+  });
+  expect(losses.map(({ field, action, detail }) => [field, action, detail])).toContainEqual(['cache_control', 'dropped', expect.stringMatching(/^A call/)]);
+});
+
+test.each(['gpt-4o', 'qwen-plus'])('a mark on the result of a call is a declared loss in a chat completion of %s', (model) => {
+  const { losses } = asked('beta', 'alpha', model, {
+    model: 'm',
+    max_tokens: 100,
+    tools: [{ name: 'f', input_schema: { type: 'object' } }],
+    messages: [
+      message('user', 'go'),
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'done', cache_control }] },
+    ],
+  });
+  expect(losses.filter(({ field }) => field === 'cache_control').map(({ action }) => action)).toEqual(['dropped']);
+});
+
 describe('options of a caller', () => {
   const part = { prompt_cache_breakpoint: { mode: 'explicit' } };
   // The harness puts a mark of its own on the last block, so the caller's stands before it.
@@ -141,6 +169,16 @@ describe('options of a caller', () => {
     test.each(['prewarm', 'comparison_response_id'])('%s is a loss', (field) => {
       const { losses } = to({ mode: 'explicit', [field]: field === 'prewarm' ? true : 'resp_1' });
       expect(losses.find((loss) => loss.field === `prompt_cache_options.${field}`)?.action).toBe('dropped');
+    });
+    test.each([
+      ['implicit beside breakpoints', { mode: 'implicit', ttl: '30m' }, { ttl: '30m' }],
+      ['the default beside breakpoints', { ttl: '30m' }, { ttl: '30m' }],
+      ['no options at all', undefined, undefined],
+    ])('%s does not become explicit', (_name, options, expected) => {
+      const other = client === 'alpha' ? 'alpha_response' : 'alpha';
+      const { body: written, text } = asked(client, other, 'gpt-5.6', { ...body, ...(options && { prompt_cache_options: options }) });
+      expect(text).toContain('"prompt_cache_breakpoint"');
+      expect(written.prompt_cache_options).toEqual(expected);
     });
     test('half an hour stays half an hour at the same vendor', () => {
       const other = client === 'alpha' ? 'alpha_response' : 'alpha';
