@@ -63,6 +63,8 @@ export interface VendorRule {
   source: string;
   /** When the source said so: year and month, or the day. */
   date: string;
+  /** The source says that it is refused, but nobody was found who quotes the vendor's words: nothing may be built on them. */
+  wordsUnverified?: true;
   check(request: VendorRequest, memory: VendorMemory): Refusal | null;
   /** At least one request that it refuses, and one close to it that nothing refuses. */
   refused: readonly Example[];

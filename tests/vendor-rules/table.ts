@@ -13,7 +13,8 @@ function wordsOf(rule: VendorRule): string {
   return refusal ? `${refusal.status} ${short(refusal.message)}` : '';
 }
 
-const sourceOf = ({ source }: VendorRule): string => (source.startsWith('https://') ? source.replace(/^(https:\/\/\S+)/, '<$1>') : source);
+const sourceOf = ({ source, wordsUnverified }: VendorRule): string =>
+  `${source.startsWith('https://') ? source.replace(/^(https:\/\/\S+)/, '<$1>') : source}${wordsUnverified ? '; words not verified' : ''}`;
 
 /** Rows of one body that another protocol inherits are named once. */
 export function writeTable(): string {

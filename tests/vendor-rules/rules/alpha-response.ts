@@ -186,8 +186,8 @@ const rows: Row[] = [
   {
     id: 'alpha_response.previous-response',
     what: 'An earlier response that it never stored',
-    source: 'https://platform.openai.com/docs/guides/conversation-state',
-    date: '2026-05',
+    source: 'https://github.com/Soju06/codex-lb/issues/853',
+    date: '2026-05-29',
     check: ({ body, account }, memory) =>
       isGiven(body['previous_response_id']) && !memory.isStoredResponse(body['previous_response_id'], account)
         ? bad(`Previous response with id '${body['previous_response_id']}' not found.`, { param: 'previous_response_id', code: 'previous_response_not_found' })
@@ -215,6 +215,7 @@ const rows: Row[] = [
     what: 'Names of functions past 64 characters, or with others than letters, digits, _ and -',
     source: 'https://platform.openai.com/docs/api-reference/responses/create (tools)',
     date: '2026-05',
+    wordsUnverified: true,
     check: ({ body }) =>
       first(functionsOf(body), ({ at, tool: one }) => {
         const name = textOf(one['name']);
@@ -281,8 +282,8 @@ const rows: Row[] = [
     id: 'alpha_response.temperature',
     models: alwaysThinks,
     what: 'A temperature, at models that always think',
-    source: 'https://platform.openai.com/docs/guides/latest-model (parameter compatibility)',
-    date: '2026-05',
+    source: 'https://github.com/ThinkInAIXYZ/deepchat/issues/655',
+    date: '2025-07-29',
     check: ({ body }) =>
       isGiven(body['temperature']) && body['temperature'] !== 1
         ? bad("Unsupported parameter: 'temperature' is not supported with this model.", { param: 'temperature' })
@@ -293,8 +294,8 @@ const rows: Row[] = [
   {
     id: 'alpha_response.image-type',
     what: 'Pictures of other types than PNG, JPEG, GIF and WebP',
-    source: 'https://platform.openai.com/docs/guides/images-vision (image input requirements)',
-    date: '2026-05',
+    source: 'https://github.com/acoyfellow/my-ax/issues/67',
+    date: '2026-08-18',
     check: ({ body }) =>
       first(itemsOf(body), (item) =>
         first([...partsOf(item), ...list(item['output'])], (part) => {

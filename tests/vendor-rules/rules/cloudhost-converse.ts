@@ -39,6 +39,7 @@ const rows: Row[] = [
     what: 'Fields that the service model does not list',
     source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html',
     date: '2026-05',
+    wordsUnverified: true,
     check: ({ body }) =>
       first(unknownKeys(requestOf(body), fields.request), (key) => bad(`${key}: Extra inputs are not permitted`)) ??
       first(unknownKeys(objectOf(requestOf(body)['inferenceConfig']), fields.inferenceConfig), (key) =>
@@ -52,8 +53,8 @@ const rows: Row[] = [
     // Titan was recorded to take two user turns in a row (cloudhost_converse/guardrail-stream).
     models: /^(?!titan)/,
     what: 'Turns that do not alternate, or do not begin with the user',
-    source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-call.html',
-    date: '2026-05',
+    source: 'https://github.com/langchain-ai/langchain-aws/issues/130',
+    date: '2024-08-01',
     check: ({ body }) =>
       first(turnsOf(body), ({ role }, at) => {
         if (at === 0 && role !== 'user')
@@ -130,8 +131,8 @@ const rows: Row[] = [
   {
     id: 'cloudhost_converse.names',
     what: 'Names of tools and ids of calls past 64 characters, or with others than letters, digits, _ and -',
-    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html',
-    date: '2026-05',
+    source: 'https://github.com/aws-samples/remote-swe-agents/pull/457',
+    date: '2026-09-07',
     check: ({ body }) =>
       first(specsOf(body), ({ at, spec }) =>
         /^[a-zA-Z0-9_-]{1,64}$/.test(textOf(spec['name']))
@@ -219,8 +220,8 @@ const rows: Row[] = [
   {
     id: 'cloudhost_converse.document',
     what: 'Names of documents with other signs than letters, digits, single spaces, hyphens and brackets; documents without a text beside them',
-    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html',
-    date: '2026-05',
+    source: 'https://github.com/aws-samples/generative-ai-use-cases/issues/1671',
+    date: '2026-08-21',
     check: ({ body }) =>
       first(turnsOf(body), ({ blocks }, at) => {
         const found = blocks.filter((block) => isObject(block['document'])).map((block) => objectOf(block['document']));
@@ -280,6 +281,7 @@ const rows: Row[] = [
     what: 'Audio and video, at Claude',
     source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html',
     date: '2026-05',
+    wordsUnverified: true,
     check: ({ body }) =>
       first(turnsOf(body), ({ blocks }) =>
         first(['audio', 'video'], (kind) =>
@@ -296,6 +298,7 @@ const rows: Row[] = [
     what: 'Pictures of other formats than png, jpeg, gif and webp',
     source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ImageBlock.html',
     date: '2026-05',
+    wordsUnverified: true,
     check: ({ body }) =>
       first(turnsOf(body), ({ blocks }, at) =>
         first(blocks, (block, index) => {

@@ -34,8 +34,8 @@ const rows: Row[] = [
   {
     id: 'alpha.deepseek.text-only',
     what: 'Parts other than text: its chat models read nothing else',
-    source: 'https://github.com/deepseek-ai/DeepSeek-V3/issues',
-    date: '2025',
+    source: 'https://github.com/1jehuang/jcode/issues/310',
+    date: '2026-06-02',
     check: ({ body }) =>
       first(messagesOf(body), (message, at) =>
         first(partsOf(message), ({ type }) =>
@@ -97,8 +97,8 @@ const rows: Row[] = [
   {
     id: 'alpha.deepseek.json-schema',
     what: 'Structured output by a schema: it has JSON mode alone',
-    source: 'https://api-docs.deepseek.com/api/create-chat-completion (response_format)',
-    date: '2026-05',
+    source: 'https://github.com/llm-exe/llm-exe/issues/662',
+    date: '2026-07-11',
     check: ({ body }) => (objectOf(body['response_format'])['type'] === 'json_schema' ? bad('This response_format type is unavailable now') : null),
     refused: [{ body: { messages: hello, response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } } } }],
     accepted: [{ body: { messages: [{ role: 'user', content: 'json please' }], response_format: { type: 'json_object' } } }],
@@ -106,8 +106,8 @@ const rows: Row[] = [
   {
     id: 'alpha.deepseek.function-name',
     what: 'Names of functions past 64 characters, or with others than letters, digits, _ and -',
-    source: 'https://api-docs.deepseek.com/api/create-chat-completion (tools)',
-    date: '2026-05',
+    source: 'https://github.com/nikkigallery/Whimbox/issues/61',
+    date: '2026-05-04',
     check: ({ body }) =>
       first(functionsOf(body), ({ at, spec }) =>
         /^[a-zA-Z0-9_-]{1,64}$/.test(textOf(spec['name']))

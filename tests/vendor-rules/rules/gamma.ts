@@ -49,6 +49,7 @@ const rows: Row[] = [
     what: 'A request without contents',
     source: 'https://ai.google.dev/api/generate-content',
     date: '2026-05',
+    wordsUnverified: true,
     check: ({ body }) =>
       contentsOf(body).length === 0 && !isGiven(requestOf(body)['requests']) && !isGiven(body['content'])
         ? bad('* GenerateContentRequest.contents: contents is not specified\n')
@@ -186,6 +187,7 @@ const rows: Row[] = [
     what: 'Names of functions that do not begin with a letter or _, or are too long, or hold other signs',
     source: 'https://ai.google.dev/api/caching#FunctionDeclaration',
     date: '2026-05',
+    wordsUnverified: true,
     check: ({ body }) =>
       first(declarationsOf(body), ({ where, spec }) =>
         /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/.test(textOf(spec['name']))
@@ -200,8 +202,8 @@ const rows: Row[] = [
   {
     id: 'gamma.role',
     what: 'Roles other than user, model and function',
-    source: 'https://ai.google.dev/api/caching#Content',
-    date: '2026-05',
+    source: 'https://github.com/the-open-agent/openagent/issues/1666',
+    date: '2025-10-19',
     check: ({ body }) =>
       first(contentsOf(body), ({ role }) =>
         role === undefined || role === null || /^(?:user|model|function)$/.test(textOf(role)) ? null : bad('Please use a valid role: user, model.'),
@@ -286,8 +288,9 @@ const rows: Row[] = [
   {
     id: 'gamma.response-name',
     what: 'Responses without a name, or whose response is no object',
-    source: 'https://ai.google.dev/api/caching#FunctionResponse',
-    date: '2026-05',
+    source: 'https://github.com/danny-avila/LibreChat/issues/5525',
+    date: '2025-01',
+    wordsUnverified: true,
     check: ({ body }) =>
       first(contentsOf(body), (content, at) =>
         first(responsesOf(content), (one, index) => {
@@ -308,7 +311,7 @@ const rows: Row[] = [
     id: 'gamma.missing-signature',
     models: gemini3,
     what: 'In the running turn, a first call without its thought signature',
-    source: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
+    source: 'https://github.com/nanbingxyz/5ire/issues/405',
     date: '2026-02-04',
     check({ body }) {
       const contents = contentsOf(body);
@@ -388,6 +391,7 @@ const rows: Row[] = [
     what: 'A budget and a level of thinking together',
     source: 'https://ai.google.dev/gemini-api/docs/thinking',
     date: '2026-05',
+    wordsUnverified: true,
     check({ body }) {
       const thinking = objectOf(get(objectOf(get(requestOf(body), 'generationConfig')), 'thinkingConfig'));
       return isGiven(get(thinking, 'thinkingBudget')) && isGiven(get(thinking, 'thinkingLevel'))

@@ -190,8 +190,8 @@ const rows: Row[] = [
   {
     id: 'alpha.mistral.temperature',
     what: 'A temperature past 1.5',
-    source: 'https://docs.mistral.ai/api/ (temperature)',
-    date: '2025',
+    source: 'https://github.com/SillyTavern/SillyTavern/pull/4856',
+    date: '2025-12-03',
     check: ({ body }) =>
       typeof body['temperature'] === 'number' && body['temperature'] > 1.5
         ? { status: 422, message: 'Input should be less than or equal to 1.5', type: 'less_than_equal', param: 'temperature' }

@@ -45,6 +45,7 @@ const rows: Row[] = [
     what: 'Roles beyond the six that it knows',
     source: 'https://platform.openai.com/docs/api-reference/chat/create (messages)',
     date: '2026-05',
+    wordsUnverified: true,
     check: ({ body }) =>
       first(messagesOf(body), ({ role }, at) =>
         openaiChat.roles.has(textOf(role))
@@ -113,8 +114,8 @@ const rows: Row[] = [
   {
     id: 'alpha.openai.function-name',
     what: 'Names of functions past 64 characters, or with others than letters, digits, _ and -',
-    source: 'https://platform.openai.com/docs/api-reference/chat/create (tools)',
-    date: '2026-05',
+    source: 'https://github.com/run-llama/llama_index/issues/16093',
+    date: '2024-09-19',
     check: ({ body }) =>
       first(functionsOf(body), ({ at, spec }) => {
         const name = textOf(spec['name']);
@@ -202,8 +203,8 @@ const rows: Row[] = [
   {
     id: 'alpha.openai.image-type',
     what: 'Pictures of other types than PNG, JPEG, GIF and WebP',
-    source: 'https://platform.openai.com/docs/guides/images-vision (image input requirements)',
-    date: '2026-05',
+    source: 'https://github.com/STranslate/STranslate/issues/277',
+    date: '2024-12-09',
     check: ({ body }) =>
       first(messagesOf(body), (message) =>
         first(partsOf(message), (part) => {
@@ -221,8 +222,8 @@ const rows: Row[] = [
   {
     id: 'alpha.openai.empty-messages',
     what: 'A conversation without a message',
-    source: 'https://platform.openai.com/docs/api-reference/chat/create (messages)',
-    date: '2026-05',
+    source: 'https://github.com/CopilotKit/CopilotKit/issues/529',
+    date: '2024-08-11',
     check: ({ body }) =>
       list(body['messages']).length > 0
         ? null
@@ -236,8 +237,8 @@ const rows: Row[] = [
   {
     id: 'alpha.openai.null-content',
     what: 'Messages without content, but for assistant turns that call',
-    source: 'https://platform.openai.com/docs/api-reference/chat/create (messages)',
-    date: '2026-05',
+    source: 'https://github.com/docker/docker-agent/issues/63',
+    date: '2025-07-23',
     check: ({ body }) =>
       first(messagesOf(body), (message, at) =>
         isGiven(message['content']) ||
@@ -284,8 +285,8 @@ const rows: Row[] = [
     id: 'alpha.openai.temperature',
     models: alwaysThinks,
     what: 'Any temperature but the default, at models that always think',
-    source: 'https://platform.openai.com/docs/guides/latest-model (parameter compatibility)',
-    date: '2026-05',
+    source: 'https://github.com/QwenLM/qwen-code/issues/921',
+    date: '2025-10-29',
     check: ({ body }) =>
       isGiven(body['temperature']) && body['temperature'] !== 1
         ? bad(`Unsupported value: 'temperature' does not support ${body['temperature']} with this model. Only the default (1) value is supported.`, {
@@ -320,8 +321,8 @@ const rows: Row[] = [
   {
     id: 'alpha.openai.stream-options',
     what: 'stream_options without stream',
-    source: 'https://platform.openai.com/docs/api-reference/chat/create (stream_options)',
-    date: '2026-05',
+    source: 'https://github.com/BerriAI/litellm/issues/5803',
+    date: '2024-09-20',
     check: ({ body }) =>
       isGiven(body['stream_options']) && body['stream'] !== true
         ? bad("The 'stream_options' parameter is only allowed when 'stream' is enabled.", { param: 'stream_options' })
@@ -345,8 +346,8 @@ const rows: Row[] = [
   {
     id: 'alpha.openai.json-word',
     what: 'JSON mode in a conversation that does not speak of JSON',
-    source: 'https://platform.openai.com/docs/guides/structured-outputs (JSON mode)',
-    date: '2026-05',
+    source: 'https://github.com/mem0ai/mem0/issues/3559',
+    date: '2025-10-09',
     check: ({ body }) =>
       objectOf(body['response_format'])['type'] === 'json_object' && !/json/i.test(JSON.stringify(body['messages'] ?? ''))
         ? bad("'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.", { param: 'messages' })
@@ -357,8 +358,8 @@ const rows: Row[] = [
   {
     id: 'alpha.openai.call-name',
     what: 'A call in the history without a name',
-    source: 'https://platform.openai.com/docs/api-reference/chat/create (messages)',
-    date: '2026-05',
+    source: 'https://github.com/continuedev/continue/issues/5091',
+    date: '2025-04-10',
     check: ({ body }) =>
       first(messagesOf(body), (message, at) =>
         first(callsOf(message), (call, index) =>

@@ -14,6 +14,7 @@ const rows: Row[] = [
     what: 'Penalties and stop, at models that think',
     source: 'https://docs.x.ai/docs/models (reasoning models)',
     date: '2025',
+    wordsUnverified: true,
     check: ({ modelId, body }) =>
       first(Object.entries(inWords), ([key, word]) => (isGiven(body[key]) ? bad(`Model ${modelId} does not support parameter ${word}.`) : null)),
     refused: [
