@@ -56,6 +56,7 @@ beforeAll(async () => {
       { name: 'm', upstream: 'one', upstream_model_id: 'claude-sonnet-4-5' },
       { name: 'n', upstream: 'one', upstream_model_id: 'claude-sonnet-4-5' },
       { name: 'g', upstream: 'gam', upstream_model_id: 'house-model' },
+      { name: 'g2', upstream: 'gam', upstream_model_id: 'other-house-model' },
       { name: 'r', upstream: 'res', upstream_model_id: 'gpt-5' },
       { name: 'hosted', upstream: 'host', upstream_model_id: 'us.anthropic.claude-sonnet-4-5-v1:0', signature_passthrough: true },
       { name: 'nova', upstream: 'host', upstream_model_id: 'us.amazon.nova-2-lite-v1:0', signature_passthrough: true },
@@ -83,8 +84,11 @@ const followUp = (content: unknown[]) => [
   { role: 'assistant', content },
   { role: 'user', content: [{ type: 'tool_result', tool_use_id: (content.at(-1) as { id: string }).id, content: 'ok' }] },
 ];
+let thoughts = 0;
 /** One turn that thinks and calls, as the caller gets it. */
 async function firstTurn(model: string): Promise<Body[]> {
+  // No two replies hold the same proof: what was refused once is remembered by its text.
+  thought.signature = `${proof}${++thoughts}`;
   answers = [betaReply([thought, use])];
   const { body } = await ask(model, [user], { thinking: { type: 'enabled', budget_tokens: 2048 } });
   outbound.sent.length = 0;
@@ -98,6 +102,23 @@ describe('field note 11: a proof goes back to its issuer alone', () => {
     expect(content[0].signature).not.toContain(proof);
     await ask('m', followUp(content));
     expect(sentBody(0)['messages'][1].content[0]).toEqual(thought);
+  });
+
+  test('a body that only the upstream can read loses no reply that holds a proof', async () => {
+    answers = [betaReply([thought, use])];
+    const bodies = [
+      // A raw control character in a text, and a role that cannot be made a text.
+      JSON.stringify({ model: 'm', max_tokens: 4096, messages: [{ role: 'user', content: 'a?b' }] }).replace('?', '\u0001'),
+      JSON.stringify({ model: 'm', max_tokens: 4096, messages: [{ role: { toString: null }, content: 'hi' }] }),
+    ];
+    for (const body of bodies) {
+      const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
+      const reply = await fetch(`${gateway.url}/v1/messages`, { method: 'POST', headers, body });
+      expect({ body, status: reply.status }).toEqual({ body, status: 200 });
+      const { content } = (await reply.json()) as Body;
+      await ask('m', followUp(content));
+      expect(JSON.parse(outbound.sent.at(-1)?.body ?? 'null').messages[1].content[0]).toEqual(thought);
+    }
   });
 
   test('stripped when the model changes: the thinking goes with it, the tool history stays', async () => {
@@ -125,7 +146,7 @@ describe('field note 11: a proof goes back to its issuer alone', () => {
     answers = [betaReply([{ type: 'text', text: 'ok' }])];
     await ask('m', followUp(content));
     await ask('n', followUp(content));
-    expect(sentBody(0)['messages'][1].content[0]).toEqual(thought);
+    expect(sentBody(0)['messages'][1].content[0]).toEqual({ ...thought, signature: proof });
     expect(outbound.sent[1]?.body).not.toContain(proof);
   });
 });
@@ -148,7 +169,7 @@ describe('field note 30: who issued a proof is asked first', () => {
       outbound.sent.length = 0;
       await ask('k', continued(account));
       expect(keyOf(0)).toBe(`sk-${account}`);
-      expect(sentBody(0)['messages'][1].content[0]).toEqual(thought);
+      expect(sentBody(0)['messages'][1].content[0]).toEqual({ ...thought, signature: proof });
       await ask('k', [user]);
       expect(keyOf(1)).toBe(bound);
     }
@@ -241,6 +262,31 @@ describe('field note 12: an upstream that refuses a proof is asked once more wit
     expect(row.losses.find(({ field }) => field === 'signatures')?.detail).not.toContain('have changed');
   });
 
+  test('what was refused is left out of the next request as well: it is not asked twice again', async () => {
+    const content = await firstTurn('m');
+    answers = [betaRefusal(invalidSignature), betaReply([{ type: 'text', text: 'ok' }])];
+    expect((await ask('m', followUp(content))).status).toBe(200);
+    outbound.sent.length = 0;
+    expect((await ask('m', [...followUp(content), { role: 'assistant', content: 'ok' }, user])).status).toBe(200);
+    expect(outbound.sent).toHaveLength(1);
+    expect(sentBody(0)['messages'][1].content).toEqual([content[1]]);
+    // A proof that was given since is sent.
+    const later = await firstTurn('m');
+    answers = [betaReply([{ type: 'text', text: 'ok' }])];
+    await ask('m', followUp(later));
+    expect(sentBody(0)['messages'][1].content[0]).toEqual(thought);
+  });
+
+  test('a refusal that leaving them out did not heal is forgotten', async () => {
+    const content = await firstTurn('m');
+    answers = [betaRefusal(invalidSignature)];
+    expect((await ask('m', followUp(content))).status).toBe(400);
+    answers = [betaReply([{ type: 'text', text: 'ok' }])];
+    outbound.sent.length = 0;
+    expect((await ask('m', followUp(content))).status).toBe(200);
+    expect(sentBody(0)['messages'][1].content[0]).toEqual(thought);
+  });
+
   test('a changed system text is named as the reason', async () => {
     const content = await firstTurn('m');
     answers = [betaRefusal(`${invalidSignature}. The block is bound to a different conversation.`), betaReply([{ type: 'text', text: 'ok' }])];
@@ -283,8 +329,13 @@ describe('field note 12: an upstream that refuses a proof is asked once more wit
       { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] },
       { role: 'user', parts: [{ functionResponse: { name: 'f', response: { result: 'ok' } } }] },
     ];
-    expect((await post('/v1beta/models/g:generateContent', { contents })).status).toBe(200);
+    expect((await post('/v1beta/models/g2:generateContent', { contents })).status).toBe(200);
     expect(sentBody(1)['contents'][1].parts[0].thoughtSignature).toBe('skip_thought_signature_validator');
+    // Known from then on: no further request is refused for it.
+    outbound.sent.length = 0;
+    expect((await post('/v1beta/models/g2:generateContent', { contents })).status).toBe(200);
+    expect(outbound.sent).toHaveLength(1);
+    expect(sentBody(0)['contents'][1].parts[0].thoughtSignature).toBe('skip_thought_signature_validator');
   });
 
   test('a Responses upstream that cannot verify encrypted content', async () => {

@@ -12,6 +12,7 @@ import type { Logger, Redactor, Tracer } from '@model-gateway/telemetry';
 import { type DrainOptions, Drains } from './attempt/drains.ts';
 import { createOutcomeTeller } from './attempt/outcomes.ts';
 import { RefusedFlags } from './attempt/refused-flags.ts';
+import { RefusedProofs } from './attempt/refused-proofs.ts';
 import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
 import { createTokenCounter } from './count-tokens/counter.ts';
 import { Limiter } from './limits/limiter.ts';
@@ -67,6 +68,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
     drains: new Drains(deps.drains),
     outcomes: createOutcomeTeller(deps.bus),
     refusedFlags: new RefusedFlags(),
+    refusedProofs: new RefusedProofs(),
     limiter: new Limiter(deps.state),
     retries: new RetryBudget(deps.retryBudget),
   };

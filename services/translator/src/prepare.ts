@@ -54,6 +54,8 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused?: Pr
   const upstream = protocol?.upstream;
   if (!protocol || !upstream) throw new GatewayError('internal', { cause: new Error(`no upstream door for ${route.protocol}`) });
   const { job } = call;
+  /** What this upstream is known to demand holds from the first call on. */
+  const demanded = proofsRefused ?? room.refusedProofs.demanded(route);
   const refusedFlags = room.refusedFlags.of(route);
   const target = refusedFlags ? { ...route.target, refusedFlags } : route.target;
   const passes = passesVerbatim(job, route);
@@ -74,7 +76,7 @@ export function prepare(call: Call, route: Route, room: Room, proofsRefused?: Pr
       operation: job.operation,
       stream: job.stream,
       openSignature: proofsRefused?.about === 'proofs' ? () => null : proofs.open,
-      ...(proofsRefused && { proofsRefused }),
+      ...(demanded && { proofsRefused: demanded }),
       mintId: room.mintId,
       contains,
       value,

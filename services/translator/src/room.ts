@@ -9,6 +9,7 @@ import type { Logger, Redactor, Tracer } from '@model-gateway/telemetry';
 import type { Drains } from './attempt/drains.ts';
 import type { OutcomeTeller } from './attempt/outcomes.ts';
 import type { RefusedFlags } from './attempt/refused-flags.ts';
+import type { RefusedProofs } from './attempt/refused-proofs.ts';
 import type { RetryBudget } from './attempt/retry-budget.ts';
 import type { TokenCounter } from './count-tokens/counter.ts';
 import type { Limiter } from './limits/limiter.ts';
@@ -41,6 +42,7 @@ export interface Room {
   /** Tells the routers how attempts went. */
   outcomes: OutcomeTeller;
   refusedFlags: RefusedFlags;
+  refusedProofs: RefusedProofs;
   /** What stands before upstreams and models. */
   limiter: Limiter;
   /** Bounds how many requests go on to another node. */

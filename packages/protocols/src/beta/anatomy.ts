@@ -24,6 +24,7 @@ export const bodyWords: readonly string[] = [
   'defer_loading',
   'tool_reference',
   'anthropic_beta',
+  'thread',
   'url',
   'file',
   'image',

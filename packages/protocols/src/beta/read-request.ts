@@ -35,6 +35,7 @@ const knownFields: ReadonlySet<string> = new Set([
 export function readRequest(body: unknown, context: ReadRequestContext): ReadRequest {
   const request = asObject(body);
   if (!request) throw invalid('', 'The request body must be a JSON object.');
+  refuseStoredTurns(request);
   const losses = new Losses();
   losses.unread('', request, knownFields);
   const asked = readMessages(request);
@@ -55,6 +56,14 @@ export function readRequest(body: unknown, context: ReadRequestContext): ReadReq
   };
   markLastPart(conversation, request);
   return { conversation, losses: losses.list };
+}
+
+/** Its earlier turns are held by the vendor that gave the last one: nobody else can answer, and results in it would answer calls that are not there. */
+export function refuseStoredTurns(request: unknown): void {
+  if (own(own(request, 'thread'), 'type') !== 'continue') return;
+  const message =
+    'thread: this model runs on an upstream that does not hold the turns of a message thread. Send the whole conversation in messages, without thread, or ask a model whose upstream speaks this protocol.';
+  throw invalid('thread', message);
 }
 
 function readMessages(request: JsonObject): JsonObject[] {

@@ -1,6 +1,7 @@
 /** What must change in the bytes of a messages caller that pass to the same vendor's models on this host; every other byte stays. */
 import type { Edit } from '@model-gateway/json';
 import { beta } from '../beta/index.ts';
+import { refuseStoredTurns } from '../beta/read-request.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asString, own } from '../kit/read.ts';
 import type { UpstreamDoor, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
@@ -13,6 +14,7 @@ const messages = beta.upstream?.verbatim as NonNullable<UpstreamDoor['verbatim']
 const managed = { key: 'context_management', flag: 'context-management-2025-06-27' };
 
 function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules['requestEdits']> {
+  if (context.contains('"thread"')) refuseStoredTurns(context.parse());
   const inner = messages.requestEdits(context);
   const losses = new Losses();
   for (const loss of inner.losses) losses.add(loss.field, loss.action, loss.detail);

@@ -17,7 +17,18 @@ export const hostVersioned = <T extends WriteRequestContext>({ clientHeaders: _h
 });
 
 /** Keys that the host refuses ("Extra inputs are not permitted"), or says in the address instead. */
-export const refusedKeys = ['model', 'stream', 'service_tier', 'container', 'mcp_servers', 'inference_geo', 'speed', 'betas', 'cache_control'] as const;
+export const refusedKeys = [
+  'model',
+  'stream',
+  'service_tier',
+  'container',
+  'mcp_servers',
+  'inference_geo',
+  'speed',
+  'betas',
+  'cache_control',
+  'thread',
+] as const;
 
 const messages = beta.upstream as UpstreamDoor;
 

@@ -4,7 +4,8 @@ import { asArray, asObject, own } from './read.ts';
 /** Where any of our wires puts instructions and tools. */
 const fields = ['system', 'systemInstruction', 'system_instruction', 'instructions', 'tools', 'toolConfig'] as const;
 
-const isInstruction = (message: unknown): boolean => ['system', 'developer'].includes(String(own(message, 'role')));
+/** A role may be anything: one that is no text must not be made one. */
+const isInstruction = (message: unknown): boolean => own(message, 'role') === 'system' || own(message, 'role') === 'developer';
 
 /** System text and tools of a request body of any protocol, in a fixed order; the same prefix always prints as the same JSON. */
 export function promptPrefix(body: unknown): unknown[] {

@@ -9,6 +9,8 @@ export interface Proofs {
   seal(signature: string): string;
   /** null: not to be sent on this route. */
   open(sealed: string): string | null;
+  /** Those that were opened, as the caller holds them. */
+  sent(): Iterable<string>;
   /** Whether any was opened: what was made of this request then holds what this account alone may see. */
   opened(): boolean;
   /** Whether a proof that was opened came with another beginning of the conversation than this request has: what a refusal is then about. */
@@ -23,29 +25,50 @@ export function createProofs(route: Route, room: Room, proofKind: string, readBo
   const account = accountOf(route.key);
   const claims = { model: route.model.name, upstream: route.upstream.name, account, protocol: proofKind };
   const seen: string[] = [];
-  let opened = false;
+  const sent = new Set<string>();
   let owner: string | undefined;
-  let prefixHash: string | undefined;
-  const hashPrefix = (): string => {
-    prefixHash ??= createHash('sha256')
-      .update(JSON.stringify(promptPrefix(readBody())))
-      .digest('base64url')
-      .slice(0, 16);
+  /** undefined: not asked for yet; null: not to be known. */
+  let prefixHash: string | null | undefined;
+  const hashPrefix = (): string | null => {
+    if (prefixHash === undefined) prefixHash = prefixHashOf(readBody);
     return prefixHash;
   };
   return {
     seal(signature) {
       owner ??= ownerTag(route.upstream.id, account, route.model.name);
-      return sealSignature({ ...claims, owner, prefixHash: hashPrefix(), signature }, room.envelopeKeys.sealing);
+      const hash = hashPrefix();
+      return sealSignature({ ...claims, owner, ...(hash !== null && { prefixHash: hash }), signature }, room.envelopeKeys.sealing);
     },
     open(sealed) {
+      if (room.refusedProofs.has(route, sealed)) return null;
       const proof = openSignature(sealed, room.envelopeKeys.opening, { ...claims, passthrough: route.model.signature_passthrough });
       if (!proof.ok) return null;
-      opened = true;
+      sent.add(sealed);
       if (proof.prefixHash !== undefined && !seen.includes(proof.prefixHash)) seen.push(proof.prefixHash);
       return proof.signature;
     },
-    opened: () => opened,
-    prefixChanged: () => seen.some((hash) => hash !== hashPrefix()),
+    sent: () => sent,
+    opened: () => sent.size > 0,
+    prefixChanged() {
+      const now = hashPrefix();
+      return now !== null && seen.some((hash) => hash !== now);
+    },
   };
+}
+
+/**
+ * null where the body cannot be parsed: bytes that pass as they are need not be the JSON that this runtime reads (a raw control character in a text), and
+ * the reply that an upstream gave to them all the same is not lost for a hash that only explains refusals.
+ */
+function prefixHashOf(readBody: () => unknown): string | null {
+  let body: unknown;
+  try {
+    body = readBody();
+  } catch {
+    return null;
+  }
+  return createHash('sha256')
+    .update(JSON.stringify(promptPrefix(body)))
+    .digest('base64url')
+    .slice(0, 16);
 }

@@ -147,7 +147,10 @@ async function tryWithout(
   stopIfOver(call);
   const admission = await admit(call, prepared.route, sink, room);
   stopIfOver(call, admission);
-  return admission.limited ? end : attempt(call, stripped, planned, node, sink, room, admission);
+  if (admission.limited) return end;
+  const healed = await attempt(call, stripped, planned, node, sink, room, admission);
+  if (healed.fault === null && stripped.proofsRefused) room.refusedProofs.learn(prepared.route, stripped.proofsRefused, prepared.proofs.sent());
+  return healed;
 }
 
 async function attempt(
