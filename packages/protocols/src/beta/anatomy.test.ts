@@ -61,6 +61,15 @@ describe('requests', () => {
     expect(sent).toEqual({ model: 'upstream-id', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }], anything: { new: 1 } });
   });
 
+  test('a message thread goes on at an upstream of this protocol as it came', () => {
+    const body = {
+      model: 'm',
+      thread: { type: 'continue', previous_message_id: 'msg_1' },
+      messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'ok' }] }],
+    };
+    expect(sendRequest(body).sent).toEqual({ ...body, model: 'upstream-id' });
+  });
+
   test('proofs: ours are opened; thinking of others is left out, never said by the assistant, and empty messages go', () => {
     const { sent, losses } = sendRequest({
       model: 'm',

@@ -109,6 +109,14 @@ describe('content', () => {
     expect(conversation.turns[1]).toEqual({ role: 'system', parts: [{ type: 'text', text: 'c' }] });
   });
 
+  test('a message thread that goes on is refused where its turns are not known; one that begins loses no turn', () => {
+    expect(() => read({ thread: { type: 'continue', previous_message_id: 'msg_1' } })).toThrow(
+      expect.objectContaining({ status: 400, param: 'thread', message: expect.stringContaining('Send the whole conversation') }),
+    );
+    expect(read({ thread: { type: 'create' } }).losses).toMatchObject([{ field: 'thread', action: 'dropped' }]);
+    expect(read({ thread: null }).losses).toEqual([]);
+  });
+
   test('blocks and fields of the vendor alone are declared, never refused, and strange names are not repeated', () => {
     const { conversation, losses } = read({
       context_management: { edits: [] },

@@ -135,6 +135,14 @@ describe('bytes of a messages caller', () => {
     return { out: JSON.parse(applyEdits(raw, edits)) as Json, losses: losses.map(({ field }) => field) };
   };
 
+  test('a message thread cannot go on here, and none is begun', () => {
+    const raw = (thread: object): string => JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], thread });
+    expect(() => splice(raw({ type: 'continue', previous_message_id: 'msg_1' }))).toThrow(/thread/);
+    const { out, losses } = splice(raw({ type: 'create' }));
+    expect(out).not.toHaveProperty('thread');
+    expect(losses).toEqual(['thread']);
+  });
+
   test('keys and flags that the host refuses are taken out, those it knows go into the body', () => {
     const raw = JSON.stringify({
       model: 'm',
