@@ -1,7 +1,7 @@
 /** A model that leads an agent through a short task, one reply of which breaks off. How far the task is, is read from the file that its steps write. */
 import { existsSync, readFileSync } from 'node:fs';
 import type { Play } from '../fake-upstream/index.ts';
-import { quoted, shellCall, shellNames, toolsOf } from './scripted-agent.ts';
+import { longText, quoted, shellCall, shellNames, toolsOf } from './scripted-agent.ts';
 
 /** Where the reply breaks. */
 export type BreakIn = 'text' | 'arguments';
@@ -23,8 +23,6 @@ const brokenStep = 2;
 /** A model that is asked for the same again and again gives up. */
 const mostTurns = 20;
 
-const repeated = (text: string, length: number): string => text.repeat(Math.ceil(length / text.length)).slice(0, length);
-
 export const stepsDone = (task: BreakTask): number => (existsSync(task.trace) ? new Set(readFileSync(task.trace, 'utf8').split('\n').filter(Boolean)).size : 0);
 
 export function playBreakTask(task: BreakTask): Play {
@@ -39,7 +37,7 @@ export function playBreakTask(task: BreakTask): Play {
     if (step !== brokenStep || task.breaks > 0) return { text: `Step ${step} comes next.`, ...shellCall(shell, command) };
     task.breaks++;
     return task.breakIn === 'text'
-      ? { text: repeated('I explain at length what comes next. ', 12_000), ...shellCall(shell, command), script: 'cut@7000' }
-      : { ...shellCall(shell, `${command}; : ${quoted(repeated('half of this is cut off. ', 12_000))}`), script: 'cut@7000' };
+      ? { text: longText('Reason', 12_000), ...shellCall(shell, command), script: 'cut@7000' }
+      : { ...shellCall(shell, `${command}; : ${quoted(longText('Part', 12_000))}`), script: 'cut@7000' };
   };
 }

@@ -1,6 +1,6 @@
 /** A model that leads an agent through a long task, with the accidents of a long day on the way. Which step is next is read from the history that the agent sends. */
 import type { Play } from '../fake-upstream/index.ts';
-import { callsSoFar, fill, quoted, readNames, shellCall, shellNames, type Tool, toolsOf } from './scripted-agent.ts';
+import { callsSoFar, fill, longText, quoted, readNames, shellCall, shellNames, type Tool, toolsOf } from './scripted-agent.ts';
 
 export interface LongTask {
   /** File to which every step adds a line. */
@@ -22,8 +22,6 @@ export const stepsOfTask = 34;
 export const lineOf = (step: number): string => `step ${step}`;
 /** U+2028 and U+2029 end lines for some readers of streams; the rest needs care somewhere on every way. */
 export const specialText = 'line\u2028separator\u2029paragraph "quoted" \\ back\tslash 😀 é $HOME `tick`';
-
-const long = (text: string, length: number): string => text.repeat(Math.ceil(length / text.length)).slice(0, length);
 
 /** What goes wrong, once, at these steps. */
 const accidents: Readonly<Record<number, string>> = {
@@ -55,11 +53,11 @@ function sayStep(task: LongTask, step: number, tools: readonly Tool[], shell: To
     case 10:
       return { ...shellCall(shell, `echo ${quoted(lineOf(step))} >> ${quoted(task.trace)}; echo it goes wrong >&2; exit 3`), thinking };
     case 13:
-      return { ...shellCall(shell, `echo ${quoted(lineOf(step))} >> ${quoted(task.trace)}; : ${quoted(long('a long argument. ', 20_000))}`), thinking };
+      return { ...shellCall(shell, `echo ${quoted(lineOf(step))} >> ${quoted(task.trace)}; : ${quoted(longText('Argument', 20_000))}`), thinking };
     case 18:
-      return { text: long('I explain at length what comes next. ', 8000), ...line(), thinking };
+      return { text: longText('Reason', 8000), ...line(), thinking };
     case 23:
-      return { ...shellCall(shell, `echo ${quoted(lineOf(step))} >> ${quoted(task.trace)}; : ${quoted(long('half of this is cut off. ', 12_000))}`) };
+      return { ...shellCall(shell, `echo ${quoted(lineOf(step))} >> ${quoted(task.trace)}; : ${quoted(longText('Part', 12_000))}`) };
     default:
       return { ...line(), thinking };
   }

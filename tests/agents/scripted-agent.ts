@@ -100,3 +100,10 @@ export function playTask(task: Task): Play {
     return step ? step() : { text: task.report };
   };
 }
+
+/** A text of that length in which no sentence comes twice: agents take a model that repeats itself for one in a loop. */
+export function longText(sentence: string, length: number): string {
+  let text = '';
+  for (let n = 0; text.length < length; n++) text += `${sentence} ${n} is ${(n * 7919 + 104_729).toString(36)}. `;
+  return text.slice(0, length);
+}

@@ -44,6 +44,8 @@ interface Heard {
   text: string;
   /** The reply came to its end as HTTP has it. */
   complete: boolean;
+  /** How its connection broke; null: it did not. */
+  fault: string | null;
   id: string;
 }
 
@@ -93,16 +95,24 @@ describe.each(arrangements('broken-streams'))('a %s gateway', (arrangement) => {
         agent: false,
         headers: { 'x-api-key': keys[key], 'content-type': 'application/json', 'user-agent': userAgent, 'content-length': Buffer.byteLength(text) },
       });
-      request.on('error', reject);
+      let fault: string | null = null;
+      let begun = false;
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        if (!begun) return reject(error);
+        fault = error.code ?? error.message;
+      });
       request.on('response', (response) => {
+        begun = true;
         const parts: Buffer[] = [];
         response.on('data', (part: Buffer) => parts.push(part));
+        // The request says what it was.
         response.on('error', () => {});
         response.on('close', () =>
           resolve({
             status: response.statusCode ?? 0,
             text: Buffer.concat(parts).toString('utf8'),
             complete: response.complete,
+            fault,
             id: String(response.headers['x-request-id']),
           }),
         );
@@ -127,7 +137,8 @@ describe.each(arrangements('broken-streams'))('a %s gateway', (arrangement) => {
     expect(heard.text).toContain('_gateway_warning');
   };
   const broken = (heard: Heard) => {
-    expect([heard.status, heard.complete]).toEqual([200, false]);
+    // A reset: Gemini CLI takes no other end of a connection for a reason to ask again.
+    expect([heard.status, heard.complete, heard.fault]).toEqual([200, false, 'ECONNRESET']);
     expect(heard.text).not.toContain('_gateway_warning');
     // What was said before arrived.
     expect(heard.text).toContain('word0');
@@ -149,6 +160,7 @@ describe.each(arrangements('broken-streams'))('a %s gateway', (arrangement) => {
 
   test.each(doors)('%s: auto breaks for clients that retry by themselves, and finishes for others', async (door) => {
     broken(await stream(door, 'cut', 'auto', { userAgent: 'codex_cli_rs/0.99.0 (Debian 12; x86_64)' }));
+    broken(await stream(door, 'cut', 'auto', { userAgent: 'GeminiCLI/0.61.0/cut (linux; x64; terminal)' }));
     finished(await stream(door, 'cut', 'auto', { userAgent: 'curl/8.0' }));
   });
 

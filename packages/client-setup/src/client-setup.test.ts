@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { clients, dialects, findClient, printEnvironment, printStep, retryingClients } from './index.ts';
+import { clients, dialects, findClient, printEnvironment, printStep, retriesBrokenStreams, retryingClients } from './index.ts';
 
 const facts = { baseUrl: 'http://gateway:7890', key: 'gk-secret', model: 'smart' };
 /** A name that ends strings, opens shell substitutions and breaks lines out of YAML. */
@@ -44,6 +44,19 @@ test('clients that retry by themselves are the same in the table of clients and 
   expect(clients.filter((client) => client.retriesBrokenStreams).map(({ name }) => name.split(' ')[0])).toEqual(
     retryingClients.map(({ name }) => name.split(' ')[0]),
   );
+});
+
+test.each([
+  ['claude-cli/2.1.330 (external, sdk-cli)', true],
+  ['codex_exec/0.169.0 (Debian 12.0.0; x86_64) unknown', true],
+  ['GeminiCLI/0.61.0/gemini-3-pro-preview (linux; x64; terminal)', true],
+  ['GeminiCLI-tui/0.61.0/gemini-3-pro-preview (linux; x64; terminal)', true],
+  ['opencode/1.18.33 ai-sdk/provider-utils/4.0.0 runtime/bun/1.3.0', true],
+  ['claude-code-gateway/1.0', false],
+  ['curl/8.0', false],
+  ['', false],
+])('whether %p repeats a broken stream: %p', (userAgent, repeats) => {
+  expect(retriesBrokenStreams(userAgent)).toBe(repeats);
 });
 
 describe('printing', () => {

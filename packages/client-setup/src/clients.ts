@@ -65,6 +65,7 @@ export const clients: readonly ClientSetup[] = [
     name: 'Claude Code',
     group: 'agent',
     dialect: 'messages',
+    retriesBrokenStreams: true,
     steps: ({ baseUrl, key, model }) => [
       file('~/.claude/settings.json', 'json', {
         env: { ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_AUTH_TOKEN: key, ANTHROPIC_MODEL: model, ANTHROPIC_DEFAULT_HAIKU_MODEL: model },
@@ -104,6 +105,7 @@ export const clients: readonly ClientSetup[] = [
     name: 'Gemini CLI',
     group: 'agent',
     dialect: 'generate',
+    retriesBrokenStreams: true,
     steps: ({ baseUrl, key, model }) => [
       file('~/.gemini/.env', 'env', { GOOGLE_GEMINI_BASE_URL: baseUrl, GEMINI_API_KEY: key }),
       file('~/.gemini/settings.json', 'json', { model: { name: model }, security: { auth: { selectedType: 'gemini-api-key' } } }),

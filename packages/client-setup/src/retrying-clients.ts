@@ -8,9 +8,12 @@ interface RetryingClient {
   source: string;
 }
 
-/** Each was seen to go on by itself after a cut, in the version that `tests/agents/agents.ts` pins. */
+/** Each was seen to go on by itself after a cut, in the version that `tests/agents/agents.ts` pins (`tests/agents/breaks.test.ts`). */
 export const retryingClients: readonly RetryingClient[] = [
+  { name: 'Claude Code', userAgent: /^claude-cli\//i, source: 'sends the request again after a connection error inside a stream' },
   { name: 'Codex', userAgent: /^codex[_-]/i, source: 'retries a stream up to stream_max_retries (5) times' },
+  // After a reset alone; an ending by MAX_TOKENS it takes for the end of the task, and exits with 0.
+  { name: 'Gemini CLI', userAgent: /^GeminiCLI\b/i, source: 'its chat repeats a stream that ECONNRESET ended, up to 3 times' },
   { name: 'OpenCode', userAgent: /\bopencode\//i, source: 'its session loop repeats a turn after a network error' },
 ];
 

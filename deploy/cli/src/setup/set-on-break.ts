@@ -13,7 +13,7 @@ export interface OnBreakOptions {
 
 /** A sentence on what was done or is to be done. A setting that is there stays. */
 export async function setOnBreak({ client, baseUrl, key, write, env }: OnBreakOptions): Promise<string> {
-  const why = `${client} repeats a turn by itself when its stream breaks off, and takes an ending in the protocol's own words for the end of the task`;
+  const why = `${client} repeats a turn by itself when its stream breaks off, and may take an ending in the protocol's own words for the end of the task`;
   if (!write || (!env['CONSOLE_SECRET_KEY'] && !env['CONSOLE_PASSWORD']))
     return `${why}: set on_break: auto on its key group, on the console's page Key groups or by this command with --write and CONSOLE_SECRET_KEY.`;
   const api = createApiClient(baseUrl, env);

@@ -49,14 +49,16 @@ export class ReplyBody {
     return this.#response.write(this.#chunked ? `${text.length.toString(16)}\r\n${text}\r\n` : text, 'latin1');
   }
 
-  /** Ends the connection without the reply's end: what was written still arrives, and the caller sees that there is no more to come. */
+  /**
+   * Resets the connection without the reply's end, once what was written has left. A plain end would do to tell that there is more to come, where there
+   * are chunks; but some clients repeat a request after a reset alone (Gemini CLI), and none was seen to mind one.
+   */
   breakOff(): void {
     const response = this.#response;
     if (response.breakOff) return response.breakOff();
     const { socket } = response;
-    // Without chunks the end of the connection is the end of the reply: only a reset tells them apart.
-    if (this.#chunked) socket?.destroySoon();
-    else socket?.resetAndDestroy();
+    // An empty piece is written when all before it has left.
+    socket?.write('', () => socket.resetAndDestroy());
   }
 
   /** With a last piece, or without. */
