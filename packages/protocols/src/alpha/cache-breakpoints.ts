@@ -64,7 +64,11 @@ export function readCacheOptions(source: JsonObject, conversation: Conversation,
   if (holders.length === 0 && own(options, 'mode') === 'explicit')
     losses.dropped('prompt_cache_options.mode', 'Elsewhere a vendor that caches by itself cannot be told not to.');
   if (holders.length === 0 && ttl !== undefined) losses.dropped('prompt_cache_options.ttl', 'Only what is marked has a lifetime elsewhere.');
-  if (own(options, 'prewarm') === true) losses.dropped('prompt_cache_options.prewarm', 'A reply is generated: filling the cache alone cannot be asked for.');
+  if (own(options, 'prewarm') === true) {
+    // 0 asks Claude for a warm cache alone; for models that must write something it is raised to the least that they take.
+    conversation.sampling.maxTokens = 0;
+    losses.add('prompt_cache_options.prewarm', 'emulated', 'The cache is filled by asking for the shortest reply.');
+  }
   const compared = own(options, 'comparison_response_id');
   if (compared !== undefined && compared !== null)
     losses.dropped('prompt_cache_options.comparison_response_id', 'Diagnostics of the cache compare replies that only their vendor has.');

@@ -180,6 +180,10 @@ describe('parameters', () => {
     ]);
   });
 
+  test('a kind of thinking that nobody knows is refused by name', () => {
+    expect(() => read({ thinking: { type: 'sometimes' } })).toThrow('thinking.type: must be one of enabled, adaptive, between_tools, disabled');
+  });
+
   test('adaptive and disabled thinking; the older field for a schema', () => {
     expect(read({ thinking: { type: 'adaptive', display: 'summarized' } }).conversation.reasoning).toEqual({ enabled: true, adaptive: true, summary: 'auto' });
     expect(read({ thinking: { type: 'disabled' } }).conversation.reasoning).toEqual({ enabled: false });

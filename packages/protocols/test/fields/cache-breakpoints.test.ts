@@ -166,9 +166,15 @@ describe('options of a caller', () => {
       expect(losses.filter(({ field }) => /cache/.test(field))).toEqual([]);
       expect(to({ mode: 'implicit' }).body.messages[0].content[0].cache_control).toEqual(cache_control);
     });
-    test.each(['prewarm', 'comparison_response_id'])('%s is a loss', (field) => {
-      const { losses } = to({ mode: 'explicit', [field]: field === 'prewarm' ? true : 'resp_1' });
-      expect(losses.find((loss) => loss.field === `prompt_cache_options.${field}`)?.action).toBe('dropped');
+    test('comparison_response_id is a loss', () => {
+      const { losses } = to({ mode: 'explicit', comparison_response_id: 'resp_1' });
+      expect(losses.find((loss) => loss.field === 'prompt_cache_options.comparison_response_id')?.action).toBe('dropped');
+    });
+    test('prewarm asks for no reply, and is declared', () => {
+      const limit = client === 'alpha' ? { max_tokens: 500 } : { max_output_tokens: 500 };
+      const { body: written, losses } = asked(client, 'beta', 'claude-sonnet-4-5', { ...body, ...limit, prompt_cache_options: { prewarm: true } });
+      expect(written.max_tokens).toBe(0);
+      expect(losses.find((loss) => loss.field === 'prompt_cache_options.prewarm')?.action).toBe('emulated');
     });
     test.each([
       ['implicit beside breakpoints', { mode: 'implicit', ttl: '30m' }, { ttl: '30m' }],
