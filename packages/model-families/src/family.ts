@@ -25,14 +25,22 @@ export interface SamplingRules {
   both: boolean;
 }
 
-/** Micro-units of `currency` per million tokens. */
-export interface ReferencePrices {
-  currency: string;
+/** Micro-units of a currency per million tokens; what is left out costs what it is a kind of. */
+export interface TokenRates {
   input: number;
   output: number;
   cacheRead?: number;
   cacheWrite5m?: number;
   cacheWrite1h?: number;
+  reasoning?: number;
+  audioInput?: number;
+  audioOutput?: number;
+}
+
+export interface ReferencePrices extends TokenRates {
+  currency: string;
+  /** Rates of the whole request as soon as it reads more than so many tokens; they say only what differs. */
+  tiers?: readonly ({ aboveTokens: number } & Partial<TokenRates>)[];
 }
 
 /** What chat-completions endpoints take of these models, beyond what is known of the models themselves. */
@@ -179,8 +187,14 @@ export interface ModelFamily {
   generateContent: GenerateContentRules;
 }
 
+/** What the list of models says, which no row may. */
+type Listed = 'context' | 'output' | 'prices';
+
 /** A row of the table: what differs from less specific rows. */
-export type FamilyRow = { [Key in Exclude<keyof ModelFamily, 'pattern'>]?: Key extends Part ? Partial<ModelFamily[Key]> : ModelFamily[Key] };
+export type FamilyRow = { [Key in Exclude<keyof ModelFamily, 'pattern' | Listed>]?: Key extends Part ? Partial<ModelFamily[Key]> : ModelFamily[Key] } & {
+  /** The listed model whose window holds for models of this family that are not listed. Never its prices: a guess would be billed. */
+  like?: string;
+};
 
 /** The records that a row may fill in part. */
 export type Part = (typeof parts)[number];

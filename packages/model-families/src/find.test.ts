@@ -1,24 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
 import { unknownFamily } from './family.ts';
-import { bareId, findFamily } from './find.ts';
+import { findFamily } from './find.ts';
+import { bareId } from './model-id.ts';
 import { table } from './table.ts';
 
 describe('which family', () => {
   test.each([
     ['claude-opus-4-5-20251101', 'claude-opus-4-5*'],
-    ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'claude-sonnet-4-5*'],
-    ['anthropic/claude-3-5-haiku', 'claude-3-5-haiku*'],
+    ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'claude-*-4-5*'],
+    ['anthropic/claude-3-5-haiku', 'claude-3-5*'],
     ['arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.claude-3-7-sonnet-20250219-v1:0', 'claude-3-7*'],
-    ['claude-opus-4-20250514', 'claude-opus-4-2025*'],
+    ['claude-opus-4-20250514', 'claude-*-4-2025*'],
     ['claude-sonnet-9', 'claude*'],
-    ['GPT-4o-mini-2024-07-18', 'gpt-4o-mini*'],
+    ['GPT-4o-mini-2024-07-18', 'gpt-4o*'],
     ['gpt-4o', 'gpt-4o*'],
     ['gpt-5-chat-latest', 'gpt-5*-chat*'],
     ['models/gemini-2.5-pro', 'gemini-2.5-pro*'],
     ['o3-mini', 'o3-mini*'],
-    ['us.amazon.nova-pro-v1:0', 'nova-pro*'],
+    ['us.amazon.nova-pro-v1:0', 'nova*'],
     ['qwen3-vl-plus', 'qwen*-vl*'],
-    ['anthropic/claude-sonnet-4.5', 'claude-sonnet-4-5*'],
+    ['anthropic/claude-sonnet-4.5', 'claude-*-4-5*'],
     ['claude-3.7-sonnet', 'claude-3-7*'],
     ['magistral-medium-2509', 'magistral*'],
     ['mistral.mixtral-8x7b-instruct-v0:1', 'mixtral*'],
@@ -76,14 +77,13 @@ describe('which family', () => {
 });
 
 describe('the table', () => {
-  test.each(Object.entries(table))('%s makes sense', (pattern, { row, source, checked }) => {
+  test.each(Object.entries(table))('%s makes sense', (pattern, { source, checked }) => {
     expect(pattern).toBe(pattern.toLowerCase());
     expect(source).toMatch(/^https:\/\//);
     expect(checked).toMatch(/^20\d\d-(0[1-9]|1[0-2])$/);
     const family = findFamily(pattern.replaceAll('*', ''));
     expect(family.output === null || family.context === null || family.output <= family.context).toBe(true);
     expect(family.output === null || family.defaultOutput <= family.output).toBe(true);
-    for (const price of [row.prices?.input, row.prices?.output, row.prices?.cacheRead]) expect(price === undefined || Number.isInteger(price)).toBe(true);
   });
   test('records are frozen', () => expect(Object.isFrozen(findFamily('gpt-5').thinking)).toBe(true));
 });

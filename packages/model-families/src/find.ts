@@ -1,9 +1,9 @@
 /** From an id to what is known of the model. */
 import { type FamilyRow, type ModelFamily, parts, unknownFamily } from './family.ts';
+import { listedFacts } from './listed.ts';
+import { bareId } from './model-id.ts';
+import { matchPieces } from './patterns.ts';
 import { table } from './table.ts';
-
-/** Ids are a caller's or an admin's text: no longer than any real one is looked at. */
-const longestId = 256;
 
 interface Compiled {
   pattern: string;
@@ -28,38 +28,26 @@ export function findFamily(upstreamModelId: string, canonicalName?: string): Mod
 function match(id: string): ModelFamily | null {
   const bare = bareId(id);
   let found: ModelFamily | null = null;
-  for (const { pattern, pieces, row } of compiled) if (matchPieces(pieces, bare)) found = lay(found ?? unknownFamily, row, pattern);
-  return found && freeze(found);
-}
-
-/** `us.anthropic.claude-opus-4-5-20251101-v1:0` → `claude-opus-4-5-20251101-v1`; `vendor/model`, `models/x` → the last segment; `claude-opus-4.5` → `claude-opus-4-5`. */
-export function bareId(id: string): string {
-  const last = id.slice(-longestId).toLowerCase().split('/').at(-1) ?? '';
-  const untagged = last.split(/[:@]/, 1)[0] ?? '';
-  const bare = untagged.replace(
-    /^(?:(?:us|eu|apac|ap|jp|au|ca|us-gov|global)\.)?(?:anthropic|amazon|meta|mistral|deepseek|qwen|openai|google|moonshotai?|zai|minimax|cohere|xai)\./,
-    '',
-  );
-  // Aggregators and the assistant service write this vendor's versions with a dot.
-  return bare.startsWith('claude') ? bare.replace(/(\d)\.(?=\d)/g, '$1-') : bare;
-}
-
-/** Whether an id fits a pattern that was split at its stars: the pieces in order: the first at the start, the last at the end. Linear, and no expression is built from data. */
-export function matchPieces(pieces: readonly string[], id: string): boolean {
-  const [first = '', ...rest] = pieces;
-  if (!id.startsWith(first)) return false;
-  if (rest.length === 0) return id.length === first.length;
-  const last = rest.at(-1) ?? '';
-  let at = first.length;
-  for (const piece of rest.slice(0, -1)) {
-    const found = id.indexOf(piece, at);
-    if (found < 0) return false;
-    at = found + piece.length;
+  let like: string | undefined;
+  for (const { pattern, pieces, row } of compiled) {
+    if (!matchPieces(pieces, bare)) continue;
+    found = lay(found ?? unknownFamily, row, pattern);
+    like = row.like ?? like;
   }
-  return id.length - last.length >= at && id.endsWith(last);
+  return found && freeze(withFacts(found, bare, like));
 }
 
-const lay = (base: ModelFamily, row: FamilyRow, pattern: string): ModelFamily => ({
+/** Limits and prices that the list has of the model; where it does not name it, the limits of the model that stands for its family. */
+function withFacts(family: ModelFamily, bare: string, like: string | undefined): ModelFamily {
+  const own = listedFacts(bare);
+  const others = like === undefined ? null : listedFacts(like);
+  const context = own?.context ?? others?.context ?? null;
+  const written = own?.output ?? others?.output ?? null;
+  const output = written !== null && context !== null ? Math.min(written, context) : written;
+  return { ...family, context, output, defaultOutput: Math.min(family.defaultOutput, output ?? family.defaultOutput), prices: own?.prices ?? null };
+}
+
+const lay = (base: ModelFamily, { like: _, ...row }: FamilyRow, pattern: string): ModelFamily => ({
   ...base,
   ...row,
   ...(Object.fromEntries(parts.map((part) => [part, { ...base[part], ...row[part] }])) as Pick<ModelFamily, (typeof parts)[number]>),

@@ -1,8 +1,9 @@
 /**
  * What is known of model families: the one place to edit when a vendor brings a new generation. Patterns match bare ids (see README);
- * a row says only what differs from the less specific rows that match too. `checked` is when the source last said so.
+ * a row says only what differs from the less specific rows that match too. `checked` is when the source last said so. Windows and prices are not said here:
+ * they come from `data/models.json`, and `like` names the model there whose window stands for members of the family that the list does not name.
  */
-import type { ChatRules, ClosedFields, ConverseRules, FamilyRow, ReferencePrices, Vendor } from './family.ts';
+import type { ChatRules, ClosedFields, ConverseRules, FamilyRow, Vendor } from './family.ts';
 
 export interface SourcedRow {
   row: FamilyRow;
@@ -10,22 +11,6 @@ export interface SourcedRow {
   /** Year and month. */
   checked: string;
 }
-
-const micro = (amount: number): number => Math.round(amount * 1_000_000);
-
-/** Per million tokens, in dollars. */
-function usd(input: number, output: number, cacheRead?: number, writes?: readonly [fiveMinutes: number, oneHour: number]): ReferencePrices {
-  return {
-    currency: 'USD',
-    input: micro(input),
-    output: micro(output),
-    ...(cacheRead !== undefined && { cacheRead: micro(cacheRead) }),
-    ...(writes && { cacheWrite5m: micro(writes[0]), cacheWrite1h: micro(writes[1]) }),
-  };
-}
-
-/** This vendor reads its cache at a tenth and writes it at 1.25 and 2 times the price of input. */
-const messagesPrice = (input: number, output: number): ReferencePrices => usd(input, output, input / 10, [input * 1.25, input * 2]);
 
 const from =
   (vendor: Vendor, source: string, checked: string) =>
@@ -88,7 +73,8 @@ const grokThinks: Partial<ChatRules> = { mostStops: 0, penalties: false };
 const mistralConverse: Partial<ConverseRules> = { toolChoices: ['auto', 'any'], topK: 'top_k' };
 /** What all models of this vendor have alike. */
 const mistralBase: FamilyRow = {
-  ...{ context: 128_000, pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1.5 }, toolIds: { longest: 9, plain: true } },
+  like: 'mistral-large',
+  ...{ pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1.5 }, toolIds: { longest: 9, plain: true } },
   ...{ begunReply: 'prefix', chat: mistralChat, converse: mistralConverse },
 };
 const firstMistral: FamilyRow = { ...mistralBase, vision: false, converse: { system: false, toolChoices: [] } };
@@ -98,8 +84,8 @@ const mistralThinks: FamilyRow = { thinking: { style: 'effort', efforts: ['high'
 export const table: Readonly<Record<string, SourcedRow>> = {
   // ---- Anthropic: what a generation refuses is in packages/protocols/src/beta/README.md
   'claude*': claude({
-    context: 1_000_000,
-    output: 128_000,
+    like: 'claude-sonnet-5-5',
+
     defaultOutput: 64_000,
     cacheMarks: 'explicit',
     thinking: { style: 'adaptive', least: 1024, most: 127_999, efforts: [...words, 'xhigh', 'max'], optional: true },
@@ -114,163 +100,138 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     },
   }),
   'claude-2*': claude({
+    like: 'claude-v2',
     ...older,
-    ...{ context: 100_000, output: 4096, defaultOutput: 4096, vision: false, pdf: false, structuredOutput: 'emulate' },
+    ...{ defaultOutput: 4096, vision: false, pdf: false, structuredOutput: 'emulate' },
     ...{ thinking: { style: 'none', efforts: [] }, sampling: { fixed: false, both: true } },
   }),
   'claude-3*': claude({
+    like: 'claude-3-opus',
     ...older,
-    ...{ context: 200_000, output: 4096, defaultOutput: 4096, pdf: false, structuredOutput: 'emulate' },
+    ...{ defaultOutput: 4096, pdf: false, structuredOutput: 'emulate' },
     ...{ thinking: { style: 'none', efforts: [] }, sampling: { fixed: false, both: true } },
   }),
-  'claude-3-haiku*': claude({ prices: messagesPrice(0.25, 1.25) }),
-  'claude-3-opus*': claude({ prices: messagesPrice(15, 75) }),
-  'claude-3-5*': claude({ output: 8192, defaultOutput: 8192, pdf: true }),
-  'claude-3-5-haiku*': claude({ prices: messagesPrice(0.8, 4) }),
-  'claude-3-5-sonnet*': claude({ prices: messagesPrice(3, 15) }),
-  'claude-3-7*': claude({ output: 64_000, defaultOutput: 32_000, pdf: true, thinking: { style: 'budget' }, prices: messagesPrice(3, 15) }),
+  'claude-3-5*': claude({ like: 'claude-3-5-sonnet', defaultOutput: 8192, pdf: true }),
+  'claude-3-7*': claude({ defaultOutput: 32_000, pdf: true, thinking: { style: 'budget' } }),
   ...Object.fromEntries(
     ['claude-*-4-0', 'claude-*-4-2025*'].map((pattern) => [
       pattern,
       claude({
         ...older,
-        ...{ context: 200_000, output: 64_000, defaultOutput: 32_000, structuredOutput: 'emulate' },
+        ...{ like: 'claude-opus-4-5', defaultOutput: 32_000, structuredOutput: 'emulate' },
         ...{ thinking: { style: 'budget', efforts: [] }, sampling: { fixed: false, both: true } },
       }),
     ]),
   ),
-  'claude-opus-4-0': claude({ output: 32_000, prices: messagesPrice(15, 75) }),
-  'claude-opus-4-2025*': claude({ output: 32_000, prices: messagesPrice(15, 75) }),
-  'claude-sonnet-4-0': claude({ prices: messagesPrice(3, 15) }),
-  'claude-sonnet-4-2025*': claude({ prices: messagesPrice(3, 15) }),
   'claude-opus-4-1*': claude({
+    like: 'claude-opus-4-1',
     ...older,
-    ...{ context: 200_000, output: 32_000, defaultOutput: 32_000, prices: messagesPrice(15, 75) },
+    ...{ defaultOutput: 32_000 },
     ...{ thinking: { style: 'budget', efforts: [] }, sampling: { fixed: false } },
   }),
   'claude-*-4-5*': claude({
-    ...{ context: 200_000, output: 64_000, defaultOutput: 32_000, systemTurns: false, begunReply: 'continues' },
+    like: 'claude-sonnet-4-5',
+    ...{ defaultOutput: 32_000, systemTurns: false, begunReply: 'continues' },
     ...{ thinking: { style: 'budget', efforts: [] }, sampling: { fixed: false } },
   }),
-  'claude-opus-4-5*': claude({ thinking: { efforts: words }, prices: messagesPrice(5, 25) }),
-  'claude-sonnet-4-5*': claude({ prices: messagesPrice(3, 15) }),
-  'claude-haiku-4-5*': claude({ prices: messagesPrice(1, 5) }),
-  'claude-*-4-6*': claude({ output: 64_000, systemTurns: false, thinking: { efforts: [...words, 'max'] }, sampling: { fixed: false } }),
-  'claude-sonnet-4-6*': claude({ prices: messagesPrice(3, 15) }),
-  'claude-opus-4-6*': claude({ output: 128_000, prices: messagesPrice(5, 25) }),
+  'claude-opus-4-5*': claude({ thinking: { efforts: words } }),
+  'claude-*-4-6*': claude({ like: 'claude-sonnet-4-6', systemTurns: false, thinking: { efforts: [...words, 'max'] }, sampling: { fixed: false } }),
   'claude-*-4-7*': claude({ systemTurns: false }),
-  'claude-opus-4-7*': claude({ prices: messagesPrice(5, 25) }),
 
   // ---- OpenAI
   'gpt-3.5*': gpt({
+    like: 'gpt-3.5-turbo',
     tokenizer: 'cl100k_base',
-    context: 16_385,
-    output: 4096,
+
     vision: false,
     pdf: false,
     structuredOutput: 'emulate',
     thinking: { style: 'none' },
     chat: { ...chatting, jsonSchema: false },
-    prices: usd(0.5, 1.5),
   }),
   'gpt-4*': gpt({
-    ...{ tokenizer: 'cl100k_base', context: 128_000, output: 4096, thinking: { style: 'none' }, structuredOutput: 'emulate' },
+    like: 'gpt-4-turbo',
+    ...{ tokenizer: 'cl100k_base', thinking: { style: 'none' }, structuredOutput: 'emulate' },
     chat: { ...chatting, jsonSchema: false },
   }),
-  'gpt-4-turbo*': gpt({ prices: usd(10, 30) }),
-  'gpt-4o*': gpt({ tokenizer: 'o200k_base', output: 16_384, structuredOutput: 'native', chat: { jsonSchema: true }, prices: usd(2.5, 10, 1.25) }),
-  'gpt-4o-mini*': gpt({ prices: usd(0.15, 0.6, 0.075) }),
-  'chatgpt-4o*': gpt({ context: 128_000, output: 16_384, thinking: { style: 'none' }, tools: false, chat: chatting, prices: usd(5, 15) }),
-  'gpt-4.1*': gpt({
-    ...{ tokenizer: 'o200k_base', context: 1_047_576, output: 32_768, structuredOutput: 'native' },
-    ...{ chat: { jsonSchema: true }, prices: usd(2, 8, 0.5) },
-  }),
-  'gpt-4.1-mini*': gpt({ prices: usd(0.4, 1.6, 0.1) }),
-  'gpt-4.1-nano*': gpt({ prices: usd(0.1, 0.4, 0.025) }),
+  'gpt-4o*': gpt({ like: 'gpt-4o', tokenizer: 'o200k_base', structuredOutput: 'native', chat: { jsonSchema: true } }),
+  'chatgpt-4o*': gpt({ like: 'gpt-4o', thinking: { style: 'none' }, tools: false, chat: chatting }),
+  'gpt-4.1*': gpt({ like: 'gpt-4.1', ...{ tokenizer: 'o200k_base', structuredOutput: 'native' }, ...{ chat: { jsonSchema: true } } }),
   'o1*': gpt({
-    context: 200_000,
-    output: 100_000,
+    like: 'o3',
+
     leastOutput: 16,
     thinking: { style: 'effort', efforts: words, optional: false },
     sampling: { fixed: true },
     chat: { ...reasoner, mostStops: 4 },
-    prices: usd(15, 60, 7.5),
   }),
   'o3*': gpt({
-    context: 200_000,
-    output: 100_000,
+    like: 'o3',
+
     leastOutput: 16,
     thinking: { style: 'effort', efforts: words, optional: false },
     sampling: { fixed: true },
     chat: reasoner,
-    prices: usd(2, 8, 0.5),
   }),
   ...Object.fromEntries(['o1-mini*', 'o1-preview*'].map((pattern) => [pattern, gpt({ vision: false })])),
-  'o3-mini*': gpt({ vision: false, chat: { mostStops: 4 }, prices: usd(1.1, 4.4, 0.55) }),
+  'o3-mini*': gpt({ vision: false, chat: { mostStops: 4 } }),
   'o4-mini*': gpt({
-    context: 200_000,
-    output: 100_000,
+    like: 'o3',
+
     leastOutput: 16,
     thinking: { style: 'effort', efforts: words, optional: false },
     sampling: { fixed: true },
     chat: reasoner,
-    prices: usd(1.1, 4.4, 0.275),
   }),
   'gpt-5*': gpt({
-    context: 400_000,
-    output: 128_000,
+    like: 'gpt-5',
+
     leastOutput: 16,
     thinking: { style: 'effort', efforts: ['minimal', ...words], optional: false },
     sampling: { fixed: true },
     chat: newest,
-    prices: usd(1.25, 10, 0.125),
   }),
-  'gpt-5-mini*': gpt({ prices: usd(0.25, 2, 0.025) }),
-  'gpt-5-nano*': gpt({ prices: usd(0.05, 0.4, 0.005) }),
-  'gpt-5*-chat*': gpt({
-    ...{ context: 128_000, output: 16_384, thinking: { style: 'none', efforts: [] }, sampling: { fixed: false } },
-    chat: { ...newest, mostStops: 4 },
-  }),
+  'gpt-5*-chat*': gpt({ like: 'gpt-4o', ...{ thinking: { style: 'none', efforts: [] }, sampling: { fixed: false } }, chat: { ...newest, mostStops: 4 } }),
   'gpt-5.1*': gpt({ thinking: { efforts: words, optional: true, offByDefault: true } }),
   'gpt-5.1-codex-max*': gpt({ thinking: { efforts: [...words, 'xhigh'] } }),
-  'gpt-5.2*': gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true, offByDefault: true }, prices: usd(1.75, 14, 0.175) }),
+  'gpt-5.2*': gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true, offByDefault: true } }),
   ...Object.fromEntries(['gpt-5.1*-codex*', 'gpt-5.2*-codex*', 'gpt-5.2*-pro*'].map((pattern) => [pattern, gpt({ thinking: { offByDefault: false } })])),
   // Generations that this table does not know yet are taken for the last one that it does: what they take may not be cut down to what the first took.
   ...Object.fromEntries(
     [3, 4, 5, 6, 7, 8, 9].map((minor) => [
       `gpt-5.${minor}*`,
-      gpt({ cacheBreakpoints: minor >= 6, thinking: { efforts: [...words, 'xhigh'], optional: true } }),
+      gpt({ ...(minor >= 6 && { like: 'gpt-5.6' }), cacheBreakpoints: minor >= 6, thinking: { efforts: [...words, 'xhigh'], optional: true } }),
     ]),
   ),
   ...Object.fromEntries(
     [6, 7, 8, 9].map((major) => [
       `gpt-${major}*`,
       gpt({
-        ...{ context: 400_000, output: 128_000, leastOutput: 16, sampling: { fixed: true }, cacheBreakpoints: true, chat: newest },
+        ...{ like: 'gpt-6.1-sol', leastOutput: 16, sampling: { fixed: true }, cacheBreakpoints: true, chat: newest },
         thinking: { style: 'effort', efforts: [...words, 'xhigh'], optional: true },
       }),
     ]),
   ),
   'gpt-oss*': gpt({
-    ...{ context: 131_072, output: 131_072, vision: false, pdf: false, thinking: { style: 'effort', efforts: words, optional: false } },
+    like: 'gpt-oss-120b-1',
+    ...{ vision: false, pdf: false, thinking: { style: 'effort', efforts: words, optional: false } },
     converse: { structuredOutput: true, reasoning: 'effort', toolChoices: ['auto'] },
   }),
 
   // ---- Google
   'gemini*': gemini({
-    context: 1_048_576,
-    output: 65_536,
+    like: 'gemini-pro',
+
     defaultOutput: 65_536,
     thinking: { style: 'effort', least: 0, most: 32_768, efforts: ['minimal', ...words], optional: true },
     ...gemini3,
     chat: { forbidsReasoning: true },
   }),
-  'gemini-1*': gemini({ ...gemini2, output: 8192, defaultOutput: 8192, thinking: { style: 'none', efforts: [] } }),
+  'gemini-1*': gemini({ ...gemini2, defaultOutput: 8192, thinking: { style: 'none', efforts: [] } }),
   'gemini-2*': gemini({ ...gemini2, thinking: { style: 'budget', most: 24_576, efforts: [] } }),
-  'gemini-2.0*': gemini({ output: 8192, defaultOutput: 8192, thinking: { style: 'none', efforts: [] }, prices: usd(0.1, 0.4, 0.025) }),
-  'gemini-2.5-flash*': gemini({ prices: usd(0.3, 2.5, 0.03) }),
-  'gemini-2.5-flash-lite*': gemini({ thinking: { least: 512 }, prices: usd(0.1, 0.4, 0.01) }),
-  'gemini-2.5-pro*': gemini({ thinking: { least: 128, most: 32_768, optional: false }, prices: usd(1.25, 10, 0.125) }),
+  'gemini-2.0*': gemini({ defaultOutput: 8192, thinking: { style: 'none', efforts: [] } }),
+  'gemini-2.5-flash-lite*': gemini({ thinking: { least: 512 } }),
+  'gemini-2.5-pro*': gemini({ thinking: { least: 128, most: 32_768, optional: false } }),
   ...Object.fromEntries(
     ['gemini-2.5-*-image*', 'gemini-2.5-*-tts*', 'gemini-2.5-flash-image*', 'gemini-2.5-flash-native*'].map((pattern) => [
       pattern,
@@ -281,18 +242,14 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   // Those of the following generations are taken for what the last known ones are.
   ...Object.fromEntries([3, 4, 5, 6, 7, 8, 9].map((major) => [`gemini-${major}*-pro*`, gemini({ thinking: { efforts: words, optional: false } })])),
   'gemini-pro-latest': gemini({ thinking: { efforts: words, optional: false } }),
-  'gemini-3-pro*': gemini({ thinking: { efforts: ['low', 'high'] }, prices: usd(2, 12, 0.2) }),
-  'gemini-3-flash*': gemini({ prices: usd(0.5, 3, 0.05) }),
-  'gemma*': gemini({
-    ...{ context: 131_072, output: 8192, defaultOutput: 8192, tools: false, structuredOutput: 'emulate', thinking: { style: 'none' } },
-    ...gemini2,
-  }),
+  'gemini-3-pro*': gemini({ thinking: { efforts: ['low', 'high'] } }),
+  'gemma*': gemini({ like: 'gemma-3-27b-it', ...{ defaultOutput: 8192, tools: false, structuredOutput: 'emulate', thinking: { style: 'none' } }, ...gemini2 }),
   'learnlm*': gemini({ ...gemini2, thinking: { style: 'none' } }),
 
   // ---- Amazon
   'nova*': nova({
-    context: 300_000,
-    output: 10_000,
+    like: 'nova-pro',
+
     defaultOutput: 5000,
     structuredOutput: 'emulate',
     cacheMarks: 'explicit',
@@ -301,18 +258,23 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     begunReply: 'no',
     converse: { cachePoints: ['system', 'messages'], resultStatus: true, topK: 'nova' },
   }),
-  'nova-2*': nova({ context: 1_000_000, output: 65_535, converse: { reasoning: 'nova' } }),
-  'nova-micro*': nova({ context: 128_000, vision: false, pdf: false, prices: usd(0.035, 0.14, 0.00875) }),
-  'nova-lite*': nova({ prices: usd(0.06, 0.24, 0.015) }),
-  'nova-pro*': nova({ prices: usd(0.8, 3.2, 0.2) }),
-  'nova-premier*': nova({ context: 1_000_000, cacheMarks: 'automatic', prices: usd(2.5, 12.5) }),
+  'nova-2*': nova({ like: 'nova-2-lite', converse: { reasoning: 'nova' } }),
+  'nova-micro*': nova({ vision: false, pdf: false }),
+  'nova-premier*': nova({ cacheMarks: 'automatic' }),
 
-  'titan*': nova({ vision: false, pdf: false, tools: false, thinking: { style: 'none' }, converse: { system: false, toolChoices: [] } }),
+  'titan*': nova({
+    like: 'titan-text-premier',
+    vision: false,
+    pdf: false,
+    tools: false,
+    thinking: { style: 'none' },
+    converse: { system: false, toolChoices: [] },
+  }),
 
   // ---- DeepSeek, Qwen, Kimi, GLM, MiniMax
   'deepseek*': deepseek({
-    context: 128_000,
-    output: 65_536,
+    like: 'deepseek-v3.2',
+
     vision: false,
     pdf: false,
     structuredOutput: 'emulate',
@@ -320,17 +282,16 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     begunReply: 'no',
     thinking: { style: 'adaptive', efforts: [] },
     chat: { reasoning: 'thinking-type', jsonSchema: false, demandsReasoning: 'asked' },
-    prices: usd(0.28, 0.42, 0.028),
   }),
-  'deepseek-chat*': deepseek({ output: 8192 }),
   ...Object.fromEntries(['deepseek-vl*', 'deepseek-ocr*', 'deepseek-janus*'].map((pattern) => [pattern, deepseek({ vision: true })])),
   // Always thinks, and takes no word about it.
   'deepseek-reasoner*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none', demandsReasoning: 'unless-off' } }),
-  'deepseek-r1*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none', demandsReasoning: 'unless-off' }, prices: usd(0.55, 2.19, 0.14) }),
+  'deepseek-r1*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none', demandsReasoning: 'unless-off' } }),
   // From here on thinking is on unless it is turned off.
-  'deepseek-v4*': deepseek({ chat: { demandsReasoning: 'unless-off' } }),
+  'deepseek-v4*': deepseek({ like: 'deepseek-v4-pro', chat: { demandsReasoning: 'unless-off' } }),
   'qwen*': qwen({
-    ...{ context: 131_072, output: 32_768, thinksBeside: true, vision: false, pdf: false },
+    like: 'qwen3-max',
+    ...{ thinksBeside: true, vision: false, pdf: false },
     thinking: { style: 'budget', least: 1, most: 81_920 },
     replaysReasoning: 'with-calls',
     begunReply: 'partial',
@@ -344,29 +305,26 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'qwen3-*-thinking*': qwen({ thinking: { optional: false } }),
   // The open weights of that generation reason unless told otherwise, and reason in streams alone.
   ...Object.fromEntries(['0.6b', '1.7b', '4b', '8b', '14b', '32b', '30b-a3b', '235b-a22b'].map((size) => [`qwen3-${size}`, qwen({ streamsOnly: true })])),
-  'qwen3-max*': qwen({ context: 262_144, output: 65_536, prices: usd(1.2, 6, 0.24) }),
-  'qwen-plus*': qwen({ context: 1_000_000, prices: usd(0.4, 1.2) }),
-  'qwen3-coder*': qwen({ context: 1_000_000, output: 65_536, thinking: { style: 'none' } }),
+  'qwen3-coder*': qwen({ thinking: { style: 'none' } }),
   ...Object.fromEntries(
     ['qwq*', 'qvq*'].map((pattern) => [
       pattern,
       qwen({
-        ...{ context: 131_072, output: 32_768, thinksBeside: true, vision: pattern === 'qvq*', pdf: false },
+        ...{ thinksBeside: true, vision: pattern === 'qvq*', pdf: false },
         ...{ thinking: { style: 'adaptive', optional: false }, streamsOnly: true, replaysReasoning: 'with-calls', begunReply: 'partial' },
         chat: { reasoning: 'enable-thinking', topK: true, requiredChoice: false, jsonArguments: true },
       }),
     ]),
   ),
   'kimi*': kimi({
-    context: 262_144,
-    output: 65_536,
+    like: 'kimi-k2.5',
+
     pdf: false,
     replaysReasoning: 'always',
     begunReply: 'partial',
     thinking: { style: 'adaptive' },
     sampling: { mostTemperature: 1 },
     chat: { reasoning: 'thinking-type', demandsReasoning: 'asked' },
-    prices: usd(0.6, 2.5, 0.15),
   }),
   ...Object.fromEntries(
     ['kimi-thinking*', 'kimi-k2-thinking*', 'kimi-k2.5*', 'kimi-k2.6*', 'kimi-k2.7*', 'kimi-k3*'].map((pattern) => [
@@ -375,12 +333,12 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     ]),
   ),
   'moonshot*': kimi({
-    ...{ context: 131_072, output: 16_384, pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1 } },
+    ...{ pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1 } },
     ...{ replaysReasoning: 'always', begunReply: 'partial', chat: { reasoning: 'thinking-type' } },
   }),
   'glm*': glm({
-    context: 200_000,
-    output: 128_000,
+    like: 'glm-5',
+
     vision: false,
     pdf: false,
     structuredOutput: 'emulate',
@@ -388,17 +346,13 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     thinking: { style: 'adaptive' },
     sampling: { mostTemperature: 1 },
     chat: { reasoning: 'thinking-type', jsonSchema: false },
-    prices: usd(0.6, 2.2, 0.11),
   }),
   ...Object.fromEntries(['4', '4.1', '4.5', '4.6', '4.7', '5'].map((version) => [`glm-${version}v*`, glm({ vision: true })])),
 
-  'minimax*': minimax({ vision: false, pdf: false, replaysReasoning: 'tags' }),
+  'minimax*': minimax({ like: 'minimax-m2.5', vision: false, pdf: false, replaysReasoning: 'tags' }),
 
   // ---- Mistral, Llama, Grok, Cohere
   'mistral*': mistral(mistralBase),
-  'mistral-large*': mistral({ context: 256_000, prices: usd(0.5, 1.5) }),
-  'mistral-medium*': mistral({ prices: usd(0.4, 2) }),
-  'mistral-small*': mistral({ prices: usd(0.1, 0.3) }),
   ...Object.fromEntries(
     ['mistral-small-latest', 'mistral-small-2603*', 'mistral-medium-2604*', 'mistral-medium-3-5*', 'mistral-medium-3.5*'].map((pattern) => [
       pattern,
@@ -410,24 +364,25 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'open-mi*': mistral({ ...mistralBase, vision: false }),
   'ministral*': mistral(mistralBase),
   'pixtral*': mistral(mistralBase),
-  'codestral*': mistral({ ...mistralBase, context: 256_000, vision: false, prices: usd(0.3, 0.9) }),
-  'devstral*': mistral({ ...mistralBase, context: 256_000 }),
+  'codestral*': mistral({ ...mistralBase, vision: false }),
+  'devstral*': mistral({ ...mistralBase }),
   ...Object.fromEntries(['2505', '2507'].map((date) => [`devstral-*-${date}`, mistral({ vision: false })])),
   // Always thinks, and takes no word about how much.
-  'magistral*': mistral({ ...mistralBase, thinking: { style: 'adaptive', optional: false }, prices: usd(2, 5) }),
+  'magistral*': mistral({ ...mistralBase, thinking: { style: 'adaptive', optional: false } }),
   'llama*': llama({
-    ...{ context: 128_000, output: 8192, vision: false, pdf: false, structuredOutput: 'emulate', thinking: { style: 'none' } },
+    like: 'llama3-3-70b-instruct',
+    ...{ vision: false, pdf: false, structuredOutput: 'emulate', thinking: { style: 'none' } },
     converse: { toolChoices: ['auto'] },
   }),
   ...Object.fromEntries(['llama-3.2-11b*', 'llama-3.2-90b*', 'llama3-2-11b*', 'llama3-2-90b*'].map((pattern) => [pattern, llama({ vision: true })])),
-  'llama-4*': llama({ vision: true, context: 1_000_000 }),
-  'llama4*': llama({ vision: true, context: 1_000_000 }),
-  'grok*': grok({ context: 256_000, pdf: false }),
+  'llama-4*': llama({ like: 'llama4-scout-17b-instruct', vision: true }),
+  'llama4*': llama({ like: 'llama4-scout-17b-instruct', vision: true }),
+  'grok*': grok({ like: 'grok-4.3', pdf: false }),
   'grok-3*': grok({ vision: false }),
   'grok-3-mini*': grok({ thinking: { style: 'effort', efforts: ['low', 'high'], optional: false }, chat: grokThinks }),
   // These always think, and take no word about how much.
   'grok-4*': grok({ thinking: { style: 'adaptive', optional: false }, chat: { ...grokThinks, reasoning: 'none' } }),
   'grok-code*': grok({ vision: false, thinking: { style: 'adaptive', optional: false }, chat: { ...grokThinks, reasoning: 'none' } }),
   'grok-4*non-reasoning*': grok({ thinking: { style: 'none' }, chat: { mostStops: null, penalties: true } }),
-  'command*': cohere({ pdf: false, thinking: { style: 'none' }, converse: { toolChoices: ['auto'] } }),
+  'command*': cohere({ like: 'command-a', pdf: false, thinking: { style: 'none' }, converse: { toolChoices: ['auto'] } }),
 };

@@ -1,6 +1,6 @@
 /** A price ready for use: every gap filled, tiers in order. */
 import type { Pricing, PricingMode, Usage } from '@model-gateway/contracts';
-import type { ReferencePrices } from '@model-gateway/model-families';
+import type { ReferencePrices, TokenRates } from '@model-gateway/model-families';
 
 /** Millionths of the currency for a million tokens of each kind. */
 export interface TokenPrices {
@@ -92,21 +92,27 @@ export const fromRecord = (record: Pricing): Price =>
       .sort((one, other) => other.aboveTokens - one.aboveTokens),
   });
 
-export const fromReference = ({ currency, input, output, cacheRead, cacheWrite5m, cacheWrite1h }: ReferencePrices): Price =>
-  Object.freeze({
-    ...fill({
-      input,
-      output,
-      cache_read: cacheRead ?? null,
-      cache_write_5m: cacheWrite5m ?? null,
-      cache_write_1h: cacheWrite1h ?? null,
-      reasoning: null,
-      audio_input: null,
-      audio_output: null,
-    }),
+export function fromReference({ currency, tiers = [], ...rates }: ReferencePrices): Price {
+  const base = asRecord(rates);
+  return Object.freeze({
+    ...fill(base),
     record: null,
     currency,
     mode: 'per_token',
     unit: 0,
-    tiers: [],
+    tiers: tiers
+      .map(({ aboveTokens, ...tier }) => ({ aboveTokens, prices: fill(over(base, asRecord(tier))) }))
+      .sort((one, other) => other.aboveTokens - one.aboveTokens),
   });
+}
+
+const asRecord = (rates: Partial<TokenRates>): RecordPrices => ({
+  input: rates.input ?? null,
+  output: rates.output ?? null,
+  cache_read: rates.cacheRead ?? null,
+  cache_write_5m: rates.cacheWrite5m ?? null,
+  cache_write_1h: rates.cacheWrite1h ?? null,
+  reasoning: rates.reasoning ?? null,
+  audio_input: rates.audioInput ?? null,
+  audio_output: rates.audioOutput ?? null,
+});
