@@ -9,9 +9,12 @@ import type { AttemptWatch } from './attempt/outcomes.ts';
 import type { FetchedFile } from './media/fetch-url.ts';
 import { Meter } from './meter.ts';
 import type { Prepared } from './prepare.ts';
+import { promptTokens, usualBytesPerToken } from './prompt-sizes.ts';
 import { LastRun } from './scripts/last-run.ts';
 
 const maxLosses = 64;
+/** Bytes of a body that is too short to hold a file worth the look. */
+const longestPlainBody = 4096;
 const noRoutes: string[] = [];
 
 const isMarked = (holder: object): boolean => 'cache' in holder && holder.cache !== undefined;
@@ -74,6 +77,8 @@ export class Call {
   readonly #arrived = performance.now();
   #parsed: { value: unknown } | undefined;
   #request: ReadRequest | undefined;
+  /** What the prompt was estimated at, and of which body. */
+  #estimated: { body: Buffer; tokens: number } | undefined;
   #systemPrompt: string | undefined;
   /** Canonical name of the model that serves; before the first attempt, of what was asked for. */
   model: string;
@@ -311,10 +316,30 @@ export class Call {
     this.watch?.content();
   }
 
+  /** The figures of the reply, as its meter has them; where nobody counted the prompt, its size is estimated. */
+  settle(complete: boolean): ReturnType<Meter['settle']> {
+    return this.meter.settle(complete, () => this.#promptTokens());
+  }
+
+  /** A short body is taken by its bytes; in a longer one, files may be most of it, and they are no text. */
+  #promptTokens(): number {
+    if (this.#estimated?.body === this.body) return this.#estimated.tokens;
+    let tokens = Math.ceil(this.body.length / usualBytesPerToken);
+    if (this.body.length > longestPlainBody) {
+      try {
+        tokens = promptTokens((this.#request ?? this.#read()).conversation, this.body.length);
+      } catch {
+        // A body that only its upstream can make sense of has a row all the same.
+      }
+    }
+    this.#estimated = { body: this.body, tokens };
+    return tokens;
+  }
+
   /** The finished row. `complete`: the upstream said how it ended, so its usage is final. */
   row(status: number, errorCode: string | null, complete: boolean): RequestRow {
     const { job } = this;
-    const usage = this.meter.settle(complete, this.body.length);
+    const usage = this.settle(complete);
     return {
       id: job.id,
       client_request_id: job.clientRequestId,

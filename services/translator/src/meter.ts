@@ -59,9 +59,10 @@ export class Meter {
 
   /**
    * The final figures. A complete reply's own usage stands, explicit zeros included. A broken one keeps what was measured and
-   * adds the estimate of what had flowed, never less (field-notes 34). Without any usage everything is estimated, if anything flowed.
+   * adds the estimate of what had flowed, never less (field-notes 34). Without any usage everything is estimated, if anything flowed;
+   * `promptTokens` is asked then alone.
    */
-  settle(complete: boolean, requestBytes: number): { tokens: Usage; source: UsageSource | null } {
+  settle(complete: boolean, promptTokens: () => number): { tokens: Usage; source: UsageSource | null } {
     const output = Math.ceil(this.#outputChars / bytesPerToken);
     const reasoning = Math.ceil(this.#reasoningChars / bytesPerToken);
     if (this.#usage) {
@@ -70,6 +71,6 @@ export class Meter {
       return { tokens, source: this.#guessed ? 'estimated' : 'partial' };
     }
     if (output === 0 && reasoning === 0 && !complete) return { tokens: noUsage, source: null };
-    return { tokens: { ...noUsage, input: Math.ceil(requestBytes / bytesPerToken), output, reasoning }, source: 'estimated' };
+    return { tokens: { ...noUsage, input: promptTokens(), output, reasoning }, source: 'estimated' };
   }
 }

@@ -6,8 +6,8 @@ import type { Usage } from '@model-gateway/contracts';
 import type { Conversation, Part } from '@model-gateway/protocols';
 import { mediaTokens } from './count-tokens/conversation-text.ts';
 
-/** Before anything was counted. */
-const usualBytesPerToken = 4;
+/** Before anything was counted: close enough across vendors and languages. */
+export const usualBytesPerToken = 4;
 /** What no text of any language or tokenizer is beyond: a count outside is of something else. */
 const bounds = { least: 1, most: 12 };
 /** Bytes: what stands around a shorter text outweighs it. */
@@ -21,8 +21,7 @@ export class PromptSizes {
 
   /** Tokens of a prompt that came in so many bytes. `kind`: what the bytes have in common with others: the model, and the protocol that they are in. */
   estimate(kind: string, conversation: Conversation, bytes: number): number {
-    const text = Math.max(0, bytes - mediaBytes(conversation));
-    return mediaTokens(conversation) + Math.ceil(text / (this.#bytesPerToken.get(kind) ?? usualBytesPerToken));
+    return promptTokens(conversation, bytes, this.#bytesPerToken.get(kind));
   }
 
   /** What the upstream counted of such a prompt. Prompts with media tell nothing of text. */
@@ -34,6 +33,12 @@ export class PromptSizes {
     if (known === undefined && this.#bytesPerToken.size >= mostModels) this.#bytesPerToken.clear();
     this.#bytesPerToken.set(kind, known === undefined ? ratio : known * (1 - weight) + ratio * weight);
   }
+}
+
+/** Tokens of a prompt in so many bytes that nobody has counted: its text by its length, its files as vendors charge them. */
+export function promptTokens(conversation: Conversation, bytes: number, bytesPerToken = usualBytesPerToken): number {
+  const text = Math.max(0, bytes - mediaBytes(conversation));
+  return mediaTokens(conversation) + Math.ceil(text / bytesPerToken);
 }
 
 /** Bytes of files inside the body: they are no text. */

@@ -72,7 +72,7 @@ function fail(call: Call, sink: ReplySink, stream: Stream, room: Room, cause: un
   const row = rowOf(call, sink.committed ? 200 : error.status, error.code, false);
   keepUntilSettled(stream, row, room);
   // What the ending of a stream tells its caller are the figures of the row.
-  const { tokens, source } = call.meter.settle(false, call.body.length);
+  const { tokens, source } = call.settle(false);
   stream.tail({ row, error: error.toWire(), ...(source !== null && { usage: tokens }), ...traceOf(call, room) });
 }
 

@@ -78,7 +78,7 @@ export function endAttempt(span: Span, call: Call, record: AttemptRecord, began:
     'gen_ai.response.time_to_first_chunk': firstContent === null ? null : (firstContent - began) / 1000,
     'gen_ai.response.finish_reasons': meter.finish === null ? null : [meter.finish],
   });
-  const { tokens, source } = meter.settle(complete, call.body.length);
+  const { tokens, source } = call.settle(complete);
   if (source !== null && (complete || call.job.operation !== 'count-tokens'))
     span.set({
       'gen_ai.usage.input_tokens': tokens.input + tokens.cacheRead + tokens.cacheWrite5m + tokens.cacheWrite1h,

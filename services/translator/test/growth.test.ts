@@ -30,10 +30,12 @@ function play(upstreamName: Name, clientName: Name, pieces: readonly Uint8Array[
   let minted = 0;
   let parsed = 0;
   const job = { id: 'r1', requestedModel: model, startedAt: 0, streamForm: 'sse', operation: 'generate' };
+  const meter = new Meter();
   const call = {
     job,
     client,
-    meter: new Meter(),
+    meter,
+    settle: (complete: boolean) => meter.settle(complete, () => 25),
     body: Buffer.from('{}'),
     parseBody: () => ({}),
     topLevel: () => undefined,
@@ -78,7 +80,7 @@ function play(upstreamName: Name, clientName: Name, pieces: readonly Uint8Array[
   const end = pump.finish();
   const usage = { input: 1, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1, reasoning: 0 };
   const closing = closer.close({ reason: 'r', detail: 'd', timestamp: 't' }, usage);
-  return { closing, sent: Buffer.concat(sent).toString('utf8'), counts: call.meter.settle(false, 100), end, parsed };
+  return { closing, sent: Buffer.concat(sent).toString('utf8'), counts: call.settle(false), end, parsed };
 }
 
 const words = fc.constantFrom(

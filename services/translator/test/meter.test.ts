@@ -6,6 +6,8 @@ import { Meter } from '../src/meter.ts';
 
 const usage = (more: Partial<Usage>): Usage => ({ ...noUsage, ...more });
 const text = (length: number): ChatEvent => ({ type: 'text-delta', index: 0, text: 'x'.repeat(length) });
+/** Of so many bytes of text. */
+const prompt = (bytes: number) => () => Math.ceil(bytes / 4);
 const metered = (...events: ChatEvent[]): Meter => {
   const meter = new Meter();
   meter.see(events);
@@ -15,35 +17,35 @@ const metered = (...events: ChatEvent[]): Meter => {
 describe('a complete reply', () => {
   test('the figures of the upstream stand, whatever flowed', () => {
     const counted = usage({ input: 7, output: 3, reasoning: 1, cacheRead: 5 });
-    expect(metered(text(4000), { type: 'usage', usage: counted }).settle(true, 900)).toEqual({ tokens: counted, source: 'upstream' });
+    expect(metered(text(4000), { type: 'usage', usage: counted }).settle(true, prompt(900))).toEqual({ tokens: counted, source: 'upstream' });
   });
 
   test('explicit zeros stay zero', () => {
-    expect(metered(text(4000), { type: 'usage', usage: noUsage }).settle(true, 900)).toEqual({ tokens: noUsage, source: 'upstream' });
+    expect(metered(text(4000), { type: 'usage', usage: noUsage }).settle(true, prompt(900))).toEqual({ tokens: noUsage, source: 'upstream' });
   });
 
   test('the last usage wins', () => {
     const meter = metered({ type: 'usage', usage: usage({ input: 1 }) }, { type: 'usage', usage: usage({ input: 2, output: 9 }) });
-    expect(meter.settle(true, 0).tokens).toEqual(usage({ input: 2, output: 9 }));
+    expect(meter.settle(true, prompt(0)).tokens).toEqual(usage({ input: 2, output: 9 }));
   });
 
   test('without usage everything is estimated, and said to be', () => {
-    expect(metered(text(401)).settle(true, 801)).toEqual({ tokens: usage({ input: 201, output: 101 }), source: 'estimated' });
-    expect(new Meter().settle(true, 8)).toEqual({ tokens: usage({ input: 2 }), source: 'estimated' });
+    expect(metered(text(401)).settle(true, prompt(801))).toEqual({ tokens: usage({ input: 201, output: 101 }), source: 'estimated' });
+    expect(new Meter().settle(true, prompt(8))).toEqual({ tokens: usage({ input: 2 }), source: 'estimated' });
   });
 });
 
 describe('a broken reply', () => {
   test('keeps what was measured and counts what had flowed, never less', () => {
     const meter = metered({ type: 'usage', usage: usage({ input: 50, output: 1 }) }, text(400));
-    expect(meter.settle(false, 9999)).toEqual({ tokens: usage({ input: 50, output: 100 }), source: 'partial' });
+    expect(meter.settle(false, prompt(9999))).toEqual({ tokens: usage({ input: 50, output: 100 }), source: 'partial' });
     const more = metered({ type: 'usage', usage: usage({ input: 50, output: 500 }) }, text(400));
-    expect(more.settle(false, 9999).tokens.output).toBe(500);
+    expect(more.settle(false, prompt(9999)).tokens.output).toBe(500);
   });
 
   test('without usage: an estimate once anything flowed, nothing otherwise', () => {
-    expect(metered(text(4)).settle(false, 40)).toEqual({ tokens: usage({ input: 10, output: 1 }), source: 'estimated' });
-    expect(new Meter().settle(false, 40)).toEqual({ tokens: noUsage, source: null });
+    expect(metered(text(4)).settle(false, prompt(40))).toEqual({ tokens: usage({ input: 10, output: 1 }), source: 'estimated' });
+    expect(new Meter().settle(false, prompt(40))).toEqual({ tokens: noUsage, source: null });
   });
 
   test('reasoning, arguments and refusals are output that flowed', () => {
@@ -52,7 +54,7 @@ describe('a broken reply', () => {
       { type: 'arguments-delta', index: 1, text: 'x'.repeat(20) },
       { type: 'refusal-delta', index: 2, text: 'x'.repeat(20) },
     );
-    expect(meter.settle(false, 0).tokens).toEqual(usage({ output: 10, reasoning: 10 }));
+    expect(meter.settle(false, prompt(0)).tokens).toEqual(usage({ output: 10, reasoning: 10 }));
   });
 });
 
@@ -60,5 +62,5 @@ test('a reply that was given up before the caller saw it is forgotten', () => {
   const meter = metered({ type: 'usage', usage: usage({ input: 50 }) }, text(400));
   meter.reset();
   expect(meter.usage).toBeUndefined();
-  expect(meter.settle(false, 40)).toEqual({ tokens: noUsage, source: null });
+  expect(meter.settle(false, prompt(40))).toEqual({ tokens: noUsage, source: null });
 });

@@ -288,6 +288,7 @@ function translateReader(reader: CatalogReader, translate: <T>(work: () => Promi
   const wrap = <D extends { name: string }>(repository: ResourceRepository<D>): ResourceRepository<D> => ({
     find: (name) => translate(() => repository.find(name)),
     list: (query) => translate(() => repository.list(query)),
+    ids: (names) => translate(() => repository.ids(names)),
     all: () => translate(() => repository.all()),
     withObject: (field) => translate(() => repository.withObject(field)),
     where: (column, value, limit) => translate(() => repository.where(column, value, limit)),

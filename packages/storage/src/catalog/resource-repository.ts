@@ -42,6 +42,8 @@ export interface ResourceDefinition<D extends { name: string }> {
 export interface ResourceRepository<D extends { name: string }> {
   find(name: string): Promise<StoredResource<D> | null>;
   list(query: ListQuery): Promise<ListPage<D>>;
+  /** Ids of the rows of these names, few at a time: they are parameters of one statement. */
+  ids(names: readonly string[]): Promise<string[]>;
   /** Every row, by name. */
   all(): Promise<StoredResource<D>[]>;
   /** Rows that may have an object in this field, by name: told by their text, so that the others are not parsed. */
@@ -96,6 +98,7 @@ export function createRepository<D extends { name: string }>(
       const items = await rows().selectAll().where('id', 'in', ids).orderBy(column, direction).orderBy('id').execute();
       return { items: items.map(toStored), total: Number(total) };
     },
+    ids: async (names) => (names.length === 0 ? [] : (await rows().select('id').where('name', 'in', names).execute()).map(({ id }) => id)),
     all: async () => (await rows().selectAll().orderBy('name').execute()).map(toStored),
     withObject: async (field) =>
       (

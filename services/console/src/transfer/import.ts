@@ -57,7 +57,7 @@ export async function prepareImport(body: unknown, { resources, room }: ImportOp
   refuseRepeated(parts);
   return async (writer) => {
     const diff = emptyDiff();
-    await releaseNames(parts, writer);
+    await releaseNames(parts, writer, pace);
     for (const { section, list } of parts) {
       const resource = resources.find(({ path }) => path === sections[section]);
       for (const [index, entry] of list.entries()) {
@@ -134,13 +134,18 @@ async function checkLinks(
   }
 }
 
-/** Rows of one file may exchange names: all give theirs up before the first takes its new ones. */
-async function releaseNames(parts: readonly { section: Section; list: readonly Entry[] }[], writer: CatalogWriter): Promise<void> {
+/** Names that are looked up by one statement. */
+const namesAtOnce = 200;
+
+/** Rows of one file may exchange names: all give theirs up before the first takes its new ones. Looked up in small groups: a catalog may hold very many. */
+async function releaseNames(parts: readonly { section: Section; list: readonly Entry[] }[], writer: CatalogWriter, pace: Pace): Promise<void> {
   for (const { section, list } of parts) {
     const rows = namedRows(section, writer);
-    if (!rows || list.length === 0) continue;
-    const named = new Set(list.map(({ name }) => name));
-    await writer.modelNames.release((await rows.all()).filter(({ document }) => named.has(document.name)).map(({ id }) => id));
+    if (!rows) continue;
+    for (let start = 0; start < list.length; start += namesAtOnce) {
+      await writer.modelNames.release(await rows.ids(list.slice(start, start + namesAtOnce).map(({ name }) => name)));
+      await pace();
+    }
   }
 }
 

@@ -394,7 +394,7 @@ class Attempt {
 /** Some servers put a byte order mark before their JSON. */
 const withoutMark = (bytes: Buffer): Buffer => (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes);
 
-function tokensUsed({ meter, body }: Call): number {
-  const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning } = meter.settle(false, body.length).tokens;
+function tokensUsed(call: Call): number {
+  const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning } = call.settle(false).tokens;
   return input + cacheRead + cacheWrite5m + cacheWrite1h + output + reasoning;
 }

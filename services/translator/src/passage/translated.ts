@@ -78,12 +78,12 @@ export class TranslatedPassage implements Passage {
   }
 
   #learn(): void {
-    const { meter, body } = this.#call;
-    const { tokens, source } = meter.settle(true, body.length);
+    const { body } = this.#call;
+    const { tokens, source } = this.#call.settle(true);
     if (source === 'upstream') this.#sizes.learn(this.#kind, this.#call.readRequest().conversation, body.length, tokens);
   }
 
   #estimate(): Usage {
-    return this.#call.meter.settle(true, this.#call.body.length).tokens;
+    return this.#call.settle(true).tokens;
   }
 }

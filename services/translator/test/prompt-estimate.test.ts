@@ -1,0 +1,51 @@
+/** What the row says of a prompt that no upstream counted: files in it are no text. */
+import { describe, expect, test } from '@jest/globals';
+import type { ProtocolId } from '@model-gateway/contracts';
+import { Call } from '../src/call.ts';
+
+const picture = 'iVBORw0KGgoA'.repeat(100_000);
+const words = 'What is in this picture? '.repeat(400);
+const chat = (content: unknown) => ({ model: 'm', messages: [{ role: 'user', content }] });
+const messages = (content: unknown) => ({ ...chat(content), max_tokens: 9 });
+
+function inputOf(protocol: ProtocolId, text: string): number {
+  const job = { clientProtocol: protocol, operation: 'generate', requestedModel: 'm', path: '/', headers: {}, streamForm: 'none', plan: { model: 'm' }, places: {} };
+  const call = new Call(job as never, Buffer.from(text));
+  call.meter.see([{ type: 'text-delta', index: 0, text: 'A cat.' }]);
+  const { tokens, source } = call.settle(true);
+  expect(source).toBe('estimated');
+  return tokens.input;
+}
+
+describe('an estimated prompt', () => {
+  test.each([
+    [
+      'alpha',
+      chat([
+        { type: 'text', text: words },
+        { type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } },
+      ]),
+    ],
+    [
+      'beta',
+      messages([
+        { type: 'text', text: words },
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: picture } },
+      ]),
+    ],
+  ] as const)('%s: a picture counts as one, not by its bytes', (protocol, body) => {
+    const input = inputOf(protocol, JSON.stringify(body));
+    expect(input).toBeGreaterThan(words.length / 4);
+    expect(input).toBeLessThan(words.length / 4 + 2_000);
+  });
+
+  test('text alone counts by its bytes', () => {
+    const text = JSON.stringify(chat(words));
+    expect(inputOf('alpha', text)).toBe(Math.ceil(text.length / 4));
+  });
+
+  test('a body that cannot be read counts by its bytes', () => {
+    const text = `not JSON ${words}`;
+    expect(inputOf('alpha', text)).toBe(Math.ceil(text.length / 4));
+  });
+});
