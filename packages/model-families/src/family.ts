@@ -192,7 +192,7 @@ type Listed = 'context' | 'output' | 'prices';
 
 /** A row of the table: what differs from less specific rows. */
 export type FamilyRow = { [Key in Exclude<keyof ModelFamily, 'pattern' | Listed>]?: Key extends Part ? Partial<ModelFamily[Key]> : ModelFamily[Key] } & {
-  /** The listed model whose window holds for models of this family that are not listed. Never its prices: a guess would be billed. */
+  /** The listed model whose window holds for models of this family that are not listed. Its prices do not: a guess would be billed. */
   like?: string;
 };
 

@@ -1,6 +1,6 @@
 /** From an id to what is known of the model. */
 import { type FamilyRow, type ModelFamily, parts, unknownFamily } from './family.ts';
-import { listedFacts } from './listed.ts';
+import { listedFacts, nearestListed } from './listed.ts';
 import { bareId } from './model-id.ts';
 import { matchPieces } from './patterns.ts';
 import { table } from './table.ts';
@@ -28,23 +28,34 @@ export function findFamily(upstreamModelId: string, canonicalName?: string): Mod
 function match(id: string): ModelFamily | null {
   const bare = bareId(id);
   let found: ModelFamily | null = null;
-  let like: string | undefined;
-  for (const { pattern, pieces, row } of compiled) {
+  let like: Like | null = null;
+  for (const { pattern, pieces, row, weight } of compiled) {
     if (!matchPieces(pieces, bare)) continue;
     found = lay(found ?? unknownFamily, row, pattern);
-    like = row.like ?? like;
+    if (row.like !== undefined) like = { id: row.like, weight };
   }
   return found && freeze(withFacts(found, bare, like));
 }
 
-/** Limits and prices that the list has of the model; where it does not name it, the limits of the model that stands for its family. */
-function withFacts(family: ModelFamily, bare: string, like: string | undefined): ModelFamily {
+/** The listed model that stands for a family, and how specific the row is that says so. */
+interface Like {
+  id: string;
+  weight: number;
+}
+
+/**
+ * Limits and prices that the list has of the model. One that it does not name has the price of the model that its id begins with, and the limits of that
+ * model or of the one that stands for its family, whichever is more specific.
+ */
+function withFacts(family: ModelFamily, bare: string, like: Like | null): ModelFamily {
   const own = listedFacts(bare);
-  const others = like === undefined ? null : listedFacts(like);
+  const near = own ? null : nearestListed(bare);
+  const others = like && (!near || like.weight > near.id.length) ? listedFacts(like.id) : near?.facts;
   const context = own?.context ?? others?.context ?? null;
   const written = own?.output ?? others?.output ?? null;
   const output = written !== null && context !== null ? Math.min(written, context) : written;
-  return { ...family, context, output, defaultOutput: Math.min(family.defaultOutput, output ?? family.defaultOutput), prices: own?.prices ?? null };
+  const { prices } = own ?? near?.facts ?? { prices: null };
+  return { ...family, context, output, defaultOutput: Math.min(family.defaultOutput, output ?? family.defaultOutput), prices };
 }
 
 const lay = (base: ModelFamily, { like: _, ...row }: FamilyRow, pattern: string): ModelFamily => ({

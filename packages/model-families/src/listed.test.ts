@@ -88,6 +88,13 @@ describe('what a model has', () => {
     expect(findFamily('claude-opus-5-9').prices).toBeNull();
   });
 
+  test('a name made of a listed one has its price and window, for budgets hold for it too', () => {
+    expect(findFamily('gpt-4o-our-tenant')).toMatchObject({ context: 128_000, output: 16_384, prices: { input: 2_500_000 } });
+    expect(findFamily('gpt-5.6-cyber-eu')).toMatchObject({ context: 400_000, prices: { input: 12_500_000 } });
+    // A variant that its family's row knows to be smaller.
+    expect(findFamily('gpt-5-chat-latest')).toMatchObject({ context: 128_000, output: 16_384 });
+  });
+
   test('what a reply is asked to be at most stays within what the model writes', () => {
     for (const [id] of models) {
       const { output, defaultOutput } = findFamily(id);

@@ -33,10 +33,28 @@ const models: ReadonlyMap<string, WrittenFacts> = new Map(Object.entries(list.mo
 export function listedFacts(bare: string): ListedFacts | null {
   for (const id of withoutRelease(bare)) {
     const facts = models.get(id);
-    if (facts) return { context: facts.context ?? null, output: facts.output ?? null, prices: facts.prices ? pricesOf(facts.prices) : null };
+    if (facts) return factsOf(facts);
   }
   return null;
 }
+
+/**
+ * The longest listed id that this one begins with, as `gpt-4o` in `gpt-4o-our-tenant`: names of deployments are made so. What goes on with a digit is
+ * another version (`claude-opus-5-9`), which nothing is known of.
+ */
+export function nearestListed(bare: string): { id: string; facts: ListedFacts } | null {
+  for (let end = bare.lastIndexOf('-'); end > 0; end = bare.lastIndexOf('-', end - 1)) {
+    const facts = models.get(bare.slice(0, end));
+    if (facts) return /^-\d/.test(bare.slice(end)) ? null : { id: bare.slice(0, end), facts: factsOf(facts) };
+  }
+  return null;
+}
+
+const factsOf = ({ context, output, prices }: WrittenFacts): ListedFacts => ({
+  context: context ?? null,
+  output: output ?? null,
+  prices: prices ? pricesOf(prices) : null,
+});
 
 function pricesOf({ tiers, ...rates }: NonNullable<WrittenFacts['prices']>): ReferencePrices | null {
   const { input, output, ...others } = ratesOf(rates);
