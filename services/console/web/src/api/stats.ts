@@ -76,6 +76,10 @@ export interface LogRow {
   losses: { field: string; action: string; detail: string }[];
   /** Steps of its preparation that did something, in order. */
   pipeline: string[];
+  /** What the row is of: a call, or a part or an aftermath of one. */
+  kind: string;
+  /** The id of the request that this row belongs to. */
+  of: string | null;
   /** Models that it was sent on to; else empty. */
   routes: string[];
   ending?: 'finish' | 'break' | null;

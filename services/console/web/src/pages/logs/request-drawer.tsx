@@ -50,6 +50,15 @@ function Details({ row }: { row: LogRow }) {
               {row.id}
             </span>,
           ],
+          ['kind', row.kind && row.kind !== 'call' && t(`kinds.${row.kind}`)],
+          [
+            'of',
+            row.of && (
+              <Anchor key="of" component={Link} to="/logs" search={((search: object) => ({ ...search, request: row.of })) as never} className="mono">
+                {row.of}
+              </Anchor>
+            ),
+          ],
           ['clientId', row.client_request_id],
           ['key', row.access_key && `${row.access_key} · ${row.key_group ?? ''}`],
           ['model', row.model === row.requested_model ? row.model : `${row.requested_model ?? '–'} → ${row.model ?? '–'}`],

@@ -95,23 +95,19 @@ function TokenFields({ form }: { form: UseFormReturnType<PriceForm> }) {
           </Text>
           {form.values.tiers.map((_tier, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the order is the tiers' only identity
-            <Group key={index} align="flex-end" gap="xs">
-              <NumberInput w={150} label={t('above')} min={1} allowDecimal={false} hideControls {...form.getInputProps(`tiers.${index}.above_tokens`)} />
-              {(['input', 'output', 'cache_read'] as const).map((kind) => (
-                <NumberInput
-                  key={kind}
-                  w={110}
-                  label={t(`kinds.${kind}`)}
-                  min={0}
-                  decimalScale={6}
-                  hideControls
-                  {...form.getInputProps(`tiers.${index}.${kind}`)}
-                />
-              ))}
-              <ActionIcon size="lg" color="red" aria-label={t('removeTier', { index: index + 1 })} onClick={() => form.removeListItem('tiers', index)}>
-                <IconTrash size={18} aria-hidden />
-              </ActionIcon>
-            </Group>
+            <Stack key={index} gap="xs" role="group" aria-label={t('tier', { index: index + 1 })}>
+              <Group align="flex-end" gap="xs">
+                <NumberInput flex={1} label={t('above')} min={1} allowDecimal={false} hideControls {...form.getInputProps(`tiers.${index}.above_tokens`)} />
+                <ActionIcon size="lg" color="red" aria-label={t('removeTier', { index: index + 1 })} onClick={() => form.removeListItem('tiers', index)}>
+                  <IconTrash size={18} aria-hidden />
+                </ActionIcon>
+              </Group>
+              <SimpleGrid cols={{ base: 1, xs: 2 }}>
+                {tokenPrices.map((kind) => (
+                  <MoneyInput key={kind} form={form} field={`tiers.${index}.${kind}`} label={t(`kinds.${kind}`)} />
+                ))}
+              </SimpleGrid>
+            </Stack>
           ))}
           <Group>
             <Button variant="light" size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => form.insertListItem('tiers', emptyTier)}>
