@@ -9,7 +9,16 @@ const chat = (content: unknown) => ({ model: 'm', messages: [{ role: 'user', con
 const messages = (content: unknown) => ({ ...chat(content), max_tokens: 9 });
 
 function inputOf(protocol: ProtocolId, text: string): number {
-  const job = { clientProtocol: protocol, operation: 'generate', requestedModel: 'm', path: '/', headers: {}, streamForm: 'none', plan: { model: 'm' }, places: {} };
+  const job = {
+    clientProtocol: protocol,
+    operation: 'generate',
+    requestedModel: 'm',
+    path: '/',
+    headers: {},
+    streamForm: 'none',
+    plan: { model: 'm' },
+    places: {},
+  };
   const call = new Call(job as never, Buffer.from(text));
   call.meter.see([{ type: 'text-delta', index: 0, text: 'A cat.' }]);
   const { tokens, source } = call.settle(true);
