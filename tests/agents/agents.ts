@@ -17,8 +17,8 @@ export interface Agent {
   name: string;
   package: string;
   version: string;
-  /** That it speaks. */
-  protocol: ProtocolId;
+  /** The upstream of `stage.ts` that speaks its protocol and takes what it says, where it is run without a gateway. */
+  family: string;
   /** What the vendor refuses when this agent resumes a session, with a gateway or without. */
   refusedAtResume?: { by: ProtocolId; rule: string; source: string };
   /** Writes the files it reads; gives its arguments and environment. */
@@ -75,7 +75,7 @@ export const agents: readonly Agent[] = [
     name: 'claude',
     package: '@anthropic-ai/claude-code',
     version: '2.1.330',
-    protocol: 'beta',
+    family: 'beta',
     launch: (place) => claude(place, []),
     resume: (place) => claude(place, ['--continue']),
   },
@@ -83,7 +83,7 @@ export const agents: readonly Agent[] = [
     name: 'codex',
     package: '@openai/codex',
     version: '0.169.0',
-    protocol: 'alpha_response',
+    family: 'responses',
     launch: (place) => codex(place, []),
     resume: (place) => codex(place, ['resume', '--last']),
   },
@@ -91,7 +91,7 @@ export const agents: readonly Agent[] = [
     name: 'gemini',
     package: '@google/gemini-cli',
     version: '0.61.0',
-    protocol: 'gamma',
+    family: 'gamma',
     // Each result of a tool is sent twice.
     refusedAtResume: { by: 'gamma', rule: 'gamma.response-count', source: 'https://github.com/google-gemini/gemini-cli/issues/29365' },
     launch: (place) => gemini(place, []),
@@ -101,7 +101,8 @@ export const agents: readonly Agent[] = [
     name: 'opencode',
     package: 'opencode-ai',
     version: '1.18.33',
-    protocol: 'alpha',
+    // It says max_tokens, which newer models of OpenAI refuse.
+    family: 'deepseek',
     launch: (place) => opencode(place, []),
     resume: (place) => opencode(place, ['--continue']),
   },

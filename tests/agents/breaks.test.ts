@@ -61,7 +61,7 @@ const print = (what: string, { steps, code, reported, turns, ending }: Outcome):
 
 const asked = agents.filter(({ name }) => isAskedFor(name));
 describe.each(asked.map((agent) => [agent.name, agent] as const))('%s', (name, agent) => {
-  const own = families.find(({ protocol }) => protocol === agent.protocol)!;
+  const own = families.find((one) => one.name === agent.family)!;
   describe.each(['text', 'arguments'] as const)('when a reply breaks off in its %s', (breakIn) => {
     let direct: Outcome;
     beforeAll(async () => {

@@ -51,7 +51,7 @@ describe.each(askedFor.map((agent) => [agent.name, agent] as const))(`%s (${arra
     2 * maxMs + 60_000,
   );
 
-  const own = families.find(({ protocol }) => protocol === agent.protocol)!;
+  const own = families.find((one) => one.name === agent.family)!;
   // Prints how far the agent comes by itself: what a failure above is to be compared with.
   if (process.env['AGENTS_CONTROL'] === '1')
     test(
