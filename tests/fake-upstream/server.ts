@@ -74,12 +74,30 @@ function replyTo(request: HeardRequest, play: Play | undefined, vendor: Vendor |
     request.refusal = refused.refusal;
     return { reply: refused.reply, script: plain };
   }
+  // A written model looks for its place in the whole conversation, and this server keeps none: what the vendor says where it cannot keep one, either.
+  if (script.flags.has('play') && request.json['thread']) return { reply: threadRefusal(), script: plain };
   const issueProof = (): string => (vendor ?? unasked).issueProof(request, asking, script);
   const said = script.flags.has('play') && asking.operation === 'generate' ? play?.(request.json, request.path) : undefined;
   const played = said?.script === undefined ? script : withFaults(script, said.script);
   const reply = createReply(asking, request.json, played, issueProof, said && (() => said));
   return { reply: reply && vendor ? vendor.remember(request, asking, script, reply) : reply, script: played };
 }
+
+/** After it the vendor's SDKs send the whole conversation. */
+const threadRefusal = (): Reply => ({
+  status: 400,
+  headers: { 'content-type': 'application/json' },
+  pieces: [
+    JSON.stringify({
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: 'thread: not supported for this request',
+        details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+      },
+    }),
+  ],
+});
 
 function hear(incoming: IncomingMessage, response: ServerResponse, body: Buffer, delivery: Delivery): HeardRequest {
   let closed: () => void = () => {};

@@ -63,7 +63,9 @@ export function refuseStoredTurns(request: unknown): void {
   if (own(own(request, 'thread'), 'type') !== 'continue') return;
   const message =
     'thread: this model runs on an upstream that does not hold the turns of a message thread. Send the whole conversation in messages, without thread, or ask a model whose upstream speaks this protocol.';
-  throw invalid('thread', message);
+  // The vendor's own words for a thread that it cannot keep: its SDKs then send the whole conversation.
+  const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
+  throw new GatewayError('invalid_request', { status: 400, param: 'thread', message, details });
 }
 
 function readMessages(request: JsonObject): JsonObject[] {
