@@ -83,4 +83,7 @@ export function playLongTask(task: LongTask): Play {
   };
 }
 
-const resumed = (task: LongTask, shell: Tool): Said => shellCall(shell, `echo resumed >> ${quoted(task.trace)}`);
+const resumed = (task: LongTask, shell: Tool): Said => ({
+  ...shellCall(shell, `echo resumed >> ${quoted(task.trace)}`),
+  thinking: { text: 'The last step comes next.' },
+});

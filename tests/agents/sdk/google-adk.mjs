@@ -1,5 +1,5 @@
 /** `@google/adk`, on generate-content. */
-import { FunctionTool, Gemini, InMemorySessionService, LlmAgent, Runner, StreamingMode, stringifyContent } from '@google/adk';
+import { FunctionTool, Gemini, InMemorySessionService, LlmAgent, Runner, stringifyContent } from '@google/adk';
 import { instructions, keep, kept, key, maxTurns, model, textOf, tools, url, work } from './agent-kit.mjs';
 
 // Its own address cannot be given to the library otherwise.
@@ -28,7 +28,7 @@ await work(async (words) => {
   let text = '';
   try {
     const newMessage = { role: 'user', parts: [{ text: words }] };
-    for await (const event of runner.runAsync({ userId, sessionId, newMessage, runConfig: { streamingMode: StreamingMode.SSE, maxLlmCalls: maxTurns } })) {
+    for await (const event of runner.runAsync({ userId, sessionId, newMessage, runConfig: { maxLlmCalls: maxTurns } })) {
       if (event.errorCode) throw new Error(`${event.errorCode}: ${event.errorMessage}`);
       if (!event.partial) text = stringifyContent(event);
     }

@@ -16,8 +16,7 @@ const ways = {
       reasoning: { effort: 'medium', summary: 'auto' },
       modelKwargs: { include: ['reasoning.encrypted_content'] },
     }),
-  anthropic: () =>
-    new ChatAnthropic({ model, apiKey: key, anthropicApiUrl: url, streaming: true, maxTokens: 16_000, thinking: { type: 'enabled', budget_tokens: 2000 } }),
+  anthropic: () => new ChatAnthropic({ model, apiKey: key, anthropicApiUrl: url, streaming: true, maxTokens: 16_000, thinking: { type: 'adaptive' } }),
   google: () => new ChatGoogleGenerativeAI({ model, apiKey: key, baseUrl: url, streaming: true }),
 };
 const agent = createAgent({
