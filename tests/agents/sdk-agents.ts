@@ -47,26 +47,15 @@ export const sdkAgents: readonly SdkAgent[] = [
 ];
 
 const programs = join(import.meta.dirname, 'sdk');
-const isPython = ({ program }: SdkAgent): boolean => program.endsWith('.py');
 
 function run(command: string, args: readonly string[], cwd: string): void {
   const { status, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 600_000 });
   if (status !== 0) throw new Error(`the agents could not be installed: ${command} ${args.join(' ')}: ${error?.message ?? stderr}`);
 }
 
-function install(agent: SdkAgent, folder: string): void {
-  if (isPython(agent)) {
-    run(process.env['AGENTS_PYTHON'] ?? 'python3', ['-m', 'venv', 'venv'], folder);
-    run(join(folder, 'venv/bin/python'), ['-m', 'pip', 'install', '--quiet', ...agent.packages], folder);
-  } else {
-    writeFileSync(join(folder, 'package.json'), '{"private":true}');
-    run('npm', ['install', '--no-audit', '--no-fund', ...agent.packages], folder);
-  }
-}
-
 /**
  * The folder of this agent's program, with what it needs from the registry: outside the repository and its lockfile, one for each list of packages.
- * `AGENTS_DIR` keeps them between runs, `AGENTS_PYTHON` says which Python (3.10 or newer) makes the environments. Throws with the words of npm or pip.
+ * `AGENTS_DIR` keeps them between runs. Throws with npm's words.
  */
 export function installSdkAgent(agent: SdkAgent): string {
   const id = createHash('sha256').update(agent.packages.join(' ')).digest('hex').slice(0, 12);
@@ -74,17 +63,18 @@ export function installSdkAgent(agent: SdkAgent): string {
   const done = join(folder, 'installed');
   if (!existsSync(done)) {
     mkdirSync(folder, { recursive: true });
-    install(agent, folder);
+    writeFileSync(join(folder, 'package.json'), '{"private":true}');
+    run('npm', ['install', '--no-audit', '--no-fund', ...agent.packages], folder);
     writeFileSync(done, '');
   }
   // Modules are looked for from where a program lies.
-  for (const file of [agent.program, isPython(agent) ? 'agent_kit.py' : 'agent-kit.mjs']) copyFileSync(join(programs, file), join(folder, file));
+  for (const file of [agent.program, 'agent-kit.mjs']) copyFileSync(join(programs, file), join(folder, file));
   return folder;
 }
 
 /** Runs the agent's program on one prompt and waits for its end. */
 export async function runSdkAgent(folder: string, agent: SdkAgent, place: Place, { resume, maxMs }: { resume: boolean; maxMs: number }): Promise<Ended> {
-  const child = spawn(isPython(agent) ? join(folder, 'venv/bin/python') : process.execPath, [join(folder, agent.program), agent.way], {
+  const child = spawn(process.execPath, [join(folder, agent.program), agent.way], {
     cwd: place.work,
     env: {
       PATH: process.env['PATH'] ?? '',
@@ -94,7 +84,6 @@ export async function runSdkAgent(folder: string, agent: SdkAgent, place: Place,
       AGENT_MODEL: place.model,
       AGENT_PROMPT: place.prompt,
       AGENT_RESUME: resume ? '1' : '0',
-      PYTHONDONTWRITEBYTECODE: '1',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
