@@ -25,6 +25,15 @@ export function readDataUrl(url: unknown): { type: string; data: string } | null
   return found && { type: (found[1] ?? '').toLowerCase(), data: found[2] ?? '' };
 }
 
+const imageStarts: readonly (readonly [string, RegExp])[] = [
+  ['image/png', /^iVBORw0KGgo/],
+  ['image/jpeg', /^\/9j\//],
+  ['image/gif', /^R0lGOD/],
+  ['image/webp', /^UklGR.{6}XRUJQ|^UklGR.{5}XRUJQ/],
+];
+/** The type that the first bytes of a picture (in base64) tell; null: none that is known. */
+export const imageTypeOf = (data: string): string | null => imageStarts.find(([, start]) => start.test(data))?.[0] ?? null;
+
 /** Calls `visit` with every schema inside a JSON schema, itself included, until it gives something. */
 export function findInSchema<R>(schema: unknown, visit: (schema: Json, path: readonly string[]) => R | null, path: readonly string[] = []): R | null {
   if (!isObject(schema)) return null;

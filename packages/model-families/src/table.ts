@@ -378,8 +378,9 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'llama-4*': llama({ like: 'llama4-scout-17b-instruct', vision: true }),
   'llama4*': llama({ like: 'llama4-scout-17b-instruct', vision: true }),
   'grok*': grok({ like: 'grok-4.3', pdf: false }),
-  'grok-3*': grok({ vision: false }),
-  'grok-3-mini*': grok({ thinking: { style: 'effort', efforts: ['low', 'high'], optional: false }, chat: grokThinks }),
+  // Does not think, and refuses every word about it.
+  'grok-3*': grok({ vision: false, thinking: { style: 'none' }, chat: { reasoning: 'none' } }),
+  'grok-3-mini*': grok({ thinking: { style: 'effort', efforts: ['low', 'high'], optional: false }, chat: { ...grokThinks, reasoning: 'effort' } }),
   // These always think, and take no word about how much.
   'grok-4*': grok({ thinking: { style: 'adaptive', optional: false }, chat: { ...grokThinks, reasoning: 'none' } }),
   'grok-code*': grok({ vision: false, thinking: { style: 'adaptive', optional: false }, chat: { ...grokThinks, reasoning: 'none' } }),

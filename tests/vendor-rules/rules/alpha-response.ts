@@ -2,7 +2,7 @@
 import { responses as fields, unknownKeys } from '../fields.ts';
 import { first, isGiven, type Json, list, objectOf, readDataUrl, textOf } from '../read.ts';
 import type { VendorRule } from '../rule.ts';
-import { bad, findArrayWithoutItems, pixel, rootUnion, weather } from './kit.ts';
+import { bad, findArrayWithoutItems, findNotStrict, pixel, rootUnion, strictWeather, weather } from './kit.ts';
 
 type Row = Omit<VendorRule, 'protocol' | 'vendors'>;
 const itemsOf = (body: Json): Json[] => (Array.isArray(body['input']) ? list(body['input']) : []);
@@ -277,6 +277,26 @@ const rows: Row[] = [
       }),
     refused: [{ body: { input: 'hello', tools: [tool({ type: 'object', properties: { all: { type: 'array' } } })] } }],
     accepted: [{ body: { input: 'hello', tools: [tool({ type: 'object', properties: { all: { type: 'array', items: {} } } })] } }],
+  },
+  {
+    id: 'alpha_response.strict',
+    what: 'Strict functions and formats whose objects allow other properties, or do not require all of theirs',
+    source: 'https://github.com/docker/docker-agent/pull/2168',
+    date: '2026-03-19',
+    check({ body }) {
+      const format = objectOf(objectOf(body['text'])['format']);
+      const inFormat = format['strict'] === true ? findNotStrict(format['schema']) : null;
+      if (inFormat !== null) return bad(`Invalid schema for response_format '${format['name']}': ${inFormat}`, { param: 'text.format.schema' });
+      return first(functionsOf(body), ({ at, tool: one }) => {
+        const fault = one['strict'] === true ? findNotStrict(one['parameters']) : null;
+        return fault === null ? null : bad(`Invalid schema for function '${one['name']}': ${fault}`, { param: `tools[${at}].parameters` });
+      });
+    },
+    refused: [
+      { body: { input: 'hello', tools: [{ ...tool(), strict: true }] } },
+      { body: { input: 'hello', text: { format: { type: 'json_schema', name: 'x', strict: true, schema: weather } } } },
+    ],
+    accepted: [{ body: { input: 'hello', tools: [{ ...tool(strictWeather), strict: true }, tool(weather, 'other')] } }],
   },
   {
     id: 'alpha_response.temperature',

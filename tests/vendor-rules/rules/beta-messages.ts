@@ -1,6 +1,6 @@
 /** What Anthropic's messages refuse about headers, fields, turns, blocks and tools. */
 import { messages as fields, unknownKeys } from '../fields.ts';
-import { first, isBlank, isGiven, list, objectOf, textOf } from '../read.ts';
+import { first, imageTypeOf, isBlank, isGiven, list, objectOf, textOf } from '../read.ts';
 import { headerOf } from '../vendor.ts';
 import {
   ask,
@@ -296,7 +296,24 @@ export const betaMessages: readonly Row[] = [
           : null;
       }),
     refused: [{ body: ask({ messages: [{ role: 'user', content: [picture('image/jpg')] }] }) }],
-    accepted: [{ body: ask({ messages: [{ role: 'user', content: [picture('image/jpeg')] }] }) }],
+    accepted: [{ body: ask({ messages: [{ role: 'user', content: [picture('image/png')] }] }) }],
+  },
+  {
+    id: 'beta.image-bytes',
+    what: 'Pictures whose bytes are of another type than the one that is named',
+    source: 'https://github.com/vybestack/llxprt-code/issues/2130',
+    date: '2026-06-23',
+    check: ({ body }) =>
+      first(everyBlock(body), ({ where, block }) => {
+        const source = objectOf(block['source']);
+        if (block['type'] !== 'image' || source['type'] !== 'base64') return null;
+        const [named, found] = [textOf(source['media_type']), imageTypeOf(textOf(source['data']))];
+        return found === null || found === named
+          ? null
+          : bad(`${where}.image.source.base64: The image was specified using the ${named} media type, but the image appears to be a ${found} image`);
+      }),
+    refused: [{ body: ask({ messages: [{ role: 'user', content: [picture('image/jpeg')] }] }) }],
+    accepted: [{ body: ask({ messages: [{ role: 'user', content: [picture('image/png')] }] }) }],
   },
   {
     id: 'beta.user-id',

@@ -2,7 +2,10 @@
 import { first, isGiven, list, objectOf, textOf } from '../read.ts';
 import { headerOf } from '../vendor.ts';
 import { ask, betaLoop, everyBlock, idsOf, oneOfBoth, type Row, result, thinking, tools, turnsOf, use, withoutSampling } from './beta-kit.ts';
-import { bad } from './kit.ts';
+import { bad, hello } from './kit.ts';
+
+const newer = { 'anthropic-version': '2026-10-21' };
+const note = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'short' } };
 
 export const betaSettings: readonly Row[] = [
   {
@@ -162,5 +165,60 @@ export const betaSettings: readonly Row[] = [
     accepted: [
       { body: ask({ messages: [{ role: 'user', content: [1, 2, 3, 4].map((n) => ({ type: 'text', text: `${n}`, cache_control: { type: 'ephemeral' } })) }] }) },
     ],
+  },
+  {
+    id: 'beta.thinking-enabled',
+    models: withoutSampling,
+    what: 'A budget of thinking (thinking.type enabled), from 4.7 on',
+    source: 'https://github.com/earendil-works/pi/issues/3297',
+    date: '2026-04-16',
+    check: ({ body }) =>
+      thinking(body) === 'enabled'
+        ? bad('"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.')
+        : null,
+    refused: [{ modelId: 'claude-opus-4-7', body: ask({ max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 } }) }],
+    accepted: [
+      { modelId: 'claude-opus-4-7', body: ask({ thinking: { type: 'adaptive' } }) },
+      { modelId: 'claude-opus-4-6', body: ask({ max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 } }) },
+    ],
+  },
+  {
+    id: 'beta.version-sampling',
+    what: 'temperature, top_p and top_k at any value, under API version 2026-10-21',
+    source: 'https://qiita.com/Synthorai/items/01a0067e88747257a4e6',
+    date: '2026-10',
+    check: ({ body, headers }) =>
+      headerOf(headers, 'anthropic-version') >= '2026-10-21'
+        ? first(['temperature', 'top_p', 'top_k'], (key) => (isGiven(body[key]) ? bad(`${key}: Extra inputs are not permitted`) : null))
+        : null,
+    refused: [{ headers: newer, modelId: 'claude-sonnet-4-6', body: ask({ temperature: 1 }) }],
+    accepted: [
+      { headers: newer, body: ask() },
+      { modelId: 'claude-sonnet-4-6', body: ask({ temperature: 1 }) },
+    ],
+  },
+  {
+    id: 'beta.version-blocks',
+    what: 'Documents in assistant turns and citations on texts of the user, under API version 2026-10-21',
+    source: 'https://dev.to/hassann/claude-api-version-2026-10-21-what-changed-and-how-to-upgrade-safely-1pcj',
+    date: '2026-10',
+    wordsUnverified: true,
+    check: ({ body, headers }) =>
+      headerOf(headers, 'anthropic-version') < '2026-10-21'
+        ? null
+        : first(turnsOf(body), ({ role, blocks }, at) =>
+            first(blocks, (block, index) => {
+              const where = `messages.${at}.content.${index}`;
+              if (role === 'assistant' && block['type'] === 'document') return bad(`${where}: document blocks are not permitted in assistant messages`);
+              return role === 'user' && block['type'] === 'text' && list(block['citations']).length > 0
+                ? bad(`${where}.text.citations: Extra inputs are not permitted`)
+                : null;
+            }),
+          ),
+    refused: [
+      { headers: newer, body: ask({ messages: [...hello, { role: 'assistant', content: [note] }, ...hello] }) },
+      { headers: newer, body: ask({ messages: [{ role: 'user', content: [{ type: 'text', text: 'hello', citations: [{}] }] }] }) },
+    ],
+    accepted: [{ headers: newer, body: ask({ messages: [{ role: 'user', content: [note, { type: 'text', text: 'sum up' }] }] }) }],
   },
 ];

@@ -219,16 +219,16 @@ const rows: Row[] = [
   },
   {
     id: 'cloudhost_converse.document',
-    what: 'Names of documents with other signs than letters, digits, single spaces, hyphens and brackets; documents without a text beside them',
+    what: 'Names of documents with other signs than letters, digits, single spaces, _, hyphens and brackets; documents without a text beside them',
     source: 'https://github.com/aws-samples/generative-ai-use-cases/issues/1671',
     date: '2026-08-21',
     check: ({ body }) =>
       first(turnsOf(body), ({ blocks }, at) => {
         const found = blocks.filter((block) => isObject(block['document'])).map((block) => objectOf(block['document']));
-        const odd = found.find(({ name }) => !/^[a-zA-Z0-9\-()[\]]+(?: [a-zA-Z0-9\-()[\]]+)*$/.test(textOf(name)));
+        const odd = found.find(({ name }) => !/^(?!.* {2})[\w\-()[\] ]{1,200}$/.test(textOf(name)));
         if (odd)
           return bad(
-            "The document file name can only contain alphanumeric characters, whitespace characters, hyphens, parentheses, and square brackets. The name can't contain more than one consecutive whitespace character.",
+            "The document file name can only contain alphanumeric characters, whitespace characters, hyphens, parentheses, and square brackets. The name can't contain more than one consecutive whitespace character. Check that the file name conforms to these restrictions and retry your request.",
           );
         return found.length > 0 && !blocks.some((block) => 'text' in block)
           ? bad(`The content field at messages.${at} contains a document block without a text block. Add a text block to the content field and try again.`)
@@ -238,7 +238,7 @@ const rows: Row[] = [
       { body: { messages: [{ role: 'user', content: [documents('notes.txt'), text('sum up')] }] } },
       { body: { messages: [{ role: 'user', content: [documents('notes')] }] } },
     ],
-    accepted: [{ body: { messages: [{ role: 'user', content: [documents('my notes (1)'), text('sum up')] }] } }],
+    accepted: ['my notes (1)', 'my_notes'].map((name) => ({ body: { messages: [{ role: 'user', content: [documents(name), text('sum up')] }] } })),
   },
   {
     id: 'cloudhost_converse.signature',

@@ -8,7 +8,7 @@ import { bad, hello, weather } from './kit.ts';
 type Row = Omit<VendorRule, 'protocol'>;
 /** Other makers' models have bodies of their own. */
 const claude = /^(?:claude|$)/;
-const notHere = new Set(['beta.version-header', 'beta.unknown-field', 'beta.max-tokens', 'beta.budget']);
+const notHere = new Set(['beta.version-header', 'beta.version-sampling', 'beta.version-blocks', 'beta.unknown-field', 'beta.max-tokens', 'beta.budget']);
 const ask = (more: Json = {}): Json => ({ anthropic_version: 'bedrock-2023-05-31', max_tokens: 100, messages: hello, ...more });
 const serverTools = /^(?:web_search|web_fetch|code_execution|mcp_toolset|advisor)_/;
 

@@ -1,5 +1,5 @@
 /** DeepSeek's chat completions. */
-import { first, isGiven, objectOf, textOf } from '../read.ts';
+import { first, isGiven, isObject, objectOf, textOf } from '../read.ts';
 import type { VendorRule } from '../rule.ts';
 import { bad, callsOf, chatCall, chatLoop, chatResult, chatTool, findUnpaired, functionsOf, hello, messagesOf, partsOf, picture } from './kit.ts';
 
@@ -116,6 +116,34 @@ const rows: Row[] = [
       ),
     refused: [{ body: { messages: hello, tools: [chatTool({ type: 'object' }, 'a.b')] } }],
     accepted: [{ body: { messages: hello, tools: [chatTool({ type: 'object' }, 'a_b')] } }],
+  },
+  {
+    id: 'alpha.deepseek.json-word',
+    what: 'JSON mode in a conversation that does not speak of JSON',
+    source: 'https://github.com/browserbase/stagehand/issues/1204',
+    date: '2025-10-30',
+    check: ({ body }) =>
+      objectOf(body['response_format'])['type'] === 'json_object' && !/json/i.test(JSON.stringify(body['messages'] ?? ''))
+        ? bad("Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'.")
+        : null,
+    refused: [{ body: { messages: hello, response_format: { type: 'json_object' } } }],
+    accepted: [{ body: { messages: [{ role: 'user', content: 'a color, as JSON' }], response_format: { type: 'json_object' } } }],
+  },
+  {
+    id: 'alpha.deepseek.thinking-forced',
+    models: /v4/,
+    what: 'A forced call of a tool while V4 thinks, which it does unless told not to',
+    source: 'https://github.com/deepseek-ai/DeepSeek-V3/issues/1376',
+    date: '2026-05-30',
+    check: ({ modelId, body }) =>
+      thinks(modelId, body) && (body['tool_choice'] === 'required' || isObject(body['tool_choice']))
+        ? bad('Thinking mode does not support this tool_choice')
+        : null,
+    refused: [{ modelId: 'deepseek-v4-pro', body: { messages: hello, tools: [chatTool()], tool_choice: 'required' } }],
+    accepted: [
+      { modelId: 'deepseek-v4-pro', body: { messages: hello, tools: [chatTool()], tool_choice: 'auto' } },
+      { modelId: 'deepseek-v4-pro', body: { messages: hello, tools: [chatTool()], tool_choice: 'required', thinking: { type: 'disabled' } } },
+    ],
   },
 ];
 

@@ -308,6 +308,28 @@ const rows: Row[] = [
     accepted: [{ body: { contents: loop() } }],
   },
   {
+    id: 'gamma.response-parts',
+    models: /^gemini-[12]/,
+    what: 'Media beside the response of a function, before Gemini 3',
+    source: 'https://github.com/google-gemini/gemini-cli/issues/19436',
+    date: '2026-02-18',
+    check: ({ body }) =>
+      contentsOf(body).some((content) => responsesOf(content).some((one) => isGiven(one['parts'])))
+        ? bad(
+            'Unable to submit request because `function_response.parts` is not supported for this model. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling',
+          )
+        : null,
+    refused: [
+      {
+        modelId: 'gemini-2.5-flash',
+        body: {
+          contents: loop([call()], [{ functionResponse: { name: 'weather', response: {}, parts: [{ inlineData: { mimeType: 'image/png', data: 'aa' } }] } }]),
+        },
+      },
+    ],
+    accepted: [{ modelId: 'gemini-2.5-flash', body: { contents: loop() } }],
+  },
+  {
     id: 'gamma.missing-signature',
     models: gemini3,
     what: 'In the running turn, a first call without its thought signature',

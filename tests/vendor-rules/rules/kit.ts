@@ -50,7 +50,23 @@ export const findArrayWithoutItems = (schema: unknown): readonly string[] | null
 export const rootUnion = (schema: unknown): string | null =>
   ['oneOf', 'anyOf', 'allOf', 'enum', 'not'].find((word) => objectOf(schema)[word] !== undefined) ?? null;
 
+/** The first place where a schema is not as `strict` wants it: all properties required, and no others allowed. */
+export const findNotStrict = (schema: unknown): string | null =>
+  findInSchema(schema, (one, path) => {
+    if (one['type'] !== 'object' && one['properties'] === undefined) return null;
+    const where = `In context=(${path.map((step) => `'${step}'`).join(', ')})`;
+    if (one['additionalProperties'] !== false) return `${where}, 'additionalProperties' is required to be supplied and to be false.`;
+    const required: unknown[] = Array.isArray(one['required']) ? one['required'] : [];
+    const missing = Object.keys(objectOf(one['properties'])).find((name) => !required.includes(name));
+    return missing === undefined
+      ? null
+      : `${where}, 'required' is required to be supplied and to be an array including every key in properties. Missing '${missing}'.`;
+  });
+
 // ---- Examples
+
+/** A schema as `strict` wants it. */
+export const strictWeather = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false };
 
 export const hello = [{ role: 'user', content: 'hello' }];
 export const weather = { type: 'object', properties: { city: { type: 'string' } } };

@@ -10,6 +10,7 @@ import {
   chatResult,
   chatTool,
   findArrayWithoutItems,
+  findNotStrict,
   findUnpaired,
   functionsOf,
   hello,
@@ -17,6 +18,7 @@ import {
   partsOf,
   picture,
   rootUnion,
+  strictWeather,
   weather,
 } from './kit.ts';
 
@@ -165,6 +167,38 @@ const rows: Row[] = [
       { body: { messages: hello, tools: [chatTool({ type: 'string' })] } },
     ],
     accepted: [{ body: { messages: hello, tools: [chatTool({ type: 'object', properties: { a: { anyOf: [{ type: 'string' }, { type: 'null' }] } } })] } }],
+  },
+  {
+    id: 'alpha.openai.strict-tool',
+    what: 'Strict functions whose objects allow other properties, or do not require all of theirs',
+    source: 'https://github.com/ash-project/ash_ai/issues/155',
+    date: '2025-12-21',
+    check: ({ body }) =>
+      first(functionsOf(body), ({ at, spec }) => {
+        const fault = spec['strict'] === true ? findNotStrict(spec['parameters']) : null;
+        return fault === null ? null : bad(`Invalid schema for function '${spec['name']}': ${fault}`, { param: `tools[${at}].function.parameters` });
+      }),
+    refused: [{ body: { messages: hello, tools: [{ type: 'function', function: { name: 'weather', strict: true, parameters: weather } }] } }],
+    accepted: [
+      { body: { messages: hello, tools: [{ type: 'function', function: { name: 'weather', strict: true, parameters: strictWeather } }] } },
+      { body: { messages: hello, tools: [chatTool()] } },
+    ],
+  },
+  {
+    id: 'alpha.openai.strict-format',
+    what: 'A strict schema of the reply whose objects allow other properties, or do not require all of theirs',
+    source: 'https://github.com/moeru-ai/xsai/issues/145',
+    date: '2025-05-05',
+    check({ body }) {
+      const format = objectOf(objectOf(body['response_format'])['json_schema']);
+      const fault = format['strict'] === true ? findNotStrict(format['schema']) : null;
+      return fault === null ? null : bad(`Invalid schema for response_format '${format['name']}': ${fault}`, { param: 'response_format' });
+    },
+    refused: [{ body: { messages: hello, response_format: { type: 'json_schema', json_schema: { name: 'x', strict: true, schema: weather } } } }],
+    accepted: [
+      { body: { messages: hello, response_format: { type: 'json_schema', json_schema: { name: 'x', strict: true, schema: strictWeather } } } },
+      { body: { messages: hello, response_format: { type: 'json_schema', json_schema: { name: 'x', schema: weather } } } },
+    ],
   },
   {
     id: 'alpha.openai.array-items',
