@@ -8,6 +8,7 @@ import { asObject, asString, own } from '../kit/read.ts';
 import { type BlockEvent, SequentialBlocks } from '../kit/sequential-blocks.ts';
 import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
+import { readCitation } from './citations.ts';
 import { tiersWritten } from './service-tiers.ts';
 import { writeStopReason } from './stop-reasons.ts';
 import { writeUsage } from './usage.ts';
@@ -176,10 +177,11 @@ class BetaWriter implements ReplyWriter {
     return { type: 'input_json_delta', partial_json: JSON.stringify(event.text).slice(1, -1) };
   }
 
-  /** A delta of a raw block of this protocol, or citations on text; anything else was some other vendor's. */
+  /** A delta of a raw block of this protocol, or citations on text; anything else has no counterpart here. */
   #rawDelta(value: unknown): unknown {
-    const type = asString(own(value, 'type'));
-    if (this.#open?.type === 'raw' || (this.#open?.type === 'text' && type === 'citations_delta')) return value;
+    if (this.#open?.type === 'raw') return value;
+    const citation = this.#open?.type === 'text' ? readCitation(value) : null;
+    if (citation !== null) return { type: 'citations_delta', citation };
     this.#losses.dropped('content.annotations', 'has no counterpart');
     return null;
   }
@@ -308,13 +310,17 @@ function wholeBlock(block: Block, context: ReplyContext, losses: Losses): unknow
     }
     case 'raw':
       return withRawDeltas(block);
-    default:
-      return text === '' ? null : { type: 'text', text, ...citationsOf(block, losses) };
+    default: {
+      const cited = citationsOf(block, losses);
+      if (text !== '') return { type: 'text', text, ...cited };
+      if (cited.citations) losses.dropped('content.annotations', 'citations without words of their own');
+      return null;
+    }
   }
 }
 
 function citationsOf(block: Block, losses: Losses): { citations?: unknown[] } {
-  const citations = (block.deltas ?? []).filter((delta) => own(delta, 'type') === 'citations_delta').map((delta) => own(delta, 'citation'));
+  const citations = (block.deltas ?? []).map(readCitation).filter((citation) => citation !== null);
   if (citations.length < (block.deltas?.length ?? 0)) losses.dropped('content.annotations', 'has no counterpart');
   return citations.length === 0 ? {} : { citations };
 }
