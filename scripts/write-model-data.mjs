@@ -111,6 +111,10 @@ for (const provider of providers) {
   }
 }
 
+/** Names that the list keeps at what they once meant. https://www.alibabacloud.com/help/en/model-studio/models (2026-11-22): qwen-plus has a window of a million. */
+const stale = { 'qwen-plus': 'qwen-plus-2025-09-11' };
+for (const [id, release] of Object.entries(stale)) if (found.has(release)) found.set(id, found.get(release));
+
 /** The id without its release stands for all releases that the list says the same of; where the list has none, for the latest of them. */
 for (const [id, facts] of [...found].sort(([one], [other]) => Number(other.includes('latest')) - Number(one.includes('latest')) || (one < other ? 1 : -1))) {
   const stem = [...withoutRelease(id)].at(-1);
