@@ -61,6 +61,48 @@ describe('requests', () => {
     expect(sent).toEqual({ model: 'upstream-id', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }], anything: { new: 1 } });
   });
 
+  describe('what the vendor’s own models refuse in the order of messages', () => {
+    const ask = { role: 'user', content: 'q' };
+    const use = (...ids: string[]) => ({ role: 'assistant', content: ids.map((id) => ({ type: 'tool_use', id, name: 'f', input: {} })) });
+    const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' });
+    const absent = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: [{ type: 'text', text: 'No result was recorded.' }], is_error: true });
+    const send = (messages: unknown[], model = 'claude-sonnet-4-5') => {
+      const { sent, losses } = sendRequest({ model: 'm', max_tokens: 5, messages }, { model });
+      return { messages: sent.messages, losses: losses.map(({ field, action }) => `${field} ${action}`) };
+    };
+    const system = (text: string, more: object = {}) => ({ role: 'system', content: text, ...more });
+    const folded = (text: string) => ({ type: 'text', text: `<system>\n${text}\n</system>` });
+
+    test('calls without results are answered: at the end, before words, among others, before the next turn', () => {
+      expect(send([ask, use('a')])).toEqual({ messages: [ask, use('a'), { role: 'user', content: [absent('a')] }], losses: ['tool_result emulated'] });
+      expect(send([ask, use('a'), ask]).messages[2]).toEqual({ role: 'user', content: [absent('a'), { type: 'text', text: 'q' }] });
+      expect(send([ask, use('a', 'b'), { role: 'user', content: [result('a')] }]).messages[2]).toEqual({ role: 'user', content: [absent('b'), result('a')] });
+      expect(send([ask, use('a'), use('b'), { role: 'user', content: [result('b')] }, use('c')]).messages.slice(3)).toEqual([
+        { role: 'user', content: [absent('a'), result('b')] },
+        use('c'),
+        { role: 'user', content: [absent('c')] },
+      ]);
+    });
+
+    test('sound histories and models of others pass as they came', () => {
+      const sound = [ask, use('a', 'b'), { role: 'user', content: [result('b')] }, { role: 'user', content: [result('a')] }];
+      expect(send(sound)).toEqual({ messages: sound, losses: [] });
+      expect(send([ask, use('a')], 'house-model')).toEqual({ messages: [ask, use('a')], losses: [] });
+    });
+
+    test('system turns become the user’s where the model takes none, behind the results that are awaited', () => {
+      expect(send([ask, system('s')])).toEqual({ messages: [ask, { role: 'user', content: [folded('s')] }], losses: ['system downgraded'] });
+      const between = [ask, use('a'), system('s', { output_config: { effort: 'low' } }), { role: 'user', content: [result('a')] }];
+      expect(send(between)).toEqual({
+        messages: [ask, use('a'), { role: 'user', content: [result('a'), folded('s')] }],
+        losses: ['system downgraded', 'messages.output_config dropped'],
+      });
+      expect(send([ask, use('a'), system('s')]).messages[2]).toEqual({ role: 'user', content: [absent('a'), folded('s')] });
+      expect(send([ask, system('s', { clear_at: 'next_user_message' }), ask])).toEqual({ messages: [ask, ask], losses: [] });
+      expect(send([ask, system('s')], 'claude-opus-5')).toEqual({ messages: [ask, system('s')], losses: [] });
+    });
+  });
+
   test('a message thread goes on at an upstream of this protocol as it came', () => {
     const body = {
       model: 'm',

@@ -8,6 +8,7 @@ import type { StreamRecord, Target, VerbatimReply, VerbatimReplyContext, Verbati
 import { billingEdits, billingMark, isFirstParty } from './billing-line.ts';
 import { deferredMarks, offerAllTools, searchesTools } from './deferred-tools.ts';
 import { flagsFor, flagsOfCaller } from './feature-flags.ts';
+import { historyEdits, mayHoldRefusedTurns } from './fit-history.ts';
 import { isOwnModel } from './model-family.ts';
 import { requireUniqueToolUse } from './read-request.ts';
 import { unreadEdits } from './unread-media.ts';
@@ -44,7 +45,8 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
   if (flags.length > 0 && flagsFor(flags, context.target).dropped) losses.dropped('anthropic-beta', 'feature flags that this upstream does not know');
   const mayDefer = !searchesTools(context.target) && deferredMarks.some((mark) => context.contains(mark));
   edits.push(...unreadEdits(context, losses));
-  if (!mayHoldProofs && !mayHoldCalls && !holdsBilling && !mayDefer) return { edits, losses: losses.list };
+  const mayFold = mayHoldRefusedTurns(context);
+  if (!mayHoldProofs && !mayHoldCalls && !holdsBilling && !mayDefer && !mayFold) return { edits, losses: losses.list };
   const body = context.parse();
   const billing = holdsBilling ? billingEdits(body) : [];
   if (billing.length > 0) losses.dropped('system.billing', 'a line that changes with every call and defeats prompt caching');
@@ -55,6 +57,7 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
   const messages = asArray(own(body, 'messages')) ?? [];
   if (mayHoldCalls) requireUniqueToolUse(messages);
   if (mayHoldProofs || mayHoldCalls) edits.push(...proofEdits(body, messages, context, losses));
+  if (mayHoldCalls || mayFold) edits.push(...historyEdits(messages, context, losses));
   return { edits, losses: losses.list };
 }
 

@@ -70,7 +70,7 @@ describe('turns', () => {
     const parts = ['', '{"a":1}', '[1]', '{"cut'].map((value, place): Part => ({ type: 'tool-call', id: `c${place}`, name: 'f', arguments: value }));
     const { body, losses } = write({ turns: [user(text('a')), assistant(...parts)] });
     expect(body.messages[1]?.content.map((block) => block['input'])).toEqual([{}, { a: 1 }, { input: '[1]' }, { input: '{"cut' }]);
-    expect(losses).toEqual(['downgraded tool_use.input']);
+    expect(losses).toEqual(['downgraded tool_use.input', 'emulated tool_result']);
   });
 
   test('a call that nothing answers is answered; a result without its call becomes text', () => {

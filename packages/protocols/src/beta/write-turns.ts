@@ -5,6 +5,7 @@
 import type { Conversation, Part, ToolResultPart, Turn } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
 import type { WriteRequestContext } from '../protocol.ts';
+import { absentResult } from './fit-history.ts';
 import type { ModelFamily } from './model-family.ts';
 import { ToolIds } from './tool-ids.ts';
 import type { WireBlock, WireMessage } from './wire.ts';
@@ -41,6 +42,7 @@ class TurnWriter {
 
   finish(): WireMessage[] {
     this.#closeUser();
+    this.#answerLast();
     if (this.#messages[0]?.role === 'assistant') {
       this.#losses.add('messages.0', 'emulated', 'a user turn was put before the first assistant turn');
       this.#messages.unshift({ role: 'user', content: [{ type: 'text', text: '…' }] });
@@ -118,11 +120,19 @@ class TurnWriter {
     if (this.#results.length === 0 && this.#others.length === 0) return;
     for (const id of this.#ids.takeUnanswered()) {
       this.#losses.add('tool_result', 'emulated', 'a call without a result was answered with an error');
-      this.#results.push({ type: 'tool_result', tool_use_id: id, content: [{ type: 'text', text: 'No result was recorded.' }], is_error: true });
+      this.#results.push(absentResult(id));
     }
     this.#messages.push({ role: 'user', content: [...this.#results, ...this.#others] });
     this.#results = [];
     this.#others = [];
+  }
+
+  /** Calls at the end wait for results as well: a history that ends in them is refused. */
+  #answerLast(): void {
+    const ids = this.#messages.at(-1)?.role === 'assistant' ? this.#ids.takeUnanswered() : [];
+    if (ids.length === 0) return;
+    this.#losses.add('tool_result', 'emulated', 'a call without a result was answered with an error');
+    this.#messages.push({ role: 'user', content: ids.map(absentResult) });
   }
 
   /** An assistant message that ends in thinking (a reply that was cut there) is refused. */
