@@ -6,14 +6,18 @@ export const inspected = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
 
 const listening = /^Debugger listening on (ws:\/\/\S+)$/;
 const answerMs = 60_000;
+/** Known from an earlier look: after a long run the line that names it is no longer among those that are kept. */
+const inspectors = new WeakMap<ManagedProcess, string>();
 
 /** Used JavaScript heap and the memory of its buffers after a collection, in MiB. */
 export async function liveHeapMib(one: ManagedProcess): Promise<number> {
-  const url = one
-    .logs()
-    .map((line) => listening.exec(line)?.[1])
-    .findLast((found) => found !== undefined);
+  const url =
+    one
+      .logs()
+      .map((line) => listening.exec(line)?.[1])
+      .findLast((found) => found !== undefined) ?? inspectors.get(one);
   if (url === undefined) throw new Error(`${one.name} opened no inspector`);
+  inspectors.set(one, url);
   const socket = new WebSocket(url);
   try {
     await heard(socket, 'open');
