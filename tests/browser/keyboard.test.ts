@@ -10,7 +10,7 @@ let stage: Stage;
 
 /** What has the focus, by the name that a screen reader says. */
 const focused = () => stage.page.evaluate<string>("document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()");
-const press = (key: string) => stage.page.keyboard.press(key);
+const press = (key: string, page = stage.page) => page.keyboard.press(key);
 
 /** Waits until the focus is there: closing takes a moment. */
 async function focusComesTo(name: string): Promise<void> {
@@ -80,6 +80,41 @@ suite('by keyboard', () => {
     await page.getByRole('dialog', { name: 'text' }).waitFor();
     await press('Escape');
     await dialogsGone(page);
+  });
+
+  test('a question asked by Escape stays, also when its place came after the drawer', async () => {
+    const { page, context } = await visit(stage.browser, { url: stage.gateway.url, token: stage.gateway.consoleKey });
+    const { promise: drawerOpen, resolve: deliver } = Promise.withResolvers<void>();
+    let heldBack = 0;
+    await page.route('**/console/assets/*.js', async (route) => {
+      const response = await route.fetch();
+      // What is loaded by its name keeps it in the build.
+      if ((await response.text()).includes('as ModalsProvider')) {
+        heldBack++;
+        await drawerOpen;
+      }
+      await route.fulfill({ response });
+    });
+    await page.goto(`${stage.gateway.url}/console/models?edit=text`);
+    const words = page.getByRole('textbox', { name: "Upstream's name" });
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+    await words.fill('text:3');
+    expect(heldBack).toBeGreaterThan(0);
+    deliver();
+    // A question asked by a button first: it shows that the place for questions is there.
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await question.getByRole('button', { name: 'Go on editing' }).click();
+    await question.waitFor({ state: 'detached' });
+    await press('Escape', page);
+    await question.waitFor();
+    // One that closes again is gone after 200 ms; the page's timers end in their order, however busy the machine.
+    await page.evaluate('new Promise((over) => setTimeout(over, 400))');
+    expect(await question.isVisible()).toBe(true);
+    // The next Escape closes it, alone.
+    await press('Escape', page);
+    await question.waitFor({ state: 'detached' });
+    expect(await words.inputValue()).toBe('text:3');
+    await context.close();
   });
 
   test('the search of pages opens from anywhere, and leads back', async () => {

@@ -10,15 +10,18 @@ type Question = Parameters<typeof modals.openConfirmModal>[0];
 /** Shows it; `onConfirm` and `onCancel` tell the answer. */
 export function ask(question: Question): void {
   countOverlay(1);
-  whenDialogs(() =>
-    modals.openConfirmModal({
+  whenDialogs(() => {
+    const modalId = modals.openConfirmModal({
       closeButtonProps: { 'aria-label': i18next.t('actions.close') },
       ...question,
+      // The Escape that asks comes to the question as well: the library listens at the window, behind the drawer when it was loaded after it.
+      closeOnEscape: false,
       onClose: () => {
         // The key that closed it is still on its way to what lies below.
         setTimeout(() => countOverlay(-1));
         question.onClose?.();
       },
-    }),
-  );
+    });
+    setTimeout(() => modals.updateModal({ modalId, closeOnEscape: true }));
+  });
 }
