@@ -7,13 +7,13 @@ import { createEventStreamParser, createSseParser } from '@model-gateway/framing
 import { applyEdits } from '@model-gateway/json';
 import type { ChatEvent, Conversation, FramedRecord, Part, StreamRecord, VerbatimReplyContext, VerbatimRules } from '@model-gateway/protocols';
 import {
-  closerContext,
   echoOf,
   play,
   readStream,
   replyContext,
   type Speaker,
   speakers,
+  terminatorContext,
   type Upstream,
   upstreams,
   writeContext,
@@ -184,7 +184,7 @@ function writerRow(client: Speaker): string {
   const wire = pieces.map((piece) => Buffer.from(piece, 'utf8'));
   const size = wire.reduce((sum, piece) => sum + piece.length, 0);
   const watching = cost(() => {
-    const closer = client.client.createCloser(closerContext());
+    const closer = client.client.createTerminator(terminatorContext());
     for (const piece of wire) closer.observe(piece);
   });
   return row([client.id, String(pieces.length), (size / 1024).toFixed(0), ...both(cost(write), pieces.length, size), ...both(watching, pieces.length, size)]);

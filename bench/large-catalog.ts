@@ -117,7 +117,7 @@ const costs = [
 for (const { name } of upstreams.slice(0, 50))
   for (const model of models.filter(({ upstream }) => upstream === name).slice(0, 3))
     for (let failure = 0; failure < 6; failure++)
-      state.health.hear({ model: model.name, upstream: name, key: `key-${name.slice(9)}-0`, sign: 'node', ok: 0 }, model, clock);
+      state.health.record({ model: model.name, upstream: name, key: `key-${name.slice(9)}-0`, sign: 'node', ok: 0 }, model, clock);
 costs.push(measure('a load balancer, with failures', (index) => `pool-${index % count.balancers}`));
 const kept = several.every(({ revision }) => revision === 1) && loadMs <= 1000 && heapMiB <= 150 && costs.every((cost) => cost <= 60);
 process.exit(kept ? 0 : 1);

@@ -66,7 +66,7 @@ function keepBusy(pool: ScriptPool, slots: number): () => Promise<unknown> {
 const lower = (figures: number[]): string => (figures.sort((a, b) => a - b)[Math.floor(figures.length / 4)] ?? 0).toFixed(2);
 
 const slots = 4;
-const pool = new ScriptPool({ slots, waitMs: 10_000, mostOperations: 1_000_000, memoryLimitMb: 64, timeoutMs: 5000, lazyBody: true }, logger);
+const pool = new ScriptPool({ slots, waitMs: 10_000, maxOperations: 1_000_000, memoryLimitMb: 64, timeoutMs: 5000, lazyBody: true }, logger);
 process.stdout.write('| slots | body | script | wall ms | inside ms | back KB |\n| --- | --- | --- | --- | --- | --- |\n');
 for (const busy of [false, true]) {
   const stop = busy ? keepBusy(pool, slots) : undefined;

@@ -15,9 +15,9 @@ import { runAgent } from './run-agent.ts';
 import { playTask, type Task } from './scripted-agent.ts';
 
 const upstreams: readonly ProtocolId[] = ['alpha', 'alpha_response', 'beta', 'gamma'];
-const longestMs = 90_000;
+const maxMs = 90_000;
 /** Read, edit, run, report. */
-const leastCalls = 4;
+const minCalls = 4;
 
 let bin: string;
 let gateway: TestGateway;
@@ -43,7 +43,7 @@ afterAll(async () => {
 async function newRows(before: number) {
   for (let tries = 0; ; tries++) {
     const rows = await gateway.rows();
-    if (rows.length - before >= leastCalls || tries === 30) return rows.slice(0, rows.length - before);
+    if (rows.length - before >= minCalls || tries === 30) return rows.slice(0, rows.length - before);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
@@ -59,17 +59,17 @@ describe.each(agents.map((agent) => [agent.name, agent] as const))('%s', (_name,
         const before = (await gateway.rows()).length;
         const prompt = 'Change the word in notes.txt from red to blue, then run the command and report.';
         const place = { work, home, url: gateway.url, key: gateway.key, model: `agent-${upstream}`, prompt };
-        const { printed } = await runAgent(bin, agent, place, { maxMs: longestMs });
+        const { printed } = await runAgent(bin, agent, place, { maxMs: maxMs });
         const rows = await newRows(before);
         expect({ printed, file: readFileSync(task.file, 'utf8') }).toEqual({ printed: expect.stringContaining(task.report), file: 'blue\n' });
         expect(existsSync(join(work, 'trace.txt'))).toBe(true);
         // None of its requests was refused or broken by us.
-        expect(rows.length).toBeGreaterThanOrEqual(leastCalls);
+        expect(rows.length).toBeGreaterThanOrEqual(minCalls);
         expect(rows.filter(({ status, error_code }) => status !== 200 || error_code !== null)).toEqual([]);
       } finally {
         for (const folder of [home, work]) rmSync(folder, { recursive: true, force: true });
       }
     },
-    longestMs + 30_000,
+    maxMs + 30_000,
   );
 });

@@ -21,7 +21,7 @@ export const stepsOfBreakTask = 4;
 /** Of which the reply breaks off. */
 const brokenStep = 2;
 /** A model that is asked for the same again and again gives up. */
-const mostTurns = 20;
+const maxTurns = 20;
 
 export const stepsDone = (task: BreakTask): number => (existsSync(task.trace) ? new Set(readFileSync(task.trace, 'utf8').split('\n').filter(Boolean)).size : 0);
 
@@ -31,7 +31,7 @@ export function playBreakTask(task: BreakTask): Play {
     // Agents also ask for titles and summaries, without tools.
     if (!shell) return { text: 'A short task' };
     const step = stepsDone(task);
-    if (++task.turns > mostTurns) return { text: 'I give up.' };
+    if (++task.turns > maxTurns) return { text: 'I give up.' };
     if (step >= stepsOfBreakTask) return { text: task.report };
     const command = `echo ${quoted(`step ${step}`)} >> ${quoted(task.trace)}`;
     if (step !== brokenStep || task.breaks > 0) return { text: `Step ${step} comes next.`, ...shellCall(shell, command) };

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { type DoorOwner, type ServiceDoors, serviceDoors } from '@model-gateway/contracts';
+import { type ServiceName, type ServiceSubjects, serviceSubjects } from '@model-gateway/contracts';
 
 const root = join(import.meta.dirname, '../..');
 const textOf = (folder: string): string =>
@@ -18,26 +18,26 @@ const through = {
   gather: readFileSync(join(root, 'packages/bus/src/gather.ts'), 'utf8'),
 };
 
-const said: Record<keyof ServiceDoors, RegExp> = {
+const said: Record<keyof ServiceSubjects, RegExp> = {
   calls: /\.(?:ask|open)\(\s*'([a-z-]+\.[a-z-]+)'/g,
   serves: /^\s*(?:ask: \{ |open: \{ )?'([a-z-]+\.[a-z-]+)': (?:async )?[({\w]|serve\(\{ (?:ask|open): \{ '([a-z-]+\.[a-z-]+)':/gm,
-  tells: /\.(?:tell|tellDurably)\(\s*'([a-z-]+\.[a-z-]+)'/g,
-  hears: /\.listen\(\s*'([a-z-]+\.[a-z-]+)'/g,
+  publishes: /\.(?:tell|tellDurably)\(\s*'([a-z-]+\.[a-z-]+)'/g,
+  listens: /\.listen\(\s*'([a-z-]+\.[a-z-]+)'/g,
   commits: /\.listenDurably\(\s*'([a-z-]+\.[a-z-]+)'/g,
 };
-const subjects = new Set(Object.values(serviceDoors).flatMap((doors: ServiceDoors) => Object.values(doors).flat() as string[]));
+const subjects = new Set(Object.values(serviceSubjects).flatMap((doors: ServiceSubjects) => Object.values(doors).flat() as string[]));
 /** `serves` finds keys of any object: only subjects count. Of the other verbs every text is one. */
-const found = (verb: keyof ServiceDoors, text: string): string[] => {
+const found = (verb: keyof ServiceSubjects, text: string): string[] => {
   const all = [...new Set([...text.matchAll(said[verb])].map(([, one, other]) => one ?? (other as string)))];
   return verb === 'serves' ? all.filter((subject) => subjects.has(subject)) : all;
 };
 
-describe.each(Object.keys(serviceDoors) as DoorOwner[])('%s', (service) => {
+describe.each(Object.keys(serviceSubjects) as ServiceName[])('%s', (service) => {
   const own = textOf(`services/${service}/src`);
   const below = service === 'console' ? [through.source, through.gather] : [through.watcher, through.gather];
 
-  test.each(Object.keys(said) as (keyof ServiceDoors)[])('%s: what its sources do is in the table, and the table has nothing beyond', (verb) => {
-    const listed: readonly string[] = serviceDoors[service][verb];
+  test.each(Object.keys(said) as (keyof ServiceSubjects)[])('%s: what its sources do is in the table, and the table has nothing beyond', (verb) => {
+    const listed: readonly string[] = serviceSubjects[service][verb];
     expect(found(verb, own).filter((subject) => !listed.includes(subject))).toEqual([]);
     const possible = [own, ...below].flatMap((text) => found(verb, text));
     expect(listed.filter((subject) => !possible.includes(subject))).toEqual([]);

@@ -43,20 +43,20 @@ const sameLayer: Record<string, readonly string[]> = {
 
 interface Source {
   file: string;
-  room: string;
+  unit: string;
   group: string;
   imports: string[];
   text: string;
 }
 
 function sources(group: string): Source[] {
-  return readdirSync(join(root, group)).flatMap((room) => {
-    const folder = join(root, group, room, 'src');
+  return readdirSync(join(root, group)).flatMap((unit) => {
+    const folder = join(root, group, unit, 'src');
     return files(folder).map((file) => {
       const text = readFileSync(file, 'utf8');
       return {
         file: relative(root, file),
-        room,
+        unit,
         group,
         text,
         imports: [...text.matchAll(/^(?:import|export)[^'"]*from\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm)].map(
@@ -81,11 +81,11 @@ const ours = (name: string): string | undefined => /^@model-gateway\/([^/]+)/.ex
 
 describe('walls', () => {
   test('a package imports only from lower layers, or from the neighbours it may lean on', () => {
-    const broken = packages.flatMap(({ file, room, imports }) =>
+    const broken = packages.flatMap(({ file, unit, imports }) =>
       imports.flatMap((name) => {
         const target = ours(name);
-        if (target === undefined || target === room) return [];
-        const allowed = layers[target] !== undefined && (layers[target] < layers[room]! || (sameLayer[room] ?? []).includes(target));
+        if (target === undefined || target === unit) return [];
+        const allowed = layers[target] !== undefined && (layers[target] < layers[unit]! || (sameLayer[unit] ?? []).includes(target));
         return allowed ? [] : [`${file} imports ${name}`];
       }),
     );
@@ -93,29 +93,29 @@ describe('walls', () => {
   });
 
   test('every package has a layer', () => {
-    expect([...new Set(packages.map(({ room }) => room))].filter((room) => layers[room] === undefined)).toEqual([]);
+    expect([...new Set(packages.map(({ unit }) => unit))].filter((unit) => layers[unit] === undefined)).toEqual([]);
   });
 
   test('services import packages, never one another', () => {
-    const names = new Set(services.map(({ room }) => room));
-    const broken = services.flatMap(({ file, room, imports }) =>
-      imports.filter((name) => names.has(ours(name) ?? '') && ours(name) !== room).map((name) => `${file} imports ${name}`),
+    const names = new Set(services.map(({ unit }) => unit));
+    const broken = services.flatMap(({ file, unit, imports }) =>
+      imports.filter((name) => names.has(ours(name) ?? '') && ours(name) !== unit).map((name) => `${file} imports ${name}`),
     );
     expect(broken).toEqual([]);
   });
 
   test('no import leaves its own room by a relative path', () => {
-    const broken = [...packages, ...services].flatMap(({ file, group, room, imports }) =>
+    const broken = [...packages, ...services].flatMap(({ file, group, unit, imports }) =>
       imports
-        .filter((name) => name.startsWith('.') && !relative(join(root, group, room), join(root, file, '..', name)).match(/^(?!\.\.)/))
+        .filter((name) => name.startsWith('.') && !relative(join(root, group, unit), join(root, file, '..', name)).match(/^(?!\.\.)/))
         .map((name) => `${file} imports ${name}`),
     );
     expect(broken).toEqual([]);
   });
 
   test('what is imported is declared in the package.json of the room', () => {
-    const broken = [...packages, ...services].flatMap(({ file, group, room, imports }) => {
-      const manifest = JSON.parse(readFileSync(join(root, group, room, 'package.json'), 'utf8')) as { dependencies?: object; devDependencies?: object };
+    const broken = [...packages, ...services].flatMap(({ file, group, unit, imports }) => {
+      const manifest = JSON.parse(readFileSync(join(root, group, unit, 'package.json'), 'utf8')) as { dependencies?: object; devDependencies?: object };
       const declared = new Set([...Object.keys(manifest.dependencies ?? {}), ...Object.keys(manifest.devDependencies ?? {})]);
       return imports
         .filter((name) => !name.startsWith('.') && !name.startsWith('node:') && !declared.has(packageOf(name)))
@@ -125,7 +125,7 @@ describe('walls', () => {
   });
 
   test('pure packages have no clock, no random and no I/O', () => {
-    const pure = packages.filter(({ room }) => layers[room] === 1);
+    const pure = packages.filter(({ unit }) => layers[unit] === 1);
     const broken = pure.flatMap(({ file, imports, text }) => [
       ...imports
         .filter((name) => name.startsWith('node:') && !['node:crypto', 'node:buffer', 'node:util', 'node:zlib'].includes(name))
@@ -144,7 +144,7 @@ describe('walls', () => {
   });
 
   test('only config reads the environment among packages, and no service does', () => {
-    const broken = [...packages.filter(({ room }) => room !== 'config'), ...services]
+    const broken = [...packages.filter(({ unit }) => unit !== 'config'), ...services]
       .filter(({ text }) => /\bprocess\.env\b/.test(text))
       .map(({ file }) => file);
     expect(broken).toEqual([]);

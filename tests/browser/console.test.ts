@@ -356,9 +356,9 @@ suite('console in a browser', () => {
       await until(async () => (await lengthShown()) > early, 'the reply to grow', waitMs);
       await page.getByRole('button', { name: 'Stop' }).click();
       await page.getByText('stopped', { exact: true }).waitFor();
-      const heard = upstream.requests.findLast(({ json }) => json['model'] === 'pump+slow:20');
-      await heard?.whenClosed;
-      expect(heard?.closed).toMatchObject({ reason: 'left' });
+      const received = upstream.requests.findLast(({ json }) => json['model'] === 'pump+slow:20');
+      await received?.whenClosed;
+      expect(received?.closed).toMatchObject({ reason: 'left' });
     });
 
     test.each(['Chat completions (OpenAI)', 'Responses (OpenAI)', 'Messages (Anthropic)', 'Generate content (Gemini)'])(

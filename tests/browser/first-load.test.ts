@@ -12,9 +12,9 @@ import { browserAvailable, buildConsole, launchBrowser, prepareMs, visit } from 
 const suite = browserAvailable('The first load of the console') ? describe : describe.skip;
 const web = join(import.meta.dirname, '../../services/console/web');
 const password = 'first-load-password';
-const mostBytes = 300 * 1000;
+const maxBytes = 300 * 1000;
 /** Round trips are dear on a slow line. */
-const mostFiles = 30;
+const maxFiles = 30;
 
 let browser: Browser;
 let gateway: TestGateway;
@@ -78,10 +78,10 @@ suite('the first load', () => {
   test.each(['br', 'gzip'])('is at most 300 KB with %s, and whatever gains by it is served compressed', async (encoding) => {
     const served = await Promise.all([...files].map(async (url) => ({ url, ...(await serve(url, encoding)) })));
     expect(served.filter(({ headers, bytes }) => bytes > 1500 && headers['content-encoding'] !== encoding).map(({ url }) => url)).toEqual([]);
-    expect(served.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(mostBytes);
+    expect(served.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(maxBytes);
   });
 
-  test('takes few files', () => expect(files.size).toBeLessThanOrEqual(mostFiles));
+  test('takes few files', () => expect(files.size).toBeLessThanOrEqual(maxFiles));
 
   test('brings the styles of every component that is used, and of those alone', () => {
     const library = dirname(createRequire(join(web, 'package.json')).resolve('@mantine/core/styles.css'));

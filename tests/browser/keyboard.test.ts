@@ -20,8 +20,8 @@ async function focusComesTo(name: string): Promise<void> {
 }
 
 /** Presses Tab until `name` has the focus. */
-async function tabTo(name: string, most = 60): Promise<void> {
-  for (let count = 0; count < most; count++) {
+async function tabTo(name: string, max = 60): Promise<void> {
+  for (let count = 0; count < max; count++) {
     if ((await focused()) === name) return;
     await press('Tab');
   }

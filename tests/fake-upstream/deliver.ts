@@ -69,9 +69,9 @@ export async function deliver(response: ServerResponse, reply: Reply, script: Sc
     if (script.slowMs > 0 && !first) await sleep(script.slowMs);
     first = false;
     const bytes = Buffer.from(piece as string);
-    const room = script.fault === null ? Number.POSITIVE_INFINITY : script.fault.at - delivery.bytes;
-    if (bytes.length >= room && script.fault !== null) {
-      await writePiece(response, bytes.subarray(0, room), script, delivery);
+    const context = script.fault === null ? Number.POSITIVE_INFINITY : script.fault.at - delivery.bytes;
+    if (bytes.length >= context && script.fault !== null) {
+      await writePiece(response, bytes.subarray(0, context), script, delivery);
       return breakAt(response, script.fault, delivery);
     }
     await writePiece(response, bytes, script, delivery);

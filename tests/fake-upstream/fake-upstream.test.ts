@@ -303,10 +303,10 @@ describe('scripted faults', () => {
     await reader.cancel();
     await last().whenClosed;
     expect([last().bytesWritten, last().closed?.reason]).toEqual([200, 'left']);
-    const heard = upstream.requests.length;
+    const received = upstream.requests.length;
     const leaving = new AbortController();
     const hanging = post('/v1/messages', { model: 'hang', messages: [] }, leaving.signal);
-    while (upstream.requests.length === heard) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (upstream.requests.length === received) await new Promise((resolve) => setTimeout(resolve, 5));
     leaving.abort();
     await expect(hanging).rejects.toThrow();
     await last().whenClosed;

@@ -49,12 +49,12 @@ export type Play = (
   path: string,
 ) => ({ text: string } | { text?: string; call: string; args: Record<string, unknown> | string; also?: { call: string; args: Record<string, unknown> }[] }) & {
   /** Without a proof of its own it gets the vendor's. */
-  thinking?: { text: string; proof?: string };
+  thinking?: { text: string; signature?: string };
   /** What goes wrong with this one reply: parts of a script, as in `cut@900` or `err:429:rate_limited:1`. */
   script?: string;
 };
 
-function playedTurn(asking: Asking, body: Record<string, unknown>, said: ReturnType<Play>, issueProof: IssueProof): Turn {
+function playedTurn(asking: Asking, body: Record<string, unknown>, said: ReturnType<Play>, issueSignature: IssueSignature): Turn {
   const { text } = asking.protocol.read(body);
   const tool = 'call' in said ? { id: callId(), name: said.call, args: typeof said.args === 'string' ? said.args : JSON.stringify(said.args) } : null;
   return {
@@ -67,15 +67,21 @@ function playedTurn(asking: Asking, body: Record<string, unknown>, said: ReturnT
     includeUsage: (body['stream_options'] as { include_usage?: unknown } | undefined)?.include_usage === true,
     cumulative: false,
     ...('call' in said && said.also && { moreCalls: said.also.map(({ call, args }) => ({ id: callId(), name: call, args: JSON.stringify(args) })) }),
-    ...(said.thinking && { thinking: { text: said.thinking.text, proof: said.thinking.proof ?? issueProof() } }),
+    ...(said.thinking && { thinking: { text: said.thinking.text, signature: said.thinking.signature ?? issueSignature() } }),
   };
 }
 
 /** The proof that the vendor gives with its thinking. */
-export type IssueProof = () => string;
+export type IssueSignature = () => string;
 
-function turnOf(asking: Asking, body: Record<string, unknown>, script: Script, issueProof: IssueProof, play: (() => ReturnType<Play>) | undefined): Turn {
-  if (play && script.flags.has('play')) return playedTurn(asking, body, play(), issueProof);
+function turnOf(
+  asking: Asking,
+  body: Record<string, unknown>,
+  script: Script,
+  issueSignature: IssueSignature,
+  play: (() => ReturnType<Play>) | undefined,
+): Turn {
+  if (play && script.flags.has('play')) return playedTurn(asking, body, play(), issueSignature);
   const { text, tools, toolResult } = asking.protocol.read(body);
   const usesTool = tools.length > 0 && toolResult === null && script.chunks === 0 && script.big === 0;
   const chunks = chunksOf(script, text, toolResult);
@@ -89,7 +95,7 @@ function turnOf(asking: Asking, body: Record<string, unknown>, script: Script, i
     outputTokens: Math.max(1, chunks.length),
     includeUsage: (body['stream_options'] as { include_usage?: unknown } | undefined)?.include_usage === true,
     cumulative: script.flags.has('cumulative'),
-    ...(script.flags.has('think') && { thinking: { text: 'I think about it.', proof: issueProof() } }),
+    ...(script.flags.has('think') && { thinking: { text: 'I think about it.', signature: issueSignature() } }),
   };
 }
 
@@ -147,7 +153,7 @@ export function createReply(
   asking: Asking,
   body: Record<string, unknown>,
   script: Script,
-  issueProof: IssueProof,
+  issueSignature: IssueSignature,
   play?: () => ReturnType<Play>,
 ): Reply | null {
   const { protocol } = asking;
@@ -173,7 +179,7 @@ export function createReply(
       pieces: ['data: {"not json\n\n<html>\u0000\n\ndata: [[[\n\n'],
     };
   if (asking.operation === 'count') return json(200, protocol.countTokens(countTokens(protocol.read(body).text)));
-  const turn = turnOf(asking, body, script, issueProof, play);
+  const turn = turnOf(asking, body, script, issueSignature, play);
   return asking.stream ? streamed(asking, turn, script) : json(200, protocol.whole(turn));
 }
 

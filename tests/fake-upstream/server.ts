@@ -76,10 +76,10 @@ function replyTo(request: HeardRequest, play: Play | undefined, vendor: Vendor |
   }
   // A written model looks for its place in the whole conversation, and this server keeps none: what the vendor says where it cannot keep one, either.
   if (script.flags.has('play') && request.json['thread']) return { reply: threadRefusal(), script: plain };
-  const issueProof = (): string => (vendor ?? unasked).issueProof(request, asking, script);
+  const issueSignature = (): string => (vendor ?? unasked).issueSignature(request, asking, script);
   const said = script.flags.has('play') && asking.operation === 'generate' ? play?.(request.json, request.path) : undefined;
   const played = said?.script === undefined ? script : withFaults(script, said.script);
-  const reply = createReply(asking, request.json, played, issueProof, said && (() => said));
+  const reply = createReply(asking, request.json, played, issueSignature, said && (() => said));
   return { reply: reply && vendor ? vendor.remember(request, asking, script, reply) : reply, script: played };
 }
 
@@ -99,9 +99,9 @@ const threadRefusal = (): Reply => ({
   ],
 });
 
-function hear(incoming: IncomingMessage, response: ServerResponse, body: Buffer, delivery: Delivery): HeardRequest {
+function receive(incoming: IncomingMessage, response: ServerResponse, body: Buffer, delivery: Delivery): HeardRequest {
   let closed: () => void = () => {};
-  const heard: HeardRequest = {
+  const received: HeardRequest = {
     method: incoming.method ?? 'GET',
     path: incoming.url ?? '/',
     headers: incoming.headers,
@@ -118,10 +118,10 @@ function hear(incoming: IncomingMessage, response: ServerResponse, body: Buffer,
     }),
   };
   response.on('close', () => {
-    heard.closed = { reason: delivery.cut ? 'cut' : response.writableFinished ? 'finished' : 'left', at: performance.now() };
+    received.closed = { reason: delivery.cut ? 'cut' : response.writableFinished ? 'finished' : 'left', at: performance.now() };
     closed();
   });
-  return heard;
+  return received;
 }
 
 export interface FakeUpstreamOptions {
@@ -146,10 +146,10 @@ export async function startFakeUpstream({ port = 0, host = '127.0.0.1', play, st
     incoming.on('data', (part) => parts.push(part));
     incoming.on('end', () => {
       const delivery: Delivery = { bytes: 0, cut: false };
-      const heard = hear(incoming, response, Buffer.concat(parts), delivery);
-      requests.push(heard);
-      const { reply, script } = replyTo(heard, play, vendor);
-      if (heard.refusal) refusals.push(heard.refusal);
+      const received = receive(incoming, response, Buffer.concat(parts), delivery);
+      requests.push(received);
+      const { reply, script } = replyTo(received, play, vendor);
+      if (received.refusal) refusals.push(received.refusal);
       // A reply that cannot be written is a defect of this server: breaking the connection makes the test see it.
       if (reply !== null) deliver(response, reply, script, delivery).catch((error) => response.destroy(error as Error));
     });

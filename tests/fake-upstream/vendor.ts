@@ -31,10 +31,10 @@ const countsAlike = new Set<FakeProtocol>([beta, gamma, alphaResponse, converse]
 
 export interface Vendor {
   /** null: the vendor takes it. */
-  refuse(heard: HeardRequest, asking: Asking, script: Script): { refusal: RefusedBy; reply: Reply } | null;
-  issueProof(heard: HeardRequest, asking: Asking, script: Script): string;
+  refuse(received: HeardRequest, asking: Asking, script: Script): { refusal: RefusedBy; reply: Reply } | null;
+  issueSignature(received: HeardRequest, asking: Asking, script: Script): string;
   /** The same reply; what leaves in it is the vendor's own from then on. */
-  remember(heard: HeardRequest, asking: Asking, script: Script, reply: Reply): Reply;
+  remember(received: HeardRequest, asking: Asking, script: Script, reply: Reply): Reply;
 }
 
 /** The text of a piece, whatever it is framed in. */
@@ -57,27 +57,27 @@ function* learning(pieces: Reply['pieces'], isMessages: boolean, learn: (text: s
 
 /** One vendor for the whole server: accounts are told apart by their credentials. */
 export function createVendor(memory: KeepingMemory = createMemory()): Vendor {
-  const ofRequest = (heard: HeardRequest, asking: Asking, script: Script) => ({
-    account: accountOf(protocolIds.get(asking.protocol) ?? 'alpha', heard),
+  const ofRequest = (received: HeardRequest, asking: Asking, script: Script) => ({
+    account: accountOf(protocolIds.get(asking.protocol) ?? 'alpha', received),
     model: bareModel(script.vendorModel),
   });
   return {
-    refuse(heard, asking, script) {
+    refuse(received, asking, script) {
       const protocol = protocolIds.get(asking.protocol);
       if (protocol === undefined || (asking.operation === 'count' && !countsAlike.has(asking.protocol))) return null;
-      const judged: Judged = { modelId: script.vendorModel, headers: heard.headers, body: heard.json, path: heard.path };
+      const judged: Judged = { modelId: script.vendorModel, headers: received.headers, body: received.json, path: received.path };
       const refusal = judgeRequest(protocol, judged, memory);
       if (refusal === null) return null;
       const { status, headers, body } = renderFor(protocol, judged, refusal);
       return { refusal, reply: { status, headers, pieces: [body] } };
     },
-    issueProof(heard, asking, script) {
-      const { account, model } = ofRequest(heard, asking, script);
-      return memory.issueProof(account, model);
+    issueSignature(received, asking, script) {
+      const { account, model } = ofRequest(received, asking, script);
+      return memory.issueSignature(account, model);
     },
-    remember(heard, asking, script, reply) {
+    remember(received, asking, script, reply) {
       const isMessages = reply.headers['content-type'] === 'application/vnd.amazon.eventstream';
-      const made = { ...ofRequest(heard, asking, script), stored: heard.json['store'] !== false };
+      const made = { ...ofRequest(received, asking, script), stored: received.json['store'] !== false };
       return { ...reply, pieces: learning(reply.pieces, isMessages, (text) => memory.learn(text, made)) };
     },
   };

@@ -32,13 +32,13 @@ try {
   for (const one of warm) one.leave();
   await until(() => upstream.requests.every(({ closed }) => closed !== null), 'the first load to be over');
   await sleep(1000);
-  const heard = upstream.requests.length;
+  const received = upstream.requests.length;
   const before = await figures();
   const growth = watchGrowth(gateway);
   const slow = Array.from({ length: count }, (_, at) => callers.ask(speak[at % speak.length]!, model(at), { bytesPerSecond: 1024, ownConnection: true }));
   await sleep(Number(seconds) * 1000);
   const after = await figures();
-  const sent = upstream.requests.slice(heard).map(({ bytesWritten }) => bytesWritten);
+  const sent = upstream.requests.slice(received).map(({ bytesWritten }) => bytesWritten);
   const report = {
     arrangement,
     readers: count,
@@ -49,7 +49,7 @@ try {
         Object.fromEntries(Object.entries(of).map(([what, now]) => [what, Math.round(now - (before[name]?.[what] ?? 0))])),
       ]),
     ),
-    sent_mib: { most: Math.max(...sent) / MiB, mean: sent.reduce((sum, one) => sum + one, 0) / sent.length / MiB },
+    sent_mib: { max: Math.max(...sent) / MiB, mean: sent.reduce((sum, one) => sum + one, 0) / sent.length / MiB },
     slow_consumers: await slowConsumers(gateway),
   };
   process.stdout.write(`${JSON.stringify(report)}\n`);

@@ -28,7 +28,7 @@ const kinds = {
   meta: /metadata|labels/,
   stop: /stop/,
   thought: /think|reason|signature|redacted|thought|encrypted_content/,
-  proof: /signature|think|reason|thought|proof/,
+  signature: /signature|think|reason|thought|proof/,
   speaker: /name/,
   cachekey: /prompt_cache_key|cache/,
   tag: /service|session|store|unread|label|safety|prompt_cache/,

@@ -96,10 +96,10 @@ function refusalsOf(target: MatrixTarget, { url, headers, body }: Reached): Refu
 }
 
 function silentLosses(ask: Ask, body: string, row: RequestRow): string[] {
-  const heard = readable(body);
+  const received = readable(body);
   const losses = (row.losses ?? []).map(({ field }) => field);
   return [...factsOf(ask.body), ...(ask.also ?? [])]
-    .filter(({ isIn, lost }) => !isIn(heard) && !losses.some((field) => lost?.test(field)))
+    .filter(({ isIn, lost }) => !isIn(received) && !losses.some((field) => lost?.test(field)))
     .map(({ name }) => `lost in silence: ${name} (losses: ${losses.join(', ') || 'none'})`);
 }
 

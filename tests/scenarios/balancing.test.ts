@@ -57,7 +57,7 @@ describe.each(arrangements('balancing'))('%s', (arrangement) => {
     return { status: reply.status, body, retryAfter: reply.headers.get('retry-after'), id: reply.headers.get('x-request-id') ?? '' };
   }
   /** What the live processes say of a question, once each has answered: one that is busy is named as missing. */
-  async function told(question: () => ReturnType<TestGateway['console']>) {
+  async function described(question: () => ReturnType<TestGateway['console']>) {
     let reply = await question();
     await until(async () => {
       if (reply.status === 200 && reply.body.processes.missing.length === 0) return true;
@@ -127,7 +127,7 @@ describe.each(arrangements('balancing'))('%s', (arrangement) => {
   test('a dead node is ejected after some failures and shown as such; a lone one fails fast', async () => {
     for (let turn = 0; turn < 8; turn++) expect((await ask('past-dead')).status).toBe(200);
     await until(async () => (await gateway.row((await ask('past-dead')).id)).attempts.length === 1, 'the dead node to be ejected');
-    const { body } = await told(() => gateway.console('GET', '/load-balancers/past-dead/nodes'));
+    const { body } = await described(() => gateway.console('GET', '/load-balancers/past-dead/nodes'));
     expect(body.nodes).toMatchObject([
       { model: 'unreachable', state: expect.stringMatching(/ejected|probing/), reason: 'breaker_line' },
       { model: 'ok-c', state: 'healthy' },
@@ -142,7 +142,7 @@ describe.each(arrangements('balancing'))('%s', (arrangement) => {
 
   test('the monitor tells bindings from predictions and marks what is stale', async () => {
     const monitored = async () => {
-      const { body } = await told(() => gateway.console('GET', '/model-monitor?q=caller&upstream=many'));
+      const { body } = await described(() => gateway.console('GET', '/model-monitor?q=caller&upstream=many'));
       expect(body.items).toMatchObject([{ access_key: 'caller', key_group: 'everyone' }]);
       return body.items[0].keys[0];
     };
@@ -162,7 +162,7 @@ describe.each(arrangements('balancing'))('%s', (arrangement) => {
 
   test('an explanation says where a request would go and changes nothing', async () => {
     const explain = (model: string, more: object = {}) => gateway.console('POST', '/route/explain', { access_key: 'caller', model, ...more });
-    const one = await told(() => explain('nick'));
+    const one = await described(() => explain('nick'));
     expect(one.status).toBe(200);
     expect(one.body).toMatchObject({
       resolved: { name: 'pool', kind: 'load_balancer', via: 'alias' },
@@ -174,7 +174,7 @@ describe.each(arrangements('balancing'))('%s', (arrangement) => {
     });
     const order = ({ body }: { body: { nodes: { model: string; position: number | null; score: number | null }[] } }) =>
       body.nodes.map(({ model, position, score }) => [model, position, score]);
-    expect(order(await told(() => explain('nick')))).toEqual(order(one));
+    expect(order(await described(() => explain('nick')))).toEqual(order(one));
     const first = one.body.nodes.find(({ position }: { position: number }) => position === 1).model;
     expect((await gateway.row((await ask('nick')).id)).model).toBe(first);
     expect(one.body.nodes.find(({ model }: { model: string }) => model === 'off')).toMatchObject({
@@ -188,16 +188,16 @@ describe.each(arrangements('balancing'))('%s', (arrangement) => {
       processes: { answered: [expect.any(String)], missing: [] },
     });
     expect(one.body.nodes[0].keys).toMatchObject([{ index: 0, position: 1, why: 'only_key', obstacle: null }]);
-    expect((await told(() => explain('keyed'))).body.nodes[0].keys.at(-1)).toMatchObject({ index: 2, why: 'standby' });
-    expect((await told(() => explain('ok-a'))).body).toMatchObject({ resolved: null, refusal: { status: 404 } });
-    expect((await told(() => explain('ok-b', { access_key: 'narrow' }))).body).toMatchObject({
+    expect((await described(() => explain('keyed'))).body.nodes[0].keys.at(-1)).toMatchObject({ index: 2, why: 'standby' });
+    expect((await described(() => explain('ok-a'))).body).toMatchObject({ resolved: null, refusal: { status: 404 } });
+    expect((await described(() => explain('ok-b', { access_key: 'narrow' }))).body).toMatchObject({
       granted: false,
       refusal: { code: 'model_not_granted', status: 403 },
     });
     expect((await gateway.console('POST', '/route/explain', { access_key: 'nobody', model: 'pool' })).status).toBe(422);
     const ofKey = async (change: object) => {
       expect((await gateway.console('PATCH', '/access-keys/explained', change)).status).toBe(200);
-      return (await told(() => explain('pool', { access_key: 'explained' }))).body;
+      return (await described(() => explain('pool', { access_key: 'explained' }))).body;
     };
     const budget = { limit: 0, period: 'day' };
     await gateway.console('POST', '/access-keys', { name: 'explained', group: 'everyone', budget: { ...budget, limit: 2 } });

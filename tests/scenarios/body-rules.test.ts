@@ -17,21 +17,26 @@ const image = { type: 'image', source: { type: 'base64', media_type: 'image/png'
 const tool = (name: string) => ({ name, input_schema: { type: 'object' } });
 
 /** Every mode once, on a messages body; `heard` is what the upstream gets of the named fields. */
-const modes: { name: string; rule: BodyRuleInput; sent: Record<string, unknown>; heard: Record<string, unknown> }[] = [
+const modes: { name: string; rule: BodyRuleInput; sent: Record<string, unknown>; received: Record<string, unknown> }[] = [
   {
     name: 'overwrite',
     rule: { mode: 'overwrite', path: 'metadata.user_id', value: 'key-{{request_access_key_name}}' },
     sent: {},
-    heard: { metadata: { user_id: 'key-caller' } },
+    received: { metadata: { user_id: 'key-caller' } },
   },
-  { name: 'remove', rule: { mode: 'remove', path: 'top_k' }, sent: { top_k: 3 }, heard: { top_k: undefined } },
-  { name: 'add-if-absent', rule: { mode: 'add-if-absent', path: 'temperature', value: 0.5 }, sent: { temperature: 0.1 }, heard: { temperature: 0.1 } },
-  { name: 'append', rule: { mode: 'append', path: 'stop_sequences', value: 'END' }, sent: { stop_sequences: ['A'] }, heard: { stop_sequences: ['A', 'END'] } },
+  { name: 'remove', rule: { mode: 'remove', path: 'top_k' }, sent: { top_k: 3 }, received: { top_k: undefined } },
+  { name: 'add-if-absent', rule: { mode: 'add-if-absent', path: 'temperature', value: 0.5 }, sent: { temperature: 0.1 }, received: { temperature: 0.1 } },
+  {
+    name: 'append',
+    rule: { mode: 'append', path: 'stop_sequences', value: 'END' },
+    sent: { stop_sequences: ['A'] },
+    received: { stop_sequences: ['A', 'END'] },
+  },
   {
     name: 'append-if-missing',
     rule: { mode: 'append-if-missing', path: 'tools', value: tool('search'), condition: { scope: 'tools', where: [{ path: 'name', equal: 'search' }] } },
     sent: { tools: [tool('read')] },
-    heard: { tools: [tool('read'), tool('search')] },
+    received: { tools: [tool('read'), tool('search')] },
   },
   {
     name: 'remove-matching',
@@ -42,19 +47,19 @@ const modes: { name: string; rule: BodyRuleInput; sent: Record<string, unknown>;
         { type: 'text', text: 'stay' },
       ],
     },
-    heard: { system: [{ type: 'text', text: 'stay' }] },
+    received: { system: [{ type: 'text', text: 'stay' }] },
   },
   {
     name: 'strip-lines',
     rule: { mode: 'strip-lines', path: 'system', value: 'x-billing' },
     sent: { system: 'x-billing: 1\nBe kind.' },
-    heard: { system: 'Be kind.' },
+    received: { system: 'Be kind.' },
   },
   {
     name: 'filter-content-types',
     rule: { mode: 'filter-content-types', value: 'image' },
     sent: { messages: [{ role: 'user', content: [image, { type: 'text', text: 'hi' }] }] },
-    heard: {
+    received: {
       messages: [
         {
           role: 'user',
@@ -70,13 +75,13 @@ const modes: { name: string; rule: BodyRuleInput; sent: Record<string, unknown>;
     name: 'filter-tools',
     rule: { mode: 'filter-tools', value: 'web_*' },
     sent: { tools: [tool('web_search'), tool('read')] },
-    heard: { tools: [tool('read')] },
+    received: { tools: [tool('read')] },
   },
   {
     name: 'inject-system-prompt',
     rule: { mode: 'inject-system-prompt', value: 'House rules.' },
     sent: { system: 'Be kind.' },
-    heard: { system: 'House rules.\n\nBe kind.' },
+    received: { system: 'House rules.\n\nBe kind.' },
   },
 ];
 
@@ -167,11 +172,11 @@ describe.each(arrangements('body rules'))('%s', (arrangement) => {
     });
   const rowOf = (reply: { headers: Record<string, unknown> }): Promise<RequestRow> => gateway.row(reply.headers['x-request-id'] as string);
 
-  test.each(modes)('$name', async ({ name, sent, heard }) => {
+  test.each(modes)('$name', async ({ name, sent, received }) => {
     const reply = await messages(name, sent);
     expect(reply.status).toBe(200);
     const body = fake.requests.at(-1)!.json as Record<string, unknown>;
-    expect(Object.fromEntries(Object.keys(heard).map((key) => [key, body[key]]))).toEqual(heard);
+    expect(Object.fromEntries(Object.keys(received).map((key) => [key, body[key]]))).toEqual(received);
     expect((await rowOf(reply)).pipeline).toEqual(name === 'add-if-absent' ? [] : ['body-rules']);
   });
 

@@ -132,16 +132,16 @@ describe.each(arrangements('broken-streams'))('a %s gateway', (arrangement) => {
     return row!;
   };
 
-  const finished = (heard: Heard) => {
-    expect([heard.status, heard.complete]).toEqual([200, true]);
-    expect(heard.text).toContain('_gateway_warning');
+  const finished = (received: Heard) => {
+    expect([received.status, received.complete]).toEqual([200, true]);
+    expect(received.text).toContain('_gateway_warning');
   };
-  const broken = (heard: Heard) => {
+  const broken = (received: Heard) => {
     // A reset: Gemini CLI takes no other end of a connection for a reason to ask again.
-    expect([heard.status, heard.complete, heard.fault]).toEqual([200, false, 'ECONNRESET']);
-    expect(heard.text).not.toContain('_gateway_warning');
+    expect([received.status, received.complete, received.fault]).toEqual([200, false, 'ECONNRESET']);
+    expect(received.text).not.toContain('_gateway_warning');
     // What was said before arrived.
-    expect(heard.text).toContain('word0');
+    expect(received.text).toContain('word0');
   };
 
   test.each(doors)('%s: finished in its own words, unless the upstream or, before it, the group says otherwise', async (door) => {
@@ -166,22 +166,22 @@ describe.each(arrangements('broken-streams'))('a %s gateway', (arrangement) => {
 
   test.each(doors)('%s: a reply whose call the caller may have run is never broken off', async (door) => {
     // Items of Responses are done only when the reply's end is near, so that an upstream of the same protocol has to send one.
-    const heard = await stream(door, door === 'alpha_response' ? 'cut-after-item' : 'cut-after-call', 'breaks', { calling: true });
-    finished(heard);
-    expect(heard.text).toContain('"look"');
-    expect((await rowOf(heard.id)).ending).toBe('finish');
+    const received = await stream(door, door === 'alpha_response' ? 'cut-after-item' : 'cut-after-call', 'breaks', { calling: true });
+    finished(received);
+    expect(received.text).toContain('"look"');
+    expect((await rowOf(received.id)).ending).toBe('finish');
   });
 
   test('Responses: a call that is not complete for its caller yet is no reason to finish', async () => {
-    const heard = await stream('alpha_response', 'cut-after-call', 'breaks', { calling: true });
-    expect([heard.complete, (await rowOf(heard.id)).ending]).toEqual([false, 'break']);
-    expect(heard.text).not.toContain('output_item.done');
+    const received = await stream('alpha_response', 'cut-after-call', 'breaks', { calling: true });
+    expect([received.complete, (await rowOf(received.id)).ending]).toEqual([false, 'break']);
+    expect(received.text).not.toContain('output_item.done');
   });
 
   test('a JSON array is always finished', async () => {
-    const heard = await ask('/v1beta/models/cut:streamGenerateContent', calls.gamma('cut', false).body, 'breaks');
-    finished(heard);
-    expect(() => JSON.parse(heard.text)).not.toThrow();
+    const received = await ask('/v1beta/models/cut:streamGenerateContent', calls.gamma('cut', false).body, 'breaks');
+    finished(received);
+    expect(() => JSON.parse(received.text)).not.toThrow();
   });
 
   test('a WebSocket is closed with 1011', async () => {

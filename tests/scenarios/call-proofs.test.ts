@@ -9,9 +9,9 @@ import { createScriptedOutbound, type Script } from '../support/scripted-outboun
 // biome-ignore lint/suspicious/noExplicitAny: replies of five clients are echoed as they are.
 type Body = any;
 
-const proof = 'Q2FsbFByb29mKy8=';
+const signature = 'Q2FsbFByb29mKy8=';
 const model = 'g';
-const part = { functionCall: { name: 'look', args: { at: 'x' }, id: 'up1' }, thoughtSignature: proof };
+const part = { functionCall: { name: 'look', args: { at: 'x' }, id: 'up1' }, thoughtSignature: signature };
 const chunk = (parts: unknown[], finishReason?: string) => ({
   candidates: [{ content: { parts, role: 'model' }, index: 0, ...(finishReason && { finishReason }) }],
   usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
@@ -114,7 +114,7 @@ describe.each(Object.keys(clients))('the %s client', (name) => {
     const sent: Body = JSON.parse(outbound.sent[1]!.body);
     const calls = sent.contents[1].parts.filter((one: Body) => one.functionCall);
     expect(calls).toHaveLength(2);
-    expect(calls[0]).toMatchObject({ functionCall: { name: 'look', args: { at: 'x' } }, thoughtSignature: proof });
+    expect(calls[0]).toMatchObject({ functionCall: { name: 'look', args: { at: 'x' } }, thoughtSignature: signature });
     expect(calls[1].thoughtSignature).toBeUndefined();
     const results = sent.contents[2].parts.map((one: Body) => one.functionResponse.id);
     expect(results).toEqual(calls.map((one: Body) => one.functionCall.id));

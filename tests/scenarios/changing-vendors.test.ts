@@ -106,11 +106,11 @@ function answer({ url, headers, body: text }: { url: string; headers: Record<str
   const account = accountOf(host.protocol, judged);
   const made = { account, model: host.modelId, stored: body.store !== false };
   const own = given.get(name) ?? [];
-  returned.set(name, own.filter((proof) => text.includes(proof)).length);
+  returned.set(name, own.filter((signature) => text.includes(signature)).length);
   const prove = (): string => {
-    const proof = memory.issueProof(account, host.modelId);
-    given.set(name, [...own, proof]);
-    return proof;
+    const signature = memory.issueSignature(account, host.modelId);
+    given.set(name, [...own, signature]);
+    return signature;
   };
   const reply = host.reply(prove, step, body);
   memory.learn(JSON.stringify(reply), made);

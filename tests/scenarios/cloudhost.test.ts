@@ -204,9 +204,9 @@ describe('what fails', () => {
   test('no part of a credential is told to anyone', async () => {
     const reply = await ask({ model: 'skewed', messages: [{ role: 'user', content: 'x' }] });
     await until(async () => (await gateway.rows()).some((row) => row.model === 'skewed'), 'the row');
-    const told = (await reply.text()) + JSON.stringify(await gateway.rows());
+    const described = (await reply.text()) + JSON.stringify(await gateway.rows());
     expect(reply.status).toBe(502);
-    for (const part of [secret, token, 'ASIAIOSFODNN7EXAMPLE']) expect(told).not.toContain(part);
+    for (const part of [secret, token, 'ASIAIOSFODNN7EXAMPLE']) expect(described).not.toContain(part);
   });
 });
 

@@ -56,9 +56,9 @@ describe.each(arrangements('completions'))('legacy completions on a %s gateway',
     const { data, response } = await reply.withResponse();
     expect(data).toMatchObject({ object: 'text_completion', model: 'say', choices: [{ text: 'Grüße 👋', finish_reason: 'stop' }] });
     expect(data.usage!.total_tokens).toBeGreaterThan(0);
-    const heard = fake.requests.at(-1)!;
-    expect([heard.path, heard.headers.authorization]).toEqual(['/v1/completions', 'Bearer sk-chat']);
-    expect(heard.json).toEqual({ model: 'ok', prompt: 'Grüße 👋', max_tokens: 20, echo: true });
+    const received = fake.requests.at(-1)!;
+    expect([received.path, received.headers.authorization]).toEqual(['/v1/completions', 'Bearer sk-chat']);
+    expect(received.json).toEqual({ model: 'ok', prompt: 'Grüße 👋', max_tokens: 20, echo: true });
     expect(await gateway.row(response.headers.get('x-request-id')!)).toMatchObject({
       model: 'say',
       client_protocol: 'alpha',
@@ -99,27 +99,27 @@ describe.each(arrangements('completions'))('legacy completions on a %s gateway',
   });
 
   test.each(['messages', 'native'])('an upstream of another protocol (%s) is a 400 that says so', async (model) => {
-    const heard = fake.requests.length;
+    const received = fake.requests.length;
     const reply = await post({ model, prompt: 'x' });
     expect([reply.status, await reply.json()]).toEqual([
       400,
       { error: { message: expect.stringContaining('/v1/chat/completions'), type: 'invalid_request_error', param: 'model', code: 'invalid_request' } },
     ]);
-    expect(fake.requests.length).toBe(heard);
+    expect(fake.requests.length).toBe(received);
   });
 
   test('a load balancer passes over nodes that cannot serve it; a 400 only when none can', async () => {
-    const heard = fake.requests.length;
+    const received = fake.requests.length;
     const served = await post({ model: 'mixed', prompt: 'x' });
     expect([served.status, ((await served.json()) as { model: string }).model]).toEqual([200, 'mixed']);
     expect(await gateway.row(served.headers.get('x-request-id')!)).toMatchObject({ upstream: 'chat', attempts: [{ upstream: 'chat', status: 200 }] });
-    expect(fake.requests.length).toBe(heard + 1);
+    expect(fake.requests.length).toBe(received + 1);
     const refused = await post({ model: 'others', prompt: 'x' });
     expect([refused.status, await refused.json()]).toEqual([
       400,
       { error: expect.objectContaining({ message: expect.stringContaining('/v1/chat/completions') }) },
     ]);
-    expect(fake.requests.length).toBe(heard + 1);
+    expect(fake.requests.length).toBe(received + 1);
     // A node that could serve it and failed says more than those that could not.
     expect((await post({ model: 'spent', prompt: 'x' })).status).toBe(503);
   });

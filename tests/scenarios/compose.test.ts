@@ -186,7 +186,9 @@ beforeAll(async () => {
   mkdirSync(join(app, 'node_modules'));
   const { dependencies } = JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   for (const name of Object.keys(dependencies)) {
-    const found = ['packages/storage', 'services/console', 'services/script-runner'].map((room) => join(root, room, 'node_modules', name)).find(existsSync);
+    const found = ['packages/storage', 'services/console', 'services/script-runner']
+      .map((context) => join(root, context, 'node_modules', name))
+      .find(existsSync);
     symlinkSync(realpathSync(found ?? name), join(app, 'node_modules', name));
   }
 });
@@ -321,24 +323,24 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
       Object.fromEntries(
         Object.entries(service.environment ?? {}).map(([key, value]) => [key, value === null ? secrets[key]! : rewrite(interpolate(String(value), secrets))]),
       );
-    const patience = ({ healthcheck }: ComposeService): number =>
+    const wait = ({ healthcheck }: ComposeService): number =>
       duration(healthcheck!.interval) * healthcheck!.retries + duration(healthcheck?.start_period ?? '0s');
 
     const start: Record<string, (service: ComposeService) => Promise<void>> = {
       async nats(service) {
         const command = [findNatsServer()!, ...service.command!.map((part) => part.replace('/etc/nats/nats.conf', conf))];
-        await run('nats', command, { PATH: path, ...environment(service) }, service.healthcheck!.test.map(rewrite), patience(service));
+        await run('nats', command, { PATH: path, ...environment(service) }, service.healthcheck!.test.map(rewrite), wait(service));
       },
       async redis(service) {
         const check = service.healthcheck!.test.map((part) => part.replace('redis-cli', `redis-cli -p ${local.redis}`));
         const own = `redis-server - --port ${local.redis} --save '' --dir ${home}`;
         const command = service.command!.map((part) => interpolate(part, secrets).replace('docker-entrypoint.sh redis-server -', own));
-        await run('redis', command, { PATH: path, ...environment(service) }, check, patience(service));
+        await run('redis', command, { PATH: path, ...environment(service) }, check, wait(service));
       },
       // Started by the test's own means; its health check must pass all the same.
       async postgres(service) {
         const check = service.healthcheck!.test.map((part) => part.replace('pg_isready', `pg_isready -h ${database.hostname} -p ${database.port}`));
-        await run('postgres', ['sleep', '1000'], { PATH: path }, check, patience(service));
+        await run('postgres', ['sleep', '1000'], { PATH: path }, check, wait(service));
       },
     };
     const startOurs = async (name: string, service: ComposeService, replica: number): Promise<void> => {
@@ -350,7 +352,7 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
       const own = { ...(given['PORT'] !== undefined && { PORT: `${port}` }), PROMETHEUS_PORT: given['PROMETHEUS_PORT']!.replace('9464', `${probe}`) };
       const env = { PATH: path, NODE_ENV: 'production', SERVICE: name, DATA_DIR: data, ...given, ...own };
       const check = service.healthcheck!.test.map((part) => part.replace('127.0.0.1:9464', `127.0.0.1:${probe}`));
-      await run(`${name}-${replica}`, [...entryPoint(), ...service.command!], env, check, patience(service));
+      await run(`${name}-${replica}`, [...entryPoint(), ...service.command!], env, check, wait(service));
       if (name === 'edge') edges.push(`http://127.0.0.1:${port}`);
     };
     // As compose does it: each as soon as what it depends on is healthy, the others at the same time.
@@ -367,8 +369,8 @@ if (!redis) process.stderr.write('compose DID NOT RUN as a whole: no redis-serve
     await Promise.all(healthy.values());
   }, 300_000);
 
-  async function run(name: string, command: string[], env: Record<string, string>, check: string[], patienceMs: number): Promise<void> {
-    const instance = startInstance(name, command, env, check, patienceMs);
+  async function run(name: string, command: string[], env: Record<string, string>, check: string[], maxWaitMs: number): Promise<void> {
+    const instance = startInstance(name, command, env, check, maxWaitMs);
     instances.push(instance);
     await instance.healthy();
   }

@@ -82,7 +82,7 @@ describe.each(arrangements('drain'))('%s: the public process', (arrangement) => 
     await until(() => streams.every((one) => one.endedAt !== null), 'the streams to be over');
     for (const one of streams) expectProperEnd(one, true);
     expect(announced(front().name)).toBe(0);
-    await until(() => upstream.requests.every((heard) => heard.closed !== null), 'the upstream calls to be closed');
+    await until(() => upstream.requests.every((received) => received.closed !== null), 'the upstream calls to be closed');
     await front().restart();
     await callers.checkRows();
   });

@@ -10,8 +10,8 @@ import { splitAvailable, startGateway, type TestGateway } from '../support/gatew
 import { expectProperEnd } from '../support/proper-end.ts';
 
 const freezes = (process.env['FREEZES'] ?? '700,2000').split(',').map(Number);
-const tells = process.env['FREEZES'] !== undefined;
-const perSecond = Number(process.env['FREEZE_RATE'] ?? (tells ? 50 : 20));
+const publishes = process.env['FREEZES'] !== undefined;
+const perSecond = Number(process.env['FREEZE_RATE'] ?? (publishes ? 50 : 20));
 /** What a busy machine may add to a promised time. */
 const busyMs = 1500;
 /** Not longer than this, a call counts as undelayed. */
@@ -73,7 +73,7 @@ suite('a frozen process of two', () => {
   const took = ({ startedAt, endedAt }: Exchange): number => endedAt! - startedAt;
   const share = (some: readonly Exchange[]): number => (some.length === 0 ? 0 : some.filter((one) => took(one) > undelayedMs).length / some.length);
   /** How often the upstream heard each word. */
-  function heard(): Map<string, number> {
+  function received(): Map<string, number> {
     const counts = new Map<string, number>();
     for (const { body } of upstream.requests)
       for (const nonce of new Set(body.toString().match(/nonce-\d+-nonce/g))) counts.set(nonce, (counts.get(nonce) ?? 0) + 1);
@@ -102,7 +102,7 @@ suite('a frozen process of two', () => {
       const first = after.filter(({ one }) => one.startedAt < from + 1000);
       const later = after.filter(({ one }) => one.startedAt >= from + 1000 && one.startedAt < to);
       const failed = after.filter(({ one }) => one.status !== 200 || one.ending !== 'complete');
-      if (tells) {
+      if (publishes) {
         const worst = (some: typeof made) => Math.round(Math.max(0, ...some.map(({ one }) => took(one))));
         process.stderr.write(
           `${name} ${ms} ms: ${after.length} calls, ${failed.length} failed, ${made.length - after.length - before.length} just before; longest of the first second ${worst(first)} ms, of later ones ${worst(later)} ms, ` +
@@ -113,12 +113,12 @@ suite('a frozen process of two', () => {
       for (const { one, nonce } of after) expect({ nonce, answered: textOf(one) === nonce || one.text.includes(nonce) }).toEqual({ nonce, answered: true });
       // A machine that is slow without any freeze says nothing of its times.
       const slowAnyway = share(before.map(({ one }) => one)) > 0.1;
-      const longestBefore = Math.max(0, ...before.map(({ one }) => took(one)));
-      for (const { one } of first) expect(took(one)).toBeLessThan(1500 + busyMs + (slowAnyway ? 10_000 : longestBefore));
+      const maxBeforeLength = Math.max(0, ...before.map(({ one }) => took(one)));
+      for (const { one } of first) expect(took(one)).toBeLessThan(1500 + busyMs + (slowAnyway ? 10_000 : maxBeforeLength));
       if (!slowAnyway) expect(share(later.map(({ one }) => one))).toBeLessThan(0.25);
       // Those that ran in the frozen process are cut, the others go on; each ends as its protocol says.
       for (const one of streams) expectProperEnd(one, one.text.includes('"_gateway_warning"'));
-      const counts = heard();
+      const counts = received();
       const twice = made.filter(({ nonce }) => (counts.get(nonce) ?? 0) > 1);
       expect(twice.map(({ nonce, one }) => ({ nonce, status: one.status, at: Math.round(one.startedAt - from) }))).toEqual([]);
       await until(() => upstream.requests.every(({ closed }) => closed !== null), 'the upstream to be left alone');

@@ -21,7 +21,7 @@ const firstSeed = Number(process.env['FUZZ_SEED'] ?? 1);
 const warmUp = 400;
 const atOnce = 6;
 /** A request that takes this long hangs: none of the scripts waits. */
-const longestMs = 60_000;
+const maxMs = 60_000;
 /** Live heap and buffers of one process, beyond where it began. A leak of a kilobyte for each request is found by the long run. */
 const keptMib = 24;
 /** Resident memory follows the collector's moods and the allocator's: only what is far off is a finding. */
@@ -58,7 +58,7 @@ function sendFuzzed({ method, path, headers, body }: FuzzedRequest): Promise<Ans
   const { hostname, port } = new URL(gateway.url);
   return new Promise((resolve, reject) => {
     const request = httpRequest({ hostname, port, path, method, agent, headers: { ...headers, 'content-length': body.length } });
-    const late = setTimeout(() => request.destroy(new Error(`no whole answer within ${longestMs} ms`)), longestMs);
+    const late = setTimeout(() => request.destroy(new Error(`no whole answer within ${maxMs} ms`)), maxMs);
     request.on('close', () => clearTimeout(late));
     request.on('error', reject);
     request.on('response', (response) => {

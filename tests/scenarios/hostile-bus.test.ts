@@ -4,15 +4,15 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Bus, connectNatsBus } from '@model-gateway/bus';
-import { askShapes, frameKind, newsShapes, openShapes } from '@model-gateway/contracts';
+import { askShapes, eventShapes, frameKind, openShapes } from '@model-gateway/contracts';
 import { readFrame } from '../../packages/bus/src/nats/frame.ts';
 import { frameSubject, isInbox, mintInbox } from '../../packages/bus/src/nats/subjects.ts';
 import { connectRaw, type RawConnection } from '../../packages/bus/test/raw-connection.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
-import { sampleAsks, sampleNews, sampleOpens } from '../support/bus-samples.ts';
+import { sampleAsks, sampleEvent, sampleOpens } from '../support/bus-samples.ts';
 import { Callers, scriptedModels, sleep, until } from '../support/callers.ts';
 import { splitAvailable, startGateway, type TestGateway } from '../support/gateway.ts';
-import { drawsOf, hostileCall, hostileFrame, hostileNews } from '../support/hostile-messages.ts';
+import { drawsOf, hostileCall, hostileEvent, hostileFrame } from '../support/hostile-messages.ts';
 
 const runs = Number(process.env['BUS_FUZZ_RUNS'] ?? 300);
 const seed = Number(process.env['FUZZ_SEED'] ?? 1);
@@ -125,12 +125,12 @@ suite('hostile messages on the bus', () => {
     3_600_000,
   );
 
-  test.each(Object.keys(newsShapes) as (keyof typeof newsShapes)[])(
+  test.each(Object.keys(eventShapes) as (keyof typeof eventShapes)[])(
     'news: %s',
     async (subject) => {
       await send(
         `gw.v1.${subject}`,
-        (draw) => hostileNews(draw, sampleNews[subject]),
+        (draw) => hostileEvent(draw, sampleEvent[subject]),
         () => askProperly('catalog.revision'),
       );
       await allIsWell();

@@ -32,8 +32,8 @@ const ask = async (model: string): Promise<{ status: number; user: unknown }> =>
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hello' }] }),
   });
   await reply.text();
-  const heard = upstream.requests.splice(0).map(({ body }) => JSON.parse(String(body)) as { user?: unknown });
-  return { status: reply.status, user: heard.find(({ user }) => user !== undefined)?.user };
+  const received = upstream.requests.splice(0).map(({ body }) => JSON.parse(String(body)) as { user?: unknown });
+  return { status: reply.status, user: received.find(({ user }) => user !== undefined)?.user };
 };
 
 // Of those that only time ends, a few: each takes a slot a second or two.

@@ -110,7 +110,7 @@ suite('split over NATS', () => {
       expect(textOf(one)).toBe(`nonce-${at}-${'x'.repeat(at)}`);
     }
     expect(streams.map((one) => one.bytes)).toEqual(lengths);
-    await until(() => upstream.requests.every((heard) => heard.closed !== null), 'the old calls of upstreams to be closed');
+    await until(() => upstream.requests.every((received) => received.closed !== null), 'the old calls of upstreams to be closed');
     await callers.checkRows();
     await callers.checkSums();
   });

@@ -10,7 +10,7 @@ const deadlineMs = 3000;
 let upstream: Server;
 let gateway: InProcessGateway;
 let open = 0;
-let heard = 0;
+let received = 0;
 /** Ends the replies that `whole` and `billed` have begun. */
 const held: (() => void)[] = [];
 const whole = JSON.stringify({
@@ -25,7 +25,7 @@ const whole = JSON.stringify({
 beforeAll(async () => {
   upstream = createServer((incoming, response) => {
     open++;
-    heard++;
+    received++;
     response.on('close', () => open--);
     incoming.resume();
     if (incoming.url!.startsWith('/silent')) return;
@@ -52,7 +52,7 @@ beforeAll(async () => {
     })),
     models: names.map((name) => ({ name, upstream: name, upstream_model_id: 'real' })),
     edge: { maxRequestMs: deadlineMs },
-    drains: { most: 1, ms: 20_000 },
+    drains: { max: 1, ms: 20_000 },
   });
 });
 afterAll(async () => {
@@ -71,11 +71,11 @@ const finalRow = (id: string) => until(() => gateway.rows.find((row) => row.clie
 
 async function leave(model: string, id: string, stream = true): Promise<void> {
   const { body, ...options } = init(model, id, stream);
-  const before = heard;
+  const before = received;
   const call = request(`${gateway.url}/v1/chat/completions`, options);
   call.on('error', () => {});
   call.end(body);
-  await until(() => heard > before, 'the call to reach the upstream');
+  await until(() => received > before, 'the call to reach the upstream');
   setTimeout(() => call.destroy(), 50);
 }
 

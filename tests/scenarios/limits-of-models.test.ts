@@ -38,19 +38,19 @@ const many = (count: number, model?: string, options?: { stream?: boolean }) =>
   );
 
 /** The most calls that the upstream had open at once, from its own record. */
-function mostAtOnce(): number {
+function maxConcurrent(): number {
   const marks = upstream.requests.flatMap((request) => [
     { at: request.at, step: 1 },
     { at: request.closed?.at ?? Number.POSITIVE_INFINITY, step: -1 },
   ]);
   marks.sort((a, b) => a.at - b.at || a.step - b.step);
   let now = 0;
-  let most = 0;
+  let max = 0;
   for (const { step } of marks) {
     now += step;
-    most = Math.max(most, now);
+    max = Math.max(max, now);
   }
-  return most;
+  return max;
 }
 
 describe('limits of a model', () => {
@@ -100,9 +100,9 @@ describe('limits of a model', () => {
     const replies = await Promise.all([many(25, 'limited', { stream }), many(25, 'other', { stream })]);
     expect(new Set(replies.flat().map(({ status }) => status))).toEqual(new Set([200]));
     expect(upstream.requests).toHaveLength(50);
-    expect(mostAtOnce()).toBeLessThanOrEqual(4);
+    expect(maxConcurrent()).toBeLessThanOrEqual(4);
     // A whole reply comes at once: only streams are long enough to meet.
-    if (stream) expect(mostAtOnce()).toBe(4);
+    if (stream) expect(maxConcurrent()).toBe(4);
   });
 
   test('the time between calls is kept', async () => {
@@ -149,12 +149,12 @@ describe('limits of a model', () => {
       await Promise.allSettled(calls.map((call) => call.text()));
     }
     expect(upstream.requests).toHaveLength(6);
-    expect(mostAtOnce()).toBeLessThanOrEqual(2);
+    expect(maxConcurrent()).toBeLessThanOrEqual(2);
   });
 
   test('failed calls free their place too', async () => {
     await start('err:500', { max_concurrency: 1, wait_timeout_secs: 60 });
     expect(new Set((await many(10)).map(({ status }) => status))).toEqual(new Set([502]));
-    expect(mostAtOnce()).toBe(1);
+    expect(maxConcurrent()).toBe(1);
   });
 });

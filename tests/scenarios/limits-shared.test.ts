@@ -71,7 +71,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const limitStatus = async () => (await gateway.console('GET', '/rate-limit-status')).body;
 
   /** The most calls of a model that the upstream had open at once. */
-  function mostAtOnce(model: string): number {
+  function maxConcurrent(model: string): number {
     const marks = upstream.requests
       .filter(({ json }) => json['model'] === model)
       .flatMap(({ at, closed }) => [
@@ -80,12 +80,12 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
       ]);
     marks.sort((a, b) => a.at - b.at || a.step - b.step);
     let now = 0;
-    let most = 0;
+    let max = 0;
     for (const { step } of marks) {
       now += step;
-      most = Math.max(most, now);
+      max = Math.max(max, now);
     }
-    return most;
+    return max;
   }
 
   test('50 at once: requests of a key and calls of a model are exact', async () => {
@@ -112,7 +112,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
       }),
     );
     expect(countOf(rounds.flat(), 200)).toBe(30);
-    expect(mostAtOnce('text:3+slow:15')).toBeLessThanOrEqual(4);
+    expect(maxConcurrent('text:3+slow:15')).toBeLessThanOrEqual(4);
     await until(async () => (await limitStatus()).models.find(({ name }: { name: string }) => name === 'narrow').used === 0, 'all permits to be back');
   });
 
@@ -162,7 +162,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     expect(after - before).toBeLessThan(15);
     expect(performance.now() - began).toBeLessThan(5000);
     await flood;
-    expect(mostAtOnce('text:2+slow:20')).toBe(1);
+    expect(maxConcurrent('text:2+slow:20')).toBe(1);
   });
 
   test('an explanation says what each of two routers would do, and who did not answer', async () => {
@@ -241,6 +241,6 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     await load;
     expect(seen.length).toBeGreaterThan(50);
     expect(seen.filter((status) => status !== 200 && status !== 429)).toEqual([]);
-    expect(mostAtOnce('text:3+slow:15')).toBeLessThanOrEqual(4);
+    expect(maxConcurrent('text:3+slow:15')).toBeLessThanOrEqual(4);
   });
 });

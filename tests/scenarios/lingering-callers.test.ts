@@ -10,23 +10,23 @@ const drainMs = 300_000;
 /** A caller of the gateway, and what it has heard. `allowHalfOpen`: it never closes its half. */
 function reach(url: string, allowHalfOpen = false): { text: string; socket: Socket; closed: Promise<unknown> } {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen });
-  const heard = { text: '', socket, closed: once(socket, 'close') };
+  const received = { text: '', socket, closed: once(socket, 'close') };
   socket.on('error', () => undefined);
   socket.on('data', (chunk) => {
-    heard.text += chunk.toString('latin1');
+    received.text += chunk.toString('latin1');
   });
-  return heard;
+  return received;
 }
 
 test('a gateway that leaves closes the connections of refused callers who write on, and they have their answers', async () => {
   const gateway = await startInProcess({ upstreams: [], models: [], edge: { drainMs } });
   const talk = async (path: string, key: string, bytes: number) => {
-    const heard = reach(gateway.url);
-    heard.socket.write(
+    const received = reach(gateway.url);
+    received.socket.write(
       `POST ${path} HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${bytes}\r\n\r\n{`,
     );
-    await until(() => heard.text.includes('\r\n\r\n'), 'the answer');
-    return heard;
+    await until(() => received.text.includes('\r\n\r\n'), 'the answer');
+    return received;
   };
   const lingering = [
     await talk('/v1/messages', 'gk-wrong', 1_000_000),
@@ -58,13 +58,13 @@ test.each([
   ['who speak no HTTP', 400, () => 'SSH-2.0-hello\r\n\r\n'],
 ])('callers %s and who never close their half are cut off', async (who, status, bytes) => {
   const gateway = await startInProcess({ upstreams: [], models: [], edge: { drainMs } });
-  const heard = reach(gateway.url, true);
-  const { socket } = heard;
+  const received = reach(gateway.url, true);
+  const { socket } = received;
   try {
     const ended = once(socket, 'end');
     socket.write(bytes(gateway.key));
     await ended;
-    const [head = '', body = ''] = heard.text.split('\r\n\r\n');
+    const [head = '', body = ''] = received.text.split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} (?:Unauthorized|Bad Request)\r\n`));
     expect(head).toMatch(/^x-request-id: [0-9a-f-]{36}$/im);
     expect(/^sec-websocket-version: 13/im.test(head)).toBe(who === 'whose handshake is none');
@@ -78,16 +78,16 @@ test.each([
 
 test('a peer of a WebSocket who does not answer its close holds no drain', async () => {
   const gateway = await startInProcess({ upstreams: [], models: [], edge: { drainMs } });
-  const heard = reach(gateway.url, true);
-  const { socket } = heard;
+  const received = reach(gateway.url, true);
+  const { socket } = received;
   try {
     socket.write(handshake(gateway.key));
-    await until(() => heard.text.includes('\r\n\r\n'), 'the handshake');
-    expect(heard.text).toMatch(/^HTTP\/1\.1 101 /);
+    await until(() => received.text.includes('\r\n\r\n'), 'the handshake');
+    expect(received.text).toMatch(/^HTTP\/1\.1 101 /);
     await gateway.stop();
     // A close frame with code 1001.
-    expect(heard.text).toContain('\x88');
-    expect(heard.text).toContain('\x03\xe9The gateway is shutting down.');
+    expect(received.text).toContain('\x88');
+    expect(received.text).toContain('\x03\xe9The gateway is shutting down.');
   } finally {
     socket.destroy();
   }

@@ -39,15 +39,15 @@ const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfD
 /** Paths of the fake upstream begin with the protocol, so that each is an upstream of its own. */
 const upstreamOf = (path: string): Upstream => path.split('/')[1] as Upstream;
 
-let proofs = 0;
+let signatures = 0;
 const prefixOf = (upstream: string): string => `proof of ${upstream} `;
-const issueProof = (upstream: string): string => Buffer.from(`${prefixOf(upstream)}${proofs++} ${'.'.repeat(60)}`).toString('base64');
-const issuedBy = (upstream: string) => (proof: unknown) =>
-  typeof proof === 'string' && Buffer.from(proof, 'base64').toString('latin1').startsWith(prefixOf(upstream));
+const issueSignature = (upstream: string): string => Buffer.from(`${prefixOf(upstream)}${signatures++} ${'.'.repeat(60)}`).toString('base64');
+const issuedBy = (upstream: string) => (signature: unknown) =>
+  typeof signature === 'string' && Buffer.from(signature, 'base64').toString('latin1').startsWith(prefixOf(upstream));
 
-const proofsIn = (text: string): string[] => text.match(/cHJvb2Yg[A-Za-z0-9+/=]+/g) ?? [];
+const signaturesIn = (text: string): string[] => text.match(/cHJvb2Yg[A-Za-z0-9+/=]+/g) ?? [];
 /** The others give none: their reasoning is text alone, or they have none. */
-const asksForProofs = new Set<Upstream>(['alpha_response', 'beta', 'gamma', 'cloudhost_converse', 'cloudhost_invoke', 'opus']);
+const asksForSignatures = new Set<Upstream>(['alpha_response', 'beta', 'gamma', 'cloudhost_converse', 'cloudhost_invoke', 'opus']);
 
 /** A new user turn is thought about; every third is answered at once, the others by one or two calls. Results are summed up. */
 const play: Play = (body, path) => {
@@ -56,7 +56,7 @@ const play: Play = (body, path) => {
   const asked = text.lastIndexOf('turn-');
   const answered = text.lastIndexOf('content-of-');
   const number = Number(/^turn-(\d+)/.exec(text.slice(asked))?.[1] ?? 0);
-  const thinking = { text: `thinking of turn ${number}`, proof: issueProof(upstreamOf(path)) };
+  const thinking = { text: `thinking of turn ${number}`, signature: issueSignature(upstreamOf(path)) };
   if (answered > asked) return { text: `all read for ${number}`, thinking };
   if (number % 3 === 0) return { text: `answer ${number}`, thinking };
   const call = { call: 'read_file', args: { path: `/file/${number}` }, thinking };
@@ -117,12 +117,12 @@ describe.each(doors)('%s client', (door) => {
       const said = await takeTurn(chat, modelAt(turn, upstream), turn % 2 === 0);
       expect(said).toBe(turn % 3 === 0 ? `answer ${turn}` : `all read for ${turn}`);
     }
-    const heard = fake.requests.slice(from);
+    const received = fake.requests.slice(from);
     // Neither at once nor after a refusal that was mended by asking again.
-    const refused = heard.flatMap(({ path, refusal }, at) => (refusal ? [`${at} ${upstreamOf(path)}: ${refusal.message}`] : []));
+    const refused = received.flatMap(({ path, refusal }, at) => (refusal ? [`${at} ${upstreamOf(path)}: ${refusal.message}`] : []));
     expect(refused.slice(0, 10)).toEqual([]);
     // Proofs found their way back to who issued them.
-    const returned = heard.filter(({ path, body }) => upstreamOf(path) === upstream && proofsIn(body.toString('utf8')).some(issuedBy(upstream)));
-    expect({ upstream, proofs: returned.length > 0 }).toEqual({ upstream, proofs: asksForProofs.has(upstream) });
+    const returned = received.filter(({ path, body }) => upstreamOf(path) === upstream && signaturesIn(body.toString('utf8')).some(issuedBy(upstream)));
+    expect({ upstream, signatures: returned.length > 0 }).toEqual({ upstream, signatures: asksForSignatures.has(upstream) });
   });
 });

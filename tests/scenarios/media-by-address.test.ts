@@ -21,18 +21,18 @@ const files: Record<string, { status?: number; type: string; bytes: Buffer; hang
 /** Every address asked for, and how many at once at most. */
 let asked: string[] = [];
 let open = 0;
-let mostOpen = 0;
+let maxOpen = 0;
 const network = {
   send({ url }: { url: string }, handlers: OutboundHandlers) {
     asked.push(url);
-    mostOpen = Math.max(mostOpen, ++open);
+    maxOpen = Math.max(maxOpen, ++open);
     const file = files[url] ?? (url.startsWith('https://files.test/many') ? { type: 'image/png', bytes: png } : undefined);
     let over = false;
-    const end = (tell: () => void): void => {
+    const end = (publish: () => void): void => {
       if (over) return;
       over = true;
       open--;
-      tell();
+      publish();
     };
     setTimeout(() => {
       if (over) return;
@@ -85,7 +85,7 @@ beforeEach(() => {
   upstream.script = { status: 400, contentType: 'application/json', chunks: [Buffer.from('{}')], ending: 'end' };
   upstream.sent.length = 0;
   asked = [];
-  mostOpen = 0;
+  maxOpen = 0;
 });
 
 const image = (url: string) => ({ type: 'image', source: { type: 'url', url } });
@@ -141,7 +141,7 @@ describe('fetch_client_urls on', () => {
     const many = (count: number) => Array.from({ length: count }, (_, at) => image(`https://files.test/many${at}.png`));
     await ask(fetching, 'bytes-only', many(16));
     expect(asked).toHaveLength(16);
-    expect(mostOpen).toBeLessThanOrEqual(4);
+    expect(maxOpen).toBeLessThanOrEqual(4);
     asked = [];
     expect((await ask(fetching, 'bytes-only', many(17))).json.error.message).toContain('At most 16');
     expect(asked).toEqual([]);

@@ -236,8 +236,8 @@ describe.each(arrangements('models-and-names'))('models and names on a %s gatewa
 
     test("the caller's key never travels, the upstream's never comes back", async () => {
       const reply = await chat('plain');
-      const heard = fake.requests.at(-1)!;
-      expect(JSON.stringify(heard.headers) + heard.body.toString()).not.toContain(gateway.key);
+      const received = fake.requests.at(-1)!;
+      expect(JSON.stringify(received.headers) + received.body.toString()).not.toContain(gateway.key);
       expect(JSON.stringify(reply.headers) + reply.text).not.toContain('sk-fake-upstream');
     });
   });

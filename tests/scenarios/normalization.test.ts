@@ -56,7 +56,7 @@ const bodies: Record<string, (model: string) => object> = {
 };
 
 /** Sends a request in the model's own protocol (or `client`) and gives the body the upstream heard, without what is always there. */
-async function heard(model: string, extra: object, client = ids[model]![0] as string): Promise<Record<string, unknown>> {
+async function received(model: string, extra: object, client = ids[model]![0] as string): Promise<Record<string, unknown>> {
   const answer = await send(gateway.url, paths[client]!(model), {
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ ...bodies[client]!(model), ...extra }),
@@ -139,7 +139,7 @@ describe('the same protocol on both sides', () => {
       { generation_config: { thinking_config: { thinking_budget: 5 }, max_output_tokens: 99_999 } },
       { generation_config: { max_output_tokens: 8192 } },
     ],
-  ])('%s (%s)', async (_why, model, extra, expected) => expect(await heard(model, extra)).toEqual(expected));
+  ])('%s (%s)', async (_why, model, extra, expected) => expect(await received(model, extra)).toEqual(expected));
 
   test('a request that the model takes keeps every byte but the name', async () => {
     const text = `{ "model":"opus-4-5" , "max_tokens" : 2000,"temperature":0.50, "messages":[{"role":"user","content":"hi \\u00e9"}]  }`;
@@ -155,7 +155,7 @@ describe('the same protocol on both sides', () => {
       [{ generationConfig: { temperature: 1, topP: 1 } }, 'gamma'],
     ] as const) {
       outbound.sent.length = 0;
-      expect(Object.keys(await heard('opus-4-7', extra, client)).filter((key) => sampling.includes(key))).toEqual([]);
+      expect(Object.keys(await received('opus-4-7', extra, client)).filter((key) => sampling.includes(key))).toEqual([]);
     }
   });
 
@@ -171,23 +171,23 @@ describe('the same protocol on both sides', () => {
 
 describe('field notes, section 1, across protocols', () => {
   test('24: a model check with one token is raised to what the endpoint takes', async () => {
-    expect(await heard('gpt-5-r', { max_tokens: 1 }, 'beta')).toMatchObject({ max_output_tokens: 16 });
-    expect(await heard('o3', { max_tokens: 1 }, 'beta')).toMatchObject({ max_completion_tokens: 16 });
+    expect(await received('gpt-5-r', { max_tokens: 1 }, 'beta')).toMatchObject({ max_output_tokens: 16 });
+    expect(await received('o3', { max_tokens: 1 }, 'beta')).toMatchObject({ max_completion_tokens: 16 });
   });
 
   test('the strongest effort and none at all become words that the model takes', async () => {
     const strongest = { thinking: { type: 'adaptive' }, output_config: { effort: 'max' } };
-    expect(await heard('gpt-5-r', strongest, 'beta')).toMatchObject({ reasoning: { effort: 'high' } });
-    expect(await heard('gpt-5.4-r', strongest, 'beta')).toMatchObject({ reasoning: { effort: 'xhigh' } });
+    expect(await received('gpt-5-r', strongest, 'beta')).toMatchObject({ reasoning: { effort: 'high' } });
+    expect(await received('gpt-5.4-r', strongest, 'beta')).toMatchObject({ reasoning: { effort: 'xhigh' } });
     const off = { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } };
-    expect(await heard('gpt-5-r', off, 'gamma')).toMatchObject({ reasoning: { effort: 'minimal' } });
-    expect(await heard('gpt-5.1-r', off, 'gamma')).toMatchObject({ reasoning: { effort: 'none' } });
-    expect(await heard('house-r', off, 'gamma')).not.toHaveProperty('reasoning');
+    expect(await received('gpt-5-r', off, 'gamma')).toMatchObject({ reasoning: { effort: 'minimal' } });
+    expect(await received('gpt-5.1-r', off, 'gamma')).toMatchObject({ reasoning: { effort: 'none' } });
+    expect(await received('house-r', off, 'gamma')).not.toHaveProperty('reasoning');
   });
 
   test('22: a caller who names no limit gets the output cap of the family, and one beyond it is limited', async () => {
-    expect(await heard('haiku3', {}, 'alpha')).toMatchObject({ max_tokens: 4096 });
-    expect(await heard('haiku3', { max_tokens: 50_000 }, 'alpha')).toMatchObject({ max_tokens: 4096 });
-    expect(await heard('opus-4-5', {}, 'alpha')).toMatchObject({ max_tokens: 32_000 });
+    expect(await received('haiku3', {}, 'alpha')).toMatchObject({ max_tokens: 4096 });
+    expect(await received('haiku3', { max_tokens: 50_000 }, 'alpha')).toMatchObject({ max_tokens: 4096 });
+    expect(await received('opus-4-5', {}, 'alpha')).toMatchObject({ max_tokens: 32_000 });
   });
 });

@@ -232,13 +232,13 @@ describe('a stream that breaks without having told its usage', () => {
     const text = await reply.text();
     const row = await gateway.row(id);
     expect([row.usage_source, row.output_tokens]).toEqual(['estimated', 5]);
-    const told = {
+    const described = {
       alpha: `"prompt_tokens":${row.input_tokens},"completion_tokens":5`,
       alpha_response: `"usage":{"input_tokens":${row.input_tokens},`,
       beta: '"output_tokens":5',
       gamma: `"usageMetadata":{"promptTokenCount":${row.input_tokens},"candidatesTokenCount":5`,
     };
-    expect(text).toContain(told[client]);
+    expect(text).toContain(described[client]);
     expect(text).toContain('_gateway_warning');
   });
 });

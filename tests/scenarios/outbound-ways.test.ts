@@ -26,7 +26,7 @@ let connectProxy: TestProxy;
 let socksProxy: TestProxy;
 let dns: Record<'udp' | 'tls' | 'https', TestDns>;
 /** Of the last request that arrived. */
-let heard: { headers: IncomingHttpHeaders; url: string; model: string };
+let received: { headers: IncomingHttpHeaders; url: string; model: string };
 
 const answer: RequestListener = (request, response) => {
   let text = '';
@@ -36,7 +36,7 @@ const answer: RequestListener = (request, response) => {
   request.on('end', () => {
     if (request.url?.startsWith('/moved')) return void response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
     const body = text === '' ? {} : JSON.parse(text);
-    heard = { headers: request.headers, url: request.url ?? '', model: body.model };
+    received = { headers: request.headers, url: request.url ?? '', model: body.model };
     response.setHeader('content-type', 'application/json');
     if (request.method === 'GET') return void response.end(JSON.stringify({ object: 'list', data: [{ id: 'listed', object: 'model' }] }));
     const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi.' }, finish_reason: 'stop' }];
@@ -161,7 +161,7 @@ describe('headers', () => {
       ],
     });
     const hash = createHash('sha256').update('caller').digest().subarray(0, 16).toString('base64');
-    expect(heard.headers).toMatchObject({
+    expect(received.headers).toMatchObject({
       'x-who': 'caller@everyone',
       'x-request': 'r-1',
       'x-key-hash': hash,
@@ -170,23 +170,23 @@ describe('headers', () => {
       authorization: 'Bearer mine',
       'user-agent': 'agent/r-1',
     });
-    expect(heard.headers).not.toHaveProperty('x-secret');
+    expect(received.headers).not.toHaveProperty('x-secret');
     await ask('templates', { 'x-first': '  ', 'anthropic-version': '2023-06-01' }, '/v1/messages', {
       max_tokens: 9,
       system: [{ type: 'text', text: system }],
       messages: [{ role: 'user', content: 'Hi' }],
     });
-    expect(heard.headers).toMatchObject({ 'x-system': hex(system), 'user-agent': 'house/1' });
-    for (const name of ['x-request', 'x-chain', 'x-secret']) expect(heard.headers).not.toHaveProperty(name);
+    expect(received.headers).toMatchObject({ 'x-system': hex(system), 'user-agent': 'house/1' });
+    for (const name of ['x-request', 'x-chain', 'x-secret']) expect(received.headers).not.toHaveProperty(name);
     await ask('templates');
-    expect(heard.headers).not.toHaveProperty('x-system');
+    expect(received.headers).not.toHaveProperty('x-system');
   });
 
   test("without settings: our own user agent, and none of the caller's headers", async () => {
     await upstream('plain', { base_url: `http://127.0.0.1:${plain.port}` });
     await ask('plain', { 'x-second': 'two', 'user-agent': 'caller/1' });
-    expect(heard.headers).toMatchObject({ 'user-agent': 'house/1', authorization: 'Bearer sk-upstream-key' });
-    expect(heard.headers).not.toHaveProperty('x-second');
+    expect(received.headers).toMatchObject({ 'user-agent': 'house/1', authorization: 'Bearer sk-upstream-key' });
+    expect(received.headers).not.toHaveProperty('x-second');
   });
 });
 
@@ -194,17 +194,17 @@ describe('addresses', () => {
   test('a base address of the model, direct_path, inference_profile, a protocol of the model', async () => {
     await upstream('addressed', { base_url: 'http://127.0.0.1:1' }, { base_url: `http://127.0.0.1:${plain.port}/prefix`, inference_profile: 'profile/x' });
     expect((await ask('addressed')).status).toBe(200);
-    expect(heard).toMatchObject({ url: '/prefix/v1/chat/completions', model: 'profile/x' });
+    expect(received).toMatchObject({ url: '/prefix/v1/chat/completions', model: 'profile/x' });
     await upstream('addressed', { base_url: 'http://127.0.0.1:1' }, { base_url: `http://127.0.0.1:${plain.port}/whole/endpoint`, direct_path: true });
     expect((await ask('addressed')).status).toBe(200);
-    expect(heard).toMatchObject({ url: '/whole/endpoint', model: 'm' });
+    expect(received).toMatchObject({ url: '/whole/endpoint', model: 'm' });
     await upstream('addressed', { base_url: `http://127.0.0.1:${plain.port}` }, { protocol: 'gamma' });
     await ask('addressed');
-    expect(heard.url).toBe('/v1beta/models/m:generateContent');
-    expect(heard.headers).toHaveProperty('x-goog-api-key', 'sk-upstream-key');
+    expect(received.url).toBe('/v1beta/models/m:generateContent');
+    expect(received.headers).toHaveProperty('x-goog-api-key', 'sk-upstream-key');
     await upstream('addressed', { base_url: `http://127.0.0.1:${plain.port}`, neutral_headers: true }, { protocol: 'gamma' });
     await ask('addressed');
-    expect(heard.headers).toHaveProperty('x-gamma-api-key', 'sk-upstream-key');
+    expect(received.headers).toHaveProperty('x-gamma-api-key', 'sk-upstream-key');
   });
 
   test('a redirect is told, not followed', async () => {

@@ -103,8 +103,8 @@ describe('streams', () => {
     outbound.answer = () => sse(chunk({ role: 'assistant', content: 'ok' }), chunk({}, 'stop'), { id: 'c', choices: [], usage }, '[DONE]');
     const events = await streamed();
     expect(events[0].message.usage.input_tokens).toBeGreaterThan(0);
-    const { usage: told } = events.find(({ type }) => type === 'message_delta');
-    expect(told).toMatchObject({ input_tokens: 9, output_tokens: 3, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 });
+    const { usage: described } = events.find(({ type }) => type === 'message_delta');
+    expect(described).toMatchObject({ input_tokens: 9, output_tokens: 3, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 });
   });
 
   test('5: from the second turn on the first event is near what the upstream counts, and the last is what it counted, bucket by bucket', async () => {

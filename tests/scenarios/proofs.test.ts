@@ -8,14 +8,14 @@ import { createScriptedOutbound, type Script } from '../support/scripted-outboun
 // biome-ignore lint/suspicious/noExplicitAny: assertions look into it freely.
 type Body = any;
 
-const proof = 'EqQBCkYIARgCKkDx+/=real-proof';
+const issued = 'EqQBCkYIARgCKkDx+/=real-proof';
 const json = (status: number, body: unknown): Script => ({
   status,
   contentType: 'application/json',
   chunks: [Buffer.from(JSON.stringify(body))],
   ending: 'end',
 });
-const thought = { type: 'thinking', thinking: 'hm', signature: proof };
+const thought = { type: 'thinking', thinking: 'hm', signature: issued };
 const use = { type: 'tool_use', id: 'toolu_up', name: 'f', input: {} };
 const betaReply = (content: unknown[]): Script =>
   json(200, { id: 'msg', type: 'message', role: 'assistant', model: 'x', content, stop_reason: 'tool_use', usage: { input_tokens: 1, output_tokens: 1 } });
@@ -88,7 +88,7 @@ let thoughts = 0;
 /** One turn that thinks and calls, as the caller gets it. */
 async function firstTurn(model: string): Promise<Body[]> {
   // No two replies hold the same proof: what was refused once is remembered by its text.
-  thought.signature = `${proof}${++thoughts}`;
+  thought.signature = `${issued}${++thoughts}`;
   answers = [betaReply([thought, use])];
   const { body } = await ask(model, [user], { thinking: { type: 'enabled', budget_tokens: 2048 } });
   outbound.sent.length = 0;
@@ -99,7 +99,7 @@ describe('field note 11: a proof goes back to its issuer alone', () => {
   test('wrapped on verbatim passage, opened for the same model, upstream and account', async () => {
     const content = await firstTurn('m');
     expect(content[0].signature.startsWith(envelopePrefix)).toBe(true);
-    expect(content[0].signature).not.toContain(proof);
+    expect(content[0].signature).not.toContain(issued);
     await ask('m', followUp(content));
     expect(sentBody(0)['messages'][1].content[0]).toEqual(thought);
   });
@@ -133,12 +133,12 @@ describe('field note 11: a proof goes back to its issuer alone', () => {
   test("a vendor's raw proof that was never sealed here is not forwarded", async () => {
     answers = [betaReply([{ type: 'text', text: 'ok' }])];
     await ask('m', followUp([thought, { ...use, id: 'toolu_own' }]));
-    expect(outbound.sent[0]?.body).not.toContain(proof);
+    expect(outbound.sent[0]?.body).not.toContain(issued);
     expect(sentBody(0)['messages'][1].content).toEqual([{ ...use, id: 'toolu_own' }]);
   });
 
   test('an envelope of the first generation works while the model is the same', async () => {
-    const old = sealLegacy('m', proof, gateway.envelopeKey);
+    const old = sealLegacy('m', issued, gateway.envelopeKey);
     const content = [
       { ...thought, signature: old },
       { ...use, id: 'toolu_old' },
@@ -146,14 +146,14 @@ describe('field note 11: a proof goes back to its issuer alone', () => {
     answers = [betaReply([{ type: 'text', text: 'ok' }])];
     await ask('m', followUp(content));
     await ask('n', followUp(content));
-    expect(sentBody(0)['messages'][1].content[0]).toEqual({ ...thought, signature: proof });
-    expect(outbound.sent[1]?.body).not.toContain(proof);
+    expect(sentBody(0)['messages'][1].content[0]).toEqual({ ...thought, signature: issued });
+    expect(outbound.sent[1]?.body).not.toContain(issued);
   });
 });
 
 describe('field note 30: who issued a proof is asked first', () => {
   const sealedBy = (account: string, model = 'k') =>
-    sealSignature({ signature: proof, model, upstream: 'three', account, protocol: 'beta', owner: ownerTag('id-three', account, model) }, gateway.envelopeKey);
+    sealSignature({ signature: issued, model, upstream: 'three', account, protocol: 'beta', owner: ownerTag('id-three', account, model) }, gateway.envelopeKey);
   const continued = (account: string, model = 'k') =>
     followUp([
       { ...thought, signature: sealedBy(account, model) },
@@ -169,7 +169,7 @@ describe('field note 30: who issued a proof is asked first', () => {
       outbound.sent.length = 0;
       await ask('k', continued(account));
       expect(keyOf(0)).toBe(`sk-${account}`);
-      expect(sentBody(0)['messages'][1].content[0]).toEqual({ ...thought, signature: proof });
+      expect(sentBody(0)['messages'][1].content[0]).toEqual({ ...thought, signature: issued });
       await ask('k', [user]);
       expect(keyOf(1)).toBe(bound);
     }
@@ -180,7 +180,7 @@ describe('field note 30: who issued a proof is asked first', () => {
     await ask('k', [user]);
     await ask('k', continued('gone'));
     expect(keyOf(1)).toBe(keyOf(0));
-    expect(outbound.sent[1]?.body).not.toContain(proof);
+    expect(outbound.sent[1]?.body).not.toContain(issued);
   });
 
   test('among the nodes of a balancer', async () => {
@@ -191,7 +191,7 @@ describe('field note 30: who issued a proof is asked first', () => {
       for (let again = 0; again < 2; again++) {
         await ask('both', followUp(body['content'] as Body[]));
         expect(outbound.sent.at(-1)?.url).toBe(issuer);
-        expect(outbound.sent.at(-1)?.body).toContain(proof);
+        expect(outbound.sent.at(-1)?.body).toContain(issued);
       }
     }
     expect(new Set(outbound.sent.map(({ url }) => url)).size).toBe(2);
@@ -201,8 +201,8 @@ describe('field note 30: who issued a proof is asked first', () => {
     answers = [betaReply([{ type: 'text', text: 'ok' }])];
     await ask('kept', continued('gone', 'kept'));
     await ask('kept', continued('gone', 'k'));
-    expect(outbound.sent[0]?.body).toContain(proof);
-    expect(outbound.sent[1]?.body).not.toContain(proof);
+    expect(outbound.sent[0]?.body).toContain(issued);
+    expect(outbound.sent[1]?.body).not.toContain(issued);
   });
 });
 
@@ -216,17 +216,17 @@ describe('one vendor behind several doors: its proofs are the same', () => {
 
   test('with signature_passthrough a model that moved to the host keeps its readable and its opaque thinking', async () => {
     answers = [hostReply([{ text: 'ok' }])];
-    const content = [{ ...thought, signature: elsewhere('hosted', proof) }, { type: 'redacted_thinking', data: elsewhere('hosted', opaque) }, use];
+    const content = [{ ...thought, signature: elsewhere('hosted', issued) }, { type: 'redacted_thinking', data: elsewhere('hosted', opaque) }, use];
     await ask('hosted', followUp(content));
     expect(sentBody(0)['messages'][1].content.slice(0, 2)).toEqual([
-      { reasoningContent: { reasoningText: { text: 'hm', signature: proof } } },
+      { reasoningContent: { reasoningText: { text: 'hm', signature: issued } } },
       { reasoningContent: { redactedContent: Buffer.from(opaque).toString('base64') } },
     ]);
   });
 
   test('what the host gave goes back to it as it came', async () => {
     const given = [
-      { reasoningContent: { reasoningText: { text: 'hm', signature: proof } } },
+      { reasoningContent: { reasoningText: { text: 'hm', signature: issued } } },
       { reasoningContent: { redactedContent: Buffer.from(opaque).toString('base64') } },
     ];
     answers = [hostReply([...given, called])];
@@ -239,8 +239,8 @@ describe('one vendor behind several doors: its proofs are the same', () => {
 
   test('another vendor behind the same door gets none of it', async () => {
     answers = [hostReply([{ text: 'ok' }])];
-    await ask('nova', followUp([{ ...thought, signature: elsewhere('nova', proof) }, use]));
-    expect(outbound.sent[0]?.body).not.toContain(proof);
+    await ask('nova', followUp([{ ...thought, signature: elsewhere('nova', issued) }, use]));
+    expect(outbound.sent[0]?.body).not.toContain(issued);
   });
 });
 

@@ -269,17 +269,17 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       expect(JSON.parse((await say('nonsense\r\n\r\n'))[1])).toMatchObject({ error: { code: 'invalid_request' } });
       const body = JSON.stringify(calls.alpha.body('pump', true));
       const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
-      let heard = '';
+      let received = '';
       socket.on('data', (part) => {
-        heard += part.toString('utf8');
+        received += part.toString('utf8');
       });
       socket.write(
         `POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nX-Api-Key: ${gateway.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       );
-      await until(async () => heard.includes('data: '), 'the stream to begin');
+      await until(async () => received.includes('data: '), 'the stream to begin');
       socket.write('nonsense\r\n\r\n');
       await once(socket, 'close');
-      expect(heard.match(/HTTP\/1\.1/g)).toHaveLength(1);
+      expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
       await until(async () => fake.requests.every(({ closed }) => closed !== null), 'the upstream’s stream to be stopped');
     });
   });
@@ -420,9 +420,9 @@ describe.each(arrangements('requests-at-the-door'))('the doors of a %s gateway',
       const parts: Buffer[] = [];
       socket.on('data', (part) => parts.push(part));
       await once(socket, 'close');
-      const [head = '', told = ''] = Buffer.concat(parts).toString('utf8').split('\r\n\r\n');
+      const [head = '', described = ''] = Buffer.concat(parts).toString('utf8').split('\r\n\r\n');
       expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-      expect(JSON.parse(told)).toMatchObject({ type: 'error' });
+      expect(JSON.parse(described)).toMatchObject({ type: 'error' });
     });
 
     test('refused callers who do not finish their bodies take no places', async () => {

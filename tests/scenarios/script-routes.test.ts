@@ -142,7 +142,7 @@ async function post(path: string, body: object, headers: Record<string, string> 
 const words = [{ role: 'user', content: 'hello' }];
 const sent = (at: number): Body => JSON.parse(outbound.sent[at]?.body ?? 'null');
 
-const proof = 'RXFRQkNrWUlBUmdDS2tEeA==';
+const signature = 'RXFRQkNrWUlBUmdDS2tEeA==';
 const message = (content: unknown[]): Body => ({
   id: 'msg',
   type: 'message',
@@ -165,19 +165,19 @@ describe('another model after the translation', () => {
       jsonScript(
         200,
         message([
-          { type: 'thinking', thinking: 'hm', signature: proof },
+          { type: 'thinking', thinking: 'hm', signature: signature },
           { type: 'text', text: 'so' },
         ]),
       );
     const first = await post('/v1/messages', { model: 'origin', max_tokens: 4000, messages: words });
     const { content } = first.json;
-    expect(content[0].signature).not.toContain(proof);
+    expect(content[0].signature).not.toContain(signature);
     const stays = await ask(content);
-    expect([stays.status, sent(1).messages[1].content[0].signature]).toEqual([200, proof]);
+    expect([stays.status, sent(1).messages[1].content[0].signature]).toEqual([200, signature]);
     const goes = await ask(content, 'target');
     expect([goes.status, goes.row.routes, goes.row.upstream, goes.row.pipeline[0]]).toEqual([200, ['origin', 'target'], 'two', 'script-after']);
     expect(outbound.sent[2]?.url).toContain('two.test');
-    expect(outbound.sent[2]?.body).not.toContain(proof);
+    expect(outbound.sent[2]?.body).not.toContain(signature);
     expect(sent(2).messages[1].content).toEqual([{ type: 'text', text: 'so' }]);
     expect(goes.row.losses.map(({ field }: Body) => field)).toContain('thinking.signature');
   });

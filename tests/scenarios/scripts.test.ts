@@ -103,30 +103,30 @@ describe.each(arrangements('scripts'))('scripts, %s', (arrangement) => {
     });
     const text = await reply.text();
     const row = await gateway.row(reply.headers.get('x-request-id') ?? '');
-    const [heard] = upstream.requests;
-    return { status: reply.status, text, row, heard: heard ? JSON.parse(String(heard.body)) : undefined };
+    const [received] = upstream.requests;
+    return { status: reply.status, text, row, received: received ? JSON.parse(String(received.body)) : undefined };
   }
 
   test('after the translation: the body as the upstream gets it; what it says of streaming stays', async () => {
     const verbatim = await ask('after');
     expect(verbatim.status).toBe(200);
-    expect(verbatim.heard).toEqual({ model: 'ok', stream: false, messages: words('hello'), temperature: 0.25, user: 'alpha,alpha' });
+    expect(verbatim.received).toEqual({ model: 'ok', stream: false, messages: words('hello'), temperature: 0.25, user: 'alpha,alpha' });
     expect(verbatim.row.pipeline).toEqual(['script-after']);
     const translated = await ask('after', { path: '/v1/messages', stream: true, body: { max_tokens: 50 } });
-    expect([translated.status, translated.heard.temperature, translated.heard.user, translated.heard.stream]).toEqual([200, 0.25, 'beta,alpha', true]);
+    expect([translated.status, translated.received.temperature, translated.received.user, translated.received.stream]).toEqual([200, 0.25, 'beta,alpha', true]);
     expect(translated.text).toContain('event: message_stop');
     expect(translated.row.pipeline).toEqual(['translate', 'script-after']);
   });
 
   test('before it: a caller of one protocol streams from a model of another, and the row shows both routes', async () => {
-    const { status, text, row, heard } = await ask('to-gamma', { path: '/v1/messages', stream: true, body: { max_tokens: 50 } });
+    const { status, text, row, received } = await ask('to-gamma', { path: '/v1/messages', stream: true, body: { max_tokens: 50 } });
     expect(status).toBe(200);
-    expect(heard.contents[0].parts[0].text).toBe('hello sent on');
+    expect(received.contents[0].parts[0].text).toBe('hello sent on');
     expect(text).toContain('event: message_start');
     expect([...text.matchAll(/"text":"([^"]+)"/g)].map(([, piece]) => piece).join('')).toBe('hello sent on');
     expect(text.match(/event: message_stop/g)).toHaveLength(1);
     // The script after the translation of the route that was left did not run.
-    expect(JSON.stringify(heard)).not.toContain('of-upstream');
+    expect(JSON.stringify(received)).not.toContain('of-upstream');
     expect(row).toMatchObject({
       routes: ['to-gamma', 'flash'],
       pipeline: ['script-before', 'translate'],
@@ -137,25 +137,25 @@ describe.each(arrangements('scripts'))('scripts, %s', (arrangement) => {
   });
 
   test('before it: a token count goes where the request would go', async () => {
-    const { status, text, row, heard } = await ask('to-gamma', { path: '/v1/messages/count_tokens' });
+    const { status, text, row, received } = await ask('to-gamma', { path: '/v1/messages/count_tokens' });
     expect([status, JSON.parse(text)]).toEqual([200, { input_tokens: expect.any(Number) }]);
-    expect(JSON.stringify(heard)).toContain('hello sent on');
+    expect(JSON.stringify(received)).toContain('hello sent on');
     expect(row).toMatchObject({ routes: ['to-gamma', 'flash'], upstream: 'gamma' });
     expect(row.pipeline[0]).toBe('script-before');
   });
 
   test('a model has its own script or its upstream’s', async () => {
     const body = { max_tokens: 5 };
-    expect((await ask('inherits', { path: '/v1/messages', body })).heard.metadata).toEqual({ user_id: 'of-upstream' });
-    expect((await ask('overrides', { path: '/v1/messages', body })).heard.metadata).toEqual({ user_id: 'of-model' });
+    expect((await ask('inherits', { path: '/v1/messages', body })).received.metadata).toEqual({ user_id: 'of-upstream' });
+    expect((await ask('overrides', { path: '/v1/messages', body })).received.metadata).toEqual({ user_id: 'of-model' });
   });
 
   test('useModel after the translation: the body goes on as it is, to the same protocol alone', async () => {
-    const { status, row, heard } = await ask('deferred');
-    expect([status, heard.model, heard.seed]).toEqual([200, 'ok', 7]);
+    const { status, row, received } = await ask('deferred');
+    expect([status, received.model, received.seed]).toEqual([200, 'ok', 7]);
     expect([row.routes, row.pipeline]).toEqual([['deferred', 'plain'], ['script-after']]);
     const translated = await ask('deferred', { path: '/v1/messages', stream: true, body: { max_tokens: 5 } });
-    expect([translated.status, translated.heard.seed]).toEqual([200, 7]);
+    expect([translated.status, translated.received.seed]).toEqual([200, 7]);
     expect(translated.text).toContain('event: message_stop');
     expect((await ask('wrong-way')).row).toMatchObject({ status: 502, error_code: 'script_rejected' });
   });
@@ -167,9 +167,9 @@ describe.each(arrangements('scripts'))('scripts, %s', (arrangement) => {
 
   test('a script that fails: the request goes on as it was, or is rejected', async () => {
     const on = await ask('fails');
-    expect([on.status, on.heard]).toEqual([200, { model: 'ok', stream: false, messages: words('hello') }]);
+    expect([on.status, on.received]).toEqual([200, { model: 'ok', stream: false, messages: words('hello') }]);
     const rejected = await ask('fails-strictly');
-    expect([rejected.status, JSON.parse(rejected.text).error.code, rejected.heard]).toEqual([502, 'script_rejected', undefined]);
+    expect([rejected.status, JSON.parse(rejected.text).error.code, rejected.received]).toEqual([502, 'script_rejected', undefined]);
   });
 
   test('over a whole reply, before it is translated; never over a stream', async () => {
@@ -185,11 +185,11 @@ describe.each(arrangements('scripts'))('scripts, %s', (arrangement) => {
   });
 
   test('what it may know holds no credential', async () => {
-    const { heard } = await ask('sees', {
+    const { received } = await ask('sees', {
       path: '/v1/chat/completions?trace=1&key=ignored',
       headers: { cookie: 'a=b', 'x-api-key': 'sk-vendor', 'x-goog-api-key': 'sk-vendor', 'x-team': 'blue', 'z-request-id': 'mine' },
     });
-    const context = JSON.parse(heard.messages[0].content);
+    const context = JSON.parse(received.messages[0].content);
     expect(context).toMatchObject({
       clientModel: 'sees',
       upstreamModel: 'ok',
@@ -201,7 +201,7 @@ describe.each(arrangements('scripts'))('scripts, %s', (arrangement) => {
       accessKeyGroup: 'everyone',
     });
     expect(context.headers['x-team']).toBe('blue');
-    for (const secret of ['sk-vendor', gateway.key, 'a=b', 'sk-up']) expect(heard.messages[0].content).not.toContain(secret);
+    for (const secret of ['sk-vendor', gateway.key, 'a=b', 'sk-up']) expect(received.messages[0].content).not.toContain(secret);
     expect(Object.keys(context.headers).filter((name) => /authorization|cookie|api-key/.test(name))).toEqual([]);
   });
 
@@ -232,7 +232,7 @@ describe.each(arrangements('scripts'))('scripts, %s', (arrangement) => {
     test('without a runner the mode decides', async () => {
       await gateway.processes['script-runner']!.kill('SIGTERM');
       const on = await ask('after');
-      expect([on.status, on.heard.temperature]).toEqual([200, undefined]);
+      expect([on.status, on.received.temperature]).toEqual([200, undefined]);
       const rejected = await ask('fails-strictly');
       expect([rejected.status, rejected.row.error_code]).toEqual([503, 'service_unavailable']);
     });

@@ -69,7 +69,7 @@ describe.each(arrangements('sdk-faults'))('streams on a %s gateway', (arrangemen
     fake.requests.length = 0;
   });
 
-  const heard = async (): Promise<HeardRequest> => {
+  const received = async (): Promise<HeardRequest> => {
     await until(async () => fake.requests.length > 0, 'the upstream to be asked');
     return fake.requests[0]!;
   };
@@ -108,10 +108,10 @@ describe.each(arrangements('sdk-faults'))('streams on a %s gateway', (arrangemen
       },
     });
     await expect(sent).rejects.toThrow();
-    const { whenClosed } = await heard();
+    const { whenClosed } = await received();
     await whenClosed;
-    expect((await heard()).closed).toMatchObject({ reason: 'left' });
-    expect((await heard()).closed!.at - left).toBeLessThan(1000 + busyMs);
+    expect((await received()).closed).toMatchObject({ reason: 'left' });
+    expect((await received()).closed!.at - left).toBeLessThan(1000 + busyMs);
   });
 
   test.each(doors)('an abort before any reply reaches the upstream within a second: %s', async (door) => {
@@ -119,7 +119,7 @@ describe.each(arrangements('sdk-faults'))('streams on a %s gateway', (arrangemen
       fake.requests.length = 0;
       const leave = new AbortController();
       const sent = startChat(door, gateway, modelOf('beta', 'hang'), { text: 'hi' }).send({ stream, signal: leave.signal });
-      const asked = await heard();
+      const asked = await received();
       const left = performance.now();
       leave.abort();
       await expect(sent).rejects.toThrow();

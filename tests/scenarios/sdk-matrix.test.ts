@@ -67,7 +67,7 @@ const parallel = [
   { upstream: 'cloudhost_converse', name: 'tools-parallel', n: 1, stream: false },
   { upstream: 'cloudhost_converse', name: 'tools-parallel-stream-loop', n: 1, stream: true },
 ] as const;
-const proofs = [
+const signatures = [
   { upstream: 'alpha', name: 'reasoning-details-signature-stream', n: 1, stream: true },
   { upstream: 'alpha_response', name: 'reasoning-encrypted-roundtrip', n: 1, stream: false },
   { upstream: 'alpha_response', name: 'tools-parallel-encrypted', n: 1, stream: false },
@@ -85,7 +85,7 @@ const scriptsOf = (protocol: UpstreamProtocol): string[] => [
   'split1',
   toolScript,
   ...cases.flatMap(({ name, upstreams, exchange }) => (upstreams.includes(protocol) ? Object.values(exchange).map((n) => fixture(protocol, name, n)) : [])),
-  ...[...parallel, ...proofs].filter(({ upstream }) => upstream === protocol).map(({ name, n }) => fixture(protocol, name, n)),
+  ...[...parallel, ...signatures].filter(({ upstream }) => upstream === protocol).map(({ name, n }) => fixture(protocol, name, n)),
 ];
 
 /** Only some protocols tell a stop sequence from a natural end. */
@@ -111,7 +111,7 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
   });
 
   /** The last thing the upstream was asked. */
-  const heard = (upstream: UpstreamProtocol): Heard => readHeard(upstream, fake.requests.at(-1)!.json);
+  const received = (upstream: UpstreamProtocol): Heard => readHeard(upstream, fake.requests.at(-1)!.json);
 
   describe.each(pairs)('$door ← $upstream, $form', ({ door, upstream, stream }) => {
     test('text, system prompt, usage and stop reason', async () => {
@@ -120,22 +120,22 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
       expect(said).toMatchObject({ text: 'Grüße, 世界 👋🏽!', thinking: '', calls: [], stop: 'stop', model: modelOf(upstream, 'ok') });
       expect(said.usage.input).toBeGreaterThan(0);
       expect(said.usage.output).toBeGreaterThan(0);
-      expect(heard(upstream)).toMatchObject({ system: 'Be brief.', user: ['Grüße, 世界 👋🏽!'] });
+      expect(received(upstream)).toMatchObject({ system: 'Be brief.', user: ['Grüße, 世界 👋🏽!'] });
       chat.say('Once more.');
       expect((await chat.send({ stream })).text).toBe('Once more.');
-      expect(heard(upstream).user).toEqual(['Grüße, 世界 👋🏽!', 'Once more.']);
+      expect(received(upstream).user).toEqual(['Grüße, 世界 👋🏽!', 'Once more.']);
     });
 
     test('tool loop', async () => {
       const chat = startChat(door, gateway, modelOf(upstream, toolScript), { text: 'Weather in Paris?', tools: [weather, clock] });
       const first = await chat.send({ stream });
       expect(first).toMatchObject({ text: '', stop: 'tools', calls: [{ name: 'get_weather', args: { location: 'Paris' } }] });
-      expect(heard(upstream).tools).toEqual(['get_weather', 'get_time']);
+      expect(received(upstream).tools).toEqual(['get_weather', 'get_time']);
       chat.answer([{ ...first.calls[0]!, output: 'sunny, 21 °C' }]);
       const second = await chat.send({ stream });
       expect(second).toMatchObject({ stop: 'stop', calls: [] });
       expect(second.text).toContain('sunny, 21 °C');
-      expect(heard(upstream).answered).toEqual([{ name: 'get_weather', result: expect.stringContaining('sunny, 21 °C') }]);
+      expect(received(upstream).answered).toEqual([{ name: 'get_weather', result: expect.stringContaining('sunny, 21 °C') }]);
       if (door === 'beta') expect(first.calls[0]!.id).toMatch(/^toolu_/);
     });
   });
@@ -165,7 +165,7 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
         stop: stopAsSeen(door, upstream, oracle.stop),
         ...(oracle.usage !== null && { usage: oracle.usage }),
       });
-      const asks = heard(upstream);
+      const asks = received(upstream);
       expect(asks).toMatchObject({
         user: [asked.text],
         tools: (asked.tools ?? []).map((tool) => tool.name),
@@ -189,49 +189,52 @@ describe.each(arrangements('sdk-matrix'))('official SDKs on a %s gateway', (arra
       if (door !== 'gamma') expect(new Set(said.calls.map(({ id }) => id)).size).toBe(said.calls.length);
       chat.answer(said.calls.map((call, at) => ({ ...call, output: `result ${at}` })));
       await chat.send({ stream });
-      expect(heard(upstream).answered).toEqual(oracle.calls.map((call, at) => ({ name: call.name, result: expect.stringContaining(`result ${at}`) })));
+      expect(received(upstream).answered).toEqual(oracle.calls.map((call, at) => ({ name: call.name, result: expect.stringContaining(`result ${at}`) })));
     });
 
-    test.each(both(proofs))('proofs of reasoning come back: $door ← $upstream/$name', async ({ door, upstream, name, n, stream }) => {
+    test.each(both(signatures))('proofs of reasoning come back: $door ← $upstream/$name', async ({ door, upstream, name, n, stream }) => {
       const oracle = readRecorded(upstream, name, n);
-      expect(oracle.proofs.length).toBeGreaterThan(0);
+      expect(oracle.signatures.length).toBeGreaterThan(0);
       const tools = [...new Set(oracle.calls.map((call) => call.name))].map((name) => ({ ...weather, name }));
       const asked: Asked = { text: 'Think, then act.', reasoning: true, ...(tools.length > 0 && { tools }) };
       const model = modelOf(upstream, fixture(upstream, name, n));
       const chat = startChat(door, gateway, model, asked);
       const said = await chat.send({ stream });
       // The caller holds envelopes, never the vendor's own strings.
-      expect(said.proofs.length).toBeGreaterThan(0);
-      for (const proof of oracle.proofs) expect(said.proofs.join()).not.toContain(proof.slice(0, 40));
+      expect(said.signatures.length).toBeGreaterThan(0);
+      for (const signature of oracle.signatures) expect(said.signatures.join()).not.toContain(signature.slice(0, 40));
       if (said.calls.length > 0) chat.answer(said.calls.map((call) => ({ ...call, output: 'done' })));
       else chat.say('Go on.');
       await chat.send({ stream });
       const sent = JSON.stringify(fake.requests.at(-1)!.json);
-      for (const proof of oracle.proofs) expect(sent).toContain(proof);
-      for (const proof of said.proofs) expect(sent).not.toContain(proof);
+      for (const signature of oracle.signatures) expect(sent).toContain(signature);
+      for (const signature of said.signatures) expect(sent).not.toContain(signature);
     });
 
-    test.each(both(proofs))('a change of the model strips proofs and keeps the rest: $door ← $upstream/$name', async ({ door, upstream, name, n, stream }) => {
-      const oracle = readRecorded(upstream, name, n);
-      const tools = [...new Set(oracle.calls.map((call) => call.name))].map((name) => ({ ...weather, name }));
-      const asked: Asked = { text: 'Think, then act.', reasoning: true, ...(tools.length > 0 && { tools }) };
-      const chat = startChat(door, gateway, modelOf(upstream, fixture(upstream, name, n)), asked);
-      const said = await chat.send({ stream });
-      if (said.calls.length > 0) chat.answer(said.calls.map((call) => ({ ...call, output: 'done' })));
-      else chat.say('Go on.');
-      for (const other of upstreams) {
-        const next = await chat.send({ stream, model: modelOf(other, 'ok') });
-        const sent = JSON.stringify(fake.requests.at(-1)!.json);
-        for (const proof of [...oracle.proofs, ...said.proofs]) expect(sent).not.toContain(proof.slice(0, 60));
-        if (said.text !== '') expect(sent).toContain(JSON.stringify(said.text).slice(1, -1).slice(0, 40));
-        // Each further reply is history too: results of the first calls stay paired.
-        expect(heard(other).answered.slice(0, oracle.calls.length)).toEqual(
-          oracle.calls.map((call) => ({ name: call.name, result: expect.stringContaining('done') })),
-        );
-        if (next.calls.length > 0) chat.answer(next.calls.map((call) => ({ ...call, output: 'done' })));
+    test.each(both(signatures))(
+      'a change of the model strips proofs and keeps the rest: $door ← $upstream/$name',
+      async ({ door, upstream, name, n, stream }) => {
+        const oracle = readRecorded(upstream, name, n);
+        const tools = [...new Set(oracle.calls.map((call) => call.name))].map((name) => ({ ...weather, name }));
+        const asked: Asked = { text: 'Think, then act.', reasoning: true, ...(tools.length > 0 && { tools }) };
+        const chat = startChat(door, gateway, modelOf(upstream, fixture(upstream, name, n)), asked);
+        const said = await chat.send({ stream });
+        if (said.calls.length > 0) chat.answer(said.calls.map((call) => ({ ...call, output: 'done' })));
         else chat.say('Go on.');
-      }
-    });
+        for (const other of upstreams) {
+          const next = await chat.send({ stream, model: modelOf(other, 'ok') });
+          const sent = JSON.stringify(fake.requests.at(-1)!.json);
+          for (const signature of [...oracle.signatures, ...said.signatures]) expect(sent).not.toContain(signature.slice(0, 60));
+          if (said.text !== '') expect(sent).toContain(JSON.stringify(said.text).slice(1, -1).slice(0, 40));
+          // Each further reply is history too: results of the first calls stay paired.
+          expect(received(other).answered.slice(0, oracle.calls.length)).toEqual(
+            oracle.calls.map((call) => ({ name: call.name, result: expect.stringContaining('done') })),
+          );
+          if (next.calls.length > 0) chat.answer(next.calls.map((call) => ({ ...call, output: 'done' })));
+          else chat.say('Go on.');
+        }
+      },
+    );
   });
 
   test('each call left one row, told by the translator', async () => {

@@ -155,7 +155,7 @@ describe.each(arrangements('sdk-upstream-only'))('official SDKs on a %s gateway'
   const pairs = doors.flatMap((door) => variants.flatMap((variant) => [true, false].map((stream) => ({ door, variant, id: variant.id, stream }))));
 
   describe.each(pairs)('$door ← $id, stream: $stream', ({ door, variant, stream }) => {
-    const heard = () => readHeardUpstreamOnly(variant.protocol, fake.requests.at(-1)!.json);
+    const received = () => readHeardUpstreamOnly(variant.protocol, fake.requests.at(-1)!.json);
 
     test('text, system prompt, usage and stop reason', async () => {
       const chat = startChat(door, gateway, modelOf(variant, 'ok'), { text: 'Grüße, 世界 👋🏽!', system: 'Be brief.' });
@@ -163,28 +163,28 @@ describe.each(arrangements('sdk-upstream-only'))('official SDKs on a %s gateway'
       expect(said).toMatchObject({ text: 'Grüße, 世界 👋🏽!', thinking: '', calls: [], stop: 'stop', model: modelOf(variant, 'ok') });
       expect(said.usage.input).toBeGreaterThan(0);
       expect(said.usage.output).toBeGreaterThan(0);
-      expect(heard()).toMatchObject({ system: 'Be brief.', user: ['Grüße, 世界 👋🏽!'] });
+      expect(received()).toMatchObject({ system: 'Be brief.', user: ['Grüße, 世界 👋🏽!'] });
       chat.say('Once more.');
       expect((await chat.send({ stream })).text).toBe('Once more.');
-      expect(heard().user).toEqual(['Grüße, 世界 👋🏽!', 'Once more.']);
+      expect(received().user).toEqual(['Grüße, 世界 👋🏽!', 'Once more.']);
     });
 
     test('tool loop', async () => {
       const chat = startChat(door, gateway, modelOf(variant, 'tool'), { text: 'Weather in Paris?', tools: [weather, clock] });
       const first = await chat.send({ stream });
       expect(first).toMatchObject({ text: '', stop: 'tools', calls: [{ name: 'get_weather', args: { location: 'Paris' } }] });
-      expect(heard().tools).toEqual(['get_weather', 'get_time']);
+      expect(received().tools).toEqual(['get_weather', 'get_time']);
       chat.answer([{ ...first.calls[0]!, output: 'sunny, 21 °C' }]);
       const second = await chat.send({ stream });
       expect(second).toMatchObject({ stop: 'stop', calls: [] });
       expect(second.text).toContain('sunny, 21 °C');
-      expect(heard().answered).toEqual([{ name: 'get_weather', result: expect.stringContaining('sunny, 21 °C') }]);
+      expect(received().answered).toEqual([{ name: 'get_weather', result: expect.stringContaining('sunny, 21 °C') }]);
     });
 
     test('images reach those who see, and are told of to the others', async () => {
       await startChat(door, gateway, modelOf(variant, 'ok'), { text: 'What is it?', image: pixel, maxTokens: 300 }).send({ stream });
-      expect(heard().images).toEqual(variant.images ? [pixel] : []);
-      if (!variant.images) expect(heard().user.join()).toContain('image left out');
+      expect(received().images).toEqual(variant.images ? [pixel] : []);
+      if (!variant.images) expect(received().user.join()).toContain('image left out');
     });
 
     test('a refusal and a failure inside the stream', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Bus, connectNatsBus } from '@model-gateway/bus';
 import { type CatalogSource, type CatalogWatcher, createCatalogSource, createCatalogWatcher } from '@model-gateway/catalog';
-import { type DoorOwner, holdsMasterKey, sealedAs, serviceDoors } from '@model-gateway/contracts';
+import { holdsMasterKey, type ServiceName, sealedAs, serviceSubjects } from '@model-gateway/contracts';
 import { createKeyring, generateMasterKey } from '@model-gateway/secrets';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { permissionsOf } from '../../packages/bus/src/nats/permissions.ts';
@@ -36,7 +36,7 @@ const upstream = (url: string) =>
 /** Sealed values that stand in a text. */
 const secretsIn = (text: string): string[] => Object.values(secrets).filter((sealed) => text.includes(sealed));
 
-const services = Object.keys(serviceDoors) as DoorOwner[];
+const services = Object.keys(serviceSubjects) as ServiceName[];
 const others = services.filter((service) => !holdsMasterKey(service));
 const available = natsAvailable('secrets by need over NATS') && findNatsServer() !== null;
 
@@ -55,19 +55,19 @@ test('translator, stats and console hold the master key, and nobody else', () =>
   let storage: Storage;
   let source: CatalogSource;
 
-  const busOf = async (service: DoorOwner): Promise<Bus> => {
+  const busOf = async (service: ServiceName): Promise<Bus> => {
     const url = users.urlFor(server.url, service);
     const bus = await connectNatsBus({ url, name: service, logger: quiet, drainMs: 200, permissions: { service, required: true } });
     buses.push(bus);
     await until(() => bus.connected, `${service} to be connected`);
     return bus;
   };
-  const rawOf = async (service: DoorOwner): Promise<RawConnection> => {
+  const rawOf = async (service: ServiceName): Promise<RawConnection> => {
     const raw = await connectRaw(users.urlFor(server.url, service), service);
     connections.push(raw.connection);
     return raw;
   };
-  const watcherOf = async (service: DoorOwner, redacted: boolean): Promise<CatalogWatcher> => {
+  const watcherOf = async (service: ServiceName, redacted: boolean): Promise<CatalogWatcher> => {
     const watcher = createCatalogWatcher({ bus: await busOf(service), logger: quiet, redacted, pollMs: 50 });
     watchers.push(watcher);
     await watcher.start();
@@ -118,22 +118,22 @@ test('translator, stats and console hold the master key, and nobody else', () =>
     const watcher = await watcherOf(service, true);
     expect(watcher.current()?.upstreams.get('main')?.api_keys).toEqual([{ id: 'k1', weight: 1 }]);
     const { connection: raw } = await rawOf(service);
-    let heard = '';
+    let received = '';
     for (const subject of permissionsOf(service).subscribe)
       raw.subscribe(subject, {
         callback: (_error, message) => {
-          heard += `${message.subject} ${Buffer.from(message.data).toString('latin1')}\n`;
+          received += `${message.subject} ${Buffer.from(message.data).toString('latin1')}\n`;
         },
       });
     await raw.flush();
     const url = `https://${service}.example`;
     const { revision } = await rotate(url);
-    await until(() => watcher.current()?.revision === revision && heard.includes(url), 'the news');
+    await until(() => watcher.current()?.revision === revision && received.includes(url), 'the news');
     // Whole, as a late one loads it: its frames pass through an inbox that this user may listen to.
     const late = await watcherOf(service, true);
-    await until(() => heard.includes('"access_keys"'), 'the frames of the whole configuration');
+    await until(() => received.includes('"access_keys"'), 'the frames of the whole configuration');
     expect(late.current()?.upstreams.get('main')?.base_url).toBe(url);
-    const all = heard + JSON.stringify([...late.current()!.upstreams.values(), ...watcher.current()!.upstreams.values()]);
+    const all = received + JSON.stringify([...late.current()!.upstreams.values(), ...watcher.current()!.upstreams.values()]);
     expect(secretsIn(all)).toEqual([]);
     expect(all).not.toMatch(/"sealed|CANARY/);
   });

@@ -61,28 +61,28 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
     await until(() => fast.reduce((sum, { bytes }) => sum + bytes, 0) > warmBytes, 'the first load to be one', 60_000);
     for (const one of fast) one.leave();
     await until(() => upstream.requests.every(({ closed }) => closed !== null), 'the first load to be over', 30_000);
-    const heard = upstream.requests.length;
+    const received = upstream.requests.length;
     const growth = watchGrowth(gateway);
     const slow = Array.from({ length: 50 }, (_, at) =>
       callers.ask(clientNames[at % 4]!, `${clientNames[(at >> 2) % 4]} pump`, { bytesPerSecond: 1024, ownConnection: true }),
     );
     try {
-      await until(() => upstream.requests.length === heard + slow.length, 'every call to reach the upstream', 60_000);
-      await checkSlowReaders(upstream.requests.slice(heard), growth);
+      await until(() => upstream.requests.length === received + slow.length, 'every call to reach the upstream', 60_000);
+      await checkSlowReaders(upstream.requests.slice(received), growth);
     } finally {
       for (const one of slow) one.leave();
     }
-    await until(() => upstream.requests.slice(heard).every(({ closed }) => closed !== null), 'upstream calls to be closed', 30_000);
+    await until(() => upstream.requests.slice(received).every(({ closed }) => closed !== null), 'upstream calls to be closed', 30_000);
   });
 
-  async function checkSlowReaders(heard: readonly HeardRequest[], growth: () => Record<string, number>): Promise<void> {
-    const taken = (): number => heard.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
+  async function checkSlowReaders(received: readonly HeardRequest[], growth: () => Record<string, number>): Promise<void> {
+    const taken = (): number => received.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
     // Kernels hold some MiB per socket on the way, which are not ours to bound; once they are full, the upstreams wait.
     let before = -1;
     await until(async () => {
       before = taken();
       await sleep(1000);
-      return taken() - before < heard.length * 64 * 1024;
+      return taken() - before < received.length * 64 * 1024;
     }, 'the upstreams to be paused');
     const took: number[] = [];
     const began = performance.now();
@@ -93,7 +93,7 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
       await sleep(50);
     }
     // Five seconds at 1 KiB/s, and what windows are opened by in one go.
-    expect(taken() - before).toBeLessThan(heard.length * 256 * 1024);
+    expect(taken() - before).toBeLessThan(received.length * 256 * 1024);
     // What 50 windows of credit come to, with allocators and a nursery that are still settling; without back-pressure it would be gigabytes.
     for (const [name, grown] of Object.entries(growth())) expect({ name, grown: grown <= 192 ? 'bounded' : grown }).toEqual({ name, grown: 'bounded' });
     expect(await slowConsumers(gateway)).toBe(arrangement === 'split' ? 0 : null);
@@ -104,13 +104,13 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
   }
 
   test('a caller who leaves: its upstream call is closed within a second', async () => {
-    const heard = upstream.requests.length;
+    const received = upstream.requests.length;
     const streams = await callers.streams(20, onEach('pump+slow:20'));
     const whole = callers.ask('beta', 'beta hang', { stream: false, ownConnection: true });
-    await until(() => upstream.requests.length === heard + 21, 'the upstream to hear of all', 60_000);
+    await until(() => upstream.requests.length === received + 21, 'the upstream to hear of all', 60_000);
     const at = performance.now();
     for (const one of [...streams, whole]) one.leave();
-    const calls = upstream.requests.slice(heard);
+    const calls = upstream.requests.slice(received);
     await until(() => calls.every(({ closed }) => closed !== null), 'upstream calls to be closed', 30_000);
     for (const { closed } of calls) {
       expect(closed!.reason).toBe('left');

@@ -194,11 +194,11 @@ describe('an agent with tools that only the models of its vendor know by heart',
       tool_calls: [{ id: 'c1', type: 'function', function: { name: 'bash', arguments: '{"command":"ls"}' } }],
     });
     const { body } = await ask('alpha');
-    const told = JSON.parse(outbound.sent[0]!.body).tools.map((tool: Body) => tool.function);
-    expect(told.map(({ name }: Body) => name)).toEqual(['bash', 'str_replace_based_edit_tool', 'computer', 'memory']);
-    expect(told[0].parameters.properties).toHaveProperty('command');
-    expect(told[1].parameters.required).toEqual(['command', 'path']);
-    expect(told[2].description).toContain('1024 × 768');
+    const described = JSON.parse(outbound.sent[0]!.body).tools.map((tool: Body) => tool.function);
+    expect(described.map(({ name }: Body) => name)).toEqual(['bash', 'str_replace_based_edit_tool', 'computer', 'memory']);
+    expect(described[0].parameters.properties).toHaveProperty('command');
+    expect(described[1].parameters.required).toEqual(['command', 'path']);
+    expect(described[2].description).toContain('1024 × 768');
     expect(body.content).toMatchObject([{ type: 'tool_use', name: 'bash', input: { command: 'ls' } }]);
   });
 

@@ -58,7 +58,7 @@ async function ask(gateway: TestGateway, path: string, model: string, headers: R
 describe.each(arrangements('traces.test.ts'))('%s', (arrangement) => {
   let collector: OtlpCollector;
   let gateway: TestGateway;
-  const told = new Set<string>();
+  const described = new Set<string>();
   const serviceOf = (name: string) => (arrangement === 'embedded' ? 'model-gateway' : `model-gateway-${name}`);
 
   beforeAll(async () => {
@@ -86,7 +86,7 @@ describe.each(arrangements('traces.test.ts'))('%s', (arrangement) => {
   /** One request whose caller traces it, and its trace once it has so many spans. */
   async function traced(path: string, model: string, count: number, stream = false) {
     const { traceId, parent } = newTrace();
-    told.add(traceId);
+    described.add(traceId);
     const reply = await ask(gateway, path, model, { traceparent: `00-${traceId}-${parent}-01` }, stream);
     const mine = () => collector.spans().filter((span) => span.traceId === traceId);
     await collector.until(() => mine().length >= count, `${count} spans of ${path}`);
@@ -204,7 +204,7 @@ describe.each(arrangements('traces.test.ts'))('%s', (arrangement) => {
     for (const { headers } of good.requests) expect(Object.keys(headers).filter((name) => name.startsWith('trace'))).toEqual([]);
     // Whatever was still waiting is sent when they leave.
     await gateway.stop();
-    expect(new Set(collector.spans().map((span) => span.traceId))).toEqual(told);
+    expect(new Set(collector.spans().map((span) => span.traceId))).toEqual(described);
     const everything = Buffer.concat(collector.calls.map(({ body }) => body)).toString('latin1');
     for (const canary of [keyCanary, 'canary-key', promptCanary, gateway.key, gateway.consoleKey]) expect(everything).not.toContain(canary);
     expect(everything).not.toContain(leakyUrl);

@@ -1,5 +1,5 @@
 /** A message of each kind as services of this version send it: what the suites send, break, and replay as an older version would have written it. */
-import type { AskSubjects, DurableSubject, Job, NewsSubjects, OpenSubjects, Plan, PlanRequest, RequestRow } from '@model-gateway/contracts';
+import type { AskSubjects, DurableSubject, EventSubjects, Job, OpenSubjects, Plan, PlanRequest, RequestRow } from '@model-gateway/contracts';
 
 const plan: Plan = { revision: 1, model: 'm', nodes: [{ model: 'm', upstream: 'u', keys: [0] }], balanced: false };
 
@@ -137,7 +137,7 @@ export const sampleOpens: { [S in keyof OpenSubjects]: OpenSubjects[S] } = {
   'console.http': { request: { remoteAddress: '127.0.0.1' }, head: {}, tail: {} },
 };
 
-export const sampleNews: { [S in Exclude<keyof NewsSubjects, DurableSubject>]: NewsSubjects[S] } = {
+export const sampleEvent: { [S in Exclude<keyof EventSubjects, DurableSubject>]: EventSubjects[S] } = {
   'catalog.changed': { revision: 2, previous: 1, delta: { models: { put: [], gone: ['m'] } } },
   'catalog.changed-redacted': { revision: 2, previous: 1, delta: { models: { put: [], gone: ['m'] } } },
   'logs.watch': {},

@@ -75,7 +75,7 @@ export interface Instance {
 /** Replaces what means something only inside the containers' network: names, paths and shared ports. */
 export type Rewrite = (text: string) => string;
 
-export function startInstance(name: string, command: readonly string[], env: Record<string, string>, check: string[], patienceMs: number): Instance {
+export function startInstance(name: string, command: readonly string[], env: Record<string, string>, check: string[], maxWaitMs: number): Instance {
   const [program = '', ...args] = command;
   const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
@@ -92,7 +92,7 @@ export function startInstance(name: string, command: readonly string[], env: Rec
     child,
     log: () => log,
     async healthy() {
-      const deadline = Date.now() + patienceMs;
+      const deadline = Date.now() + maxWaitMs;
       let last: unknown;
       while (Date.now() < deadline && child.exitCode === null) {
         try {

@@ -20,9 +20,9 @@ function highest(): number {
 
 /** A port of 127.0.0.1 on which nobody listens; never the same one twice. */
 export async function freePort(): Promise<number> {
-  const room = highest() - lowest;
+  const context = highest() - lowest;
   for (;;) {
-    const port = await listenable(room < fewest ? 0 : lowest + Math.floor(Math.random() * room));
+    const port = await listenable(context < fewest ? 0 : lowest + Math.floor(Math.random() * context));
     if (port === null || given.has(port)) continue;
     given.add(port);
     return port;

@@ -21,15 +21,15 @@ export const residents = (gateway: TestGateway): Record<string, number> =>
 /** Samples until stopped; gives the most that each process grew beyond the start, in MiB. */
 export function watchGrowth(gateway: TestGateway): () => Record<string, number> {
   const start = residents(gateway);
-  const most = { ...start };
+  const max = { ...start };
   const sample = (): void => {
-    for (const [name, now] of Object.entries(residents(gateway))) most[name] = Math.max(most[name] ?? 0, now);
+    for (const [name, now] of Object.entries(residents(gateway))) max[name] = Math.max(max[name] ?? 0, now);
   };
   const timer = setInterval(sample, 100);
   return () => {
     clearInterval(timer);
     sample();
-    return Object.fromEntries(Object.entries(most).map(([name, peak]) => [name, Math.round(peak - (start[name] ?? 0))]));
+    return Object.fromEntries(Object.entries(max).map(([name, peak]) => [name, Math.round(peak - (start[name] ?? 0))]));
   };
 }
 

@@ -15,7 +15,7 @@ export function drawsOf(seed: number): Draw {
   };
 }
 
-const below = (draw: Draw, most: number): number => Math.floor(draw() * most);
+const below = (draw: Draw, max: number): number => Math.floor(draw() * max);
 const oneOf = <T>(draw: Draw, list: readonly T[]): T => list[below(draw, list.length)]!;
 
 const deep = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
@@ -128,7 +128,7 @@ export function hostileCall(draw: Draw, inbox: string, sample: unknown, isQuesti
 }
 
 /** For a subject of news. */
-export function hostileNews(draw: Draw, sample: unknown): Buffer {
+export function hostileEvent(draw: Draw, sample: unknown): Buffer {
   const how = draw();
   if (how < 0.1) return randomBytes(draw, 1 + below(draw, 200));
   return Buffer.from((how < 0.25 ? oneOf(draw, texts) : spoilt(draw, sample)) || ' ');

@@ -42,7 +42,7 @@ export interface InProcessOptions {
   /** How near each is to its end; absent: not at all. */
   pressure?: { edge?: Pressure; translator?: Pressure };
   /** Bounds of reading on after a caller left. */
-  drains?: { most: number; ms: number };
+  drains?: { max: number; ms: number };
   /** How many requests may go on to another node; as good as all by default. */
   retryBudget?: { share: number; floor: number };
   /** Runs scripts, by a real runner with processes of its own. */
@@ -80,7 +80,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
   const metrics = createMetrics({ service: 'test' });
   const bus = createMemoryBus({ logger, strict: options.strict ?? true });
   const rows: RequestRow[] = [];
-  const hearing = bus.listenDurably('stats.request', async (batch) => void rows.push(...batch.map(({ news }) => news)), { maxWaitMs: 5 });
+  const hearing = bus.listenDurably('stats.request', async (batch) => void rows.push(...batch.map(({ event }) => event)), { maxWaitMs: 5 });
   const config = loadConfig({ env: { PORT: '0', HOST: '127.0.0.1', CONFIG_FILE: '/dev/null' } });
   const outbound = options.outbound ?? createOutbound({ allowPrivate: true, timeouts: config.translator.timeouts, userAgent: 'test', logger });
   const state = new MemoryState();
@@ -109,7 +109,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
         state,
         leaveMs: 500,
         retryBudget: options.retryBudget ?? { share: 1, floor: 100 },
-        drains: options.drains ?? { most: 100, ms: 30_000 },
+        drains: options.drains ?? { max: 100, ms: 30_000 },
         maxHops: 5,
         pressure: options.pressure?.translator ?? noPressure,
       }),

@@ -20,7 +20,7 @@ export async function liveHeapMib(one: ManagedProcess): Promise<number> {
   inspectors.set(one, url);
   const socket = new WebSocket(url);
   try {
-    await heard(socket, 'open');
+    await received(socket, 'open');
     // Twice: what a finalizer lets go of in the first is only collected in the second.
     await ask(socket, 1, 'HeapProfiler.collectGarbage');
     await ask(socket, 2, 'HeapProfiler.collectGarbage');
@@ -31,7 +31,7 @@ export async function liveHeapMib(one: ManagedProcess): Promise<number> {
   }
 }
 
-function heard(socket: WebSocket, event: 'open'): Promise<void> {
+function received(socket: WebSocket, event: 'open'): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.addEventListener(event, () => resolve(), { once: true });
     socket.addEventListener('error', () => reject(new Error('the inspector refused')), { once: true });

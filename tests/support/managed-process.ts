@@ -115,10 +115,10 @@ export class GatewayProcess implements ManagedProcess {
     });
     running.add(child);
     this.#child = child;
-    collectLines(child, (line) => this.#hear(line));
+    collectLines(child, (line) => this.#receive(line));
     let ended = false;
     this.#ended = new Promise((resolve) => {
-      child.once('error', (error) => this.#hear(`cannot be started: ${error.message}`));
+      child.once('error', (error) => this.#receive(`cannot be started: ${error.message}`));
       child.once('close', (code, signal) => {
         ended = true;
         running.delete(child);
@@ -140,24 +140,24 @@ export class GatewayProcess implements ManagedProcess {
     throw new Error(`${this.name} did not get ready:\n${this.#lines.slice(-20).join('\n')}`);
   }
 
-  #hear(line: string): void {
+  #receive(line: string): void {
     if (this.#lines.length >= keptLines) this.#lines.splice(0, keptLines >> 2);
     this.#lines.push(line);
     if (line.includes('"level":"fatal"')) this.faults.push(`${this.name} logged: ${line}`);
   }
 }
 
-function collectLines(child: ChildProcess, hear: (line: string) => void): void {
+function collectLines(child: ChildProcess, onMessage: (line: string) => void): void {
   for (const stream of [child.stdout, child.stderr]) {
     let rest = '';
     stream?.setEncoding('utf8');
     stream?.on('data', (text: string) => {
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) hear(line);
+      for (const line of lines) onMessage(line);
     });
     stream?.on('end', () => {
-      if (rest !== '') hear(rest);
+      if (rest !== '') onMessage(rest);
     });
   }
 }

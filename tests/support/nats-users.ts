@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeNatsServer, passwordVariable } from '@model-gateway/bus';
-import { serviceDoors } from '@model-gateway/contracts';
+import { serviceSubjects } from '@model-gateway/contracts';
 
 export interface NatsUsers {
   /** For `startNatsServer`. */
@@ -22,7 +22,7 @@ export function writeNatsUsers(folder: string): NatsUsers {
   // Ports and the store are the suite's, by arguments.
   const text = describeNatsServer().replace('    users: [\n', `    users: [\n      { user: "${tester}", password: $${passwordVariable(tester)} }\n`);
   writeFileSync(file, text.slice(text.indexOf('accounts {')));
-  const passwords = Object.fromEntries([...Object.keys(serviceDoors), tester].map((service) => [service, randomBytes(16).toString('hex')]));
+  const passwords = Object.fromEntries([...Object.keys(serviceSubjects), tester].map((service) => [service, randomBytes(16).toString('hex')]));
   return {
     file,
     server: {

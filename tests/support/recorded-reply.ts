@@ -6,7 +6,7 @@ import type { Said, Stop, UpstreamProtocol } from './sdk-callers.ts';
 // Recordings are read freely; a wrong guess shows as a failed comparison.
 // biome-ignore lint/suspicious/noExplicitAny: see above.
 type Json = any;
-export type Recorded = Pick<Said, 'text' | 'thinking' | 'proofs' | 'stop'> & {
+export type Recorded = Pick<Said, 'text' | 'thinking' | 'signatures' | 'stop'> & {
   calls: { name: string; args: unknown }[];
   /** null: the recording tells none. */
   usage: Said['usage'] | null;
@@ -32,7 +32,7 @@ const stopsOfAlpha: Record<string, Stop> = { stop: 'stop', length: 'length', too
 function readAlpha(events: Json[]): Recorded {
   let [text, thinking, stop] = ['', '', 'other' as Stop];
   let usage: Json;
-  const proofs: string[] = [];
+  const signatures: string[] = [];
   const calls: { name: string; args: string }[] = [];
   for (const event of events) {
     usage = event.usage ?? usage;
@@ -40,7 +40,7 @@ function readAlpha(events: Json[]): Recorded {
     const delta = choice?.message ?? choice?.delta ?? {};
     text += delta.content ?? '';
     thinking += delta.reasoning_content ?? delta.reasoning ?? '';
-    for (const detail of delta.reasoning_details ?? []) if (detail.signature ?? detail.data) proofs.push(detail.signature ?? detail.data);
+    for (const detail of delta.reasoning_details ?? []) if (detail.signature ?? detail.data) signatures.push(detail.signature ?? detail.data);
     for (const [at, call] of (delta.tool_calls ?? []).entries()) {
       const index = call.index ?? at;
       calls[index] ??= { name: '', args: '' };
@@ -52,7 +52,7 @@ function readAlpha(events: Json[]): Recorded {
   return {
     text,
     thinking,
-    proofs,
+    signatures,
     stop,
     calls: calls.filter(Boolean).map(({ name, args }) => ({ name, args: parse(args) })),
     usage: usage ? { input: usage.prompt_tokens, output: usage.completion_tokens } : null,
@@ -69,7 +69,7 @@ function readAlphaResponse(events: Json[], whole: boolean): Recorded {
       .map((part: Json) => part.text ?? '')
       .join(''),
     thinking: reasoning.flatMap((item: Json) => [...(item.summary ?? []), ...(item.content ?? [])].map((part: Json) => part.text)).join(''),
-    proofs: reasoning.flatMap((item: Json) => item.encrypted_content ?? []),
+    signatures: reasoning.flatMap((item: Json) => item.encrypted_content ?? []),
     stop: reply.status === 'incomplete' ? 'length' : calls.length > 0 ? 'tools' : 'stop',
     calls: calls.map((item: Json) => ({ name: item.name, args: parse(item.arguments) })),
     usage: { input: reply.usage.input_tokens, output: reply.usage.output_tokens },
@@ -94,7 +94,7 @@ function readBeta(events: Json[], whole: boolean): Recorded {
   return {
     text: blocks.map((block) => block.text ?? '').join(''),
     thinking: blocks.map((block) => block.thinking ?? '').join(''),
-    proofs: blocks.flatMap((block) => block.signature || (block.type === 'redacted_thinking' && block.data) || []),
+    signatures: blocks.flatMap((block) => block.signature || (block.type === 'redacted_thinking' && block.data) || []),
     stop: stopsOfBeta[reason] ?? 'other',
     calls: blocks.filter((block) => block.type === 'tool_use').map((block) => ({ name: block.name, args: block.json ? parse(block.json) : block.input })),
     usage: {
@@ -113,7 +113,7 @@ function readGamma(events: Json[]): Recorded {
   return {
     text: textOf(false),
     thinking: textOf(true),
-    proofs: parts.flatMap((part) => part.thoughtSignature ?? []),
+    signatures: parts.flatMap((part) => part.thoughtSignature ?? []),
     stop: reason === 'MAX_TOKENS' ? 'length' : reason !== 'STOP' ? 'other' : calls.length > 0 ? 'tools' : 'stop',
     calls,
     usage: { input: usage.promptTokenCount, output: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0) },
@@ -144,7 +144,7 @@ function readConverse(events: Json[], whole: boolean): Recorded {
   return {
     text: blocks.map((block) => block.text ?? '').join(''),
     thinking: thoughts.map((thought) => thought.text).join(''),
-    proofs: thoughts.flatMap((thought) => thought.signature || []),
+    signatures: thoughts.flatMap((thought) => thought.signature || []),
     stop: stopsOfConverse[reason] ?? 'other',
     calls: blocks.flatMap(({ toolUse }) => (toolUse ? [{ name: toolUse.name, args: toolUse.json === undefined ? toolUse.input : parse(toolUse.json) }] : [])),
     usage: { input: usage.inputTokens + (usage.cacheReadInputTokens ?? 0) + (usage.cacheWriteInputTokens ?? 0), output: usage.outputTokens },

@@ -34,7 +34,7 @@ export interface Said {
   /** Readable reasoning. */
   thinking: string;
   /** Proofs of reasoning, as the caller holds them. */
-  proofs: string[];
+  signatures: string[];
   calls: { id: string; name: string; args: unknown }[];
   stop: Stop;
   /** All tokens the upstream read and wrote, reasoning and cached ones included. */

@@ -14,24 +14,24 @@ export interface Signature {
 }
 
 /** The path is encoded once on the wire and once more in the canonical request. */
-export function verifySignature(heard: HeardRequest, secretAccessKey: string): Signature {
+export function verifySignature(received: HeardRequest, secretAccessKey: string): Signature {
   const found = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
-    heard.headers.authorization ?? '',
+    received.headers.authorization ?? '',
   );
-  if (!found) throw new Error(`no signature: ${heard.headers.authorization}`);
+  if (!found) throw new Error(`no signature: ${received.headers.authorization}`);
   const [, accessKeyId = '', day = '', region = '', service = '', names = '', signature] = found;
-  const [path = '', query = ''] = heard.path.split('?');
+  const [path = '', query = ''] = received.path.split('?');
   const canonical = [
-    heard.method,
+    received.method,
     path.split('/').map(encodeURIComponent).join('/'),
     query.split('&').sort().join('&'),
-    ...names.split(';').map((name) => `${name}:${String(heard.headers[name]).trim()}`),
+    ...names.split(';').map((name) => `${name}:${String(received.headers[name]).trim()}`),
     '',
     names,
-    sha256(heard.body),
+    sha256(received.body),
   ].join('\n');
   const scope = `${day}/${region}/${service}/aws4_request`;
-  const toSign = ['AWS4-HMAC-SHA256', heard.headers['x-amz-date'], scope, sha256(canonical)].join('\n');
+  const toSign = ['AWS4-HMAC-SHA256', received.headers['x-amz-date'], scope, sha256(canonical)].join('\n');
   const key = hmac(hmac(hmac(hmac(`AWS4${secretAccessKey}`, day), region), service), 'aws4_request');
   return { accessKeyId, region, service, signedHeaders: names.split(';'), valid: hmac(key, toSign).toString('hex') === signature };
 }

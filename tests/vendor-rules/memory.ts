@@ -9,7 +9,7 @@ interface Made {
 
 export interface KeepingMemory extends VendorMemory {
   /** A new proof of thinking, good for this account and model. */
-  issueProof(account: string, model: string): string;
+  issueSignature(account: string, model: string): string;
   /** Remembers the proofs, and the ids where the caller asked for them to be stored, in the text of a reply or of a part of it. */
   learn(reply: string, made: Made & { stored: boolean }): void;
 }
@@ -20,12 +20,12 @@ const storedId = /^(?:resp|msg|rs|fc|ctc|ws|ci|mcp|mcpl|mcpr|cmp)_/;
 
 /** Starts with nothing: any proof or id that it did not see leave is a stranger's. */
 export function createMemory(): KeepingMemory {
-  const proofs = new Map<string, Made[]>();
+  const signatures = new Map<string, Made[]>();
   const responses = new Map<string, string>();
   const items = new Map<string, string>();
-  const keep = (proof: string, { account, model }: Made): void => {
-    const known = proofs.get(proof) ?? [];
-    if (!known.some((one) => one.account === account)) proofs.set(proof, [...known, { account, model }]);
+  const keep = (signature: string, { account, model }: Made): void => {
+    const known = signatures.get(signature) ?? [];
+    if (!known.some((one) => one.account === account)) signatures.set(signature, [...known, { account, model }]);
   };
   const learn: KeepingMemory['learn'] = (reply, made) => {
     for (const [, key = '', written = ''] of reply.matchAll(fieldPattern)) {
@@ -35,14 +35,14 @@ export function createMemory(): KeepingMemory {
     }
   };
   return {
-    isOwnProof: (proof, account) => typeof proof === 'string' && (proofs.get(proof)?.some((one) => one.account === account) ?? false),
-    modelOfProof: (proof) => (typeof proof === 'string' ? (proofs.get(proof)?.[0]?.model ?? null) : null),
+    isOwnSignature: (signature, account) => typeof signature === 'string' && (signatures.get(signature)?.some((one) => one.account === account) ?? false),
+    modelOfSignature: (signature) => (typeof signature === 'string' ? (signatures.get(signature)?.[0]?.model ?? null) : null),
     isStoredResponse: (id, account) => typeof id === 'string' && responses.get(id) === account,
     isStoredItem: (id, account) => typeof id === 'string' && items.get(id) === account,
-    issueProof(account, model) {
-      const proof = randomBytes(48).toString('base64');
-      keep(proof, { account, model });
-      return proof;
+    issueSignature(account, model) {
+      const signature = randomBytes(48).toString('base64');
+      keep(signature, { account, model });
+      return signature;
     },
     learn,
   };
@@ -50,8 +50,8 @@ export function createMemory(): KeepingMemory {
 
 /** Takes every well-formed proof and id for its own: for requests whose earlier replies nobody saw, as in recordings. */
 export const trustingMemory: VendorMemory = {
-  isOwnProof: (proof) => typeof proof === 'string' && proof !== '',
-  modelOfProof: () => null,
+  isOwnSignature: (signature) => typeof signature === 'string' && signature !== '',
+  modelOfSignature: () => null,
   isStoredResponse: () => true,
   isStoredItem: () => true,
 };

@@ -32,9 +32,9 @@ export interface Refusal {
 /** What the vendor made for its customers, and so knows again when it comes back. */
 export interface VendorMemory {
   /** Whether this vendor made the proof of thinking (signature, encrypted content) for that account. */
-  isOwnProof(proof: unknown, account: string): boolean;
+  isOwnSignature(signature: unknown, account: string): boolean;
   /** The model that the proof was made by; null: not known, so that nothing can be held against it. */
-  modelOfProof(proof: unknown): string | null;
+  modelOfSignature(signature: unknown): string | null;
   isStoredResponse(id: unknown, account: string): boolean;
   isStoredItem(id: unknown, account: string): boolean;
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** Where every lock is taken, as on a disk that has none, looking on would never end. */
-const mostFolders = 256;
+const maxFolders = 256;
 
 /** Replicas may share a disk: each has its own folder, and finds its predecessor's. Throws where none of them can be had. */
 export function claimFolder(parent: string, name: string): { folder: string; release(): void } {
-  for (let number = 0; number < mostFolders; number++) {
+  for (let number = 0; number < maxFolders; number++) {
     const folder = join(parent, `${name}-${number}`);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const lock = tryLock(join(folder, 'lock'));
@@ -16,7 +16,7 @@ export function claimFolder(parent: string, name: string): { folder: string; rel
     if (!isOfOlderVersion(join(folder, 'pid'))) return { folder, release: () => lock.close() };
     lock.close();
   }
-  throw new Error(`none of ${mostFolders} folders could be locked; does this disk have locks?`);
+  throw new Error(`none of ${maxFolders} folders could be locked; does this disk have locks?`);
 }
 
 /** SQLITE_BUSY */

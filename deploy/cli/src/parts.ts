@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Bus, connectNatsBus, createGatherer, createMemoryBus, withJournal } from '@model-gateway/bus';
 import { type CatalogWatcher, createCatalogWatcher } from '@model-gateway/catalog';
 import type { Config } from '@model-gateway/config';
-import { holdsMasterKey, isDoorOwner } from '@model-gateway/contracts';
+import { holdsMasterKey, isServiceName } from '@model-gateway/contracts';
 import { createOutbound, limitForShare, type Outbound } from '@model-gateway/outbound';
 import type { PriceOf } from '@model-gateway/pricing';
 import type { Keyring } from '@model-gateway/secrets';
@@ -84,7 +84,7 @@ export async function createParts(config: Config, name: string, announce: (text:
   const { memoryLimitBytes: memoryBytes, overloadLagMs: lagMs } = config.process;
   const pressure = once(() => watchPressure({ memoryBytes, lagMs, logger, metrics }));
   const attempts = once(() => createAttempts(config.process, logger));
-  const redacted = isDoorOwner(name) && !holdsMasterKey(name);
+  const redacted = isServiceName(name) && !holdsMasterKey(name);
   const catalog = once(() => createCatalogWatcher({ bus, logger, redacted }));
   const keyring = once(() => keyringOf(config));
   const open = (allowPrivate: boolean): Outbound =>
@@ -146,7 +146,7 @@ export async function createParts(config: Config, name: string, announce: (text:
 async function connectBus({ process: { natsUrls, natsPermissions } }: Config, name: string, logger: Logger): Promise<Bus> {
   if (natsUrls === null) return createMemoryBus({ logger });
   const required = natsPermissions === 'require';
-  return connectNatsBus({ url: natsUrls.join(','), name, logger, ...(isDoorOwner(name) && { permissions: { service: name, required } }) });
+  return connectNatsBus({ url: natsUrls.join(','), name, logger, ...(isServiceName(name) && { permissions: { service: name, required } }) });
 }
 
 /** Without a place on the disk the process works all the same: what it told is then lost with it. */

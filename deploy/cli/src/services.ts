@@ -40,7 +40,7 @@ export const serviceFactories = {
       pressure: pressure(),
       leaveMs: edge.lameDuckMs + edge.drainMs,
       retryBudget: { share: translator.retryBudgetPercent / 100, floor: translator.retryBudgetFloor },
-      drains: { most: translator.maxDrains, ms: translator.drainMs },
+      drains: { max: translator.maxDrains, ms: translator.drainMs },
       maxHops: translator.maxHops,
     }),
   'script-runner': ({ bus, catalog, config, logger }: Parts): Service => createScriptRunner({ bus, catalog: catalog(), config: config.scriptRunner, logger }),

@@ -8,7 +8,7 @@ import { expect, jest, test } from '@jest/globals';
 import { apply } from '../src/commands/apply.ts';
 
 test('apply sends short files as YAML and long ones as JSON', async () => {
-  const heard: { type: string | undefined; body: string }[] = [];
+  const received: { type: string | undefined; body: string }[] = [];
   const empty = { upstreams: [], models: [], pricing: [], load_balancers: [], key_groups: [], access_keys: [], load_balancer_pins: [] };
   const server = createServer((request, response) => {
     let body = '';
@@ -16,7 +16,7 @@ test('apply sends short files as YAML and long ones as JSON', async () => {
       body += text;
     });
     request.on('end', () => {
-      heard.push({ type: request.headers['content-type'], body });
+      received.push({ type: request.headers['content-type'], body });
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ dry_run: false, revision: 2, created: empty, updated: empty, unchanged: empty, total_changes: 0, changes: [] }));
     });
@@ -33,8 +33,8 @@ test('apply sends short files as YAML and long ones as JSON', async () => {
       writeFileSync(file, text);
       await apply(['-f', file, '--url', url], env);
     }
-    expect(heard.map(({ type }) => type)).toEqual(['application/yaml', 'application/json']);
-    const { key_groups: groups } = JSON.parse(heard[1]!.body);
+    expect(received.map(({ type }) => type)).toEqual(['application/yaml', 'application/json']);
+    const { key_groups: groups } = JSON.parse(received[1]!.body);
     expect(groups.map(({ name }: { name: string }) => name)).toEqual(['the: team', 'long']);
     expect(groups[1].description).toHaveLength(15_000 * 91);
   } finally {

@@ -34,12 +34,12 @@ async function startDemo(host: string): Promise<string> {
   });
   let out = '';
   return new Promise((resolve, reject) => {
-    const hear = (text: Buffer): void => {
+    const onMessage = (text: Buffer): void => {
       out += text;
       if (out.includes('Stop with Ctrl-C')) resolve(out);
     };
-    demo?.stdout?.on('data', hear);
-    demo?.stderr?.on('data', hear);
+    demo?.stdout?.on('data', onMessage);
+    demo?.stderr?.on('data', onMessage);
     demo?.once('close', (code) => reject(new Error(`it ended with ${code}:\n${out}`)));
   });
 }

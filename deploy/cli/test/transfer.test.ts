@@ -166,14 +166,14 @@ test('--watch applies whatever takes the place of the file, time after time', as
 
 test('--watch misses nothing that changes while it applies', async () => {
   const file = write('busy.yaml', 'one');
-  const heard: string[] = [];
+  const received: string[] = [];
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (text) => {
       body += text;
     });
     request.on('end', () => {
-      if (heard.push(body) === 1) write('busy.yaml', 'two');
+      if (received.push(body) === 1) write('busy.yaml', 'two');
       response.end('{}');
     });
   });
@@ -185,8 +185,8 @@ test('--watch misses nothing that changes while it applies', async () => {
   });
   const ended = new Promise((resolve) => watcher.once('exit', resolve));
   try {
-    await until(async () => heard.includes('two'), 'the second version');
-    expect(heard).toEqual(['one', 'two']);
+    await until(async () => received.includes('two'), 'the second version');
+    expect(received).toEqual(['one', 'two']);
   } finally {
     watcher.kill('SIGKILL');
     await ended;

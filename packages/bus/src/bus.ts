@@ -1,9 +1,9 @@
-import type { AskSubjects, DurableSubject, NewsSubjects, OpenSubjects } from '@model-gateway/contracts';
+import type { AskSubjects, DurableSubject, EventSubjects, OpenSubjects } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/errors';
 
 export type AskSubject = keyof AskSubjects;
 export type OpenSubject = keyof OpenSubjects;
-export type NewsSubject = keyof NewsSubjects;
+export type EventSubject = keyof EventSubjects;
 
 export interface AskOptions {
   /** Milliseconds until the asker gives up with `timeout`. Default 5,000. Travels with the question. */
@@ -73,7 +73,7 @@ export interface ServerStream<S extends OpenSubject> {
   onDataEnd(callback: () => void): void;
   consumed(bytes: number): void;
   /** Frames of attempts below this number are dropped and counted at the receiver. */
-  fence(attempt: number): void;
+  dropBefore(attempt: number): void;
 }
 
 export type AskHandlers = {
@@ -90,9 +90,9 @@ export interface Disposable {
  * One item of durable news. The batch is redelivered until `handle` resolves; ids repeat after a crash, so the database's key decides. Both fields are
  * as somebody published them, and the type is what they claim to be: who commits them reads them through a schema first.
  */
-export interface NewsItem<S extends NewsSubject> {
+export interface EventItem<S extends EventSubject> {
   id: string;
-  news: NewsSubjects[S];
+  event: EventSubjects[S];
   /** How often this item was handed out, this time included; what is refused without being at fault (the database is away) counts too. */
   deliveries: number;
 }
@@ -108,20 +108,20 @@ export interface Bus {
     options?: { body?: Uint8Array; deadlineMs?: number },
   ): StreamCall;
   /** Fire and forget. Throws nothing; news of a non-durable subject is lost while disconnected. */
-  tell<S extends Exclude<NewsSubject, DurableSubject>>(subject: S, news: NewsSubjects[S]): void;
+  publish<S extends Exclude<EventSubject, DurableSubject>>(subject: S, event: EventSubjects[S]): void;
   /**
    * Durable news with a message id. Resolves when it is in safe hands (JetStream's acknowledgement; in process, the listener's commit).
    * While disconnected it waits in a bounded outbox; rejects `overloaded` when that is full.
    */
-  tellDurably<S extends DurableSubject>(subject: S, id: string, news: NewsSubjects[S]): Promise<void>;
+  publishDurable<S extends DurableSubject>(subject: S, id: string, event: EventSubjects[S]): Promise<void>;
   /** Answers questions and streams. One of all servers of a subject gets each. */
   serve(handlers: { ask?: AskHandlers; open?: OpenServerHandlers }): Disposable;
   /** Hears news; every listener gets each item. */
-  listen<S extends Exclude<NewsSubject, DurableSubject>>(subject: S, hear: (news: NewsSubjects[S]) => void): Disposable;
+  listen<S extends Exclude<EventSubject, DurableSubject>>(subject: S, onMessage: (event: EventSubjects[S]) => void): Disposable;
   /** Hears durable news in batches; acknowledged when `handle` resolves, redelivered when it rejects. One of all listeners gets each batch. */
   listenDurably<S extends DurableSubject>(
     subject: S,
-    handle: (batch: NewsItem<S>[]) => Promise<void>,
+    handle: (batch: EventItem<S>[]) => Promise<void>,
     options?: { maxBatch?: number; maxWaitMs?: number },
   ): Disposable;
   /** Whether publishing would work now. */

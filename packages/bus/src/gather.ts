@@ -22,20 +22,20 @@ const signMs = 2_000;
 /** Silent for this long, a process counts as gone. */
 const silenceMs = 7_000;
 /** Of one kind: whoever tells of more is none of ours. */
-const mostProcesses = 10_000;
+const maxProcesses = 10_000;
 
 const isShaped = (shape: Shape, value: unknown): boolean => shape.safeParse(value).success;
 
 /** Answers gathered questions in this process's name, and gives signs of life until it is disposed. A handler that throws answers nothing. */
-export function answerGathers(bus: Bus, process: string, handlers: GatherHandlers): Disposable {
+export function serveGather(bus: Bus, process: string, handlers: GatherHandlers): Disposable {
   const topics = Object.keys(handlers) as GatherTopic[];
-  const here = (present: GatherTopic[]) => bus.tell('gather.here', { process, topics: present });
+  const here = (present: GatherTopic[]) => bus.publish('gather.here', { process, topics: present });
   const listening = bus.listen('gather.ask', ({ id, topic, request }) => {
     const handler = Object.hasOwn(handlers, topic) ? (handlers[topic] as ((request: unknown) => unknown) | undefined) : undefined;
     if (!handler || !isShaped(gatherShapes[topic].request, request)) return;
     const answering = Promise.resolve().then(() => handler(request));
     answering.then(
-      (answer) => bus.tell('gather.answer', { id, process, answer }),
+      (answer) => bus.publish('gather.answer', { id, process, answer }),
       // Whoever cannot answer is named by the asker.
       () => undefined,
     );
@@ -72,12 +72,12 @@ export function createGatherer(bus: Bus, now: () => number = () => performance.n
   const hearings = [
     bus.listen('gather.here', ({ process, topics }) => {
       if (topics.length === 0) seen.delete(process);
-      else if (seen.has(process) || seen.size < mostProcesses) seen.set(process, { at: now(), topics });
+      else if (seen.has(process) || seen.size < maxProcesses) seen.set(process, { at: now(), topics });
     }),
     bus.listen('gather.answer', ({ id, process, answer }) => {
       const question = questions.get(id);
       // Who answers with something else is missed like who does not answer.
-      if (!question || question.answers.length >= mostProcesses || !isShaped(gatherShapes[question.topic].answer, answer)) return;
+      if (!question || question.answers.length >= maxProcesses || !isShaped(gatherShapes[question.topic].answer, answer)) return;
       question.answers.push({ process, answer });
       if (question.waiting.delete(process) && question.waiting.size === 0) question.done();
     }),
@@ -102,7 +102,7 @@ export function createGatherer(bus: Bus, now: () => number = () => performance.n
             resolve();
           },
         });
-        bus.tell('gather.ask', { id, topic, request });
+        bus.publish('gather.ask', { id, topic, request });
       });
       questions.delete(id);
       return { answers: answers as Gathered<T>['answers'], missing: [...waiting].sort() };

@@ -29,7 +29,7 @@ export function askConformance(rigOf: () => Rig): void {
     });
 
     test('a slow handler: timeout after the deadline, which the handler was told', async () => {
-      let told = 0;
+      let described = 0;
       let release = () => {};
       const released = new Promise<void>((resolve) => {
         release = resolve;
@@ -37,7 +37,7 @@ export function askConformance(rigOf: () => Rig): void {
       rigOf().far.serve({
         ask: {
           'catalog.revision': async (_request, info) => {
-            told = info.deadlineMs;
+            described = info.deadlineMs;
             await released;
             return { revision: 1 };
           },
@@ -47,7 +47,7 @@ export function askConformance(rigOf: () => Rig): void {
       const start = performance.now();
       await expect(rigOf().near.ask('catalog.revision', {}, { deadlineMs: 300 })).rejects.toMatchObject({ code: 'timeout' });
       expect(performance.now() - start).toBeGreaterThan(250);
-      await until(() => told === 300, 'the handler was told');
+      await until(() => described === 300, 'the handler was told');
       // Its late answer harms nobody.
       release();
       await sleep(50);

@@ -3,27 +3,27 @@ import { describe, expect, test } from '@jest/globals';
 import { type Rig, row, sleep, until } from './support.ts';
 
 /** `rigOf`: of the test that runs. */
-export function newsConformance(rigOf: () => Rig): void {
+export function eventConformance(rigOf: () => Rig): void {
   describe('news', () => {
     test('every listener hears each item until it is disposed of', async () => {
       const first: number[] = [];
       const second: number[] = [];
-      const ear = rigOf().far.listen('catalog.changed', (news) => first.push(news.revision));
-      rigOf().near.listen('catalog.changed', (news) => {
-        second.push(news.revision);
+      const ear = rigOf().far.listen('catalog.changed', (event) => first.push(event.revision));
+      rigOf().near.listen('catalog.changed', (event) => {
+        second.push(event.revision);
         throw new Error('a listener that throws harms nobody');
       });
       await rigOf().settle();
-      for (let revision = 1; revision <= 3; revision++) rigOf().near.tell('catalog.changed', { revision, previous: revision - 1 });
+      for (let revision = 1; revision <= 3; revision++) rigOf().near.publish('catalog.changed', { revision, previous: revision - 1 });
       await until(() => first.length === 3 && second.length === 3, 'three items each');
       await ear.dispose();
-      rigOf().near.tell('catalog.changed', { revision: 4, previous: 3 });
+      rigOf().near.publish('catalog.changed', { revision: 4, previous: 3 });
       await until(() => second.length === 4, 'the fourth');
       expect(first).toEqual([1, 2, 3]);
     });
 
     test('durable news come in batches, wait for a listener, and are redelivered until they are handled', async () => {
-      const told = Promise.all(Array.from({ length: 30 }, (_, i) => rigOf().near.tellDurably('stats.request', `n${i}`, row(`n${i}`))));
+      const described = Promise.all(Array.from({ length: 30 }, (_, i) => rigOf().near.publishDurable('stats.request', `n${i}`, row(`n${i}`))));
       await sleep(100);
       const seen = new Map<string, number>();
       let refusals = 2;
@@ -33,14 +33,14 @@ export function newsConformance(rigOf: () => Rig): void {
         async (batch) => {
           if (refusals-- > 0) throw new Error('the database is away');
           batches.push(batch.length);
-          for (const { id, news } of batch) {
-            expect(news.id).toBe(id);
+          for (const { id, event } of batch) {
+            expect(event.id).toBe(id);
             seen.set(id, (seen.get(id) ?? 0) + 1);
           }
         },
         { maxBatch: 500, maxWaitMs: 100 },
       );
-      await told;
+      await described;
       await until(() => seen.size === 30, 'all thirty');
       expect(batches.length).toBeLessThanOrEqual(5);
       await ear.dispose();
@@ -52,7 +52,7 @@ export function newsConformance(rigOf: () => Rig): void {
       for (let i = 0; i < 2; i++) {
         rigOf().far.listenDurably('stats.request', async (batch) => void seen.push(...batch.map(({ id }) => id)), { maxBatch: 5, maxWaitMs: 20 });
       }
-      await Promise.all(Array.from({ length: 40 }, (_, i) => rigOf().near.tellDurably('stats.request', `m${i}`, row(`m${i}`))));
+      await Promise.all(Array.from({ length: 40 }, (_, i) => rigOf().near.publishDurable('stats.request', `m${i}`, row(`m${i}`))));
       await until(() => seen.length >= 40, 'forty');
       await sleep(100);
       expect(seen.length).toBe(40);

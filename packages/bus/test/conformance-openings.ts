@@ -27,25 +27,25 @@ export function openingsConformance(rigOf: () => Rig): void {
 
     test.each([10, 3_000_000])('one that was cancelled before it was read is never begun, though its %d bytes came along', async (size) => {
       const begun = await serveCounted();
-      const heard = openRecorded(rigOf().near, 'catalog.load', {}, { body: new Uint8Array(size) });
+      const deliveredItems = openRecorded(rigOf().near, 'catalog.load', {}, { body: new Uint8Array(size) });
       rigOf().push?.();
       standStill(600);
-      heard.call.cancel('went elsewhere');
+      deliveredItems.call.cancel('went elsewhere');
       await until(() => rigOf().near.stats().openCalls === 0 && rigOf().far.stats().openServed === 0, 'nothing is left');
       await sleep(300);
       expect(begun).toEqual([]);
-      expect(heard.order).toEqual([]);
+      expect(deliveredItems.order).toEqual([]);
     });
 
     test.each([10, 3_000_000])('one that is read late and still wanted is begun once, with its %d bytes', async (size) => {
       const begun = await serveCounted();
       for (const ms of [300, 700, 3000]) {
-        const heard = openRecorded(rigOf().near, 'catalog.load', {}, { body: new Uint8Array(size) });
+        const deliveredItems = openRecorded(rigOf().near, 'catalog.load', {}, { body: new Uint8Array(size) });
         rigOf().push?.();
         standStill(ms);
-        await heard.ended;
-        expect(heard.error).toBeNull();
-        expect(heard.tail).toEqual({ bytes: size });
+        await deliveredItems.ended;
+        expect(deliveredItems.error).toBeNull();
+        expect(deliveredItems.tail).toEqual({ bytes: size });
       }
       await sleep(300);
       expect(begun).toEqual([size, size, size]);

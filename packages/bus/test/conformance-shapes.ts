@@ -1,6 +1,6 @@
 /** What every bus that crosses a process boundary promises of messages that are not what their subject holds; the strict memory bus promises the same. */
 import { describe, expect, test } from '@jest/globals';
-import { sampleNews } from '../../../tests/support/bus-samples.ts';
+import { sampleEvent } from '../../../tests/support/bus-samples.ts';
 import { openRecorded, type Rig, until } from './support.ts';
 
 /** What no subject of ours holds. */
@@ -24,9 +24,9 @@ export function shapesConformance(rigOf: () => Rig): void {
       await rigOf().settle();
       for (const request of misshapen) {
         await expect(rigOf().near.ask('router.plan', request as never)).rejects.toMatchObject({ code: 'internal' });
-        const heard = openRecorded(rigOf().near, 'translator.run', request as object);
-        await heard.ended;
-        expect(heard.error).toMatchObject({ code: 'internal' });
+        const deliveredItems = openRecorded(rigOf().near, 'translator.run', request as object);
+        await deliveredItems.ended;
+        expect(deliveredItems.error).toMatchObject({ code: 'internal' });
       }
       await expect(rigOf().near.ask('catalog.revision', {})).rejects.toMatchObject({ code: 'internal' });
       expect(handled).toBe(0);
@@ -34,13 +34,13 @@ export function shapesConformance(rigOf: () => Rig): void {
     });
 
     test('fields that the next version may add pass', async () => {
-      const heard: unknown[] = [];
-      rigOf().far.listen('router.outcome', (news) => void heard.push(news));
+      const deliveredItems: unknown[] = [];
+      rigOf().far.listen('router.outcome', (event) => void deliveredItems.push(event));
       await rigOf().settle();
-      const outcomes = sampleNews['router.outcome'].outcomes.map((outcome) => ({ ...outcome, from_the_future: { deep: [1] } }));
-      rigOf().near.tell('router.outcome', { outcomes, more: true } as never);
-      await until(() => heard.length === 1, 'the news');
-      expect(heard).toEqual([{ outcomes, more: true }]);
+      const outcomes = sampleEvent['router.outcome'].outcomes.map((outcome) => ({ ...outcome, from_the_future: { deep: [1] } }));
+      rigOf().near.publish('router.outcome', { outcomes, more: true } as never);
+      await until(() => deliveredItems.length === 1, 'the news');
+      expect(deliveredItems).toEqual([{ outcomes, more: true }]);
     });
   });
 }

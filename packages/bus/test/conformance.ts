@@ -5,7 +5,7 @@ import { GatewayError } from '@model-gateway/errors';
 import { sampleJob, sampleRow } from '../../../tests/support/bus-samples.ts';
 import type { ServerStream } from '../src/index.ts';
 import { askConformance } from './conformance-ask.ts';
-import { newsConformance } from './conformance-news.ts';
+import { eventConformance } from './conformance-news.ts';
 import { openingsConformance } from './conformance-openings.ts';
 import { fastest, joined, openRecorded, pattern, type Rig, sleep, until } from './support.ts';
 
@@ -45,13 +45,13 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
             stream.tail({ bytes: 30 });
           }, 20);
         });
-        const heard = openRecorded(rig.near, 'catalog.load', {});
-        await heard.ended;
-        expect(heard.order).toEqual(['head', 'data', 'data', 'tail']);
-        expect(heard.head).toEqual({ revision: 3 });
-        expect(heard.flags).toEqual([3, 0]);
-        expect(Buffer.compare(joined(heard.chunks), Buffer.concat([pattern(10), pattern(20, 2)]))).toBe(0);
-        expect(heard.tail).toEqual({ bytes: 30 });
+        const deliveredItems = openRecorded(rig.near, 'catalog.load', {});
+        await deliveredItems.ended;
+        expect(deliveredItems.order).toEqual(['head', 'data', 'data', 'tail']);
+        expect(deliveredItems.head).toEqual({ revision: 3 });
+        expect(deliveredItems.flags).toEqual([3, 0]);
+        expect(Buffer.compare(joined(deliveredItems.chunks), Buffer.concat([pattern(10), pattern(20, 2)]))).toBe(0);
+        expect(deliveredItems.tail).toEqual({ bytes: 30 });
       });
 
       test('text that stands for bytes arrives as these bytes, or as text where it is heard as text', async () => {
@@ -63,10 +63,10 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           stream.tail({ bytes: bytes.length });
         });
         for (const text of [false, true]) {
-          const heard = openRecorded(rig.near, 'catalog.load', {}, { text });
-          await heard.ended;
-          expect(Buffer.compare(joined(heard.chunks), bytes)).toBe(0);
-          expect(heard.tail).toEqual({ bytes: bytes.length });
+          const deliveredItems = openRecorded(rig.near, 'catalog.load', {}, { text });
+          await deliveredItems.ended;
+          expect(Buffer.compare(joined(deliveredItems.chunks), bytes)).toBe(0);
+          expect(deliveredItems.tail).toEqual({ bytes: bytes.length });
         }
       });
 
@@ -74,12 +74,12 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
         const bodies = [pattern(1000), new Uint8Array(0), pattern(3_000_001)];
         await serveOpen('catalog.load', (_request, body, stream) => stream.whole({ revision: 1 }, bodies[body[0]!]!, { bytes: bodies[body[0]!]!.length }));
         for (const [index, expected] of bodies.entries()) {
-          const heard = openRecorded(rig.near, 'catalog.load', {}, { body: Uint8Array.of(index) });
-          await heard.ended;
-          expect(heard.error).toBeNull();
-          expect(Buffer.compare(joined(heard.chunks), expected)).toBe(0);
-          expect(heard.tail).toEqual({ bytes: expected.length });
-          expect(heard.order.filter((what) => what !== 'data')).toEqual(['head', 'tail']);
+          const deliveredItems = openRecorded(rig.near, 'catalog.load', {}, { body: Uint8Array.of(index) });
+          await deliveredItems.ended;
+          expect(deliveredItems.error).toBeNull();
+          expect(Buffer.compare(joined(deliveredItems.chunks), expected)).toBe(0);
+          expect(deliveredItems.tail).toEqual({ bytes: expected.length });
+          expect(deliveredItems.order.filter((what) => what !== 'data')).toEqual(['head', 'tail']);
         }
       });
 
@@ -91,10 +91,10 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           stream.data(received);
           stream.tail({ row: sampleRow('x') });
         });
-        const heard = openRecorded(rig.near, 'translator.run', job, { body });
-        await heard.ended;
-        expect(heard.error).toBeNull();
-        expect(Buffer.compare(joined(heard.chunks), body)).toBe(0);
+        const deliveredItems = openRecorded(rig.near, 'translator.run', job, { body });
+        await deliveredItems.ended;
+        expect(deliveredItems.error).toBeNull();
+        expect(Buffer.compare(joined(deliveredItems.chunks), body)).toBe(0);
       });
 
       test('request, head and tail objects far above the frame cap arrive', async () => {
@@ -103,17 +103,17 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           const { headers } = request as Job;
           stream.whole({ status: 200 + body.length, headers }, new Uint8Array(3), { row: { ...sampleRow('x'), user_agent: headers['x']! } });
         });
-        const heard = openRecorded(rig.near, 'translator.run', { ...job, headers: { x: long } }, { body: pattern(9) });
-        await heard.ended;
-        expect(heard.head).toEqual({ status: 209, headers: { x: long } });
-        expect(heard.tail).toEqual({ row: { ...sampleRow('x'), user_agent: long } });
+        const deliveredItems = openRecorded(rig.near, 'translator.run', { ...job, headers: { x: long } }, { body: pattern(9) });
+        await deliveredItems.ended;
+        expect(deliveredItems.head).toEqual({ status: 209, headers: { x: long } });
+        expect(deliveredItems.tail).toEqual({ row: { ...sampleRow('x'), user_agent: long } });
       });
 
       test('nobody listens: broken with service_unavailable, after open has returned', async () => {
-        const heard = openRecorded(rig.near, 'catalog.load', {});
-        expect(heard.order).toEqual([]);
-        await heard.ended;
-        expect(heard.error).toMatchObject({ code: 'service_unavailable' });
+        const deliveredItems = openRecorded(rig.near, 'catalog.load', {});
+        expect(deliveredItems.order).toEqual([]);
+        await deliveredItems.ended;
+        expect(deliveredItems.error).toMatchObject({ code: 'service_unavailable' });
         await until(() => rig.near.stats().openCalls === 0, 'no call is left');
       });
 
@@ -135,10 +135,10 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
         await serveOpen('catalog.load', (_request, body, stream) => ways[body[0]!]!(stream) as undefined);
         const codes = ['upstream_failed', 'internal', 'internal', 'overloaded'];
         for (const [index, code] of codes.entries()) {
-          const heard = openRecorded(rig.near, 'catalog.load', {}, { body: Uint8Array.of(index) });
-          await heard.ended;
-          expect(heard.error).toMatchObject({ code });
-          expect(heard.order).toEqual(index === 3 ? ['head', 'data', 'broken'] : ['broken']);
+          const deliveredItems = openRecorded(rig.near, 'catalog.load', {}, { body: Uint8Array.of(index) });
+          await deliveredItems.ended;
+          expect(deliveredItems.error).toMatchObject({ code });
+          expect(deliveredItems.order).toEqual(index === 3 ? ['head', 'data', 'broken'] : ['broken']);
         }
         await until(() => rig.far.stats().openServed === 0, 'no stream is left');
       });
@@ -158,8 +158,8 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
             if (where === 'tail') setTimeout(() => stream.tail({}), 20);
           });
           const order: string[] = [];
-          const told: GatewayError[] = [];
-          const hear = (what: string): void => {
+          const described: GatewayError[] = [];
+          const onMessage = (what: string): void => {
             order.push(what);
             if (what === where) throw new TypeError('a defect of the opener');
           };
@@ -167,26 +167,26 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
             'console.http',
             { remoteAddress: '' },
             {
-              head: () => hear('head'),
-              data: () => hear('data'),
-              tail: () => hear('tail'),
-              whole: () => hear('whole'),
+              head: () => onMessage('head'),
+              data: () => onMessage('data'),
+              tail: () => onMessage('tail'),
+              whole: () => onMessage('whole'),
               broken: (error) => {
-                told.push(error);
+                described.push(error);
                 // Nobody is left to be told of this one.
                 throw new TypeError('another');
               },
             },
           );
           if (where === 'sendable') {
-            call.onSendable(() => hear('sendable'));
+            call.onSendable(() => onMessage('sendable'));
             while (call.send(pattern(64 * 1024), 1));
           }
-          await until(() => told.length > 0 && ends.length > 0, 'both ends');
+          await until(() => described.length > 0 && ends.length > 0, 'both ends');
           await until(() => rig.far.stats().openServed === 0 && rig.near.stats().openCalls === 0, 'both ends forget the stream');
           await sleep(30);
-          expect(told).toHaveLength(1);
-          expect(told[0]).toMatchObject({ code: 'internal', cause: { message: 'a defect of the opener' } });
+          expect(described).toHaveLength(1);
+          expect(described[0]).toMatchObject({ code: 'internal', cause: { message: 'a defect of the opener' } });
           expect(ends).toEqual([where === 'tail' || where === 'whole' ? 'lost' : 'cancelled']);
           expect(order.at(-1)).toBe(where);
         },
@@ -200,17 +200,17 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           opened.onCancel((reason) => reasons.push(reason));
           opened.head({ revision: 1 });
         });
-        const heard = openRecorded(rig.near, 'catalog.load', {});
-        await until(() => heard.head !== null, 'the head');
-        heard.call.cancel('client gone');
-        heard.call.cancel('again');
+        const deliveredItems = openRecorded(rig.near, 'catalog.load', {});
+        await until(() => deliveredItems.head !== null, 'the head');
+        deliveredItems.call.cancel('client gone');
+        deliveredItems.call.cancel('again');
         await until(() => reasons.length > 0, 'onCancel');
         expect(reasons).toEqual(['client gone']);
         expect(stream!.data(pattern(5))).toBe(false);
         stream!.tail({ bytes: 5 });
         await until(() => rig.far.stats().openServed === 0 && rig.near.stats().openCalls === 0, 'both ends forget the stream');
         await sleep(50);
-        expect(heard.order).toEqual(['head']);
+        expect(deliveredItems.order).toEqual(['head']);
       });
 
       test('cancel in the turn of the open leaves nothing behind', async () => {
@@ -218,30 +218,30 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
         await serveOpen('catalog.load', (_request, _body, stream) => {
           stream.onCancel((reason) => seen.push(reason));
         });
-        const heard = openRecorded(rig.near, 'catalog.load', {});
-        heard.call.cancel('at once');
+        const deliveredItems = openRecorded(rig.near, 'catalog.load', {});
+        deliveredItems.call.cancel('at once');
         // It may be on its way still.
         await sleep(400);
         await until(() => rig.far.stats().openServed === 0 && rig.near.stats().openCalls === 0, 'both ends forget the stream');
-        expect(heard.order).toEqual([]);
+        expect(deliveredItems.order).toEqual([]);
       });
 
       test('a deadline is told to the callee, and enforced with some grace', async () => {
-        const told: number[] = [];
+        const described: number[] = [];
         const reasons: string[] = [];
         await serveOpen('catalog.load', (_request, _body, stream) => {
-          told.push(stream.deadlineMs);
+          described.push(stream.deadlineMs);
           stream.onCancel((reason) => reasons.push(reason));
         });
-        const heard = openRecorded(rig.near, 'catalog.load', {}, { deadlineMs: 200 });
-        await heard.ended;
-        expect(heard.error).toMatchObject({ code: 'timeout' });
+        const deliveredItems = openRecorded(rig.near, 'catalog.load', {}, { deadlineMs: 200 });
+        await deliveredItems.ended;
+        expect(deliveredItems.error).toMatchObject({ code: 'timeout' });
         await until(() => reasons.length === 1, 'onCancel');
-        expect(told).toEqual([200]);
+        expect(described).toEqual([200]);
         const free = openRecorded(rig.near, 'catalog.load', {});
-        await until(() => told.length === 2, 'the second open');
-        expect(told[1]).toBeGreaterThan(86_400_000);
-        expect(told[1]).toBeLessThanOrEqual(2 ** 31 - 1);
+        await until(() => described.length === 2, 'the second open');
+        expect(described[1]).toBeGreaterThan(86_400_000);
+        expect(described[1]).toBeLessThanOrEqual(2 ** 31 - 1);
         free.call.cancel('done');
       });
 
@@ -258,12 +258,12 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           step();
         });
         const all = Array.from({ length: 200 }, (_, i) => openRecorded(rig.near, 'catalog.load', {}, { body: Uint8Array.of(i) }));
-        await Promise.all(all.map((heard) => heard.ended));
-        for (const [i, heard] of all.entries()) {
-          expect(heard.error).toBeNull();
+        await Promise.all(all.map((deliveredItems) => deliveredItems.ended));
+        for (const [i, deliveredItems] of all.entries()) {
+          expect(deliveredItems.error).toBeNull();
           const expected = Buffer.concat(Array.from({ length: 20 }, (_, n) => pattern(100 + n, (i + 1) * 100 + n)));
-          expect(Buffer.compare(joined(heard.chunks), expected)).toBe(0);
-          expect(heard.head).toEqual({ revision: i + 1 });
+          expect(Buffer.compare(joined(deliveredItems.chunks), expected)).toBe(0);
+          expect(deliveredItems.head).toEqual({ revision: i + 1 });
         }
         expect(rig.near.stats()).toMatchObject({ openCalls: 0, fencedFrames: 0 });
       });
@@ -289,19 +289,19 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           stream.onWritable(pump);
           pump();
         });
-        const heard = openRecorded(rig.near, 'catalog.load', {}, { consume: false, keep: false });
-        await until(() => stopped === 1 && heard.bytes >= 256 * 1024, 'the sender stops');
+        const deliveredItems = openRecorded(rig.near, 'catalog.load', {}, { consume: false, keep: false });
+        await until(() => stopped === 1 && deliveredItems.bytes >= 256 * 1024, 'the sender stops');
         await sleep(100);
-        expect(heard.bytes).toBe(256 * 1024);
-        heard.call.consumed(128 * 1024);
-        await until(() => stopped === 2 && heard.bytes >= 384 * 1024, 'the sender goes on');
+        expect(deliveredItems.bytes).toBe(256 * 1024);
+        deliveredItems.call.consumed(128 * 1024);
+        await until(() => stopped === 2 && deliveredItems.bytes >= 384 * 1024, 'the sender goes on');
         await sleep(50);
-        expect(heard.bytes).toBe(384 * 1024);
-        const grant = setInterval(() => heard.call.consumed(128 * 1024), 2);
-        await heard.ended;
+        expect(deliveredItems.bytes).toBe(384 * 1024);
+        const grant = setInterval(() => deliveredItems.call.consumed(128 * 1024), 2);
+        await deliveredItems.ended;
         clearInterval(grant);
-        expect(heard.bytes).toBe(200 * chunk.length);
-        expect(heard.tail).toEqual({ bytes: 200 * chunk.length });
+        expect(deliveredItems.bytes).toBe(200 * chunk.length);
+        expect(deliveredItems.tail).toEqual({ bytes: 200 * chunk.length });
       });
 
       test('a sender that does not listen to false loses nothing', async () => {
@@ -311,14 +311,14 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           for (let i = 0; i < 30; i++) stream.data(chunk);
           stream.tail({ bytes: 30 });
         });
-        const heard = openRecorded(rig.near, 'catalog.load', {}, { consume: false, keep: false });
+        const deliveredItems = openRecorded(rig.near, 'catalog.load', {}, { consume: false, keep: false });
         await sleep(150);
-        expect(heard.bytes).toBeLessThanOrEqual(256 * 1024 + 100_000);
-        expect(heard.tail).toBeNull();
-        const grant = setInterval(() => heard.call.consumed(200_000), 2);
-        await heard.ended;
+        expect(deliveredItems.bytes).toBeLessThanOrEqual(256 * 1024 + 100_000);
+        expect(deliveredItems.tail).toBeNull();
+        const grant = setInterval(() => deliveredItems.call.consumed(200_000), 2);
+        await deliveredItems.ended;
         clearInterval(grant);
-        expect(heard.bytes).toBe(3_000_000);
+        expect(deliveredItems.bytes).toBe(3_000_000);
       });
     });
 
@@ -332,18 +332,18 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           stream.onDataEnd(() => stream.tail({}));
           stream.head({});
         });
-        const heard = openRecorded(rig.near, 'console.http', { remoteAddress: '' });
+        const deliveredItems = openRecorded(rig.near, 'console.http', { remoteAddress: '' });
         const parts = Array.from({ length: 60 }, (_, i) => pattern(50_000 + i, i + 1));
         const sendRest = () => {
-          while (parts.length > 0) if (!heard.call.send(parts.shift()!, 1)) return;
-          heard.call.endSend();
+          while (parts.length > 0) if (!deliveredItems.call.send(parts.shift()!, 1)) return;
+          deliveredItems.call.endSend();
         };
         const expected = Buffer.concat(parts);
-        heard.call.onSendable(sendRest);
+        deliveredItems.call.onSendable(sendRest);
         sendRest();
-        await heard.ended;
-        expect(heard.error).toBeNull();
-        expect(Buffer.compare(joined(heard.chunks), expected)).toBe(0);
+        await deliveredItems.ended;
+        expect(deliveredItems.error).toBeNull();
+        expect(Buffer.compare(joined(deliveredItems.chunks), expected)).toBe(0);
       });
 
       test('what is sent before the callee listens waits, at most a window of it', async () => {
@@ -352,10 +352,10 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           stream = opened;
           opened.head({});
         });
-        const heard = openRecorded(rig.near, 'console.http', { remoteAddress: '' });
+        const deliveredItems = openRecorded(rig.near, 'console.http', { remoteAddress: '' });
         let sent = 0;
-        while (heard.call.send(pattern(64 * 1024), 1)) sent++;
-        heard.call.endSend();
+        while (deliveredItems.call.send(pattern(64 * 1024), 1)) sent++;
+        deliveredItems.call.endSend();
         expect(sent).toBe(15);
         await until(() => stream !== null, 'the open');
         let got = 0;
@@ -370,7 +370,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
         });
         await until(() => ended, 'the end');
         expect(got).toBe(16 * 64 * 1024);
-        heard.call.cancel('done');
+        deliveredItems.call.cancel('done');
       });
 
       test('a send reaches a callee that has nothing to say yet, without delay', async () => {
@@ -378,10 +378,10 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           stream.onData((bytes) => stream.whole({}, bytes, {}));
         });
         const ms = await fastest(150, async () => {
-          const heard = openRecorded(rig.near, 'console.http', { remoteAddress: '' });
-          heard.call.send(pattern(5));
-          await heard.ended;
-          expect(heard.error).toBeNull();
+          const deliveredItems = openRecorded(rig.near, 'console.http', { remoteAddress: '' });
+          deliveredItems.call.send(pattern(5));
+          await deliveredItems.ended;
+          expect(deliveredItems.error).toBeNull();
         });
         expect(ms).toBeLessThan(150);
       });
@@ -395,12 +395,12 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           stream.onCancel(() => how.push('cancelled'));
           stream.whole({ revision: 1 }, pattern(5), { bytes: 5 });
         });
-        const heard = openRecorded(rig.near, 'catalog.load', {});
-        await heard.ended;
+        const deliveredItems = openRecorded(rig.near, 'catalog.load', {});
+        await deliveredItems.ended;
         await sleep(50);
         expect(how).toEqual([]);
-        heard.call.acknowledge();
-        heard.call.acknowledge();
+        deliveredItems.call.acknowledge();
+        deliveredItems.call.acknowledge();
         await until(() => how.length > 0, 'onSettled');
         await sleep(50);
         expect(how).toEqual(['acknowledged']);
@@ -415,9 +415,9 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           for (let i = 0; i < 10; i++) stream.data(pattern(100_000));
           stream.tail({ bytes: 1 });
         });
-        const heard = openRecorded(rig.near, 'catalog.load', {}, { consume: false });
-        await until(() => heard.bytes > 0, 'some data');
-        heard.call.cancel('gone');
+        const deliveredItems = openRecorded(rig.near, 'catalog.load', {}, { consume: false });
+        await until(() => deliveredItems.bytes > 0, 'some data');
+        deliveredItems.call.cancel('gone');
         await until(() => how.length > 0, 'onSettled');
         expect(how).toEqual(['lost']);
       });
@@ -430,22 +430,22 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           stream.data(pattern(256 * 1024, 1));
           stream.data(pattern(1000, 2));
           stream.data(pattern(1000, 3));
-          stream.fence(2);
+          stream.dropBefore(2);
           stream.data(pattern(1000, 4));
           stream.tail({ bytes: 1 });
         });
-        const heard = openRecorded(rig.near, 'catalog.load', {});
-        await heard.ended;
-        expect(heard.error).toBeNull();
-        const last = Buffer.compare(heard.chunks.at(-1)!, pattern(1000, 4));
+        const deliveredItems = openRecorded(rig.near, 'catalog.load', {});
+        await deliveredItems.ended;
+        expect(deliveredItems.error).toBeNull();
+        const last = Buffer.compare(deliveredItems.chunks.at(-1)!, pattern(1000, 4));
         expect(last).toBe(0);
         // In process the credit comes back before anything waits; over a real bus the two pieces wait and are dropped.
-        expect([1, 3]).toContain(heard.chunks.length - 1);
-        if (heard.chunks.length === 2) expect(rig.far.stats().fencedFrames).toBe(2);
+        expect([1, 3]).toContain(deliveredItems.chunks.length - 1);
+        if (deliveredItems.chunks.length === 2) expect(rig.far.stats().fencedFrames).toBe(2);
       });
     });
 
-    newsConformance(() => rig);
+    eventConformance(() => rig);
 
     describe('leaving', () => {
       test('dispose takes no new work and waits for what was accepted', async () => {
@@ -454,8 +454,8 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           stream = opened;
           opened.head({ revision: 1 });
         });
-        const heard = openRecorded(rig.near, 'catalog.load', {});
-        await until(() => heard.head !== null, 'the head');
+        const deliveredItems = openRecorded(rig.near, 'catalog.load', {});
+        await until(() => deliveredItems.head !== null, 'the head');
         let left = false;
         const leaving = door.dispose().then(() => {
           left = true;
@@ -467,9 +467,9 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
         await late.ended;
         expect(late.error).toMatchObject({ code: 'service_unavailable' });
         stream!.tail({ bytes: 0 });
-        await heard.ended;
+        await deliveredItems.ended;
         await leaving;
-        expect(heard.tail).toEqual({ bytes: 0 });
+        expect(deliveredItems.tail).toEqual({ bytes: 0 });
       });
 
       test('drain finishes what was accepted, then nothing is accepted', async () => {
@@ -479,11 +479,11 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
         });
         const changes: boolean[] = [];
         rig.far.onConnection((connected) => changes.push(connected));
-        const heard = openRecorded(rig.near, 'catalog.load', {});
-        await until(() => heard.head !== null, 'the head');
+        const deliveredItems = openRecorded(rig.near, 'catalog.load', {});
+        await until(() => deliveredItems.head !== null, 'the head');
         await rig.far.drain();
-        await heard.ended;
-        expect(heard.tail).toEqual({ bytes: 0 });
+        await deliveredItems.ended;
+        expect(deliveredItems.tail).toEqual({ bytes: 0 });
         expect(rig.far.connected).toBe(false);
         expect(changes.at(-1)).toBe(false);
         await expect(rig.far.ask('catalog.revision', {})).rejects.toMatchObject({ code: 'service_unavailable' });

@@ -19,7 +19,7 @@ test('answers of all processes, names of the silent, and no wait for who said go
   const gatherer = createGatherer(bus, () => time);
   const one = answerGathers(bus, 'one', { 'edge-limits': () => part(1) });
   const two = answerGathers(bus, 'two', { 'edge-limits': () => part(2) });
-  bus.tell('gather.here', { process: 'frozen', topics: ['edge-limits'] });
+  bus.publish('gather.here', { process: 'frozen', topics: ['edge-limits'] });
   await until(() => gatherer.living('edge-limits') === 3, 'all three are known');
   const first = await gatherer.gather('edge-limits', {}, 500);
   expect(first.missing).toEqual(['frozen']);
@@ -29,7 +29,7 @@ test('answers of all processes, names of the silent, and no wait for who said go
   ]);
   await two.dispose();
   time = 5_000;
-  bus.tell('gather.here', { process: 'one', topics: ['edge-limits'] });
+  bus.publish('gather.here', { process: 'one', topics: ['edge-limits'] });
   time = 8_000;
   await until(() => gatherer.living('edge-limits') === 1, 'who spoke last is left');
   const began = performance.now();

@@ -29,9 +29,9 @@ describe('memory bus', () => {
         },
       });
       for (const text of [false, true]) {
-        const heard = openRecorded(bus, 'catalog.load', {}, { text });
-        await heard.ended;
-        expect({ texts: heard.texts, bytes: heard.bytes }).toEqual({ texts: text ? 1 : 0, bytes: 8 });
+        const got = openRecorded(bus, 'catalog.load', {}, { text });
+        await got.ended;
+        expect({ texts: got.texts, bytes: got.bytes }).toEqual({ texts: text ? 1 : 0, bytes: 8 });
       }
       await bus.drain();
     }
@@ -53,10 +53,10 @@ describe('memory bus', () => {
           },
         },
       });
-      const heard = openRecorded(bus, 'console.http', request, { body });
-      await heard.ended;
+      const got = openRecorded(bus, 'console.http', request, { body });
+      await got.ended;
       expect({ same, frozen }).toEqual(strict ? { same: false, frozen: true } : { same: true, frozen: false });
-      expect(heard.chunks[0] === body).toBe(!strict);
+      expect(got.chunks[0] === body).toBe(!strict);
     }
   });
 
@@ -94,10 +94,10 @@ describe('memory bus', () => {
 
   test('the durable queue is bounded by items and by bytes', async () => {
     const byItems = createMemoryBus({ outbox: { items: 2 } });
-    void byItems.tellDurably('stats.request', '1', row('1'));
-    void byItems.tellDurably('stats.request', '2', row('2'));
-    await expect(byItems.tellDurably('stats.request', '3', row('3'))).rejects.toMatchObject({ code: 'overloaded' } satisfies Partial<GatewayError>);
+    void byItems.publishDurable('stats.request', '1', row('1'));
+    void byItems.publishDurable('stats.request', '2', row('2'));
+    await expect(byItems.publishDurable('stats.request', '3', row('3'))).rejects.toMatchObject({ code: 'overloaded' } satisfies Partial<GatewayError>);
     const byBytes = createMemoryBus({ outbox: { bytes: 2000 } });
-    await expect(byBytes.tellDurably('stats.request', '1', row('x'.repeat(1000)))).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(byBytes.publishDurable('stats.request', '1', row('x'.repeat(1000)))).rejects.toMatchObject({ code: 'overloaded' });
   });
 });

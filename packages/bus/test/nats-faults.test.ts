@@ -65,18 +65,18 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     });
     const changes: boolean[] = [];
     near.onConnection((connected) => changes.push(connected));
-    const heard = openRecorded(near, 'catalog.load', {}, { body: Uint8Array.of(0) });
+    const got = openRecorded(near, 'catalog.load', {}, { body: Uint8Array.of(0) });
     const done = openRecorded(near, 'catalog.load', {}, { body: Uint8Array.of(1) });
-    await until(() => heard.head !== null && done.tail !== null, 'both heads');
+    await until(() => got.head !== null && done.tail !== null, 'both heads');
     const asked = near.ask('catalog.revision', {}, { deadlineMs: 20_000 });
     const askFailed = asked.catch((error) => error);
     await sleep(50);
 
     const start = performance.now();
     await server.kill();
-    await heard.ended;
+    await got.ended;
     await expect(askFailed).resolves.toMatchObject({ code: 'service_lost' });
-    expect(heard.error).toMatchObject({ code: 'service_lost' });
+    expect(got.error).toMatchObject({ code: 'service_lost' });
     await until(() => cancels.length === 1 && settled.length === 1, 'the callee knows');
     expect(performance.now() - start).toBeLessThan(3000 + busyMs);
     expect(settled).toEqual(['lost']);
@@ -88,7 +88,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     await late.ended;
     expect(late.error).toMatchObject({ code: 'service_unavailable' });
     expect(performance.now() - refused).toBeLessThan(300 + busyMs);
-    near.tell('catalog.changed', { revision: 1, previous: 0 });
+    near.publish('catalog.changed', { revision: 1, previous: 0 });
 
     await server.start();
     await until(() => near.connected && far.connected, 'both come back');
@@ -102,14 +102,14 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
 
   test('a server that hangs (SIGSTOP) breaks streams within 3 s', async () => {
     await serveLoad((_body, stream) => stream.head({ revision: 1 }));
-    const heard = openRecorded(near, 'catalog.load', {});
-    await until(() => heard.head !== null, 'the head');
+    const got = openRecorded(near, 'catalog.load', {});
+    await until(() => got.head !== null, 'the head');
     await sleep(1200);
     await server.signal('SIGSTOP');
     const start = performance.now();
-    await heard.ended;
+    await got.ended;
     await server.signal('SIGCONT');
-    expect(heard.error).toMatchObject({ code: 'service_lost' });
+    expect(got.error).toMatchObject({ code: 'service_lost' });
     expect(performance.now() - start).toBeLessThan(3400 + busyMs);
   });
 
@@ -162,10 +162,10 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
       },
     });
     await raw.flush();
-    const heard = openRecorded(near, 'catalog.load', {}, { consume: false });
-    await heard.ended;
-    expect(heard.error).toMatchObject({ code: 'service_lost' });
-    expect(heard.bytes).toBeLessThanOrEqual(512 * 1024);
+    const got = openRecorded(near, 'catalog.load', {}, { consume: false });
+    await got.ended;
+    expect(got.error).toMatchObject({ code: 'service_lost' });
+    expect(got.bytes).toBeLessThanOrEqual(512 * 1024);
     await until(() => cancelled !== '', 'the callee to be told');
     await raw.close();
   });
@@ -255,13 +255,13 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
       pump();
     });
     const slow = Array.from({ length: 20 }, () => openRecorded(near, 'catalog.load', {}, { consume: false, keep: false }));
-    await until(() => slow.every((heard) => heard.bytes >= 256 * 1024), 'every window is full');
+    await until(() => slow.every((got) => got.bytes >= 256 * 1024), 'every window is full');
     await sleep(1000);
-    expect(slow.every((heard) => heard.bytes === 256 * 1024)).toBe(true);
+    expect(slow.every((got) => got.bytes === 256 * 1024)).toBe(true);
     expect(sent).toBe(20 * 8);
     const monitor = (await (await fetch(`${server.monitorUrl}/varz`)).json()) as { slow_consumers: number };
     expect(monitor.slow_consumers).toBe(0);
-    for (const heard of slow) heard.call.cancel('enough');
+    for (const got of slow) got.call.cancel('enough');
   });
 
   test('quiet streams live on by the pulse alone', async () => {
@@ -292,11 +292,11 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
       stream.onSettled((how) => settled.push(how));
       stream.whole({ revision: 1 }, pattern(3), { bytes: 3 });
     });
-    const heard = openRecorded(near, 'catalog.load', {});
-    await heard.ended;
+    const got = openRecorded(near, 'catalog.load', {});
+    await got.ended;
     await sleep(4500);
     expect(settled).toEqual([]);
-    heard.call.acknowledge();
+    got.call.acknowledge();
     await until(() => settled.length === 1, 'the acknowledgement');
     expect(settled).toEqual(['acknowledged']);
   });
@@ -389,10 +389,10 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
       });
       dropFromFar((kind, seq) => kind === frameKind.data && seq === 2);
       const ms = await fastest(500, async () => {
-        const heard = openRecorded(near, 'catalog.load', {});
-        await heard.ended;
-        expect(heard.error).toMatchObject({ code: 'service_lost' });
-        expect(heard.order).toEqual(['head', 'data', 'broken']);
+        const got = openRecorded(near, 'catalog.load', {});
+        await got.ended;
+        expect(got.error).toMatchObject({ code: 'service_lost' });
+        expect(got.order).toEqual(['head', 'data', 'broken']);
       });
       expect(ms).toBeLessThan(500);
     });
@@ -404,11 +404,11 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
       });
       const dropped = dropFromFar((kind) => kind === frameKind.tail);
       const other = openRecorded(near, 'catalog.load', {}, { body: Uint8Array.of(0) });
-      const heard = openRecorded(near, 'catalog.load', {}, { body: Uint8Array.of(1) });
+      const got = openRecorded(near, 'catalog.load', {}, { body: Uint8Array.of(1) });
       const start = performance.now();
-      await heard.ended;
+      await got.ended;
       expect(dropped()).toBe(1);
-      expect(heard.error).toMatchObject({ code: 'service_lost' });
+      expect(got.error).toMatchObject({ code: 'service_lost' });
       expect(performance.now() - start).toBeLessThan(3000 + busyMs);
       expect(other.error).toBeNull();
       other.call.cancel('done');
@@ -420,20 +420,20 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
         setTimeout(() => stream.data(pattern(10)), 50);
       });
       dropFromFar((kind) => kind === frameKind.data);
-      const heard = openRecorded(near, 'catalog.load', {});
+      const got = openRecorded(near, 'catalog.load', {});
       const start = performance.now();
-      await heard.ended;
-      expect(heard.error).toMatchObject({ code: 'service_lost' });
+      await got.ended;
+      expect(got.error).toMatchObject({ code: 'service_lost' });
       expect(performance.now() - start).toBeLessThan(2500 + busyMs);
     });
 
     test('a lost whole reply is noticed within 3 s', async () => {
       await serveLoad((_body, stream) => stream.whole({ revision: 1 }, pattern(10), { bytes: 10 }));
       dropFromFar((kind) => kind === frameKind.whole);
-      const heard = openRecorded(near, 'catalog.load', {});
+      const got = openRecorded(near, 'catalog.load', {});
       const start = performance.now();
-      await heard.ended;
-      expect(heard.error).toMatchObject({ code: 'service_lost' });
+      await got.ended;
+      expect(got.error).toMatchObject({ code: 'service_lost' });
       expect(performance.now() - start).toBeLessThan(3500 + busyMs);
     });
   });
@@ -442,15 +442,15 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     let stream: ServerStream<'catalog.load'> | null = null;
     await serveLoad((_body, opened) => {
       stream = opened;
-      opened.fence(2);
+      opened.dropBefore(2);
       opened.head({ revision: 1 });
     });
-    const heard = openRecorded(near, 'catalog.load', {});
-    await until(() => heard.head !== null, 'the head');
+    const got = openRecorded(near, 'catalog.load', {});
+    await until(() => got.head !== null, 'the head');
     const forger = await connect({ servers: server.url });
     const to = frameSubject((near as NatsBus).inbox);
     const farInbox = frameSubject((far as NatsBus).inbox);
-    const key = Number.parseInt(heard.call.id, 36);
+    const key = Number.parseInt(got.call.id, 36);
     const real = { number: Math.floor(key / 2 ** 21), salt: key % 2 ** 21 };
     const base = { kind: frameKind.data, flags: 1, marks: 0, attempt: 2, seq: 1, ...real };
     const mine = Buffer.from(mintInbox('forger'));
@@ -473,13 +473,13 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     await forger.flush();
     await until(() => near.stats().fencedFrames >= 8 && far.stats().fencedFrames >= 3, 'all have arrived');
     await sleep(100);
-    expect(heard.order).toEqual(['head']);
+    expect(got.order).toEqual(['head']);
     expect(near.stats().fencedFrames).toBe(8);
     expect(far.stats().fencedFrames).toBe(3);
     stream!.data(pattern(4));
     stream!.tail({ bytes: 4 });
-    await heard.ended;
-    expect(heard.order).toEqual(['head', 'data', 'tail']);
+    await got.ended;
+    expect(got.order).toEqual(['head', 'data', 'tail']);
     await forger.close();
   });
 
@@ -498,6 +498,6 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
   });
 
   test('rows of a size that no message holds are refused, not lost', async () => {
-    await expect(near.tellDurably('stats.request', 'big', row('x'.repeat(2_000_000)))).rejects.toMatchObject({ code: 'payload_too_large' });
+    await expect(near.publishDurable('stats.request', 'big', row('x'.repeat(2_000_000)))).rejects.toMatchObject({ code: 'payload_too_large' });
   });
 });

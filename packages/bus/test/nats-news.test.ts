@@ -32,7 +32,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
       { maxWaitMs: 50, ...options },
     );
 
-  const newsMessages = async () => {
+  const eventMessages = async () => {
     const connection = await connect({ servers: server.url });
     const { state } = await (await jetstreamManager(connection)).streams.info('gw_news');
     await connection.close();
@@ -41,7 +41,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
 
   /** What is committed is gone from the store a moment later. */
   const storeIsEmpty = async () => {
-    for (const deadline = Date.now() + 30_000; (await newsMessages()).waiting > 0; ) {
+    for (const deadline = Date.now() + 30_000; (await eventMessages()).waiting > 0; ) {
       if (Date.now() > deadline) throw new Error('waited in vain for the store to be empty');
       await sleep(20);
     }
@@ -56,38 +56,38 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
   });
 
   test('2,000 items with the server killed in the middle: each arrives, once by id', async () => {
-    const teller = await connectBus('edge');
-    const hearer = await connectBus('stats');
+    const publisher = await connectBus('edge');
+    const listener = await connectBus('stats');
     const seen = new Map<string, number>();
-    listenInto(hearer, seen);
-    await until(() => teller.connected && hearer.connected, 'both connect');
-    const told: Promise<void>[] = [];
+    listenInto(listener, seen);
+    await until(() => publisher.connected && listener.connected, 'both connect');
+    const described: Promise<void>[] = [];
     for (let i = 0; i < 2000; i++) {
-      told.push(teller.tellDurably('stats.request', `id${i}`, row(`id${i}`)));
+      described.push(publisher.publishDurable('stats.request', `id${i}`, row(`id${i}`)));
       if (i % 50 === 0) await sleep(5);
       if (i === 800) await server.kill();
       if (i === 1400) await server.start();
     }
-    await Promise.all(told);
+    await Promise.all(described);
     await until(() => seen.size === 2000, 'all items');
-    expect(teller.stats().outboxItems).toBe(0);
+    expect(publisher.stats().outboxItems).toBe(0);
   });
 
   test('many waiting items share a message', async () => {
-    const teller = await connectBus('edge');
-    await until(() => teller.connected, 'it connects');
-    await Promise.all(Array.from({ length: 1000 }, (_, i) => teller.tellDurably('stats.request', `b${i}`, row(`b${i}`))));
-    expect((await newsMessages()).last).toBeLessThanOrEqual(20);
+    const publisher = await connectBus('edge');
+    await until(() => publisher.connected, 'it connects');
+    await Promise.all(Array.from({ length: 1000 }, (_, i) => publisher.publishDurable('stats.request', `b${i}`, row(`b${i}`))));
+    expect((await eventMessages()).last).toBeLessThanOrEqual(20);
   });
 
   test('news told while the server is away wait in the outbox, which is bounded', async () => {
     await server.kill();
-    const teller = await connectBus('edge', { outbox: { items: 10 } });
-    const told = Promise.all(Array.from({ length: 10 }, (_, i) => teller.tellDurably('stats.request', `w${i}`, row(`w${i}`))));
-    await expect(teller.tellDurably('stats.request', 'w10', row('w10'))).rejects.toMatchObject({ code: 'overloaded' });
-    expect(teller.stats().outboxItems).toBe(10);
+    const publisher = await connectBus('edge', { outbox: { items: 10 } });
+    const described = Promise.all(Array.from({ length: 10 }, (_, i) => publisher.publishDurable('stats.request', `w${i}`, row(`w${i}`))));
+    await expect(publisher.publishDurable('stats.request', 'w10', row('w10'))).rejects.toMatchObject({ code: 'overloaded' });
+    expect(publisher.stats().outboxItems).toBe(10);
     await server.start();
-    await told;
+    await described;
     const seen = new Map<string, number>();
     listenInto(await connectBus('stats'), seen);
     await until(() => seen.size === 10, 'all items');
@@ -95,42 +95,42 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
   });
 
   test('a lost store is made again, for tellers and listeners', async () => {
-    const teller = await connectBus('edge');
-    const hearer = await connectBus('stats');
+    const publisher = await connectBus('edge');
+    const listener = await connectBus('stats');
     const seen = new Map<string, number>();
-    listenInto(hearer, seen);
-    await teller.tellDurably('stats.request', 'before', row('before'));
+    listenInto(listener, seen);
+    await publisher.publishDurable('stats.request', 'before', row('before'));
     await until(() => seen.has('before'), 'the first item');
     await server.restart({ loseStore: true });
-    await teller.tellDurably('stats.request', 'after', row('after'));
+    await publisher.publishDurable('stats.request', 'after', row('after'));
     await until(() => seen.has('after'), 'the second item');
     expect([...seen.values()]).toEqual([1, 1]);
   });
 
   test('a stream deleted under a running listener is made again', async () => {
-    const teller = await connectBus('edge');
+    const publisher = await connectBus('edge');
     const seen = new Map<string, number>();
     listenInto(await connectBus('stats'), seen);
-    await teller.tellDurably('stats.request', 'before', row('before'));
+    await publisher.publishDurable('stats.request', 'before', row('before'));
     await until(() => seen.has('before'), 'the first item');
     const connection = await connect({ servers: server.url });
     await (await jetstreamManager(connection)).streams.delete('gw_news');
     await connection.close();
     // A server acknowledges what it is told in the middle of a deletion, and then deletes it.
     await sleep(300);
-    await teller.tellDurably('stats.request', 'after', row('after'));
+    await publisher.publishDurable('stats.request', 'after', row('after'));
     await until(() => seen.has('after'), 'the second item');
   });
 
   test('handle never gets more than maxBatch items, and a refused batch comes again', async () => {
-    const teller = await connectBus('edge');
-    const hearer = await connectBus('stats');
-    await until(() => teller.connected && hearer.connected, 'both connect');
-    await Promise.all(Array.from({ length: 300 }, (_, i) => teller.tellDurably('stats.request', `m${i}`, row(`m${i}`))));
+    const publisher = await connectBus('edge');
+    const listener = await connectBus('stats');
+    await until(() => publisher.connected && listener.connected, 'both connect');
+    await Promise.all(Array.from({ length: 300 }, (_, i) => publisher.publishDurable('stats.request', `m${i}`, row(`m${i}`))));
     const sizes: number[] = [];
     const seen = new Set<string>();
     let refuse = 3;
-    hearer.listenDurably(
+    listener.listenDurably(
       'stats.request',
       async (batch) => {
         sizes.push(batch.length);
@@ -145,12 +145,12 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
   });
 
   test('what a leaving listener holds goes to the next one at once', async () => {
-    const teller = await connectBus('edge');
+    const publisher = await connectBus('edge');
     // Longer than the test waits: what comes was given back.
     const first = await connectBus('stats', { ackWaitMs: 300_000 });
-    await until(() => teller.connected && first.connected, 'both connect');
+    await until(() => publisher.connected && first.connected, 'both connect');
     const ear = first.listenDurably('stats.request', async () => {}, { maxWaitMs: 60_000 });
-    await teller.tellDurably('stats.request', 'h', row('h'));
+    await publisher.publishDurable('stats.request', 'h', row('h'));
     await sleep(300);
     await ear.dispose();
     const seen = new Map<string, number>();
@@ -159,19 +159,19 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
   });
 
   test('a server without room refuses news, which wait and arrive when there is room', async () => {
-    const teller = await connectBus('edge');
-    await until(() => teller.connected, 'it connects');
-    await teller.tellDurably('stats.request', 'first', row('first'));
+    const publisher = await connectBus('edge');
+    await until(() => publisher.connected, 'it connects');
+    await publisher.publishDurable('stats.request', 'first', row('first'));
     const connection = await connect({ servers: server.url });
     const manager = await jetstreamManager(connection);
     await manager.streams.update('gw_news', { max_bytes: 2000 });
     const seen = new Map<string, number>();
-    let told = false;
-    const big = teller.tellDurably('stats.request', 'big', row('x'.repeat(5000))).then(() => {
-      told = true;
+    let described = false;
+    const big = publisher.publishDurable('stats.request', 'big', row('x'.repeat(5000))).then(() => {
+      described = true;
     });
     await sleep(700);
-    expect(told).toBe(false);
+    expect(described).toBe(false);
     await manager.streams.update('gw_news', { max_bytes: 10_000_000 });
     await big;
     await connection.close();
@@ -191,10 +191,10 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
     far.serve({ open: { 'console.http': (_request, body, stream) => stream.whole({}, body, {}) } });
     await inPlace(far);
     const body = pattern(1_000_000);
-    const heard = openRecorded(near, 'console.http', { remoteAddress: 'a'.repeat(100_000) }, { body });
-    await heard.ended;
-    expect(heard.error).toBeNull();
-    expect(Buffer.compare(Buffer.concat(heard.chunks), body)).toBe(0);
+    const got = openRecorded(near, 'console.http', { remoteAddress: 'a'.repeat(100_000) }, { body });
+    await got.ended;
+    expect(got.error).toBeNull();
+    expect(Buffer.compare(Buffer.concat(got.chunks), body)).toBe(0);
     rmSync(directory, { recursive: true });
   });
 });

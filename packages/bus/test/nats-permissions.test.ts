@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type DoorOwner, serviceDoors } from '@model-gateway/contracts';
+import { type ServiceName, serviceSubjects } from '@model-gateway/contracts';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { sampleAsks } from '../../../tests/support/bus-samples.ts';
 import { findNatsServer, type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
@@ -14,7 +14,7 @@ import { connectionOptions } from '../src/nats/connection-options.ts';
 import { mintInbox } from '../src/nats/subjects.ts';
 import { openRecorded, row, until } from './support.ts';
 
-const services = Object.keys(serviceDoors) as DoorOwner[];
+const services = Object.keys(serviceSubjects) as ServiceName[];
 
 test('deploy/nats/nats.conf is up to date (node scripts/write-nats-conf.mjs)', () => {
   expect(readFileSync(join(import.meta.dirname, '../../../deploy/nats/nats.conf'), 'utf8')).toBe(describeNatsServer());
@@ -56,10 +56,10 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
     text: string;
     facts: { missing?: string[]; violation?: string };
   }
-  async function busOf(service: DoorOwner, url = users.urlFor(server.url, service), required = true): Promise<{ bus: Bus; lines: Line[] }> {
+  async function busOf(service: ServiceName, url = users.urlFor(server.url, service), required = true): Promise<{ bus: Bus; lines: Line[] }> {
     const lines: Line[] = [];
-    const hear = (level: string) => (facts: object, text: string) => void lines.push({ level, text, facts });
-    const logger: BusLogger = { info: () => undefined, warn: hear('warn'), error: hear('error') };
+    const onMessage = (level: string) => (facts: object, text: string) => void lines.push({ level, text, facts });
+    const logger: BusLogger = { info: () => undefined, warn: onMessage('warn'), error: onMessage('error') };
     const bus = await connectNatsBus({ url, name: service, logger, drainMs: 200, permissions: { service, required } });
     open.push(bus);
     return { bus, lines };
@@ -84,12 +84,12 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
 
   test.each(services)('%s: is connected, and nothing that it needs is refused', async (service) => {
     const { bus, lines } = await busOf(service);
-    const { serves, hears, commits } = serviceDoors[service];
+    const { serves, listens, commits } = serviceSubjects[service];
     bus.serve({
       ask: Object.fromEntries(serves.map((subject) => [subject, () => ({})])) as never,
       open: {},
     });
-    for (const subject of hears) bus.listen(subject, () => undefined);
+    for (const subject of listens) bus.listen(subject, () => undefined);
     for (const subject of commits) bus.listenDurably(subject, async () => undefined);
     await until(() => bus.connected, 'it connects');
     await until(() => !lines.some(({ level }) => level === 'error'), 'no complaint', 500);
@@ -126,10 +126,10 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
       return revision === 7;
     }, 'an answer');
     // A body of several frames, and a reply of several windows.
-    const heard = openRecorded(edge, 'catalog.load-redacted', {}, { body: new Uint8Array(700_000) });
-    await heard.ended;
-    expect([heard.error, heard.bytes, heard.tail]).toEqual([null, 800_000, { bytes: 700_000 }]);
-    await edge.tellDurably('stats.request', 'row-1', row('row-1'));
+    const got = openRecorded(edge, 'catalog.load-redacted', {}, { body: new Uint8Array(700_000) });
+    await got.ended;
+    expect([got.error, got.bytes, got.tail]).toEqual([null, 800_000, { bytes: 700_000 }]);
+    await edge.publishDurable('stats.request', 'row-1', row('row-1'));
     await until(() => kept.includes('row-1'), 'the row to be committed');
   });
 

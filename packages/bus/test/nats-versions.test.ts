@@ -1,7 +1,7 @@
 /** A process of an earlier version against one of this: frames as they were written before this version added to them, for every subject, both ways. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { askShapes, frameKind, newsShapes, openShapes } from '@model-gateway/contracts';
-import { sampleAsks, sampleNews, sampleOpens } from '../../../tests/support/bus-samples.ts';
+import { askShapes, eventShapes, frameKind, openShapes } from '@model-gateway/contracts';
+import { sampleAsks, sampleEvent, sampleOpens } from '../../../tests/support/bus-samples.ts';
 import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type Bus, connectNatsBus } from '../src/index.ts';
 import { type Frame, type FrameHeader, frameMark, readFrame, u32, writeFrame } from '../src/nats/frame.ts';
@@ -24,7 +24,7 @@ const available = natsAvailable('bus versions');
   let server: NatsServer;
   let bus: Bus;
   let old: RawConnection['connection'];
-  let heard: Frame[] = [];
+  let got: Frame[] = [];
 
   beforeAll(async () => {
     server = await startNatsServer();
@@ -35,15 +35,15 @@ const available = natsAvailable('bus versions');
   beforeEach(async () => {
     bus = await connectNatsBus({ url: server.url, name: 'now', logger: quiet, drainMs: 200 });
     old = (await connectRaw(server.url, 'old')).connection;
-    heard = [];
-    old.subscribe(`${inbox}.*`, { callback: (_error, { data }) => void heard.push(readFrame(data)!) });
+    got = [];
+    old.subscribe(`${inbox}.*`, { callback: (_error, { data }) => void got.push(readFrame(data)!) });
     await until(() => bus.connected, 'the bus');
   });
   afterEach(async () => {
     await old.close();
     await bus.drain();
   });
-  const answer = () => heard.find(({ kind }) => kind === frameKind.tail || kind === frameKind.whole || kind === frameKind.error);
+  const answer = () => got.find(({ kind }) => kind === frameKind.tail || kind === frameKind.whole || kind === frameKind.error);
 
   test.each(Object.keys(askShapes) as (keyof typeof askShapes)[])('asks %s', async (subject) => {
     const asked: unknown[] = [];
@@ -111,13 +111,13 @@ const available = natsAvailable('bus versions');
     expect([opened.head, Buffer.concat(opened.chunks).toString(), opened.tail]).toEqual([head, 'abc', tail]);
   });
 
-  test.each(Object.keys(newsShapes) as (keyof typeof newsShapes)[])('tells %s', async (subject) => {
-    const news: unknown[] = [];
-    bus.listen(subject, (one) => void news.push(one));
+  test.each(Object.keys(eventShapes) as (keyof typeof eventShapes)[])('tells %s', async (subject) => {
+    const event: unknown[] = [];
+    bus.listen(subject, (one) => void event.push(one));
     await inPlace(bus);
-    const told = { ...sampleNews[subject], from_another_version: { x: 1 } };
-    old.publish(`gw.v1.${subject}`, json(told));
-    await until(() => news.length === 1, 'the news');
-    expect(news).toEqual([told]);
+    const described = { ...sampleEvent[subject], from_another_version: { x: 1 } };
+    old.publish(`gw.v1.${subject}`, json(described));
+    await until(() => event.length === 1, 'the news');
+    expect(event).toEqual([described]);
   });
 });

@@ -39,7 +39,7 @@ export function openRecorded(
   options: { body?: Uint8Array; deadlineMs?: number; consume?: boolean; keep?: boolean; text?: boolean } = {},
 ): Heard {
   let end = () => {};
-  const heard: Heard = {
+  const got: Heard = {
     call: null as unknown as StreamCall,
     order: [],
     head: null,
@@ -54,40 +54,40 @@ export function openRecorded(
     }),
   };
   const data = (bytes: Uint8Array, flags: number): void => {
-    heard.order.push('data');
-    heard.bytes += bytes.length;
-    heard.flags.push(flags);
-    if (options.keep !== false) heard.chunks.push(bytes);
-    if (options.consume !== false) heard.call.consumed(bytes.length);
+    got.order.push('data');
+    got.bytes += bytes.length;
+    got.flags.push(flags);
+    if (options.keep !== false) got.chunks.push(bytes);
+    if (options.consume !== false) got.call.consumed(bytes.length);
   };
   const text = (piece: string, flags: number): void => {
-    heard.texts += 1;
+    got.texts += 1;
     data(Buffer.from(piece, 'latin1'), flags);
   };
-  heard.call = bus.open(
+  got.call = bus.open(
     subject as 'catalog.load',
     request as Record<string, never>,
     {
       head(head) {
-        heard.order.push('head');
-        heard.head = head;
+        got.order.push('head');
+        got.head = head;
       },
       data,
       ...(options.text && { text }),
       tail(tail) {
-        heard.order.push('tail');
-        heard.tail = tail;
+        got.order.push('tail');
+        got.tail = tail;
         end();
       },
       broken(error) {
-        heard.order.push('broken');
-        heard.error = error;
+        got.order.push('broken');
+        got.error = error;
         end();
       },
     },
     options,
   );
-  return heard;
+  return got;
 }
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

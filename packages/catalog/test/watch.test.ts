@@ -10,8 +10,8 @@ const logger = { info: () => undefined, warn: () => undefined };
 function lossyBus(bus: Bus): Bus & { losing: boolean } {
   const lossy = Object.create(bus) as Bus & { losing: boolean };
   lossy.losing = false;
-  lossy.tell = (subject, news) => {
-    if (!lossy.losing) bus.tell(subject, news);
+  lossy.publish = (subject, event) => {
+    if (!lossy.losing) bus.publish(subject, event);
   };
   lossy.serve = (handlers) => bus.serve(handlers);
   return lossy;
@@ -51,8 +51,8 @@ describe('catalog over the bus', () => {
 
   test('a console that is not there yet is waited for quietly, one that went is warned of once', async () => {
     const said: string[] = [];
-    const heard = { info: (_: object, text: string) => said.push(`info ${text}`), warn: (_: object, text: string) => said.push(`warn ${text}`) };
-    const early = createCatalogWatcher({ bus, logger: heard, pollMs: 20 });
+    const received = { info: (_: object, text: string) => said.push(`info ${text}`), warn: (_: object, text: string) => said.push(`warn ${text}`) };
+    const early = createCatalogWatcher({ bus, logger: received, pollMs: 20 });
     await early.start();
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(said).toEqual(['info waiting for the console to give the configuration']);
@@ -78,12 +78,12 @@ describe('catalog over the bus', () => {
     expect(watcher.ready).toBe(true);
     expect(watcher.current()?.names.get('quick')?.canonical).toBe('fast');
     expect(watcher.current()?.accessKeys.get('a'.repeat(64))?.name).toBe('ada');
-    const heard: number[] = [];
-    watcher.onChange(({ revision }) => heard.push(revision));
+    const received: number[] = [];
+    watcher.onChange(({ revision }) => received.push(revision));
     const { revision } = await addGroup('second');
     // By the news: the next poll is a minute away.
     expect(await until(() => watcher.current()?.keyGroups.has('second') ?? false)).toBeLessThan(20_000);
-    expect(heard).toEqual([revision]);
+    expect(received).toEqual([revision]);
     expect(watcher.current()?.models).toBe((await watcher.at(revision - 1)).models);
   });
 
@@ -227,8 +227,8 @@ describe('catalog over the bus', () => {
   const deepPrint = (value: unknown): string => JSON.stringify(value, (_, part) => (part instanceof Map ? [...part] : part));
 
   test('who holds no master key is given the configuration without secrets, as a whole, by the news, and as it was', async () => {
-    const heard: string[] = [];
-    bus.listen('catalog.changed-redacted', (news) => heard.push(JSON.stringify(news)));
+    const received: string[] = [];
+    bus.listen('catalog.changed-redacted', (event) => received.push(JSON.stringify(event)));
     source.start();
     const redacted = createCatalogWatcher({ bus, logger, redacted: true, pollMs: 60_000 });
     await redacted.start();
@@ -259,8 +259,8 @@ describe('catalog over the bus', () => {
       expect(snapshot.models.get('fast')).toMatchObject({ base_url: 'https://h/v1', extra_config: { context_window: 9000 } });
       expect(snapshot.accessKeys.get('a'.repeat(64))).toEqual(watcher.current()?.accessKeys.get('a'.repeat(64)));
     }
-    expect(heard.join()).toContain('"k1"');
-    expect(heard.join()).not.toContain('CANARY');
+    expect(received.join()).toContain('"k1"');
+    expect(received.join()).not.toContain('CANARY');
     expect(watcher.current()?.upstreams.get('main')).toMatchObject({ api_keys: [{ sealed: 'CANARY-key' }] });
     await Promise.all([redacted.stop(), late.stop(), historic.stop()]);
   });

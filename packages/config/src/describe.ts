@@ -8,7 +8,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|');
 const head = ['name', 'default', 'read by', 'accepted', ''];
 
 function row(owner: string, variable: Variable<unknown>, name: string): string[] {
-  return [`\`${name}\``, variable.shown === '' ? '' : `\`${variable.shown}\``, owner, cell(variable.parser.accepts), cell(variable.says)];
+  return [`\`${name}\``, variable.shown === '' ? '' : `\`${variable.shown}\``, owner, cell(variable.parser.accepts), cell(variable.description)];
 }
 
 /** Padded as formatters pad, so that the file does not change under one. */

@@ -24,16 +24,16 @@ function asNumber(value: unknown, pattern: RegExp): number | Fault {
   return Number(value);
 }
 
-const between = (least: number, most: number) => (value: number | Fault) =>
-  value instanceof Fault ? value : value >= least && value <= most ? value : new Fault('is out of range');
+const between = (min: number, max: number) => (value: number | Fault) =>
+  value instanceof Fault ? value : value >= min && value <= max ? value : new Fault('is out of range');
 
-export const wholeNumber = (least: number, most: number): Parser<number> =>
-  parser(`a whole number from ${least} to ${most}`, (value) => between(least, most)(asNumber(value, /^-?\d{1,15}$/)));
+export const wholeNumber = (min: number, max: number): Parser<number> =>
+  parser(`a whole number from ${min} to ${max}`, (value) => between(min, max)(asNumber(value, /^-?\d{1,15}$/)));
 
 /** Seconds, with decimals; the value is in ms. */
-export const seconds = (least: number, most: number): Parser<number> =>
-  parser(`a number of seconds from ${least} to ${most}`, (value) => {
-    const number = between(least, most)(asNumber(value, /^\d{1,9}(?:\.\d{1,6})?$/));
+export const seconds = (min: number, max: number): Parser<number> =>
+  parser(`a number of seconds from ${min} to ${max}`, (value) => {
+    const number = between(min, max)(asNumber(value, /^\d{1,9}(?:\.\d{1,6})?$/));
     return number instanceof Fault ? number : number * 1000;
   });
 
@@ -44,16 +44,16 @@ export const flag: Parser<boolean> = parser('true or false', (value) =>
   value === true || value === 'true' ? true : value === false || value === 'false' ? false : new Fault('is neither'),
 );
 
-export const text = (longest: number): Parser<string> =>
-  parser(`a text of 1 to ${longest} printable characters`, (value) => {
+export const text = (maxLength: number): Parser<string> =>
+  parser(`a text of 1 to ${maxLength} printable characters`, (value) => {
     const raw = asText(value);
     if (raw instanceof Fault) return raw;
-    return raw.length <= longest && /^[\x20-\x7e\u00a0-\uffff]+$/.test(raw) ? raw : new Fault('is too long or has control characters');
+    return raw.length <= maxLength && /^[\x20-\x7e\u00a0-\uffff]+$/.test(raw) ? raw : new Fault('is too long or has control characters');
   });
 
-export const headerText = (longest: number): Parser<string> =>
-  parser(`1 to ${longest} printable ASCII characters`, (value) =>
-    typeof value === 'string' && value.length <= longest && /^[\x20-\x7e]+$/.test(value) ? value : new Fault('has other characters or is too long'),
+export const headerText = (maxLength: number): Parser<string> =>
+  parser(`1 to ${maxLength} printable ASCII characters`, (value) =>
+    typeof value === 'string' && value.length <= maxLength && /^[\x20-\x7e]+$/.test(value) ? value : new Fault('has other characters or is too long'),
   );
 
 export const hostAddress: Parser<string> = parser('an IP address or host name to listen on', (value) =>
@@ -101,9 +101,9 @@ export const urlsOf = (...schemes: readonly string[]): Parser<readonly string[]>
 function cidr(entry: string): string | Fault {
   const [address = '', bits, ...rest] = entry.split('/');
   if (isIP(address) === 0 || rest.length > 0) return new Fault('holds what is no IP address');
-  const most = isIPv4(address) ? 32 : 128;
-  if (bits === undefined) return `${address}/${most}`;
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= most ? `${address}/${Number(bits)}` : new Fault('holds a wrong prefix length');
+  const max = isIPv4(address) ? 32 : 128;
+  if (bits === undefined) return `${address}/${max}`;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= max ? `${address}/${Number(bits)}` : new Fault('holds a wrong prefix length');
 }
 
 export const cidrs: Parser<readonly string[]> = parser('IP addresses or CIDR ranges, separated by commas', (value) => {

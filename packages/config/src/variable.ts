@@ -16,7 +16,7 @@ export interface Variable<T> {
   /** An empty value is a fault rather than "not set". */
   readonly refuseEmpty: boolean;
   /** One sentence for an operator. */
-  readonly says: string;
+  readonly description: string;
 }
 
 interface Options<T> {
@@ -26,12 +26,12 @@ interface Options<T> {
   shown?: string;
   secret?: boolean;
   refuseEmpty?: boolean;
-  says: string;
+  description: string;
 }
 
 /** Makes a row. Numbers and booleans may come from either source; the environment wins. */
 export function variable<P, T>(parser: Parser<P>, options: Options<T>): Variable<P | T> {
-  const { env = null, toml = null, fallback, secret = false, refuseEmpty = false, says } = options;
+  const { env = null, toml = null, fallback, secret = false, refuseEmpty = false, description } = options;
   const shown = options.shown ?? (fallback === null ? '' : String(fallback));
-  return { kind: 'variable', env, toml, parser, fallback, shown, secret, refuseEmpty, says };
+  return { kind: 'variable', env, toml, parser, fallback, shown, secret, refuseEmpty, description };
 }

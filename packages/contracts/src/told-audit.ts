@@ -1,14 +1,14 @@
 /** What a record of the audit log must be to be stored, as `told-row.ts` for rows of requests. */
 import { z } from 'zod';
 import type { AuditRow } from './audit.ts';
-import { toldId, toldInstant } from './told-row.ts';
+import { boundedId, boundedInstant } from './told-row.ts';
 
 /** Actions and entities of a later version are stored too: a record that is refused would be missing from the log. */
 const word = z.string().regex(/^[a-z][a-z_.]{0,63}$/);
 
 const columns = {
-  id: toldId,
-  occurred_at: toldInstant,
+  id: boundedId,
+  occurred_at: boundedInstant,
   actor: z.string(),
   action: word,
   entity_type: word,
@@ -18,4 +18,4 @@ const columns = {
   request_id: z.string().nullable().default(null),
 } satisfies Record<keyof AuditRow, z.ZodType>;
 
-export const toldAuditRow = z.object(columns) as unknown as z.ZodType<AuditRow>;
+export const auditLogMessage = z.object(columns) as unknown as z.ZodType<AuditRow>;

@@ -44,14 +44,14 @@ const attempt = z.object({
 const loss = z.object({ field: text, action: z.string().max(64), detail: text });
 
 /** Milliseconds since the epoch that a date can hold; how far ahead they may lie is for the reader, who has a clock. */
-export const toldInstant = z.int().min(0).max(8_640_000_000_000_000);
+export const boundedInstant = z.int().min(0).max(8_640_000_000_000_000);
 /** Minted ids are much shorter. */
-export const toldId = z.string().min(1).max(200);
+export const boundedId = z.string().min(1).max(200);
 
 const columns = {
-  id: toldId,
+  id: boundedId,
   client_request_id: maybeText,
-  started_at: toldInstant,
+  started_at: boundedInstant,
   authority: z.union([z.literal(1), z.literal(2)]),
   access_key: maybeText,
   key_group: maybeText,
@@ -94,4 +94,4 @@ const columns = {
 } satisfies Record<keyof RequestRow, z.ZodType>;
 
 /** Words of a later version pass: the type says what this version knows. */
-export const toldRow = z.object(columns) as unknown as z.ZodType<RequestRow>;
+export const requestLogMessage = z.object(columns) as unknown as z.ZodType<RequestRow>;

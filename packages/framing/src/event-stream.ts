@@ -30,9 +30,9 @@ export interface EventStreamParser {
 const preludeBytes = 12;
 const checksumBytes = 4;
 /** The least that a message is: a prelude and its own checksum. */
-const leastBytes = preludeBytes + checksumBytes;
+const minBytes = preludeBytes + checksumBytes;
 /** The format's own bound on headers. */
-const mostHeaderBytes = 128 * 1024;
+const maxHeaderBytes = 128 * 1024;
 
 class IncrementalEventStreamParser implements EventStreamParser {
   private readonly maxMessageBytes: number;
@@ -85,8 +85,7 @@ class IncrementalEventStreamParser implements EventStreamParser {
     if (crc32(buffer.subarray(start, start + 8)) !== buffer.readUInt32BE(start + 8))
       throw new FramingError('malformed', 'The lengths of an event stream message do not match their checksum.');
     if (total > this.maxMessageBytes) throw new FramingError('too_large', `An event stream message is larger than ${this.maxMessageBytes} bytes.`);
-    if (headers > mostHeaderBytes || total < leastBytes + headers)
-      throw new FramingError('malformed', 'The lengths of an event stream message are impossible.');
+    if (headers > maxHeaderBytes || total < minBytes + headers) throw new FramingError('malformed', 'The lengths of an event stream message are impossible.');
     return total;
   }
 }

@@ -1,9 +1,9 @@
 /** Collects bytes that are wanted whole, in few pieces however they come: a buffer for each byte would cost hundreds of times the byte. */
 
 /** So many pieces are kept as they came. */
-const mostLoose = 1024;
+const maxUnpaired = 1024;
 /** Above this, of so many pieces, nothing is gained by copying them. */
-const worthKeeping = mostLoose * 1024;
+const worthKeeping = maxUnpaired * 1024;
 
 export class Pieces {
   #list: Buffer[] = [];
@@ -19,7 +19,7 @@ export class Pieces {
   add(piece: Buffer): void {
     this.#list.push(piece);
     this.#looseBytes += piece.length;
-    if (this.#list.length - this.#settled >= mostLoose) this.#settle();
+    if (this.#list.length - this.#settled >= maxUnpaired) this.#settle();
   }
 
   /** All that was added, without a copy when it came in one piece; from now on there is nothing here. */

@@ -16,7 +16,7 @@ const assembled = [
 
 interface Search {
   /** The memory that is searched. */
-  room: Uint8Array;
+  capacity: Uint8Array;
   /** See the source. */
   closingQuote(end: number): number;
 }
@@ -31,7 +31,7 @@ function assemble(): Search | null {
   try {
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(assembled.join(''), 'base64')));
     const { memory, closingQuote } = exports as Pick<Search, 'closingQuote'> & { memory: { buffer: ArrayBuffer } };
-    return { room: new Uint8Array(memory.buffer), closingQuote };
+    return { capacity: new Uint8Array(memory.buffer), closingQuote };
   } catch {
     return null;
   }
@@ -46,11 +46,11 @@ const largestPiece = 64 * 1024;
 /** Offset after the closing quote, or -1 when the string never closes. `start` is inside the string, at a byte that is not escaped. */
 export function skipToClosingQuote(bytes: Buffer, start: number): number {
   if (search === null) return walkToClosingQuote(bytes, start);
-  const { room, closingQuote } = search;
+  const { capacity, closingQuote } = search;
   let position = start;
   for (let piece = firstPiece; position < bytes.length; piece = Math.min(piece * growth, largestPiece)) {
     const end = Math.min(piece, bytes.length - position);
-    bytes.copy(room, 0, position, position + end);
+    bytes.copy(capacity, 0, position, position + end);
     const found = closingQuote(end);
     // Behind the end stands what was here before.
     if (found < end) return position + found + 1;

@@ -149,11 +149,11 @@ export class JsonDocument {
   /** What leads from the original to the present value: edits for one `applyEdits`. Untouched parts are in none of them. */
   edits(): Edit[] {
     const edits: Edit[] = [];
-    if (isContainer(this.#value)) this.#tell(this.#value, [], edits);
+    if (isContainer(this.#value)) this.#publish(this.#value, [], edits);
     return edits;
   }
 
-  #tell(container: object, path: readonly Step[], edits: Edit[]): void {
+  #publish(container: object, path: readonly Step[], edits: Edit[]): void {
     const owned = this.#owned.get(container);
     if (!owned) return;
     if (Array.isArray(container)) this.#tellArray(container, owned, path, edits);
@@ -167,7 +167,7 @@ export class JsonDocument {
     }
     for (const key of below) {
       const child = object[key];
-      if (!written.has(key) && isContainer(child)) this.#tell(child, [...path, key], edits);
+      if (!written.has(key) && isContainer(child)) this.#publish(child, [...path, key], edits);
     }
   }
 
@@ -191,7 +191,7 @@ export class JsonDocument {
       removeUpTo(place);
       next = place + 1;
       if (replaced.has(place)) edits.push({ path: [...path, place], value });
-      else if (isContainer(value)) this.#tell(value, [...path, place], edits);
+      else if (isContainer(value)) this.#publish(value, [...path, place], edits);
     }
     const { length } = origin as unknown[];
     insertAt(length);

@@ -14,7 +14,7 @@ interface Node {
   keys: Map<string, Node> | null;
   any: Node | null;
   /** Questions that end here: position → the wanted value, or undefined for anything. */
-  ends: { id: number; wanted: { value: unknown; longest: number } | undefined }[];
+  ends: { id: number; wanted: { value: unknown; maxLength: number } | undefined }[];
 }
 
 const newNode = (): Node => ({ keys: null, any: null, ends: [] });
@@ -22,7 +22,7 @@ const newNode = (): Node => ({ keys: null, any: null, ends: [] });
 /** Every character of a string may take six bytes; a number, or the blanks inside a container, are not endless in an honest body. */
 const slack = 4096;
 /** In bytes: a longer text is not this value. */
-export const longestSpelling = (value: unknown): number => {
+export const maxSpellingLength = (value: unknown): number => {
   const printed = Buffer.byteLength(JSON.stringify(value));
   return typeof value === 'string' ? printed * 6 : printed * 6 + slack;
 };
@@ -38,7 +38,7 @@ export class PathFinder {
   readonly #root = newNode();
   readonly #count: number;
   /** In bytes as they may be spelled. */
-  #longestKey = 0;
+  #maxKeyLength = 0;
 
   constructor(questions: readonly PathQuestion[]) {
     this.#count = questions.length;
@@ -51,10 +51,10 @@ export class PathFinder {
           const next = node.keys.get(step) ?? newNode();
           node.keys.set(step, next);
           node = next;
-          this.#longestKey = Math.max(this.#longestKey, Buffer.byteLength(step) * 6 + 2);
+          this.#maxKeyLength = Math.max(this.#maxKeyLength, Buffer.byteLength(step) * 6 + 2);
         }
       }
-      node.ends.push({ id, wanted: equal === undefined ? undefined : { value: equal, longest: longestSpelling(equal) } });
+      node.ends.push({ id, wanted: equal === undefined ? undefined : { value: equal, maxLength: maxSpellingLength(equal) } });
     }
   }
 
@@ -97,7 +97,7 @@ export class PathFinder {
       if (bytes[position] !== quote) return -1;
       const keyEnd = skipStringBytes(bytes, position);
       if (keyEnd < 0) return -1;
-      const below = this.#below(nodes, keyEnd - position > this.#longestKey ? null : readKey(bytes, position, keyEnd));
+      const below = this.#below(nodes, keyEnd - position > this.#maxKeyLength ? null : readKey(bytes, position, keyEnd));
       position = skipBlanks(bytes, keyEnd);
       if (bytes[position] !== colon) return -1;
       position = skipBlanks(bytes, position + 1);
@@ -137,8 +137,8 @@ export class PathFinder {
   }
 }
 
-function isEqual(bytes: Buffer, start: number, end: number, { value, longest }: { value: unknown; longest: number }): boolean {
-  if (end - start > longest || (typeof value === 'string') !== (bytes[start] === quote)) return false;
+function isEqual(bytes: Buffer, start: number, end: number, { value, maxLength }: { value: unknown; maxLength: number }): boolean {
+  if (end - start > maxLength || (typeof value === 'string') !== (bytes[start] === quote)) return false;
   try {
     return jsonEqual(value, JSON.parse(bytes.toString('utf8', start, end)));
   } catch {

@@ -32,7 +32,7 @@ interface Shape {
 /** Stands for a gap while the pieces are found; a record that holds it is not learned. */
 const mark = '\ue000';
 const marked = new RegExp(`"${mark}(\\d)${mark}"`);
-const mostGaps = 10;
+const maxGaps = 10;
 
 const toByteText = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 const spell = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
@@ -46,7 +46,7 @@ function isHex(code: number): boolean {
 }
 
 /** All positions and texts are of bytes, one character each. */
-export class GrowingRecords {
+export class DeltaTemplate {
   readonly #incoming: Shape;
   /** What the caller gets in place of the pieces; null: the bytes stay as they are. */
   readonly #outgoing: readonly string[] | null;
@@ -71,7 +71,7 @@ export class GrowingRecords {
    * The records that say what `record` says but for the string at `words` and the strings and numbers at `idle`, where it has them. `edits` are what is done
    * to each of them on its way. null: bytes would not tell such records for sure.
    */
-  static learn(record: KnownRecord, words: Path, idle: readonly Path[], edits: readonly Edit[]): GrowingRecords | null {
+  static learn(record: KnownRecord, words: Path, idle: readonly Path[], edits: readonly Edit[]): DeltaTemplate | null {
     if (typeof valueAt(record.json, words) !== 'string' || record.data.includes(mark)) return null;
     const gaps: Gap[] = ['words'];
     const marking: Edit[] = [{ path: words, value: `${mark}0${mark}` }];
@@ -81,14 +81,14 @@ export class GrowingRecords {
       marking.push({ path, value: `${mark}${gaps.length}${mark}` });
       gaps.push(kind);
     }
-    if (gaps.length > mostGaps) return null;
+    if (gaps.length > maxGaps) return null;
     const text = applyEdits(record.data, marking);
     const incoming = cutShape(record, text, gaps);
     const raw = toByteText(record.raw);
     if (incoming === null || raw.charCodeAt(raw.length - 1) !== 0x0a) return null;
     const outgoing = edits.length === 0 ? null : cutShape(record, new RecordEditor().apply(text, record.json, edits), gaps);
     if (edits.length > 0 && outgoing?.order !== incoming.order) return null;
-    const records = new GrowingRecords(incoming, outgoing?.pieces ?? null);
+    const records = new DeltaTemplate(incoming, outgoing?.pieces ?? null);
     return records.fits(raw, 0) && records.end === raw.length ? records : null;
   }
 

@@ -18,7 +18,7 @@ export interface Node {
   any: Node | null;
   counts: boolean;
   scalars: boolean;
-  longestText: number;
+  maxTextLength: number;
   containers: boolean;
 }
 
@@ -30,19 +30,19 @@ export interface State {
   /** Every other member. */
   any: State | null;
   /** In bytes, of the keys in `named` as they may be spelled. */
-  longestKey: number;
+  maxKeyLength: number;
   /** Whether a container is walked through, if it is not read whole. */
   enters: boolean;
   scalars: boolean;
   /** In bytes, the longest text that is read; -1: none is. */
-  longestText: number;
+  maxTextLength: number;
   containers: boolean;
 }
 
-export const newNode = (): Node => ({ keys: new Map(), any: null, counts: false, scalars: false, longestText: -1, containers: false });
+export const newNode = (): Node => ({ keys: new Map(), any: null, counts: false, scalars: false, maxTextLength: -1, containers: false });
 
 /** Each character takes six bytes at most. */
-const longestSpelling = (text: string): number => text.length * 6 + 2;
+const maxSpellingLength = (text: string): number => text.length * 6 + 2;
 
 export function putNeed(root: Node, { path, depth }: Need): void {
   let node = root;
@@ -61,8 +61,8 @@ export function putNeed(root: Node, { path, depth }: Need): void {
   node.counts ||= depth === 'length' || depth === 'text';
   node.scalars ||= all || typeof depth === 'object';
   node.containers ||= all || (typeof like === 'object' && like !== null);
-  if (all || depth === 'text') node.longestText = Number.POSITIVE_INFINITY;
-  else if (typeof like === 'string') node.longestText = Math.max(node.longestText, longestSpelling(like));
+  if (all || depth === 'text') node.maxTextLength = Number.POSITIVE_INFINITY;
+  else if (typeof like === 'string') node.maxTextLength = Math.max(node.maxTextLength, maxSpellingLength(like));
 }
 
 const wholeNumber = /^(?:0|[1-9]\d{0,9})$/;
@@ -80,10 +80,10 @@ export function stateOf(nodes: readonly Node[]): State {
     named,
     byPlace: new Map(named.filter(({ key }) => wholeNumber.test(key)).map(({ key, state }) => [Number(key), state])),
     any,
-    longestKey: keys.reduce((longest, key) => Math.max(longest, longestSpelling(key)), 0),
+    maxKeyLength: keys.reduce((maxLength, key) => Math.max(maxLength, maxSpellingLength(key)), 0),
     enters: any !== null || named.length > 0 || nodes.some(({ counts }) => counts),
     scalars: nodes.some(({ scalars }) => scalars),
-    longestText: nodes.reduce((longest, node) => Math.max(longest, node.longestText), -1),
+    maxTextLength: nodes.reduce((maxLength, node) => Math.max(maxLength, node.maxTextLength), -1),
     containers: nodes.some(({ containers }) => containers),
   };
 }

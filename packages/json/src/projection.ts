@@ -29,7 +29,7 @@ export class RepeatedKey extends Error {
 }
 
 /** Needs of single bodies are alike: those of so many are kept. */
-const mostKept = 64;
+const maxKept = 64;
 
 export class Projection {
   readonly #root: Node;
@@ -55,7 +55,7 @@ export class Projection {
     const extra = newNode();
     for (const need of more) putNeed(extra, need);
     const state = stateOf([this.#root, extra]);
-    if (this.#states.size >= mostKept) this.#states.clear();
+    if (this.#states.size >= maxKept) this.#states.clear();
     this.#states.set(id, state);
     return state;
   }
@@ -104,7 +104,7 @@ class Reading {
       return state.containers ? this.#whole(start, end) : unread;
     }
     const end = this.#skip();
-    if (first === quote) return end - start <= state.longestText ? readText(bytes, start, end) : unread;
+    if (first === quote) return end - start <= state.maxTextLength ? readText(bytes, start, end) : unread;
     if (first === 0x6e) return null;
     return state.scalars ? (JSON.parse(bytes.toString('latin1', start, end)) as unknown) : unread;
   }
@@ -179,7 +179,7 @@ class Reading {
 }
 
 /** Whether what stands there matters, and not only that something does. */
-const looksInto = ({ enters, scalars, longestText, containers }: State): boolean => enters || scalars || containers || longestText >= 0;
+const looksInto = ({ enters, scalars, maxTextLength, containers }: State): boolean => enters || scalars || containers || maxTextLength >= 0;
 
 /** The members of all objects in a parsed value. */
 function keysIn(value: unknown): number {
@@ -194,9 +194,9 @@ function keysIn(value: unknown): number {
 const hidden: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
 
 /** The wanted member whose key stands there, however it is spelled; undefined: nobody wants it. */
-function memberOf({ named, any, longestKey }: State, bytes: Buffer, start: number, end: number): { key: string; state: State } | undefined {
+function memberOf({ named, any, maxKeyLength }: State, bytes: Buffer, start: number, end: number): { key: string; state: State } | undefined {
   const length = end - start - 2;
-  if (any === null && length > longestKey) return undefined;
+  if (any === null && length > maxKeyLength) return undefined;
   for (const one of named) if (one.bytes.length === length && isSame(bytes, start + 1, one.bytes)) return one;
   if (any === null && !hasEscape(bytes, start + 1, end - 1)) return undefined;
   const key = readKey(bytes, start, end);

@@ -26,7 +26,7 @@ function decode(bytes: Buffer, start: number, end: number): string | null {
 /** Who scans body after body asks for the same list; a lone key, as of a model's name in each reply, comes in a list of its own each time. */
 const ofLists = new WeakMap<readonly string[], KeyMatcher<string>>();
 const ofKeys = new Map<string, KeyMatcher<string>>();
-const mostKeys = 256;
+const maxKeys = 256;
 
 export function keyMatcher<Key extends string>(keys: readonly Key[]): KeyMatcher<Key> {
   const lone = keys.length === 1 ? keys[0] : undefined;
@@ -34,7 +34,7 @@ export function keyMatcher<Key extends string>(keys: readonly Key[]): KeyMatcher
   if (known) return known as KeyMatcher<Key>;
   const made = createMatcher(keys);
   if (lone === undefined) ofLists.set(keys, made as KeyMatcher<string>);
-  else if (ofKeys.size < mostKeys) ofKeys.set(lone, made as KeyMatcher<string>);
+  else if (ofKeys.size < maxKeys) ofKeys.set(lone, made as KeyMatcher<string>);
   return made;
 }
 
@@ -45,9 +45,9 @@ function createMatcher<Key extends string>(keys: readonly Key[]): KeyMatcher<Key
     byLength[key.length]?.push(key);
   }
   // No character of a wanted key takes more than the six bytes of `\u0000`: longer spellings need no decoding.
-  const longestSpelling = 2 + 6 * keys.reduce((longest, key) => Math.max(longest, key.length), 0);
+  const maxSpellingLength = 2 + 6 * keys.reduce((maxLength, key) => Math.max(maxLength, key.length), 0);
   return (bytes, start, end) => {
-    if (end - start > longestSpelling) return null;
+    if (end - start > maxSpellingLength) return null;
     const candidates = byLength[end - start - 2];
     if (candidates) for (const key of candidates) if (equalsAscii(bytes, start + 1, key)) return key;
     if (!hasBackslash(bytes, start + 1, end - 1)) return null;

@@ -3,7 +3,7 @@
 /** Parts of a token: at a rate of n a minute, n parts flow in each millisecond. */
 const parts = 60_000;
 /** After this long a bucket is full, even one that owes a whole minute. */
-const longestFillMs = 2 * parts;
+const maxFillMs = 2 * parts;
 
 export interface Bucket {
   /** In 1/60,000 of a token; below zero: more was used than reserved. */
@@ -17,7 +17,7 @@ export const openBucket = (rate: number, percent: number, now: number): Bucket =
 
 /** A clock that went back changes nothing. */
 export function fillBucket(bucket: Bucket, rate: number, now: number): void {
-  const elapsed = Math.min(Math.max(0, now - bucket.at), longestFillMs);
+  const elapsed = Math.min(Math.max(0, now - bucket.at), maxFillMs);
   bucket.level = Math.min(rate * parts, bucket.level + elapsed * rate);
   bucket.at = Math.max(bucket.at, now);
 }

@@ -29,4 +29,4 @@ export {
   takePermits,
   toGateLimits,
 } from './gate.ts';
-export { fitsWindow, type Hit, hitWindow, longestLog, openWindow, type WindowLimit, type WindowState } from './window.ts';
+export { fitsWindow, type Hit, hitWindow, maxLogLength as longestLog, openWindow, type WindowLimit, type WindowState } from './window.ts';

@@ -24,7 +24,7 @@ import {
   waitForTokens,
 } from './index.ts';
 
-const steps = (longest: number) => fc.array(fc.integer({ min: 0, max: longest }), { minLength: 1, maxLength: 60 });
+const steps = (maxLength: number) => fc.array(fc.integer({ min: 0, max: maxLength }), { minLength: 1, maxLength: 60 });
 const gate = (own: Partial<GateLimits>): GateLimits => ({ rpm: null, tpm: null, maxConcurrency: null, intervalMs: null, initialPercent: 100, ...own });
 const ask = (holder: string, held: number, costs: number[] = [0]) => ({ holder, held, costs, waits: false, leaseMs: 1e9 });
 
@@ -126,9 +126,9 @@ describe('gate', () => {
   test('no order of takes, releases and deaths puts more than max_concurrency out, and deaths heal', () => {
     const act = fc.tuple(fc.integer({ min: 0, max: 2 }), fc.constantFrom('take', 'give', 'die'), fc.integer({ min: 0, max: 40 }));
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 4 }), fc.array(act, { maxLength: 80 }), (most, acts) => {
+      fc.property(fc.integer({ min: 1, max: 4 }), fc.array(act, { maxLength: 80 }), (max, acts) => {
         const state = openGate();
-        const limits = capOf(most);
+        const limits = capOf(max);
         const held = [0, 0, 0];
         let now = 0;
         for (const [who, what, pause] of acts) {
@@ -136,9 +136,9 @@ describe('gate', () => {
           const holder = `p${who}`;
           if (what === 'take') held[who]! += takePermits(state, limits, { ...ask(holder, held[who]!, [0, 0]), leaseMs: 100_000 }, now).granted;
           else if (what === 'give' && held[who]! > 0) givePermits(state, limits, { holder, held: --held[who]!, tokens: 0, leaseMs: 100_000 }, now);
-          expect(held.reduce((sum, one) => sum + one)).toBeLessThanOrEqual(most);
+          expect(held.reduce((sum, one) => sum + one)).toBeLessThanOrEqual(max);
         }
-        expect(takePermits(state, limits, ask('new', 0, Array(most).fill(0)), now + 200_000).granted).toBe(most);
+        expect(takePermits(state, limits, ask('new', 0, Array(max).fill(0)), now + 200_000).granted).toBe(max);
       }),
     );
   });

@@ -1,7 +1,7 @@
 /** So many in a window of time: an exact log of times for small limits, two counters for large ones. */
 
 /** Above it a log would hold too many times for one key. */
-export const longestLog = 1000;
+export const maxLogLength = 1000;
 
 export interface WindowLimit {
   limit: number;
@@ -32,10 +32,10 @@ export interface Hit {
 }
 
 export const openWindow = ({ limit }: WindowLimit): WindowState =>
-  limit <= longestLog ? { kind: 'log', times: [] } : { kind: 'counters', window: 0, current: 0, previous: 0 };
+  limit <= maxLogLength ? { kind: 'log', times: [] } : { kind: 'counters', window: 0, current: 0, previous: 0 };
 
 /** Whether the state fits the limit, which may have been edited since. */
-export const fitsWindow = (state: WindowState, { limit }: WindowLimit): boolean => (state.kind === 'log') === limit <= longestLog;
+export const fitsWindow = (state: WindowState, { limit }: WindowLimit): boolean => (state.kind === 'log') === limit <= maxLogLength;
 
 /** Counts one request when it may pass. `count: false` only looks. */
 export const hitWindow = (state: WindowState, limit: WindowLimit, now: number, count = true): Hit =>

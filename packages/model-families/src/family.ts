@@ -6,8 +6,8 @@ export interface Thinking {
   /** `none`: the model does not think. `budget`: tokens. `effort`: a word. `adaptive`: on or off, with an effort beside it. */
   style: 'none' | 'budget' | 'effort' | 'adaptive';
   /** Bounds of a budget, in tokens. */
-  least: number;
-  most: number;
+  min: number;
+  max: number;
   /** The words it takes, weakest first; [] where it takes none or the words are unknown. */
   efforts: readonly Effort[];
   /** Whether it can be switched off. */
@@ -20,7 +20,7 @@ export interface SamplingRules {
   /** Any value of temperature, top_p, top_k or the penalties but the default is refused. */
   fixed: boolean;
   /** Largest temperature. */
-  mostTemperature: number;
+  maxTemperature: number;
   /** Whether temperature and top_p may stand together. */
   both: boolean;
 }
@@ -50,7 +50,7 @@ export interface ChatRules {
   /** How reasoning is asked for: an effort word, `thinking: {type}`, `enable_thinking`, an aggregator's `reasoning: {…}`, or not at all. */
   reasoning: 'effort' | 'thinking-type' | 'enable-thinking' | 'reasoning-object' | 'none';
   /** How many stop sequences are taken; more, or any where it is none, is a 400. null: no limit is known. */
-  mostStops: number | null;
+  maxStops: number | null;
   /** Takes `response_format` of type json_schema. */
   jsonSchema: boolean;
   /** Takes fields that only the first-party endpoint knows: verbosity, prompt_cache_key, service_tier, allowed_tools. */
@@ -163,7 +163,7 @@ export interface ModelFamily {
    */
   replaysReasoning: 'never' | 'with-calls' | 'always' | 'tags';
   /** Refuses a call in the history that lacks the proof it came with. */
-  needsCallProof: boolean;
+  needsCallSignature: boolean;
   /** Takes system turns between other turns, where its vendor's protocol knows them. */
   systemTurns: boolean;
   /**
@@ -178,9 +178,9 @@ export interface ModelFamily {
   /** Knows `prompt_cache_breakpoint` on parts and `prompt_cache_options`, in chat completions and Responses; others refuse the fields. */
   cacheBreakpoints: boolean;
   /** Least tokens of a reply's limit that is not refused. */
-  leastOutput: number;
+  minOutput: number;
   /** Longest id of a tool call, and whether only letters, digits, `_` and `-` may stand in it. */
-  toolIds: { longest: number; plain: boolean };
+  toolIds: { maxLength: number; plain: boolean };
   prices: ReferencePrices | null;
   chat: ChatRules;
   converse: ConverseRules;
@@ -211,23 +211,23 @@ export const unknownFamily: ModelFamily = Object.freeze({
   vision: true,
   pdf: true,
   tools: true,
-  thinking: Object.freeze({ style: 'budget', least: 1024, most: 32_768, efforts: Object.freeze([]), optional: true, offByDefault: false }),
+  thinking: Object.freeze({ style: 'budget', min: 1024, max: 32_768, efforts: Object.freeze([]), optional: true, offByDefault: false }),
   structuredOutput: 'native',
-  sampling: Object.freeze({ fixed: false, mostTemperature: 2, both: true }),
+  sampling: Object.freeze({ fixed: false, maxTemperature: 2, both: true }),
   replaysReasoning: 'never',
-  needsCallProof: false,
+  needsCallSignature: false,
   systemTurns: false,
   begunReply: null,
   streamsOnly: false,
   cacheMarks: 'automatic',
   cacheBreakpoints: false,
-  leastOutput: 1,
-  toolIds: Object.freeze({ longest: 64, plain: true }),
+  minOutput: 1,
+  toolIds: Object.freeze({ maxLength: 64, plain: true }),
   prices: null,
   chat: Object.freeze({
     limitField: 'max_tokens',
     reasoning: 'effort',
-    mostStops: null,
+    maxStops: null,
     jsonSchema: true,
     firstParty: false,
     topK: false,

@@ -33,26 +33,26 @@ describe('which family', () => {
 
   test('the most specific row wins, and inherits what it does not say', () => {
     const opus = findFamily('claude-opus-4-5');
-    expect(opus.thinking).toMatchObject({ style: 'budget', least: 1024, efforts: ['low', 'medium', 'high'] });
-    expect(opus.sampling).toEqual({ fixed: false, mostTemperature: 1, both: false });
+    expect(opus.thinking).toMatchObject({ style: 'budget', min: 1024, efforts: ['low', 'medium', 'high'] });
+    expect(opus.sampling).toEqual({ fixed: false, maxTemperature: 1, both: false });
     expect(opus.prices).toMatchObject({ currency: 'USD', input: 5_000_000, output: 25_000_000, cacheRead: 500_000, cacheWrite5m: 6_250_000 });
   });
 
   test('one row tells every protocol what it must know', () => {
     const mistral = findFamily('mistral-large-latest');
-    expect(mistral).toMatchObject({ vendor: 'mistral', thinking: { style: 'none' }, sampling: { mostTemperature: 1.5 }, toolIds: { longest: 9 } });
+    expect(mistral).toMatchObject({ vendor: 'mistral', thinking: { style: 'none' }, sampling: { maxTemperature: 1.5 }, toolIds: { maxLength: 9 } });
     expect(mistral.chat).toMatchObject({ reasoning: 'none', limitField: 'max_tokens', seedField: 'random_seed', streamOptions: false });
     expect(mistral.chat.onlyFields?.request).not.toContain('user');
     expect(findFamily('mistral-small-2603')).toMatchObject({ thinking: { efforts: ['high'], optional: true }, chat: { reasoning: 'effort' } });
-    expect(findFamily('gpt-5.2').chat).toMatchObject({ firstParty: true, limitField: 'max_completion_tokens', mostStops: 0, freeTextTools: true });
+    expect(findFamily('gpt-5.2').chat).toMatchObject({ firstParty: true, limitField: 'max_completion_tokens', maxStops: 0, freeTextTools: true });
     expect(findFamily('deepseek-reasoner')).toMatchObject({ vision: false, replaysReasoning: 'with-calls', chat: { reasoning: 'none', jsonSchema: false } });
     expect(findFamily('anthropic.claude-sonnet-4-20250514-v1:0')).toMatchObject({
       systemTurns: false,
       converse: { cacheLifetimes: false, reasoning: 'messages' },
     });
     expect(findFamily('us.anthropic.claude-opus-4-6-v1')).toMatchObject({ converse: { cacheLifetimes: true, structuredOutput: true } });
-    expect(findFamily('gemini-2.5-flash')).toMatchObject({ needsCallProof: false, generateContent: { formatBesideTools: false } });
-    expect(findFamily('gemini-3-flash-preview')).toMatchObject({ needsCallProof: true, generateContent: { mediaInResults: true } });
+    expect(findFamily('gemini-2.5-flash')).toMatchObject({ needsCallSignature: false, generateContent: { formatBesideTools: false } });
+    expect(findFamily('gemini-3-flash-preview')).toMatchObject({ needsCallSignature: true, generateContent: { mediaInResults: true } });
   });
 
   test('the upstream id is asked first, the canonical name second, and the rest gets defaults', () => {

@@ -1,11 +1,11 @@
 /** Ids of models: what is cut off before a model is looked up. */
 
 /** Ids are a caller's or an admin's text: no longer than any real one is looked at. */
-const longestId = 256;
+const maxIdLength = 256;
 
 /** `us.anthropic.claude-opus-4-5-20251101-v1:0` → `claude-opus-4-5-20251101-v1`; `vendor/model`, `models/x` → the last segment; `claude-opus-4.5` → `claude-opus-4-5`. */
 export function bareId(id: string): string {
-  const last = id.slice(-longestId).toLowerCase().split('/').at(-1) ?? '';
+  const last = id.slice(-maxIdLength).toLowerCase().split('/').at(-1) ?? '';
   const untagged = last.split(/[:@]/, 1)[0] ?? '';
   const bare = untagged.replace(
     /^(?:(?:us|eu|apac|ap|jp|au|ca|us-gov|global)\.)?(?:anthropic|amazon|meta|mistral|deepseek|qwen|openai|google|moonshot(?:ai)?|zai|minimax|cohere|xai)\./,

@@ -40,12 +40,12 @@ const words = ['low', 'medium', 'high'] as const;
 
 /** The first-party endpoint. */
 const openai: Partial<ChatRules> = { firstParty: true, developerRole: true, forbidsReasoning: true };
-const chatting: Partial<ChatRules> = { ...openai, mostStops: 4 };
-const reasoner: Partial<ChatRules> = { ...openai, limitField: 'max_completion_tokens', mostStops: 0 };
+const chatting: Partial<ChatRules> = { ...openai, maxStops: 4 };
+const reasoner: Partial<ChatRules> = { ...openai, limitField: 'max_completion_tokens', maxStops: 0 };
 const newest: Partial<ChatRules> = { ...reasoner, freeTextTools: true };
 
-const gemini2: FamilyRow = { begunReply: 'continues', needsCallProof: false, generateContent: { mediaInResults: false, formatBesideTools: false } };
-const gemini3: FamilyRow = { begunReply: 'continues', needsCallProof: true, generateContent: { mediaInResults: true, formatBesideTools: true } };
+const gemini2: FamilyRow = { begunReply: 'continues', needsCallSignature: false, generateContent: { mediaInResults: false, formatBesideTools: false } };
+const gemini3: FamilyRow = { begunReply: 'continues', needsCallSignature: true, generateContent: { mediaInResults: true, formatBesideTools: true } };
 
 /** Anything else is a 422, `extra_forbidden`: ChatCompletionRequest of https://docs.mistral.ai/api. */
 const mistralFields: ClosedFields = {
@@ -69,12 +69,12 @@ const mistralChat: Partial<ChatRules> = {
   ...{ onlyFields: mistralFields, forbidsReasoning: true, assistantFields },
 };
 /** Models of xAI that think refuse both. */
-const grokThinks: Partial<ChatRules> = { mostStops: 0, penalties: false };
+const grokThinks: Partial<ChatRules> = { maxStops: 0, penalties: false };
 const mistralConverse: Partial<ConverseRules> = { toolChoices: ['auto', 'any'], topK: 'top_k' };
 /** What all models of this vendor have alike. */
 const mistralBase: FamilyRow = {
   like: 'mistral-large',
-  ...{ pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1.5 }, toolIds: { longest: 9, plain: true } },
+  ...{ pdf: false, thinking: { style: 'none' }, sampling: { maxTemperature: 1.5 }, toolIds: { maxLength: 9, plain: true } },
   ...{ begunReply: 'prefix', chat: mistralChat, converse: mistralConverse },
 };
 const firstMistral: FamilyRow = { ...mistralBase, vision: false, converse: { system: false, toolChoices: [] } };
@@ -88,9 +88,9 @@ export const table: Readonly<Record<string, SourcedRow>> = {
 
     defaultOutput: 64_000,
     cacheMarks: 'explicit',
-    thinking: { style: 'adaptive', least: 1024, most: 127_999, efforts: [...words, 'xhigh', 'max'], optional: true },
-    sampling: { fixed: true, mostTemperature: 1, both: false },
-    toolIds: { longest: 64, plain: true },
+    thinking: { style: 'adaptive', min: 1024, max: 127_999, efforts: [...words, 'xhigh', 'max'], optional: true },
+    sampling: { fixed: true, maxTemperature: 1, both: false },
+    toolIds: { maxLength: 64, plain: true },
     systemTurns: true,
     begunReply: 'no',
     chat: { reasoning: 'reasoning-object', cacheControl: true, topK: true },
@@ -160,25 +160,25 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'o1*': gpt({
     like: 'o3',
 
-    leastOutput: 16,
+    minOutput: 16,
     thinking: { style: 'effort', efforts: words, optional: false },
     sampling: { fixed: true },
-    chat: { ...reasoner, mostStops: 4 },
+    chat: { ...reasoner, maxStops: 4 },
   }),
   'o3*': gpt({
     like: 'o3',
 
-    leastOutput: 16,
+    minOutput: 16,
     thinking: { style: 'effort', efforts: words, optional: false },
     sampling: { fixed: true },
     chat: reasoner,
   }),
   ...Object.fromEntries(['o1-mini*', 'o1-preview*'].map((pattern) => [pattern, gpt({ vision: false })])),
-  'o3-mini*': gpt({ vision: false, chat: { mostStops: 4 } }),
+  'o3-mini*': gpt({ vision: false, chat: { maxStops: 4 } }),
   'o4-mini*': gpt({
     like: 'o3',
 
-    leastOutput: 16,
+    minOutput: 16,
     thinking: { style: 'effort', efforts: words, optional: false },
     sampling: { fixed: true },
     chat: reasoner,
@@ -186,12 +186,12 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'gpt-5*': gpt({
     like: 'gpt-5',
 
-    leastOutput: 16,
+    minOutput: 16,
     thinking: { style: 'effort', efforts: ['minimal', ...words], optional: false },
     sampling: { fixed: true },
     chat: newest,
   }),
-  'gpt-5*-chat*': gpt({ like: 'gpt-4o', ...{ thinking: { style: 'none', efforts: [] }, sampling: { fixed: false } }, chat: { ...newest, mostStops: 4 } }),
+  'gpt-5*-chat*': gpt({ like: 'gpt-4o', ...{ thinking: { style: 'none', efforts: [] }, sampling: { fixed: false } }, chat: { ...newest, maxStops: 4 } }),
   'gpt-5.1*': gpt({ thinking: { efforts: words, optional: true, offByDefault: true } }),
   'gpt-5.1-codex-max*': gpt({ thinking: { efforts: [...words, 'xhigh'] } }),
   'gpt-5.2*': gpt({ thinking: { efforts: [...words, 'xhigh'], optional: true, offByDefault: true } }),
@@ -207,7 +207,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     [6, 7, 8, 9].map((major) => [
       `gpt-${major}*`,
       gpt({
-        ...{ like: 'gpt-6.1-sol', leastOutput: 16, sampling: { fixed: true }, cacheBreakpoints: true, chat: newest },
+        ...{ like: 'gpt-6.1-sol', minOutput: 16, sampling: { fixed: true }, cacheBreakpoints: true, chat: newest },
         thinking: { style: 'effort', efforts: [...words, 'xhigh'], optional: true },
       }),
     ]),
@@ -223,15 +223,15 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     like: 'gemini-pro',
 
     defaultOutput: 65_536,
-    thinking: { style: 'effort', least: 0, most: 32_768, efforts: ['minimal', ...words], optional: true },
+    thinking: { style: 'effort', min: 0, max: 32_768, efforts: ['minimal', ...words], optional: true },
     ...gemini3,
     chat: { forbidsReasoning: true },
   }),
   'gemini-1*': gemini({ ...gemini2, defaultOutput: 8192, thinking: { style: 'none', efforts: [] } }),
-  'gemini-2*': gemini({ ...gemini2, thinking: { style: 'budget', most: 24_576, efforts: [] } }),
+  'gemini-2*': gemini({ ...gemini2, thinking: { style: 'budget', max: 24_576, efforts: [] } }),
   'gemini-2.0*': gemini({ defaultOutput: 8192, thinking: { style: 'none', efforts: [] } }),
-  'gemini-2.5-flash-lite*': gemini({ thinking: { least: 512 } }),
-  'gemini-2.5-pro*': gemini({ thinking: { least: 128, most: 32_768, optional: false } }),
+  'gemini-2.5-flash-lite*': gemini({ thinking: { min: 512 } }),
+  'gemini-2.5-pro*': gemini({ thinking: { min: 128, max: 32_768, optional: false } }),
   ...Object.fromEntries(
     ['gemini-2.5-*-image*', 'gemini-2.5-*-tts*', 'gemini-2.5-flash-image*', 'gemini-2.5-flash-native*'].map((pattern) => [
       pattern,
@@ -254,7 +254,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     structuredOutput: 'emulate',
     cacheMarks: 'explicit',
     thinking: { style: 'none' },
-    sampling: { mostTemperature: 1 },
+    sampling: { maxTemperature: 1 },
     begunReply: 'no',
     converse: { cachePoints: ['system', 'messages'], resultStatus: true, topK: 'nova' },
   }),
@@ -292,7 +292,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'qwen*': qwen({
     like: 'qwen3-max',
     ...{ thinksBeside: true, vision: false, pdf: false },
-    thinking: { style: 'budget', least: 1, most: 81_920 },
+    thinking: { style: 'budget', min: 1, max: 81_920 },
     replaysReasoning: 'with-calls',
     begunReply: 'partial',
     chat: { reasoning: 'enable-thinking', topK: true, requiredChoice: false, jsonArguments: true },
@@ -323,7 +323,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     replaysReasoning: 'always',
     begunReply: 'partial',
     thinking: { style: 'adaptive' },
-    sampling: { mostTemperature: 1 },
+    sampling: { maxTemperature: 1 },
     chat: { reasoning: 'thinking-type', demandsReasoning: 'asked' },
   }),
   ...Object.fromEntries(
@@ -333,7 +333,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     ]),
   ),
   'moonshot*': kimi({
-    ...{ pdf: false, thinking: { style: 'none' }, sampling: { mostTemperature: 1 } },
+    ...{ pdf: false, thinking: { style: 'none' }, sampling: { maxTemperature: 1 } },
     ...{ replaysReasoning: 'always', begunReply: 'partial', chat: { reasoning: 'thinking-type' } },
   }),
   'glm*': glm({
@@ -344,7 +344,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     structuredOutput: 'emulate',
     replaysReasoning: 'always',
     thinking: { style: 'adaptive' },
-    sampling: { mostTemperature: 1 },
+    sampling: { maxTemperature: 1 },
     chat: { reasoning: 'thinking-type', jsonSchema: false },
   }),
   ...Object.fromEntries(['4', '4.1', '4.5', '4.6', '4.7', '5'].map((version) => [`glm-${version}v*`, glm({ vision: true })])),
@@ -384,6 +384,6 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   // These always think, and take no word about how much.
   'grok-4*': grok({ thinking: { style: 'adaptive', optional: false }, chat: { ...grokThinks, reasoning: 'none' } }),
   'grok-code*': grok({ vision: false, thinking: { style: 'adaptive', optional: false }, chat: { ...grokThinks, reasoning: 'none' } }),
-  'grok-4*non-reasoning*': grok({ thinking: { style: 'none' }, chat: { mostStops: null, penalties: true } }),
+  'grok-4*non-reasoning*': grok({ thinking: { style: 'none' }, chat: { maxStops: null, penalties: true } }),
   'command*': cohere({ like: 'command-a', pdf: false, thinking: { style: 'none' }, converse: { toolChoices: ['auto'] } }),
 };

@@ -7,9 +7,9 @@ export interface CallAddress {
   path: string;
 }
 
-const mostKept = 256;
+const maxKept = 256;
 /** A caller's query makes many addresses; those are not worth keeping. */
-const longestKept = 512;
+const maxKeptLength = 512;
 const anyHttp = /^https?:$/;
 
 function take(url: string | URL): CallAddress | undefined {
@@ -22,12 +22,12 @@ function take(url: string | URL): CallAddress | undefined {
 export function createAddressReader(): (url: string | URL) => CallAddress | undefined {
   let kept = new Map<string, CallAddress>();
   return (url) => {
-    if (typeof url !== 'string' || url.length > longestKept) return take(url);
+    if (typeof url !== 'string' || url.length > maxKeptLength) return take(url);
     const known = kept.get(url);
     if (known) return known;
     const address = take(url);
     if (!address) return undefined;
-    if (kept.size >= mostKept) kept = new Map();
+    if (kept.size >= maxKept) kept = new Map();
     kept.set(url, address);
     return address;
   };

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Timeouts } from '@model-gateway/contracts';
-import { Cohort } from '@model-gateway/roster';
+import { EventLoopBatcher } from '@model-gateway/roster';
 import type { Dispatcher } from 'undici';
 import type { Dialing } from './dialer.ts';
 import { createFault, type FaultPhase, faultOf, type OutboundFault } from './fault.ts';
@@ -26,21 +26,21 @@ export interface CallOptions {
 }
 
 /** What upstreams said in this turn. */
-const replies = new Cohort(setImmediate);
+const replies = new EventLoopBatcher(setImmediate);
 
 /** Of one call: more is handed on at once, so that back-pressure stops the socket as early as ever, in the middle of a turn. */
-const mostHeld = 16 * 1024;
+const maxHeld = 16 * 1024;
 
 const limitOf = { connect: 'connect_ms', 'first-byte': 'first_byte_ms', idle: 'idle_ms' } as const;
 
-export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable, Dialing, Sender {
-  place = -1;
+export class UpstreamCall implements OutboundCall, Dispatcher.DispatchHandler, Sweepable, Dialing, Sender {
+  index = -1;
   readonly #options: CallOptions;
   readonly #startedAt: number;
   /** Start of the phase, or the last bytes. */
   #since: number;
   /** Bytes have come since the sweeper looked last: a clock reading for each chunk would say no more. */
-  #heard = false;
+  #received = false;
   #phase: keyof typeof limitOf = 'connect';
   #controller: Dispatcher.DispatchController | undefined;
   /** While it is opened; then the one that the request went out on. */
@@ -115,8 +115,8 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
     }
     // While we hold the call back, the silence is ours.
     if (this.#phase === 'idle' && this.#paused) return;
-    if (this.#heard) {
-      this.#heard = false;
+    if (this.#received) {
+      this.#received = false;
       this.#since = now;
       return;
     }
@@ -165,7 +165,7 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#ended) return;
-    this.#heard = true;
+    this.#received = true;
     if (this.#inflater === undefined) this.#data(chunk);
     else if (!this.#inflater.write(chunk)) controller.pause();
   }
@@ -207,7 +207,7 @@ export class Call implements OutboundCall, Dispatcher.DispatchHandler, Sweepable
     if (this.#ended) return;
     this.#arrived.push(chunk);
     this.#arrivedBytes += chunk.length;
-    if (this.#arrivedBytes > mostHeld) this.#handOnArrived();
+    if (this.#arrivedBytes > maxHeld) this.#handOnArrived();
     else this.#enlist();
   }
 

@@ -20,7 +20,7 @@ const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Names that were judged good: the same few go out with every call. Full, it is left as it is: callers' names would only churn. */
 const names = new Map<string, string>();
-const mostNames = 512;
+const maxNames = 512;
 
 /** The name in lower case; undefined for one that cannot be sent. */
 function judgeName(name: string): string | undefined {
@@ -28,7 +28,7 @@ function judgeName(name: string): string | undefined {
   if (known !== undefined) return known;
   const lower = name.toLowerCase();
   if (connectionNames.has(lower) || !tokenName.test(name)) return undefined;
-  if (names.size < mostNames) names.set(name, lower);
+  if (names.size < maxNames) names.set(name, lower);
   return lower;
 }
 

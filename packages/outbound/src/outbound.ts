@@ -2,12 +2,12 @@
 import type { Timeouts } from '@model-gateway/contracts';
 import type { AddressPolicy } from './address.ts';
 import { createAddressReader } from './addresses.ts';
-import { Call } from './call.ts';
+import { UpstreamCall } from './call.ts';
 import type { Egress } from './egress/egress.ts';
 import { createFault, type OutboundFault } from './fault.ts';
 import { outgoingHeaders } from './headers.ts';
 import type { Resolve } from './lookup.ts';
-import { createPools, mostHeaderBytes } from './pools.ts';
+import { createPools, maxHeaderBytes } from './pools.ts';
 import { createSweeper } from './sweeper.ts';
 
 export interface OutboundRequest {
@@ -85,7 +85,7 @@ const saturatedLogMs = 10_000;
 export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, logger, resolve, maxConnections = 1250, ca }: OutboundOptions): Outbound {
   const policy: AddressPolicy = Object.freeze({ allowPrivate });
   const pools = createPools({ policy, resolve, ca, maxConnections });
-  const sweeper = createSweeper<Call>();
+  const sweeper = createSweeper<UpstreamCall>();
   const readAddress = createAddressReader();
   const now = (): number => performance.now();
   const saturatedAt = new Map<string, number>();
@@ -100,12 +100,12 @@ export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, lo
     logger.warn({ origin, max_connections: maxConnections, ...(accessKey !== undefined && { access_key: accessKey }) }, why);
   }
 
-  function begin(request: OutboundRequest, handlers: OutboundHandlers, ended: () => void, isSaturated = () => false): Call {
+  function begin(request: OutboundRequest, handlers: OutboundHandlers, ended: () => void, isSaturated = () => false): UpstreamCall {
     const timeouts = fill(defaults, request.timeouts);
-    const call: Call = new Call({
+    const call: UpstreamCall = new UpstreamCall({
       handlers,
       timeouts,
-      maxHeaderBytes: Math.min(request.maxHeaderBytes ?? mostHeaderBytes, mostHeaderBytes),
+      maxHeaderBytes: Math.min(request.maxHeaderBytes ?? maxHeaderBytes, maxHeaderBytes),
       now,
       isSaturated,
       released() {

@@ -25,7 +25,7 @@ describe('sweeper', () => {
     jest.useFakeTimers();
     const sweeper = createSweeper();
     let sweeps = 0;
-    const call = { place: -1, sweep: () => void sweeps++ };
+    const call = { index: -1, sweep: () => void sweeps++ };
     sweeper.add(call, 200);
     jest.advanceTimersByTime(251);
     expect(sweeps).toBeGreaterThanOrEqual(8);

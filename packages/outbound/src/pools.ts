@@ -5,13 +5,13 @@ import { createDialer, type DialerOptions, type Dialing } from './dialer.ts';
 import type { Egress } from './egress/egress.ts';
 import { createResolvers } from './egress/resolvers.ts';
 
-const mostPools = 256;
+const maxPools = 256;
 /** A pool that nobody used for one to two of these is closed: its upstream was changed or given up. */
 const unusedMs = 60_000;
 /** Idle sockets are closed before common servers do it (a shorter `Keep-Alive` hint of the server wins). */
 const keepAliveMs = 30_000;
 /** Above every sensible reply head; calls may ask for less. */
-export const mostHeaderBytes = 64 * 1024;
+export const maxHeaderBytes = 64 * 1024;
 
 export interface OriginPool {
   pool: Pool;
@@ -70,7 +70,7 @@ export function createPools({ maxConnections, ...options }: Omit<DialerOptions, 
     if (oldest !== undefined) close(...oldest);
   }
   function create(key: string, origin: string, egress: Egress | undefined): OriginPool {
-    if (pools.size >= mostPools) evictIdle();
+    if (pools.size >= maxPools) evictIdle();
     const shares = new ConnectionShares(maxConnections);
     const made: OriginPool = { pool: undefined as unknown as Pool, active: 0, shares, lastUsed: 0, swept: -1, egress, current: undefined };
     made.pool = new Pool(origin, {
@@ -81,7 +81,7 @@ export function createPools({ maxConnections, ...options }: Omit<DialerOptions, 
       // Every time-out is the sweeper's: undici's would fire while we hold the call back.
       headersTimeout: 0,
       bodyTimeout: 0,
-      maxHeaderSize: mostHeaderBytes,
+      maxHeaderSize: maxHeaderBytes,
       allowH2: false,
       connect: createDialer({ ...options, resolve: resolvers.acquire(egress), egress, current: () => made.current }),
     });

@@ -1,7 +1,7 @@
 /** One coarse timer for the time-outs of all calls, since a timer per call and chunk would cost more than the chunk. */
-import { Roster, type Rostered } from '@model-gateway/roster';
+import { type DenseMember, DenseSet } from '@model-gateway/roster';
 
-export interface Sweepable extends Rostered {
+export interface Sweepable extends DenseMember {
   /** Called at every tick with the clock; ends the call when one of its limits has passed. */
   sweep(now: number): void;
 }
@@ -19,7 +19,7 @@ export interface Sweeper<T extends Sweepable> {
 
 /** The timer runs only while there are calls. `now` is a monotonic clock in ms. */
 export function createSweeper<T extends Sweepable>(now: () => number = () => performance.now()): Sweeper<T> {
-  const calls = new Roster<T>();
+  const calls = new DenseSet<T>();
   let timer: NodeJS.Timeout | undefined;
   let interval = coarsest;
 

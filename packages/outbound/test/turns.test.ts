@@ -1,7 +1,7 @@
 /** What came in one turn of the loop is handed on at its end, and what ends a call stands in the right place among it. */
 import { describe, expect, test } from '@jest/globals';
 import type { Dispatcher } from 'undici';
-import { Call } from '../src/call.ts';
+import { UpstreamCall } from '../src/call.ts';
 import type { OutboundHandlers } from '../src/outbound.ts';
 import { timeouts } from '../src/support.ts';
 
@@ -18,7 +18,7 @@ function begin(on: Partial<OutboundHandlers> = {}) {
     abort: () => controls.push('abort'),
   } as unknown as Dispatcher.DispatchController;
   let released = 0;
-  const call = new Call({
+  const call = new UpstreamCall({
     handlers: {
       head: (status) => seen.push(`head ${status}`),
       data(chunk) {

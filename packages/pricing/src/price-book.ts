@@ -16,7 +16,7 @@ interface Entry {
 }
 
 /** Answers are remembered: a book is made anew with each change of the configuration, and models are few. */
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 export function createPriceBook(records: Iterable<Pricing>): PriceBook {
   const entries = [...records]
@@ -30,7 +30,7 @@ export function createPriceBook(records: Iterable<Pricing>): PriceBook {
       let found = known.get(id);
       if (!found) {
         found = look(entries, model);
-        if (known.size >= mostRemembered) known.clear();
+        if (known.size >= maxRemembered) known.clear();
         known.set(id, found);
       }
       return found.candidates.find(({ from }) => from <= at)?.price ?? found.reference;

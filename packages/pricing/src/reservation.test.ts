@@ -14,7 +14,7 @@ describe('how many tokens', () => {
   test.each([
     ["the caller's own cap", { ...one, output: 300 }, claude, 300],
     ['no more than the model writes', { ...one, output: 1e15 }, claude, 64_000],
-    ['no less than it takes', { ...one, output: 1 }, { ...claude, leastOutput: 16 }, 16],
+    ['no less than it takes', { ...one, output: 1 }, { ...claude, minOutput: 16 }, 16],
     ['no cap: what the model writes', one, claude, 64_000],
     ['no cap, nothing known', one, unknownFamily, 32_768],
     ['a cap, nothing known', { ...one, output: 100_000 }, unknownFamily, 100_000],

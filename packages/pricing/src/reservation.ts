@@ -15,7 +15,7 @@ interface Said {
   replies: number;
 }
 
-type Family = Pick<ModelFamily, 'context' | 'output' | 'leastOutput' | 'thinking' | 'thinksBeside'>;
+type Family = Pick<ModelFamily, 'context' | 'output' | 'minOutput' | 'thinking' | 'thinksBeside'>;
 
 /** Most tokens of a request and of all its replies. */
 export interface Expected {
@@ -30,20 +30,20 @@ const vendorTokens = 1_000;
 /** Of a reply that neither its request nor what is known of its model limits. */
 const unlimitedReply = 32_768;
 /** No model writes more at once, whatever a request says: nobody empties a shared budget with a figure. */
-const longestReply = 1_000_000;
+const maxReplyLength = 1_000_000;
 
 /** What the request says, kept within what is known of the model; an inline file counts as text, up to the model's window. */
 export function expectTokens(requestBytes: number, said: Said, family: Family): Expected {
   const input = Math.min(Math.ceil(requestBytes / bytesPerToken) + vendorTokens, family.context ?? Number.POSITIVE_INFINITY);
-  const most = family.output ?? longestReply;
-  const reply = Math.min(said.output === undefined ? (family.output ?? unlimitedReply) : Math.max(said.output, family.leastOutput), most);
+  const max = family.output ?? maxReplyLength;
+  const reply = Math.min(said.output === undefined ? (family.output ?? unlimitedReply) : Math.max(said.output, family.minOutput), max);
   return { input, output: (reply + thinkingBeside(said, family)) * said.replies };
 }
 
 /** Thinking counts within the reply's limit, but for the families that count it beside. */
 function thinkingBeside({ thinking }: Said, family: Family): number {
   if (!family.thinksBeside || family.thinking.style === 'none') return 0;
-  return Math.min(thinking ?? family.thinking.most, family.thinking.most);
+  return Math.min(thinking ?? family.thinking.max, family.thinking.max);
 }
 
 /** In millionths: each token at the dearest that it may be counted as. 0 where the price goes by what only the reply tells. */

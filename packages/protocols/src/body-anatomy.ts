@@ -11,7 +11,7 @@ export interface ToolChoicePlace {
 }
 
 /** Where the parts of a request's body stand on this wire, for rules that change it. Paths are those of rules: dotted, `*` for each member. */
-export interface BodyAnatomy {
+export interface BodyLayout {
   /** Top-level keys that a token count takes too; absent: its body has another shape. */
   counted?: readonly string[];
   /** Arrays of content blocks, those inside blocks after those that hold them. */

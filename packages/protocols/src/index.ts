@@ -8,7 +8,7 @@ export * from './chat/unwrap-output.ts';
 export { type BodyQuestions, questionsOf } from './kit/body-questions.ts';
 export { fitToModel } from './kit/fit-to-model.ts';
 export { promptPrefix } from './kit/prompt-prefix.ts';
-export { type ProofRefusal, readProofRefusal } from './kit/proof-refusal.ts';
+export { readSignatureRefusal as readProofRefusal, type SignatureRefusal as ProofRefusal } from './kit/proof-refusal.ts';
 export { repairCalls } from './kit/repair-calls.ts';
 export { bridgeTools, plainToolRules, type ToolBridge } from './kit/tool-bridge.ts';
 export * from './protocol.ts';

@@ -1,11 +1,11 @@
 import type { Loss, Operation, ProtocolId, RequestSigning, StreamForm, Usage } from '@model-gateway/contracts';
 import type { Edit } from '@model-gateway/json';
 import type { ModelFamily } from '@model-gateway/model-families';
-import type { BodyAnatomy } from './body-anatomy.ts';
+import type { BodyLayout } from './body-anatomy.ts';
 import type { Conversation, MediaPart } from './chat/conversation.ts';
 import type { ChatEvent, UpstreamFault } from './chat/event.ts';
 import type { Message } from './chat/fold.ts';
-import type { ProofRefusal } from './kit/proof-refusal.ts';
+import type { SignatureRefusal } from './kit/proof-refusal.ts';
 import type { ToolRules } from './kit/tool-bridge.ts';
 
 /** Everything the gateway knows about one wire protocol. Others receive a `Protocol`; nobody outside compares an id. */
@@ -14,9 +14,9 @@ export interface Protocol {
   /** One line for the console: what users call it. */
   title: string;
   /** How callers speak it to us; absent for protocols that only upstreams speak. */
-  client?: ClientDoor;
+  client?: ClientAdapter;
   /** How we speak it to upstreams. */
-  upstream?: UpstreamDoor;
+  upstream?: UpstreamAdapter;
 }
 
 // ---- The client's side ---------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ export interface ReplyLimits {
   replies: number;
 }
 
-export interface ClientDoor {
+export interface ClientAdapter {
   /** On the paths of routes that say `socket`, the same calls may come over a WebSocket. */
   createSocketSession?(context: SocketContext): SocketSession;
   routes: readonly ClientRoute[];
@@ -144,7 +144,7 @@ export interface ClientDoor {
   /** The header by which callers of this kind learn from any reply that the list of models is another one now. Absent: there is none. */
   modelsTagHeader?(headers: Readonly<Record<string, string | undefined>>): string | null;
   /** Watches what is written to the caller and can end it properly at any event boundary. */
-  createCloser(context: CloserContext): Closer;
+  createTerminator(context: TerminatorContext): StreamTerminator;
   /** Bytes that keep the line alive between events, or null when this form has none (JSON arrays, whole replies). */
   keepAlive(form: StreamForm, headers: Readonly<Record<string, string | undefined>>): string | null;
   contentType(form: StreamForm): string;
@@ -255,7 +255,7 @@ export interface GatewayWarning {
   timestamp: string;
 }
 
-export interface CloserContext {
+export interface TerminatorContext {
   requestId: string;
   model: string;
   createdAt: number;
@@ -271,7 +271,7 @@ export interface CloserContext {
  * (never tool use or a natural end), the terminator. Works after any whole event, and when nothing was written at all.
  * A cut tool call's JSON is never completed.
  */
-export interface Closer {
+export interface StreamTerminator {
   /** Whole events, in order; a long run may come in several pieces, the last with `eventEnd`. */
   observe(bytes: Uint8Array): void;
   /** Asked once for whole events of `length` bytes that hold nothing but more words of open blocks: whether they need not be observed. Absent: they are. */
@@ -330,7 +330,7 @@ export interface WriteRequestContext {
    * where proofs are not accepted, and what the wire demands in the place of a missing one is sent (the word that skips the check, a filler, no
    * thinking at all).
    */
-  proofsRefused?: ProofRefusal;
+  signaturesRefused?: SignatureRefusal;
   mintId(prefix: string): string;
   /** The caller's headers, where its request passes to an upstream of the same protocol. */
   clientHeaders?: Readonly<Record<string, string>>;
@@ -342,7 +342,7 @@ export interface WrittenRequest {
   losses: Loss[];
   emulation?: ReplyEmulation;
   /** The caller's schemas of tools whose schemas were widened, by the tool's name as it is sent: the model's calls are judged by them. */
-  widenedTools?: ReadonlyMap<string, unknown>;
+  relaxedToolSchemas?: ReadonlyMap<string, unknown>;
 }
 
 /** A structured answer that was asked for by other means: the reply must still give it as plain text, and it may miss the schema. */
@@ -385,17 +385,17 @@ export interface ReplyReader {
  * Where the records of a stream differ while a block grows. Of a record that gave one delta and nothing else, one that follows at once and differs from it
  * in these values alone gives the same with other words and changes nothing else in the reader: it need not be parsed.
  */
-export interface GrowingPlaces {
+export interface DeltaFields {
   /** Texts that are a delta's words, as they are. */
   words: readonly Edit['path'][];
   /** Texts and whole numbers that neither reader nor verbatim rules look at. */
   idle: readonly Edit['path'][];
 }
 
-export interface UpstreamDoor {
+export interface UpstreamAdapter {
   framing: 'sse' | 'json-array' | 'event-stream';
   /** Absent: each record is parsed. */
-  growing?: GrowingPlaces;
+  deltaFields?: DeltaFields;
   /** Values of a model's `kind` that mean something to this protocol, beside none. Absent: none does. */
   kinds?: readonly string[];
   /** Takes a record out of the envelope in which a host carries another protocol's events, as that protocol would have framed it (`raw` too). */
@@ -403,7 +403,7 @@ export interface UpstreamDoor {
   /** Which tools the target takes; absent: functions with plain names (`plainToolRules`). */
   toolRules?(target: Target): ToolRules;
   /** The protocol whose proofs of thinking this one carries, where they are not its own: the same vendor's models behind another door. Absent: its own. */
-  proofKind?(target: Target): ProtocolId;
+  signatureKind?(target: Target): ProtocolId;
   /**
    * Address and headers of a call. `clientHeaders` are the caller's (allow-listed names only reach the upstream, and only when both sides
    * speak this protocol), `clientQuery` likewise.
@@ -441,7 +441,7 @@ export interface UpstreamDoor {
   /** Puts cache marks into a body that `writeRequest` made, where the model's family caches only what is marked. */
   injectCache?(body: unknown, context: WriteRequestContext): void;
   /** How the body is built that goes to this target; null or absent: its parts have no known places. */
-  bodyAnatomy?(target: Target): BodyAnatomy | null;
+  bodyLayout?(target: Target): BodyLayout | null;
   /** `false`: a reply that the caller has begun is never continued on this wire. Absent: it depends on the model, or the writer sees to it. */
   continuesReplies?: false;
   /** Whether this part is read here though the model is not known to read its kind. Absent: none is. */

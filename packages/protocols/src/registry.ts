@@ -7,7 +7,7 @@ import { cloudhostIdeStreaming } from './cloudhost_ide_streaming/index.ts';
 import { cloudhostInvoke } from './cloudhost_invoke/index.ts';
 import { delta } from './delta/index.ts';
 import { gamma } from './gamma/index.ts';
-import type { ClientDoor, Protocol, UpstreamDoor } from './protocol.ts';
+import type { ClientAdapter, Protocol, UpstreamAdapter } from './protocol.ts';
 
 /** The only list. A protocol that is not here is not built: the console refuses it on save. */
 export const protocols: readonly Protocol[] = [alpha, alphaResponse, beta, cloudhostConverse, cloudhostIdeStreaming, cloudhostInvoke, delta, gamma];
@@ -16,5 +16,5 @@ const byId = new Map<ProtocolId, Protocol>(protocols.map((protocol) => [protocol
 
 export const findProtocol = (id: ProtocolId): Protocol | undefined => byId.get(id);
 
-export const clientProtocols = protocols.filter((protocol): protocol is Protocol & { client: ClientDoor } => protocol.client !== undefined);
-export const upstreamProtocols = protocols.filter((protocol): protocol is Protocol & { upstream: UpstreamDoor } => protocol.upstream !== undefined);
+export const clientProtocols = protocols.filter((protocol): protocol is Protocol & { client: ClientAdapter } => protocol.client !== undefined);
+export const upstreamProtocols = protocols.filter((protocol): protocol is Protocol & { upstream: UpstreamAdapter } => protocol.upstream !== undefined);

@@ -32,7 +32,7 @@ const lists: Readonly<Record<string, BodyRuleInput[]>> = {
   'inject a system prompt': [{ mode: 'inject-system-prompt', value: 'Be brief.' }],
   'filter images': [{ mode: 'filter-content-types', value: 'image' }],
 };
-const anatomy = anatomyOf('alpha');
+const layout = anatomyOf('alpha');
 const model: Edit = { path: ['model'], value: 'upstream-model' };
 
 function time(turn: () => unknown): string {
@@ -49,11 +49,11 @@ for (const [size, body] of Object.entries(bodies)) {
   process.stdout.write(`| ${size} | (a parse, a scan) | ${time(() => JSON.parse(body.toString()))} | ${time(() => scanBody(body, { keys: ['model'] }))} |\n`);
   for (const [name, list] of Object.entries(lists)) {
     const rules = compileRules(bodyRulesSchema.parse(list));
-    const projection = projectionOf(rules, anatomy);
+    const projection = projectionOf(rules, layout);
     const run = ({ value, places }: Projected): Uint8Array => {
       const document = new JsonDocument(value);
       document.apply([model]);
-      applyRules(document, rules, { facts, anatomy });
+      applyRules(document, rules, { facts, layout });
       return applyEdits(body, document.edits(), places);
     };
     const whole = time(() => run({ value: JSON.parse(body.toString()), places: undefined }));

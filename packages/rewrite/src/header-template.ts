@@ -9,7 +9,7 @@ export interface HeaderTemplates {
 }
 
 /** Longest value that is made of a template. */
-const longestValue = 8192;
+const maxValueLength = 8192;
 
 /** Names of the connection, of its framing, and what the outbound room sets itself. */
 const ownNames = new Set([
@@ -71,7 +71,7 @@ export function renderHeaders(headers: HeaderTemplates, facts: () => TemplateFac
 /** No line break can start another header; what is not ASCII is percent-encoded, so that two names stay two. */
 export function safeHeaderValue(value: string | undefined): string {
   if (value === undefined) return '';
-  const visible = value.slice(0, longestValue).replace(/[^\t\x20-\x7e\u00a0-\uffff]/g, '');
+  const visible = value.slice(0, maxValueLength).replace(/[^\t\x20-\x7e\u00a0-\uffff]/g, '');
   const encoded = /[^\t\x20-\x7e]/.test(visible) ? encodeBeyondAscii(visible) : visible;
   return encoded.trim();
 }
@@ -83,7 +83,7 @@ function encodeBeyondAscii(text: string): string {
     const code = character.codePointAt(0) as number;
     if (code >= 0xd800 && code <= 0xdfff) continue;
     const next = code > 0x7e ? encodeURIComponent(character) : character;
-    if (out.length + next.length > longestValue) break;
+    if (out.length + next.length > maxValueLength) break;
     out += next;
   }
   return out;

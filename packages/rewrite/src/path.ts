@@ -8,7 +8,7 @@ export type Path = readonly string[];
 export type Place = readonly (string | number)[];
 
 const forbidden: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
-const mostSegments = 64;
+const maxSegments = 64;
 const wholeNumber = /^(?:0|[1-9]\d{0,9})$/;
 
 /** Throws RuleError for `field`. */
@@ -16,7 +16,7 @@ export function readPath(text: string, field: string): Path {
   if (text === '') throw new RuleError(field, 'must not be empty');
   if (/[[\]]/.test(text)) throw new RuleError(field, 'brackets are not part of a path: write messages.*.content for every element, messages.0.content for one');
   const path = text.split('.');
-  if (path.length > mostSegments) throw new RuleError(field, `has more than ${mostSegments} segments`);
+  if (path.length > maxSegments) throw new RuleError(field, `has more than ${maxSegments} segments`);
   for (const segment of path) {
     if (segment === '') throw new RuleError(field, 'has an empty segment: dots stand between names, not at an end and not twice');
     if (segment === '$') throw new RuleError(field, 'a path begins in the body itself: leave $. out');

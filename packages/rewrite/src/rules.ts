@@ -1,7 +1,7 @@
 /** Lists of body rules: read once, then applied to bodies one after the other. */
 import type { BodyRule } from '@model-gateway/contracts';
 import { type JsonDocument, type Need, Projection } from '@model-gateway/json';
-import type { BodyAnatomy } from '@model-gateway/protocols';
+import type { BodyLayout } from '@model-gateway/protocols';
 import type { Change, RuleContext, RuleField } from './mode.ts';
 import { modes } from './modes/index.ts';
 import { RuleError } from './rule-error.ts';
@@ -53,12 +53,12 @@ const isPlace = (step: string): boolean => /^\d+$/.test(step);
  * What of a body these rules look at: on a body that was read no further they make the same edits. Behind a rule that moves elements a place in an
  * array may mean any of them.
  */
-export function projectionOf(rules: readonly CompiledRule[], anatomy: BodyAnatomy | null): Projection {
+export function projectionOf(rules: readonly CompiledRule[], layout: BodyLayout | null): Projection {
   const needs: Need[] = [];
   let moved = false;
   for (const { rule } of rules) {
     const mode = modes[rule.mode];
-    for (const need of mode.needs(rule, anatomy)) {
+    for (const need of mode.needs(rule, layout)) {
       needs.push(need);
       if (moved && need.path.some(isPlace)) needs.push({ ...need, path: need.path.map((step) => (isPlace(step) ? '*' : step)) });
     }

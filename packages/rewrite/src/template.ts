@@ -27,7 +27,7 @@ export interface Template {
 /** A chain's variables in the order of preference, or literal text. */
 type Part = string | readonly Read[];
 
-const mostVariables = 64;
+const maxVariables = 64;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
 /** Throws TemplateError. */
@@ -55,7 +55,7 @@ function readParts(text: string): Part[] {
       .split('|')
       .map(readVariable);
     count += chain.length;
-    if (count > mostVariables) throw new TemplateError(`holds more than ${mostVariables} variables`);
+    if (count > maxVariables) throw new TemplateError(`holds more than ${maxVariables} variables`);
     parts.push(chain);
     at = close + 2;
   }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { Cohort } from './cohort.ts';
+import { EventLoopBatcher } from './cohort.ts';
 
 describe('a cohort', () => {
   test('runs what was added in a turn together, in order, once', () => {
     const turns: (() => void)[] = [];
     const seen: number[] = [];
-    const cohort = new Cohort((run) => turns.push(run));
-    for (const number of [1, 2, 3]) cohort.add(() => seen.push(number));
+    const batcher = new EventLoopBatcher((run) => turns.push(run));
+    for (const number of [1, 2, 3]) batcher.add(() => seen.push(number));
     expect([seen, turns.length]).toEqual([[], 1]);
     turns.shift()!();
     expect([seen, turns.length]).toEqual([[1, 2, 3], 0]);
@@ -15,12 +15,12 @@ describe('a cohort', () => {
   test('what is added while it runs belongs to the next turn', () => {
     const turns: (() => void)[] = [];
     const seen: string[] = [];
-    const cohort = new Cohort((run) => turns.push(run));
-    cohort.add(() => {
+    const batcher = new EventLoopBatcher((run) => turns.push(run));
+    batcher.add(() => {
       seen.push('first');
-      cohort.add(() => seen.push('later'));
+      batcher.add(() => seen.push('later'));
     });
-    cohort.add(() => seen.push('second'));
+    batcher.add(() => seen.push('second'));
     turns.shift()!();
     expect([seen, turns.length]).toEqual([['first', 'second'], 1]);
     turns.shift()!();
@@ -29,13 +29,13 @@ describe('a cohort', () => {
 
   test('what they await settles in step', async () => {
     const seen: string[] = [];
-    const cohort = new Cohort(setImmediate);
+    const batcher = new EventLoopBatcher(setImmediate);
     const work = async (name: string): Promise<void> => {
       seen.push(`${name} one`);
       await null;
       seen.push(`${name} two`);
     };
-    const done = ['a', 'b'].map((name) => new Promise<void>((resolve) => cohort.add(() => resolve(work(name)))));
+    const done = ['a', 'b'].map((name) => new Promise<void>((resolve) => batcher.add(() => resolve(work(name)))));
     await Promise.all(done);
     expect(seen).toEqual(['a one', 'b one', 'a two', 'b two']);
   });
@@ -44,10 +44,10 @@ describe('a cohort', () => {
     /** One that runs turn by turn, with who went together. */
     const gathering = () => {
       const turns: (() => void)[] = [];
-      const cohort = new Cohort((run) => turns.push(run), { gathers: true });
+      const batcher = new EventLoopBatcher((run) => turns.push(run), { gathers: true });
       let together: string[] = [];
       return {
-        add: (name: string) => cohort.add(() => together.push(name)),
+        add: (name: string) => batcher.add(() => together.push(name)),
         /** Ends a turn; says who went in it. */
         turn: () => {
           together = [];

@@ -1,8 +1,8 @@
 /** Requests of one turn go together (decision 21). */
 
 /** A gathering cohort sets off when so many turns in a row brought nobody, or so many have passed since its first. */
-const mostQuietTurns = 3;
-const mostTurns = 9;
+const maxQuietTurns = 3;
+const maxTurns = 9;
 
 /**
  * Work of one kind for all that became ready in the same turn of the event loop, done side by side.
@@ -15,7 +15,7 @@ const mostTurns = 9;
  * Where it gathers, a cohort also waits some turns for others, as long as the present or the last one has company: who calls alone is never held up,
  * and under load twice as many share each stage, so that everyone is answered sooner.
  */
-export class Cohort {
+export class EventLoopBatcher {
   #ready: (() => void)[] = [];
   readonly #later: (run: () => void) => void;
   readonly #gathers: boolean;
@@ -55,6 +55,6 @@ export class Cohort {
     this.#quiet = present > this.#seen ? 0 : this.#quiet + 1;
     this.#seen = present;
     this.#turns += 1;
-    return this.#quiet < mostQuietTurns && this.#turns < mostTurns;
+    return this.#quiet < maxQuietTurns && this.#turns < maxTurns;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Directory } from './directory.ts';
+import { NumberMap } from './directory.ts';
 
 const key = fc.oneof(
   fc.integer({ min: 0, max: 40 }),
@@ -13,7 +13,7 @@ describe('directory', () => {
   test('is a map, whatever is done in whatever order', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
-        const directory = new Directory<number>();
+        const directory = new NumberMap<number>();
         const model = new Map<number, number>();
         for (const { verb, key, value } of steps) {
           if (verb === 'set') {
@@ -32,7 +32,7 @@ describe('directory', () => {
 
   test('keys minted one after another, and small ones, are found at once; it shrinks again', () => {
     for (const mint of [(at: number) => at, (at: number) => at * 2 ** 21 + ((at * 7919) % 2 ** 21)]) {
-      const directory = new Directory<number>();
+      const directory = new NumberMap<number>();
       const began = process.cpuUsage();
       for (let at = 0; at < 100_000; at++) directory.set(mint(at), at);
       let found = 0;

@@ -12,7 +12,7 @@ function hash(key: number): number {
  * A `Map` from safe integers (0 and up) for entries that come and go with every request, for the reason that `Roster` gives: open addressing in two
  * arrays, which leave no chain of old tables behind.
  */
-export class Directory<V> {
+export class NumberMap<V> {
   #keys = new Float64Array(smallest).fill(-1);
   #values: (V | undefined)[] = new Array(smallest).fill(undefined);
   #size = 0;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Roster } from './roster.ts';
+import { DenseSet } from './roster.ts';
 
-const make = (name: number) => ({ name, place: -1 });
-const namesOf = (roster: Roster<{ name: number; place: number }>): number[] => {
+const make = (name: number) => ({ name, index: -1 });
+const namesOf = (set: DenseSet<{ name: number; index: number }>): number[] => {
   const names: number[] = [];
-  roster.forEach(({ name }) => names.push(name));
+  set.forEach(({ name }) => names.push(name));
   return names.sort((a, b) => a - b);
 };
 
@@ -15,33 +15,33 @@ describe('roster', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const members = Array.from({ length: 13 }, (_, name) => make(name));
-        const roster = new Roster<{ name: number; place: number }>();
+        const set = new DenseSet<{ name: number; index: number }>();
         const model = new Set<number>();
         for (const { adds, who } of steps) {
-          if (adds) roster.add(members[who]!);
-          else roster.remove(members[who]!);
+          if (adds) set.add(members[who]!);
+          else set.remove(members[who]!);
           if (adds) model.add(who);
           else model.delete(who);
-          expect(roster.size).toBe(model.size);
+          expect(set.size).toBe(model.size);
         }
-        expect(namesOf(roster)).toEqual([...model].sort((a, b) => a - b));
-        for (const member of members) expect(member.place >= 0).toBe(model.has(member.name));
+        expect(namesOf(set)).toEqual([...model].sort((a, b) => a - b));
+        for (const member of members) expect(member.index >= 0).toBe(model.has(member.name));
       }),
     );
   });
 
   test('a visit may remove its own member, or all', () => {
-    const roster = new Roster<{ name: number; place: number }>();
+    const set = new DenseSet<{ name: number; index: number }>();
     const members = [0, 1, 2, 3].map(make);
-    for (const member of members) roster.add(member);
+    for (const member of members) set.add(member);
     const seen: number[] = [];
-    roster.forEach((member) => {
+    set.forEach((member) => {
       seen.push(member.name);
-      if (member.name % 2 === 1) roster.remove(member);
+      if (member.name % 2 === 1) set.remove(member);
     });
     expect(new Set(seen)).toEqual(new Set([0, 1, 2, 3]));
-    expect(namesOf(roster)).toEqual([0, 2]);
-    roster.forEach(() => members.forEach((member) => roster.remove(member)));
-    expect(roster.size).toBe(0);
+    expect(namesOf(set)).toEqual([0, 2]);
+    set.forEach(() => members.forEach((member) => set.remove(member)));
+    expect(set.size).toBe(0);
   });
 });

@@ -1,9 +1,9 @@
 /** What is under way right now, in a plain array: it comes and goes with every request, and all of it can be visited. */
 
 /** What can stand on a roster, one at a time. */
-export interface Rostered {
+export interface DenseMember {
   /** The roster's own: the place on it, -1 while on none. */
-  place: number;
+  index: number;
 }
 
 /**
@@ -13,7 +13,7 @@ export interface Rostered {
  * to the new one and to what it held. Once one of them was promoted to the old generation, everything that ever stood in the set is promoted
  * after it: measured, every scavenge copied all requests since the last one, at four times its price.
  */
-export class Roster<T extends Rostered> {
+export class DenseSet<T extends DenseMember> {
   readonly #members: T[] = [];
 
   get size(): number {
@@ -21,19 +21,19 @@ export class Roster<T extends Rostered> {
   }
 
   add(member: T): void {
-    if (member.place < 0) member.place = this.#members.push(member) - 1;
+    if (member.index < 0) member.index = this.#members.push(member) - 1;
   }
 
   /** Nothing happens when it is not on the roster. */
   remove(member: T): void {
-    const { place } = member;
-    if (place < 0) return;
+    const { index } = member;
+    if (index < 0) return;
     const last = this.#members.pop()!;
     if (last !== member) {
-      this.#members[place] = last;
-      last.place = place;
+      this.#members[index] = last;
+      last.index = index;
     }
-    member.place = -1;
+    member.index = -1;
   }
 
   /** Visits every member. A visit may remove its own member or others; then one may be visited twice. Those added meanwhile are not visited. */

@@ -34,14 +34,14 @@ export class Rotation {
   order<T extends Weighed>(candidates: readonly T[], peek: boolean): T[] {
     let total = 0;
     let chosen: T | undefined;
-    let most = Number.NEGATIVE_INFINITY;
+    let max = Number.NEGATIVE_INFINITY;
     const credits = new Map<string, number>();
     for (const candidate of candidates) {
       const credit = this.creditOf(candidate);
       credits.set(candidate.model, credit);
       total += candidate.weight;
-      if (credit > most) {
-        most = credit;
+      if (credit > max) {
+        max = credit;
         chosen = candidate;
       }
     }

@@ -13,7 +13,7 @@ export interface BindingOptions {
   /** Idle time after which a binding is forgotten, in ms; 0 = never. */
   ttlMs: number;
   /** Most bindings kept; the one that was bound longest ago leaves first. */
-  most?: number;
+  max?: number;
 }
 
 export interface BoundKey {
@@ -37,14 +37,14 @@ export function fingerprintOf(keys: readonly Weighted[]): string {
 
 export class KeyBindings {
   readonly #ttlMs: number;
-  readonly #most: number;
+  readonly #max: number;
   /** Upstream → access key → binding: no text is joined on the request path. */
   readonly #byUpstream = new Map<string, Map<string, Binding>>();
   #size = 0;
 
-  constructor({ ttlMs, most = 200_000 }: BindingOptions) {
+  constructor({ ttlMs, max = 200_000 }: BindingOptions) {
     this.#ttlMs = ttlMs;
-    this.#most = most;
+    this.#max = max;
   }
 
   get size(): number {
@@ -109,7 +109,7 @@ export class KeyBindings {
     }
     if (!bound.delete(accessKey)) this.#size++;
     bound.set(accessKey, binding);
-    if (this.#size > this.#most) this.#dropOldest(upstream, bound);
+    if (this.#size > this.#max) this.#dropOldest(upstream, bound);
   }
 
   /** The oldest of the largest table: exact age over all is not worth a second index. */

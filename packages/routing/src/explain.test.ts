@@ -11,15 +11,15 @@ const models = ['a', 'b', 'idle'].map((name) => model(name));
 
 function explain(strategy: LoadBalancer['strategy'], more: Partial<LoadBalancer> = {}, now = 5 * minute) {
   const state = freshState();
-  const hear = (name: string, latencyMs: number, at: number) =>
-    state.health.hear(
+  const onMessage = (name: string, latencyMs: number, at: number) =>
+    state.health.record(
       { model: name, upstream: 'up', key: 'key', sign: 'none', ok: 1, latencyMs },
       models.find((one) => one.name === name),
       at,
     );
-  hear('a', 3000, 0);
-  hear('a', 140, 0);
-  hear('b', 350, 0);
+  onMessage('a', 3000, 0);
+  onMessage('a', 140, 0);
+  onMessage('b', 350, 0);
   const pool = balancer(
     'pool',
     models.map(({ name }) => [name, 1] as const),

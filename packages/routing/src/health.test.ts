@@ -79,9 +79,9 @@ const pool = (names: string, more: Partial<LoadBalancer> = {}) =>
     { strategy: 'priority', ...more },
   );
 const snapshotWith = (names: string) => snapshotOf(models, upstreams, [pool(names)]);
-const hear = (state: RoutingState, name: string, more: Partial<Outcome>, now = 0, times = 1) => {
+const record = (state: RoutingState, name: string, more: Partial<Outcome>, now = 0, times = 1) => {
   for (let count = 0; count < times; count++)
-    state.health.hear(
+    state.health.record(
       { model: name, upstream: `up-${name}`, key: `key-${name}`, sign: 'none', ok: 0, ...more },
       models.find((one) => one.name === name),
       now,
@@ -95,26 +95,26 @@ const order = (state: RoutingState, names: string, now = 0) =>
 describe('nodes of a balancer', () => {
   test('one that fails comes last until its probe, which one request gets', () => {
     const state = freshState();
-    hear(state, 'a', { sign: 'node' }, 0, 5);
+    record(state, 'a', { sign: 'node' }, 0, 5);
     expect(order(state, 'abc')).toBe('bca');
     const plan = buildPlan(snapshotWith('abc'), ask('pool'), { state, now: openMs });
     expect(plan.nodes[0]).toEqual({ model: 'a', upstream: 'up-a', keys: [0], probe: true });
     expect(order(state, 'abc', openMs)).toBe('bca');
-    hear(state, 'a', { ok: 1 }, openMs);
+    record(state, 'a', { ok: 1 }, openMs);
     expect(order(state, 'abc', openMs)).toBe('abc');
   });
   test('at most half of them are ejected, those that failed first; when all failed, all are asked in their order', () => {
     const state = freshState();
-    for (const [at, name] of [...'bad'].entries()) hear(state, name, { sign: 'node' }, at, 5);
+    for (const [at, name] of [...'bad'].entries()) record(state, name, { sign: 'node' }, at, 5);
     // b and a opened first and are out; d stays in for the cap.
     expect(order(state, 'abcd', 10)).toBe('cdab');
-    hear(state, 'c', { sign: 'node' }, 10, 5);
+    record(state, 'c', { sign: 'node' }, 10, 5);
     expect(order(state, 'abcd', 10)).toBe('abcd');
   });
   test('one that asked for time is not asked until then, and the soonest is told', () => {
     const state = freshState();
-    hear(state, 'a', { sign: 'node', waitMs: 30_000 });
-    hear(state, 'b', { sign: 'node', waitMs: 10_000 });
+    record(state, 'a', { sign: 'node', waitMs: 30_000 });
+    record(state, 'b', { sign: 'node', waitMs: 10_000 });
     expect(buildPlan(snapshotWith('abc'), ask('pool'), { state, now: 0 })).toMatchObject({ nodes: [{ model: 'c' }], retryAfterMs: 10_000 });
     expect(() => buildPlan(snapshotWith('ab'), ask('pool'), { state, now: 5_500 })).toThrow(
       expect.objectContaining({ code: 'no_upstream', status: 503, retryAfter: 5 }),
@@ -124,7 +124,7 @@ describe('nodes of a balancer', () => {
   });
   test('nobody is believed for longer than a quarter of an hour', () => {
     const state = freshState();
-    hear(state, 'a', { sign: 'node', waitMs: 1e12 });
+    record(state, 'a', { sign: 'node', waitMs: 1e12 });
     expect(order(state, 'ab', 15 * 60_000 + 1)).toBe('ab');
   });
   test('a pinned entry is first while it is healthy', () => {
@@ -133,7 +133,7 @@ describe('nodes of a balancer', () => {
     const first = () => buildPlan(pinned, ask('pool'), { state, now: 0 }).nodes[0]!.model;
     expect(first()).toBe('c');
     expect(buildPlan(pinned, ask('pool', { accessKey: 'other' }), { state, now: 0 }).nodes[0]!.model).toBe('a');
-    hear(state, 'c', { sign: 'line' }, 0, 5);
+    record(state, 'c', { sign: 'line' }, 0, 5);
     expect(first()).toBe('a');
   });
   test("who is pinned, or comes back to who issued its proofs, takes nobody's turn", () => {
@@ -179,7 +179,7 @@ test('counting takes no turn, binds nobody, and goes without an upstream when no
   const count = (name: string) => buildPlan(weighted, ask(name, { operation: 'count-tokens' }), { state, now: 0 });
   for (let turn = 0; turn < 3; turn++) expect(count('pool').nodes[0]!.model).toBe('a');
   expect(state.bindings.size).toBe(0);
-  for (const name of ['a', 'b']) hear(state, name, { sign: 'line', waitMs: 1000 }, 0, 5);
+  for (const name of ['a', 'b']) record(state, name, { sign: 'line', waitMs: 1000 }, 0, 5);
   expect(count('pool')).toEqual({ revision: 7, model: 'pool', nodes: [], balanced: true });
   expect(count('a')).toMatchObject({ nodes: [], balanced: false });
   expect(() => count('nobody')).toThrow(expect.objectContaining({ status: 404 }));
@@ -189,29 +189,29 @@ describe('a lone upstream', () => {
   const plan = (state: RoutingState, now: number) => buildPlan(snapshotWith(''), ask('a'), { state, now });
   test.each(['line', 'hang'] as const)('that fails by %s is refused at once, but for one probe at a time', (sign) => {
     const state = freshState();
-    hear(state, 'a', { sign }, 0, 5);
+    record(state, 'a', { sign }, 0, 5);
     expect(() => plan(state, 1)).toThrow(expect.objectContaining({ code: 'upstream_unavailable', status: 502 }));
     expect(plan(state, openMs).nodes[0]!.probe).toBe(true);
     expect(() => plan(state, openMs)).toThrow(expect.objectContaining({ code: 'upstream_unavailable' }));
-    hear(state, 'a', { ok: 1 }, openMs);
+    record(state, 'a', { ok: 1 }, openMs);
     expect(plan(state, openMs).nodes[0]!.probe).toBeUndefined();
   });
   test.each(['node', 'key'] as const)('that answers, if only with failures (%s), is asked each time', (sign) => {
     const state = freshState();
-    hear(state, 'a', { sign, waitMs: 30_000 }, 0, 50);
+    record(state, 'a', { sign, waitMs: 30_000 }, 0, 50);
     expect(plan(state, 1).nodes).toEqual([{ model: 'a', upstream: 'up-a', keys: [0] }]);
   });
   test('that an admin changed is believed anew', () => {
     const state = freshState();
     const before = snapshotWith('');
     state.adopt(before, null);
-    hear(state, 'a', { sign: 'line' }, 0, 5);
+    record(state, 'a', { sign: 'line' }, 0, 5);
     state.adopt(snapshotOf(models, [{ ...upstreams[0]! }, ...upstreams.slice(1)]), before);
     expect(plan(state, 1).nodes).toHaveLength(1);
   });
   test('what is quiet is forgotten', () => {
     const state = freshState();
-    hear(state, 'a', { sign: 'node', waitMs: 10 });
+    record(state, 'a', { sign: 'node', waitMs: 10 });
     expect(state.health.hasTroubles('up-a')).toBe(true);
     state.sweep(snapshotWith(''), windowMs + 1);
     expect(state.health.hasTroubles('up-a')).toBe(false);
@@ -224,8 +224,9 @@ test('a refused key is tried after the others, before the standbys, and stays bo
   const snapshot = snapshotOf([model('m', { upstream: 'many' })], [many]);
   const keys = (now: number) => buildPlan(snapshot, ask('m'), { state, now }).nodes[0]!.keys;
   const [first] = keys(0);
-  state.health.hear({ model: 'm', upstream: 'many', key: many.api_keys[first!]!.id, sign: 'key', ok: 0 }, undefined, 0);
-  for (let count = 0; count < 4; count++) state.health.hear({ model: 'm', upstream: 'many', key: many.api_keys[first!]!.id, sign: 'key', ok: 0 }, undefined, 0);
+  state.health.record({ model: 'm', upstream: 'many', key: many.api_keys[first!]!.id, sign: 'key', ok: 0 }, undefined, 0);
+  for (let count = 0; count < 4; count++)
+    state.health.record({ model: 'm', upstream: 'many', key: many.api_keys[first!]!.id, sign: 'key', ok: 0 }, undefined, 0);
   expect(keys(0)).toEqual([1 - first!, first, 2]);
   expect(state.bindings.find('k', 'many', 0)?.index).toBe(first);
 });

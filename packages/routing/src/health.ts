@@ -3,7 +3,7 @@ import type { HealthSign, Model, Outcome, UpstreamRecord } from '@model-gateway/
 import { Circuit, type CircuitPolicy, circuitPolicy } from './circuit.ts';
 
 /** Nobody is left alone for longer than this, whatever he asks for. */
-const longestWaitMs = 15 * 60_000;
+const maxWaitMs = 15 * 60_000;
 
 /** One upstream in which something went wrong lately; an upstream that works has none of this. */
 interface Troubles {
@@ -34,7 +34,7 @@ export class Health {
   }
 
   /** Learns how attempts at one place went. `model` may be gone meanwhile. */
-  hear(outcome: Outcome, model: Model | undefined, now: number): void {
+  record(outcome: Outcome, model: Model | undefined, now: number): void {
     if (outcome.latencyMs !== undefined) this.#latency(outcome.model).observe(outcome.latencyMs, now);
     const failed = outcome.sign !== 'none';
     this.#latencies.get(outcome.model)?.settle(outcome.ok + (failed ? 1 : 0), now);
@@ -43,7 +43,7 @@ export class Health {
     if (outcome.ok > 0 && known) this.#worked(known, outcome, line, now);
     if (failed) this.#failed(outcome, line, now);
     if (outcome.waitMs !== undefined) {
-      const until = now + Math.min(outcome.waitMs, longestWaitMs);
+      const until = now + Math.min(outcome.waitMs, maxWaitMs);
       this.#troubles(outcome.upstream).waits.set(nodeOf(outcome.model, outcome.key), until);
     }
   }

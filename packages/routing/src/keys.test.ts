@@ -115,7 +115,7 @@ describe('bindings', () => {
     );
   });
   test('the table is bounded: who was bound first leaves first', () => {
-    const bindings = new KeyBindings({ ttlMs: 0, most: 10 });
+    const bindings = new KeyBindings({ ttlMs: 0, max: 10 });
     for (let caller = 0; caller < 25; caller++) bind(bindings, keys, `caller-${caller}`, caller);
     expect(bindings.size).toBe(10);
     expect(bindings.find('caller-14', 'up', 0)).toBeNull();

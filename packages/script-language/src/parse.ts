@@ -3,7 +3,7 @@ import { type Node, type Program, parse } from 'acorn';
 import { childrenOf } from './walk.ts';
 
 /** Characters. */
-export const longestScript = 100_000;
+export const maxScriptLength = 100_000;
 /** Names of the counting hooks begin with it, so a script may not use it. */
 export const reservedPrefix = '__gateway';
 
@@ -35,7 +35,7 @@ export interface ParsedScript {
 
 /** Throws ScriptSyntaxError. */
 export function parseScript(source: string): ParsedScript {
-  if (source.length > longestScript) throw new ScriptSyntaxError(`the script is longer than ${longestScript} characters`, 1);
+  if (source.length > maxScriptLength) throw new ScriptSyntaxError(`the script is longer than ${maxScriptLength} characters`, 1);
   const text = prologue + source;
   const program = readProgram(text);
   refuseForbidden(program, text);

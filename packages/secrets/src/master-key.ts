@@ -23,7 +23,7 @@ const keyBytes = 32;
 const idForm = /^[A-Za-z0-9_-]{1,32}$/;
 const base64Form = /^[A-Za-z0-9+/_-]+={0,2}$/;
 /** 32 random bytes have about 30 different values among them; fewer than this does not happen by chance. */
-const leastDistinct = 20;
+const minDistinct = 20;
 
 const countDistinct = (values: Iterable<number>): number => new Set(values).size;
 
@@ -32,7 +32,7 @@ function findWeakness(key: Buffer): string | null {
   if (key.every((byte) => byte === 0)) return 'is all zeros';
   if (key.every((byte) => byte >= 0x20 && byte <= 0x7e)) return 'is readable text, not random bytes';
   const steps = key.map((byte, index) => byte - (key[index - 1] ?? 0));
-  if (countDistinct(key) < leastDistinct || countDistinct(steps) < leastDistinct) return 'is a sample or a pattern, not random bytes';
+  if (countDistinct(key) < minDistinct || countDistinct(steps) < minDistinct) return 'is a sample or a pattern, not random bytes';
   return null;
 }
 

@@ -12,6 +12,6 @@ test('is what the system grants this process, and the same when asked again', ()
 test('follows the limit that a process was started under', () => {
   const source = join(import.meta.dirname, 'descriptor-limit.ts');
   const script = `import(${JSON.stringify(source)}).then(({ descriptorLimit }) => console.log(descriptorLimit()))`;
-  const told = execFileSync('sh', ['-c', 'ulimit -n 300 && exec "$0" -e "$1"', process.execPath, script], { encoding: 'utf8' });
-  expect(Number(told)).toBe(300);
+  const described = execFileSync('sh', ['-c', 'ulimit -n 300 && exec "$0" -e "$1"', process.execPath, script], { encoding: 'utf8' });
+  expect(Number(described)).toBe(300);
 });

@@ -66,19 +66,19 @@ export const takenAnyway = 8;
 export const noPressure: Pressure = { level: 0, stop: () => undefined };
 
 export function watchPressure({ memoryBytes, lagMs, logger, metrics }: PressureOptions): Pressure {
-  const most = memoryBytes || grantedBytes();
+  const max = memoryBytes || grantedBytes();
   const ladder = new Ladder(lagMs);
   const pressure = { level: 0 as PressureLevel, stop: () => clearInterval(timer) };
   let due = performance.now() + lookMs;
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   const look = (): void => {
     const now = performance.now();
-    const reading = { memory: shareOf(most), lagMs: now - due };
+    const reading = { memory: shareOf(max), lagMs: now - due };
     due = now + lookMs;
     const before = pressure.level;
     pressure.level = ladder.take(reading);
-    if (pressure.level === before || now - toldAt < quietMs) return;
-    toldAt = now;
+    if (pressure.level === before || now - reportedAt < quietMs) return;
+    reportedAt = now;
     const facts = { level: pressure.level, memoryPercent: Math.round(reading.memory * 100), lagMs: Math.round(reading.lagMs) };
     if (pressure.level > before) logger.warn(facts, 'the process is under pressure');
     else logger.info(facts, 'the pressure is less');

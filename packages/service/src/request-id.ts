@@ -3,7 +3,7 @@ import { createRandomPool } from './random-pool.ts';
 
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 /** The 12 bits after the version count ids within one millisecond. */
-const mostPerMillisecond = 0xfff;
+const maxPerMillisecond = 0xfff;
 
 /** Creates a mint of its own; `now` is Unix time in ms. About 0.2 µs an id. */
 export function createRequestIds(now: () => number = Date.now): () => string {
@@ -24,7 +24,7 @@ export function createRequestIds(now: () => number = Date.now): () => string {
     const time = now();
     if (time > last) enter(time);
     // A clock that stepped back, or an exhausted millisecond, borrows from the future instead of repeating.
-    else if (++counter > mostPerMillisecond) enter(last + 1);
+    else if (++counter > maxPerMillisecond) enter(last + 1);
     const middle = `${hex[counter >> 8]?.[1]}${hex[counter & 255]}-${hex[(random.byte() & 0x3f) | 0x80]}${hex[random.byte()]}-`;
     return `${prefix}${middle}${hex[random.byte()]}${hex[random.byte()]}${hex[random.byte()]}${hex[random.byte()]}${hex[random.byte()]}${hex[random.byte()]}`;
   };

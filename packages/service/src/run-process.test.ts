@@ -28,8 +28,8 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('runProcess', () => {
   test('a signal drains: not ready, lame duck, stop, exit 0', async () => {
-    const told = { onSignal: (signal: string) => void log.push(signal), onStopped: () => void log.push('stopped') };
-    const { run, host, exits, log } = stage({}, { ...told, lameDuckMs: 600 });
+    const described = { onSignal: (signal: string) => void log.push(signal), onStopped: () => void log.push('stopped') };
+    const { run, host, exits, log } = stage({}, { ...described, lameDuckMs: 600 });
     const running = await run();
     expect(running.health().ready).toBe(true);
     host.emit('SIGTERM');

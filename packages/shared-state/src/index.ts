@@ -5,6 +5,6 @@ export { RedisAttempts, type RedisAttemptsOptions } from './attempts/redis-attem
 export type { StateLogger } from './logger.ts';
 export { MemoryState, type MemoryStateOptions } from './memory/memory-state.ts';
 export { Permits } from './permits.ts';
-export { type Patience, Purse, type PurseAnswer } from './purse.ts';
+export { BudgetReservations as Purse, type ReservationResult as PurseAnswer, type WaitOptions as Patience } from './purse.ts';
 export { RedisState, type RedisStateOptions } from './redis/redis-state.ts';
 export { leaseMs, renewMs, type SharedState, type Soon, type StateStatus, type TakeAsk } from './state.ts';

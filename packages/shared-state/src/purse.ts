@@ -5,13 +5,13 @@
 import type { Reserved } from '@model-gateway/limits';
 import type { SharedState } from './state.ts';
 
-export interface PurseAnswer {
+export interface ReservationResult {
   allowed: boolean;
   /** null: nobody said yet what was spent before. */
   spent: number | null;
 }
 
-export interface Patience {
+export interface WaitOptions {
   /** How long to wait at most for others to settle. */
   ms: number;
   /** Told how to hear that the caller leaves; called at most once, and only when there is something to wait for. */
@@ -20,19 +20,19 @@ export interface Patience {
 
 interface Waiter {
   amount: number;
-  answered(answer: PurseAnswer): void;
-  patience: Patience | undefined;
+  answered(answer: ReservationResult): void;
+  wait: WaitOptions | undefined;
   timer: NodeJS.Timeout | undefined;
   /** Answered, whatever a question under way brings. */
   gone: boolean;
 }
 
 /** More are refused at once: they hold requests, and a budget that is this short serves few of them. */
-const longestLine = 64;
+const maxLineLength = 64;
 /** How often those who wait ask whether another process has settled. */
 const pollMs = 250;
 
-export class Purse {
+export class BudgetReservations {
   readonly #state: SharedState;
   readonly #scope: string;
   /** In the order of their coming. */
@@ -53,11 +53,11 @@ export class Purse {
   }
 
   /** Never rejects. Those who come while a question is under way are asked for together with the next one. */
-  reserve(amount: number, limitOf: () => number, patience?: Patience): Promise<PurseAnswer> {
+  reserve(amount: number, limitOf: () => number, wait?: WaitOptions): Promise<ReservationResult> {
     this.#limitOf = limitOf;
-    if (this.#closed && (!patience || this.#line.length >= longestLine)) return Promise.resolve({ allowed: false, spent: null });
+    if (this.#closed && (!wait || this.#line.length >= maxLineLength)) return Promise.resolve({ allowed: false, spent: null });
     return new Promise((resolve) => {
-      this.#line.push({ amount, answered: resolve, patience, timer: undefined, gone: false });
+      this.#line.push({ amount, answered: resolve, wait, timer: undefined, gone: false });
       if (this.#busy) this.#more = true;
       else if (!this.#closed) this.#ask();
     });
@@ -107,9 +107,9 @@ export class Purse {
     let staying = 0;
     for (const one of rest) {
       if (one.gone) continue;
-      if (!isSpent && one.patience && staying < longestLine) {
+      if (!isSpent && one.wait && staying < maxLineLength) {
         staying++;
-        this.#stay(one, one.patience);
+        this.#stay(one, one.wait);
       } else this.#refuse(one, spent);
     }
     if (staying === 0) return;
@@ -117,7 +117,7 @@ export class Purse {
     this.#again = setTimeout(() => this.#ask(), pollMs).unref();
   }
 
-  #stay(waiter: Waiter, { ms, onLeave }: Patience): void {
+  #stay(waiter: Waiter, { ms, onLeave }: WaitOptions): void {
     if (waiter.timer) return;
     waiter.timer = setTimeout(() => this.#refuse(waiter, null), ms);
     onLeave(() => this.#refuse(waiter, null));
@@ -129,7 +129,7 @@ export class Purse {
     this.#leave(waiter, { allowed: false, spent });
   }
 
-  #leave(waiter: Waiter, answer: PurseAnswer): void {
+  #leave(waiter: Waiter, answer: ReservationResult): void {
     clearTimeout(waiter.timer);
     if (waiter.gone) return;
     waiter.gone = true;

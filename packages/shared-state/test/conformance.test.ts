@@ -146,11 +146,11 @@ describe.each(engines)('%s', (engine) => {
   });
 
   test('a purse: 50 at once, and what is reserved is exact in between', async () => {
-    const purse = new Purse(one, scope());
-    const wave = () => Promise.all(Array.from({ length: 50 }, () => purse.reserve(10, () => 95)));
+    const reservations = new Purse(one, scope());
+    const wave = () => Promise.all(Array.from({ length: 50 }, () => reservations.reserve(10, () => 95)));
     expect((await wave()).filter(({ allowed }) => allowed)).toHaveLength(10);
-    expect(purse.held).toBe(100);
-    for (let at = 0; at < 10; at++) purse.settle(10, 1);
+    expect(reservations.held).toBe(100);
+    for (let at = 0; at < 10; at++) reservations.settle(10, 1);
     expect((await wave()).filter(({ allowed }) => allowed)).toHaveLength(10);
   });
 

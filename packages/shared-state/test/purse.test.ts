@@ -24,71 +24,71 @@ function remote(state: MemoryState): SharedState {
 }
 
 describe.each(['here', 'remote'])('a state that is %s', (where) => {
-  const open = (spent = 0): { purse: Purse; state: MemoryState } => {
+  const open = (spent = 0): { reservations: Purse; state: MemoryState } => {
     const state = new MemoryState();
     state.learn('s', spent);
-    return { purse: new Purse(where === 'here' ? state : remote(state), 's'), state };
+    return { reservations: new Purse(where === 'here' ? state : remote(state), 's'), state };
   };
 
   test('who finds the budget reserved waits, and goes in order as others settle', async () => {
-    const { purse, state } = open();
+    const { reservations, state } = open();
     const order: number[] = [];
-    expect((await purse.reserve(100, () => 100)).allowed).toBe(true);
+    expect((await reservations.reserve(100, () => 100)).allowed).toBe(true);
     const waiting = [1, 2, 3].map(async (at) => {
-      const { allowed } = await purse.reserve(100, () => 100, patient());
+      const { allowed } = await reservations.reserve(100, () => 100, patient());
       order.push(allowed ? at : -at);
       return allowed;
     });
     await turn();
     await turn();
     expect(order).toEqual([]);
-    purse.settle(100, 40);
+    reservations.settle(100, 40);
     await waiting[0];
-    expect([order, purse.held]).toEqual([[1], 100]);
-    purse.settle(100, 40);
+    expect([order, reservations.held]).toEqual([[1], 100]);
+    reservations.settle(100, 40);
     await waiting[1];
     // Spent: nobody waits for what cannot come.
-    purse.settle(100, 40);
+    reservations.settle(100, 40);
     await Promise.all(waiting);
     expect(order).toEqual([1, 2, -3]);
     expect(state.lookAtBudget('s')).toEqual({ spent: 120, reserved: 0 });
   });
 
   test('nobody waits for a budget that is spent, nor without patience, nor longer than that', async () => {
-    const spent = open(100).purse;
+    const spent = open(100).reservations;
     expect(await spent.reserve(1, () => 100, patient())).toEqual({ allowed: false, spent: 100 });
-    const { purse } = open();
-    await purse.reserve(100, () => 100);
-    expect((await purse.reserve(1, () => 100)).allowed).toBe(false);
+    const { reservations } = open();
+    await reservations.reserve(100, () => 100);
+    expect((await reservations.reserve(1, () => 100)).allowed).toBe(false);
     const began = performance.now();
-    expect((await purse.reserve(1, () => 100, patient(60))).allowed).toBe(false);
+    expect((await reservations.reserve(1, () => 100, patient(60))).allowed).toBe(false);
     expect(performance.now() - began).toBeGreaterThan(50);
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   test('who leaves stands in nobody’s way, even while a question is under way', async () => {
-    const { purse, state } = open();
-    await purse.reserve(100, () => 100);
+    const { reservations, state } = open();
+    await reservations.reserve(100, () => 100);
     const [first, second] = [patient(), patient()];
-    const answers = [purse.reserve(100, () => 100, first), purse.reserve(100, () => 100, second)];
+    const answers = [reservations.reserve(100, () => 100, first), reservations.reserve(100, () => 100, second)];
     await turn();
     await turn();
-    purse.settle(100, 10);
+    reservations.settle(100, 10);
     first.leave();
     second.leave();
     const allowed = (await Promise.all(answers)).filter((one) => one.allowed).length;
-    for (let at = 0; at < allowed; at++) purse.settle(100, 0);
+    for (let at = 0; at < allowed; at++) reservations.settle(100, 0);
     await turn();
     await turn();
-    expect([purse.held, state.lookAtBudget('s')]).toEqual([0, { spent: 10, reserved: 0 }]);
-    expect((await purse.reserve(100, () => 100, patient(50))).allowed).toBe(true);
+    expect([reservations.held, state.lookAtBudget('s')]).toEqual([0, { spent: 10, reserved: 0 }]);
+    expect((await reservations.reserve(100, () => 100, patient(50))).allowed).toBe(true);
   });
 
   test('a line has an end, a raised limit is noticed, and whoever comes first is asked for first', async () => {
-    const { purse } = open();
+    const { reservations } = open();
     let limit = 100;
-    await purse.reserve(100, () => limit);
-    const waiting = Array.from({ length: 200 }, () => purse.reserve(1, () => limit, patient(60_000)));
+    await reservations.reserve(100, () => limit);
+    const waiting = Array.from({ length: 200 }, () => reservations.reserve(1, () => limit, patient(60_000)));
     const early = await Promise.race([waiting.at(-1), turn().then(turn).then(turn)]);
     expect(early).toMatchObject({ allowed: false });
     limit = 120;
@@ -102,18 +102,18 @@ describe.each(['here', 'remote'])('a state that is %s', (where) => {
     const request = fc.record({ amount: fc.integer({ min: 1, max: 60 }), share: fc.double({ min: 0, max: 1, noNaN: true }), turns: fc.nat({ max: 4 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(request, { maxLength: 40 }), fc.integer({ min: 1, max: 300 }), async (requests, limit) => {
-        const { purse, state } = open();
+        const { reservations, state } = open();
         const dearest = Math.max(0, ...requests.map(({ amount }) => amount));
         await Promise.all(
           requests.map(async ({ amount, share, turns }) => {
-            const { allowed } = await purse.reserve(amount, () => limit, patient(60_000));
+            const { allowed } = await reservations.reserve(amount, () => limit, patient(60_000));
             if (!allowed) return;
             for (let at = 0; at < turns; at++) await turn();
-            purse.settle(amount, Math.floor(amount * share));
-            expect(purse.held + (state.lookAtBudget('s')?.spent ?? 0)).toBeLessThan(limit + dearest);
+            reservations.settle(amount, Math.floor(amount * share));
+            expect(reservations.held + (state.lookAtBudget('s')?.spent ?? 0)).toBeLessThan(limit + dearest);
           }),
         );
-        expect([purse.held, state.lookAtBudget('s')?.reserved ?? 0]).toEqual([0, 0]);
+        expect([reservations.held, state.lookAtBudget('s')?.reserved ?? 0]).toEqual([0, 0]);
         expect(state.lookAtBudget('s')?.spent ?? 0).toBeLessThan(limit + dearest);
       }),
       { numRuns: 60 },

@@ -77,7 +77,7 @@ export function parseEnvelope(text: string): Envelope | null {
 }
 
 /** More base64 than the longest header takes. */
-const longestHeader = Math.ceil((magic.length + 2 + 255 + ownerBytes) / 3) * 4;
+const maxHeaderLength = Math.ceil((magic.length + 2 + 255 + ownerBytes) / 3) * 4;
 
 /**
  * The owner's tag that an envelope shows, or null. Unverified: it is only a wish about routing, and a forged one moves nothing but its own request.
@@ -85,11 +85,11 @@ const longestHeader = Math.ceil((magic.length + 2 + 255 + ownerBytes) / 3) * 4;
  */
 export function ownerOf(text: string): string | null {
   if (!isEnvelope(text)) return null;
-  return readHeader(Buffer.from(text.slice(0, longestHeader), 'base64'))?.owner ?? null;
+  return readHeader(Buffer.from(text.slice(0, maxHeaderLength), 'base64'))?.owner ?? null;
 }
 
 /** The owner of the last envelope in a request's body, or null. One native byte search where there is none. */
 export function lastOwner(body: Buffer): string | null {
   const at = body.lastIndexOf(envelopePrefix, undefined, 'latin1');
-  return at < 0 ? null : ownerOf(body.toString('latin1', at, at + longestHeader));
+  return at < 0 ? null : ownerOf(body.toString('latin1', at, at + maxHeaderLength));
 }

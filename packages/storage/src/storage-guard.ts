@@ -29,7 +29,7 @@ export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptio
   /** An absence was logged: its end is worth a line too. */
   let missed = false;
   /** Why it was away last: it is asked every two seconds, and told when the reason is another. */
-  let told: string | undefined;
+  let reported: string | undefined;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   const waiting: (() => void)[] = [];
@@ -37,8 +37,8 @@ export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptio
   const report = (now: boolean, error?: unknown) => {
     if (now && missed) logger.info({ mode: storage.mode }, 'the database answers again');
     else if (!now && up) logger.warn({ mode: storage.mode, error }, 'the database is away');
-    else if (!now && !migrated && reasonOf(error) !== told) logger.warn({ mode: storage.mode, error }, 'the schema cannot be brought up to date yet');
-    told = now ? undefined : reasonOf(error);
+    else if (!now && !migrated && reasonOf(error) !== reported) logger.warn({ mode: storage.mode, error }, 'the schema cannot be brought up to date yet');
+    reported = now ? undefined : reasonOf(error);
     missed = !now;
     up = now;
   };

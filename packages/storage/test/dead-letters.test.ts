@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DeadLetter } from '@model-gateway/contracts';
-import { mostLetters } from '../src/dead-letters/dead-letters.ts';
+import { maxDeadLetters } from '../src/dead-letters/dead-letters.ts';
 import type { Storage } from '../src/index.ts';
 import { engines } from './engines.ts';
 
@@ -48,11 +48,11 @@ describe.each(engines())('dead letters in $name', (engine) => {
   });
 
   test('there are never too many, and old ones are forgotten', async () => {
-    for (let start = 0; start < mostLetters + 500; start += 500)
+    for (let start = 0; start < maxDeadLetters + 500; start += 500)
       await storage.deadLetters.add(Array.from({ length: 500 }, (_, at) => letter({ id: `d${start + at}`, last_at: start + at })));
-    expect(await storage.deadLetters.count()).toBe(mostLetters);
+    expect(await storage.deadLetters.count()).toBe(maxDeadLetters);
     expect(await storage.deadLetters.find('d0')).toBeNull();
-    expect(await storage.deadLetters.prune(mostLetters + 490)).toBe(mostLetters - 10);
+    expect(await storage.deadLetters.prune(maxDeadLetters + 490)).toBe(maxDeadLetters - 10);
     expect(await storage.deadLetters.count()).toBe(10);
     await storage.close();
   });

@@ -9,7 +9,7 @@ const at = 1_700_000_000_000;
 const day = Math.floor(at / 86_400_000) * 86_400_000;
 const cost = { cost_micros: 7_000, currency: 'USD' };
 
-const told = (status: number, error_code: string): RequestRow =>
+const described = (status: number, error_code: string): RequestRow =>
   sampleRow({ authority: 1, status, error_code, attempts: [], usage_source: null, input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, upstream: null });
 const ran = (over: Partial<RequestRow> = {}): RequestRow => sampleRow({ authority: 2, status: 200, error_code: null, ...cost, ...over });
 
@@ -56,7 +56,7 @@ describe.each(engines())('rows of one request in $name', (engine) => {
       ['r503', 503],
       ['r504', 504],
     ] as const) {
-      const otherwise = await store(batches({ ...told(status, 'service_lost'), id }, ran({ id })));
+      const otherwise = await store(batches({ ...described(status, 'service_lost'), id }, ran({ id })));
       expect(otherwise.filter(({ kind }) => kind === 'orphan').map(({ of }) => of)).toEqual([id]);
     }
     expect(await rows()).toEqual(
@@ -72,7 +72,7 @@ describe.each(engines())('rows of one request in $name', (engine) => {
   });
 
   test.each(orders)('what ran for a caller who left completes the row and is charged: %s', async (_name, batches) => {
-    await store(batches(told(499, 'client_gone'), ran()));
+    await store(batches(described(499, 'client_gone'), ran()));
     expect(await rows()).toEqual([{ id: 'r1', kind: 'call', of: null, status: 499, error_code: 'client_gone', cost_micros: 7_000, authority: 2 }]);
     expect(await spent()).toBe(7_000);
     expect(await sums()).toEqual([{ requests: 1, errors: 0, input: 10, duration: 30, cost: paid }]);
@@ -80,7 +80,10 @@ describe.each(engines())('rows of one request in $name', (engine) => {
 
   test.each(orders)('where nothing ran there is no second row: %s', async (_name, batches) => {
     await store(
-      batches(told(503, 'service_lost'), ran({ status: 503, error_code: 'draining', attempts: [], usage_source: null, cost_micros: null, currency: null })),
+      batches(
+        described(503, 'service_lost'),
+        ran({ status: 503, error_code: 'draining', attempts: [], usage_source: null, cost_micros: null, currency: null }),
+      ),
     );
     expect(await rows()).toMatchObject([{ id: 'r1', status: 503, error_code: 'service_lost', authority: 1 }]);
   });

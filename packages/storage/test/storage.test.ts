@@ -29,14 +29,14 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
   });
 
   test('every write moves the revision by one and tells it after the commit', async () => {
-    const heard: CatalogChange[] = [];
+    const received: CatalogChange[] = [];
     const before = await storage.catalog.revision();
-    storage.catalog.onChange((change) => heard.push(change));
+    storage.catalog.onChange((change) => received.push(change));
     const { revision } = await seed(storage);
     expect(revision).toBe(before + 1);
     expect(await storage.catalog.revision()).toBe(revision);
-    expect(heard).toMatchObject([{ revision, previous: before }]);
-    expect(heard[0]?.changes.find(({ section }) => section === 'upstreams')).toMatchObject({ name: 'main', before: null, after: { id: 'u1' } });
+    expect(received).toMatchObject([{ revision, previous: before }]);
+    expect(received[0]?.changes.find(({ section }) => section === 'upstreams')).toMatchObject({ name: 'main', before: null, after: { id: 'u1' } });
     expect((await storage.catalog.upstreams.find('main'))?.etag).toBe(revision);
   });
 

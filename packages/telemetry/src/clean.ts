@@ -2,9 +2,9 @@
 import type { Redactor } from './redactor.ts';
 
 /** Strings in a log line are cut here (UTF-16 units). */
-export const longestString = 2048;
+export const maxStringLength = 2048;
 const deepest = 4;
-const mostEntries = 50;
+const maxEntries = 50;
 const causeDepth = 5;
 
 /** Field names whose values never reach a log, whatever they hold. */
@@ -16,9 +16,9 @@ const escapeInvisible = (character: string): string => `\\u${character.charCodeA
 
 /** Redacts, then cuts: cutting first could leave a recognisable half of a secret. */
 export function cleanText(text: string, redactor: Redactor): string {
-  const window = text.length > longestString + redactor.longest ? text.slice(0, longestString + redactor.longest) : text;
+  const window = text.length > maxStringLength + redactor.maxLength ? text.slice(0, maxStringLength + redactor.maxLength) : text;
   const redacted = redactor.redact(window).replace(invisible, escapeInvisible);
-  return redacted.length > longestString ? `${redacted.slice(0, longestString)}… (${text.length} characters)` : redacted;
+  return redacted.length > maxStringLength ? `${redacted.slice(0, maxStringLength)}… (${text.length} characters)` : redacted;
 }
 
 function cleanError(error: Error, redactor: Redactor, depth: number): Record<string, unknown> {
@@ -53,7 +53,7 @@ export function cleanValue(value: unknown, redactor: Redactor, depth = 0): unkno
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
   if (depth >= deepest) return '[deep]';
-  if (Array.isArray(value)) return value.slice(0, mostEntries).map((one) => cleanValue(one, redactor, depth + 1));
+  if (Array.isArray(value)) return value.slice(0, maxEntries).map((one) => cleanValue(one, redactor, depth + 1));
   if (!isPlain(value)) return `[${value.constructor?.name ?? 'object'}]`;
   return cleanFields(value as Record<string, unknown>, redactor, depth + 1);
 }
@@ -63,7 +63,7 @@ export function cleanFields(fields: Record<string, unknown>, redactor: Redactor,
   const out: Record<string, unknown> = Object.create(null);
   let count = 0;
   for (const name of Object.keys(fields)) {
-    if (count++ >= mostEntries) break;
+    if (count++ >= maxEntries) break;
     const value = fields[name];
     out[name.length > 128 ? name.slice(0, 128) : name] = secretName.test(name) && typeof value === 'string' ? '[redacted]' : cleanValue(value, redactor, depth);
   }

@@ -20,9 +20,9 @@ export interface HeardBy {
 }
 
 /** `taken` hears of each batch that it leaves where it waited. */
-export function heardExporter<Batch>(exporter: Exporter<Batch>, { signal, logger, lost }: HeardBy, taken?: (batch: Batch) => void): Exporter<Batch> {
+export function observedExporter<Batch>(exporter: Exporter<Batch>, { signal, logger, lost }: HeardBy, taken?: (batch: Batch) => void): Exporter<Batch> {
   let failing = false;
-  const hear = ({ code, error }: ExportResult): void => {
+  const onResult = ({ code, error }: ExportResult): void => {
     const failed = code !== ExportResultCode.SUCCESS;
     if (failed) lost.add(1, { signal });
     if (failed === failing) return;
@@ -34,7 +34,7 @@ export function heardExporter<Batch>(exporter: Exporter<Batch>, { signal, logger
     export(batch, done) {
       taken?.(batch);
       exporter.export(batch, (result) => {
-        hear(result);
+        onResult(result);
         done(result);
       });
     },

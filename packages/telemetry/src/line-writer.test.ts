@@ -20,7 +20,7 @@ test('lines are written in order, and a flush writes what waits', async () => {
   const file = join(folder, 'log');
   const fd = openSync(file, 'w');
   try {
-    const writer = createLineWriter({ fd, most: 1 << 20, lostLine });
+    const writer = createLineWriter({ fd, max: 1 << 20, lostLine });
     for (let i = 0; i < 500; i++) writer.write(`line ${i} ä\n`);
     await until(() => readFileSync(file, 'utf8').endsWith('line 499 ä\n'));
     expect(readFileSync(file, 'utf8')).toBe(Array.from({ length: 500 }, (_, i) => `line ${i} ä\n`).join(''));
@@ -35,7 +35,7 @@ test('what is said in the turn of a flush stands in order behind what was said b
   const file = join(folder, 'log');
   const fd = openSync(file, 'w');
   try {
-    const writer = createLineWriter({ fd, most: 1 << 20, lostLine });
+    const writer = createLineWriter({ fd, max: 1 << 20, lostLine });
     for (const line of ['one\n', 'two\n', 'last\n']) writer.write(line);
     writer.flush();
     expect(readFileSync(file, 'utf8')).toBe('one\ntwo\nlast\n');
@@ -52,7 +52,7 @@ test('a reader who is behind costs neither time nor memory: what is too much is 
   // Both ends without waiting, as a pipe of a process that looks at its standard output is.
   const fd = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
   try {
-    const writer = createLineWriter({ fd, most: 100_000, lostLine });
+    const writer = createLineWriter({ fd, max: 100_000, lostLine });
     const line = `${'x'.repeat(999)}\n`;
     for (let i = 0; i < 1000; i++) {
       writer.write(line);
@@ -97,11 +97,11 @@ test.each(['/dev/full', 'a reader who left'])('%s: the process goes on, and ends
     stdio: ['ignore', fd ?? 'pipe', 'pipe'],
   });
   child.stdout?.destroy();
-  let told = '';
+  let described = '';
   child.stderr!.on('data', (text) => {
-    told += text;
+    described += text;
   });
   const [code] = await once(child, 'close');
   if (fd !== undefined) closeSync(fd);
-  expect([told, code]).toEqual(['went on', 7]);
+  expect([described, code]).toEqual(['went on', 7]);
 });

@@ -11,7 +11,7 @@ export interface LineWriterOptions {
   /** An open file, pipe or terminal. */
   fd: number;
   /** UTF-16 units that may wait; the lines beyond are lost. */
-  most: number;
+  max: number;
   /** The line that tells how many were lost, once lines are taken again. */
   lostLine(lines: number): string;
 }
@@ -20,14 +20,14 @@ export interface LineWriterOptions {
 const busyMs = 100;
 /** A disk that is full, or fails. */
 const faultMs = 1000;
-const longestFlushMs = 1000;
+const maxFlushMs = 1000;
 const nothing = Buffer.alloc(0);
 const busy: ReadonlySet<string | undefined> = new Set(['EAGAIN', 'EBUSY', 'EINTR']);
 /** Nobody will ever read it. */
 const gone: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EBADF']);
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-export function createLineWriter({ fd, most, lostLine }: LineWriterOptions): LineWriter {
+export function createLineWriter({ fd, max, lostLine }: LineWriterOptions): LineWriter {
   let waiting = '';
   /** What is being written, or is to be tried again. */
   let chunk: Buffer = nothing;
@@ -84,7 +84,7 @@ export function createLineWriter({ fd, most, lostLine }: LineWriterOptions): Lin
   return {
     write(line) {
       if (isGone) return;
-      if (waiting.length + chunk.length + line.length > most) lost++;
+      if (waiting.length + chunk.length + line.length > max) lost++;
       else waiting += line;
       if (due || writing || retry !== undefined) return;
       due = true;
@@ -95,7 +95,7 @@ export function createLineWriter({ fd, most, lostLine }: LineWriterOptions): Lin
       let left = Buffer.concat([writing ? nothing : chunk, Buffer.from(waiting)]);
       if (!writing) chunk = nothing;
       waiting = '';
-      const until = performance.now() + longestFlushMs;
+      const until = performance.now() + maxFlushMs;
       while (left.length > 0 && performance.now() < until) {
         try {
           left = left.subarray(writeSync(fd, left));

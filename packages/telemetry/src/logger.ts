@@ -42,7 +42,7 @@ export interface LoggerOptions {
 }
 
 /** Lines that may wait for a slow reader of standard output; beyond it lines are dropped rather than memory grown. */
-const mostBuffered = 16 * 1024 * 1024;
+const maxBuffered = 16 * 1024 * 1024;
 
 let standard: LineWriter | undefined;
 
@@ -51,7 +51,7 @@ function standardOutput(name: string): LineWriter {
   if (standard === undefined) {
     const lostLine = (lines: number): string =>
       `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), name, pid: process.pid, lines, msg: 'log lines were lost: standard output did not take them' })}\n`;
-    standard = createLineWriter({ fd: 1, most: mostBuffered, lostLine });
+    standard = createLineWriter({ fd: 1, max: maxBuffered, lostLine });
     process.once('exit', standard.flush);
   }
   return standard;

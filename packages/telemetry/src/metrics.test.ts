@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createMetrics, mostSeries } from './metrics.ts';
+import { createMetrics, maxSeries } from './metrics.ts';
 import { measureProcess } from './process-metrics.ts';
 
 describe('metrics', () => {
@@ -32,9 +32,9 @@ describe('metrics', () => {
   test('label values cannot grow memory without bound', async () => {
     const metrics = createMetrics({ service: 's' });
     const counter = metrics.counter('hits', 'Hits.');
-    for (let i = 0; i < mostSeries + 500; i++) counter.add(1, { name: `n${i}` });
+    for (let i = 0; i < maxSeries + 500; i++) counter.add(1, { name: `n${i}` });
     const text = await metrics.text();
-    expect(text.match(/^hits_total\{/gm)).toHaveLength(mostSeries + 1);
+    expect(text.match(/^hits_total\{/gm)).toHaveLength(maxSeries + 1);
     expect(text).toContain('name="other"} 500');
   });
 

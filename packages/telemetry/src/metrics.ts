@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 
 /** Series an instrument may hold; later label values are counted together under `other`, so that no caller can grow memory. */
-export const mostSeries = 2000;
+export const maxSeries = 2000;
 
 /** Label names and values of one series. Never a caller's free text. */
 export type Labels = Readonly<Record<string, string>>;
@@ -72,7 +72,7 @@ function createSeries<T>(constant: Attributes, create: () => T) {
       aliases.set(keyOf(labels), known.value);
       return known.value;
     }
-    if (byKey.size >= mostSeries) {
+    if (byKey.size >= maxSeries) {
       const other = Object.fromEntries(Object.keys(sorted).map((name) => [name, 'other']));
       return byKey.get(keyOf(other))?.value ?? insert(other);
     }
@@ -213,7 +213,7 @@ export function createMetrics({ service }: { service: string }): Metrics {
             descriptor: descriptor(name, help),
             aggregationTemporality: cumulative,
             dataPointType: DataPointType.GAUGE,
-            dataPoints: list.slice(0, mostSeries).map(({ labels, value }) => point({ ...constant, ...labels }, value)),
+            dataPoints: list.slice(0, maxSeries).map(({ labels, value }) => point({ ...constant, ...labels }, value)),
           };
         };
         return { instrument: undefined, collect };

@@ -13,7 +13,7 @@ export interface Redactor {
   /** The text with known secrets masked and nothing else. Needs no `this`. */
   redactKnown(text: string): string;
   /** Length of the longest tracked form: who cuts text must look this far beyond the cut. */
-  readonly longest: number;
+  readonly maxLength: number;
 }
 
 /** Forms that betray a credential without knowing it. Each is linear: no nested quantifiers. */
@@ -44,7 +44,7 @@ export function createRedactor(): Redactor {
   const byEnding = new Map<string, string[]>();
   // How many forms fall on each number: the usual "nothing here" is one array look-up.
   const filter = new Uint32Array(filterSize);
-  let longest = 0;
+  let maxLength = 0;
 
   const endingOf = (form: string): string => form.slice(-shortestSecret);
 
@@ -83,7 +83,7 @@ export function createRedactor(): Redactor {
     list.sort((a, b) => b.length - a.length);
     byEnding.set(endingOf(form), list);
     (filter[endingAt(form, form.length)] as number)++;
-    longest = Math.max(longest, form.length);
+    maxLength = Math.max(maxLength, form.length);
   }
 
   function forget(form: string): void {
@@ -117,8 +117,8 @@ export function createRedactor(): Redactor {
       for (const [pattern, replacement] of patterns) out = out.replace(pattern, replacement);
       return out;
     },
-    get longest() {
-      return longest;
+    get maxLength() {
+      return maxLength;
     },
   };
 }

@@ -4,7 +4,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Resource } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import type { SpanProcessor } from '@opentelemetry/sdk-trace';
-import { type HeardBy, heardExporter, type Signal } from './heard-exporter.ts';
+import { type HeardBy, observedExporter, type Signal } from './heard-exporter.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { createSampler, type SamplerName } from './sampling.ts';
@@ -41,19 +41,19 @@ export interface SendingParts {
 }
 
 /** Spans that may wait for the collector; beyond it they are lost. */
-const mostWaiting = 2048;
+const maxWaiting = 2048;
 const batchSize = 512;
 /** Batches on their way at once: all that may wait, and one more. */
-const mostUnderway = 1 + mostWaiting / batchSize;
+const maxInProgress = 1 + maxWaiting / batchSize;
 
 export async function sendTelemetry(options: SendingOptions, parts: SendingParts): Promise<Sending> {
   const { resourceFromAttributes } = await import('@opentelemetry/resources');
   const resource = resourceFromAttributes(Object.fromEntries(options.resource));
   const way = createWay(options);
   const lost = parts.metrics.counter('gateway_telemetry_lost_total', 'Batches of traces and metrics that the collector did not take.');
-  const heardBy = (signal: Signal): HeardBy => ({ signal, logger: parts.logger, lost });
-  const traces = options.traces && (await startTraces(options, options.traces, resource, way, heardBy('traces'), parts));
-  const metrics = options.metrics && (await startMetrics(options, options.metrics.everyMs, resource, way, heardBy('metrics'), parts));
+  const observedBy = (signal: Signal): HeardBy => ({ signal, logger: parts.logger, lost });
+  const traces = options.traces && (await startTraces(options, options.traces, resource, way, observedBy('traces'), parts));
+  const metrics = options.metrics && (await startMetrics(options, options.metrics.everyMs, resource, way, observedBy('metrics'), parts));
   return {
     tracer: traces?.tracer,
     async close(withinMs) {
@@ -87,7 +87,7 @@ function createWay({ endpoint, protocol, headers, timeoutMs, compression }: Send
         },
         agentFactory: () => agent,
         timeoutMillis: timeoutMs,
-        concurrencyLimit: mostUnderway,
+        concurrencyLimit: maxInProgress,
         compression,
       };
     },
@@ -109,7 +109,7 @@ async function startTraces(
   { sampler, share, batchEveryMs }: NonNullable<SendingOptions['traces']>,
   resource: Resource,
   way: Way,
-  heardBy: HeardBy,
+  observedBy: HeardBy,
   { logger, metrics }: SendingParts,
 ): Promise<{ tracer: Tracer; close(): Promise<void> }> {
   const [{ createOtlpHttpExportDelegate }, { JsonTraceSerializer, ProtobufTraceSerializer, TraceExporterMetricsHelper }] = await loadOtlp();
@@ -118,12 +118,12 @@ async function startTraces(
   const plain = createOtlpHttpExportDelegate(way.to('traces'), serializer, 'otlp_http_span_exporter', TraceExporterMetricsHelper, undefined);
   const dropped = metrics.counter('gateway_spans_dropped_total', 'Spans that found too many others waiting for the collector.');
   let waiting = 0;
-  const exporter = heardExporter(plain, heardBy, (spans) => {
+  const exporter = observedExporter(plain, observedBy, (spans) => {
     waiting -= spans.length;
   });
   const batches = new BatchSpanProcessor({
     exporter,
-    maxQueueSize: mostWaiting,
+    maxQueueSize: maxWaiting,
     maxExportBatchSize: batchSize,
     scheduledDelayMillis: batchEveryMs,
     exportTimeoutMillis: timeoutMs + 1000,
@@ -131,7 +131,7 @@ async function startTraces(
   const counted: SpanProcessor = {
     onStart: () => undefined,
     onEnd(span) {
-      if (waiting >= mostWaiting) return dropped.add(1);
+      if (waiting >= maxWaiting) return dropped.add(1);
       waiting += 1;
       batches.onEnd(span);
     },
@@ -148,14 +148,14 @@ async function startMetrics(
   everyMs: number,
   resource: Resource,
   way: Way,
-  heardBy: HeardBy,
+  observedBy: HeardBy,
   { metrics }: SendingParts,
 ): Promise<{ close(): Promise<void> }> {
   const [{ createOtlpHttpExportDelegate }, { JsonMetricsSerializer, ProtobufMetricsSerializer, MetricsExporterMetricsHelper }] = await loadOtlp();
   const serializer = protocol === 'http/json' ? JsonMetricsSerializer : ProtobufMetricsSerializer;
   const plain = createOtlpHttpExportDelegate(way.to('metrics'), serializer, 'otlp_http_metric_exporter', MetricsExporterMetricsHelper, undefined);
   const reader = new PeriodicExportingMetricReader({
-    exporter: heardExporter(plain, heardBy),
+    exporter: observedExporter(plain, observedBy),
     exportIntervalMillis: everyMs,
     exportTimeoutMillis: Math.min(timeoutMs, everyMs),
     metricProducers: [metrics.producer],

@@ -10,12 +10,12 @@ export interface TraceParent {
 
 /** Version 00 is exactly this long; a later version may say more behind a dash. */
 const length = 55;
-const longest = 512;
+const maxLength = 512;
 const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /** undefined: it is none, and a trace of its own begins. Callers write this, so nothing is read into what is not exactly right. */
 export function parseTraceparent(text: string): TraceParent | undefined {
-  if (text.length > longest) return undefined;
+  if (text.length > maxLength) return undefined;
   const found = form.exec(text.slice(0, length));
   if (!found) return undefined;
   const [, version = '', traceId = '', spanId = '', flags = ''] = found;

@@ -46,7 +46,7 @@ import { models } from './resources/models.ts';
 import { createOperations } from './resources/operations.ts';
 import { pricing } from './resources/pricing.ts';
 import { upstreams } from './resources/upstreams.ts';
-import type { Room, UpstreamProtocol } from './room.ts';
+import type { ConsoleContext, UpstreamProtocol } from './room.ts';
 import { firstUserName, prepareFirstUser } from './sign-in/first-user.ts';
 import { createOidc } from './sign-in/oidc.ts';
 import type { OidcConfig } from './sign-in/oidc-identity.ts';
@@ -102,24 +102,24 @@ export function createConsole({
   const gatherer = createGatherer(bus);
   const mintId = createMinter();
   const audit = createAudit({ bus, logs: storage.audit, logger, mintId, metrics, now });
-  const room: Room = { bus, gatherer, storage, keyring, outbound, logger, protocols, mintId, audit };
+  const context: ConsoleContext = { bus, gatherer, storage, keyring, outbound, logger, protocols, mintId, audit };
   const { secretKey } = config;
   const signIn = createSignIn({ bus, store: storage.console, attempts, audit, config, logger, now, sleep });
   const { sessions, guard: attemptGuard } = signIn;
   const liveLog = createLiveLog(bus);
   const routes = [
-    ...createRoutes(room, now),
-    ...keyLookupRoutes(room, attempts),
-    ...bodyRoutes(room),
-    ...logRoutes(room, now, liveLog),
-    ...createSignInRoutes(signIn, config.oidc, room),
+    ...createRoutes(context, now),
+    ...keyLookupRoutes(context, attempts),
+    ...bodyRoutes(context),
+    ...logRoutes(context, now, liveLog),
+    ...createSignInRoutes(signIn, config.oidc, context),
   ].flatMap(withTextForm);
-  const handle = createApp([...routes, ...metaRoutes(routes)], { webRoot, secretKey, sessions, guard: attemptGuard }, room);
+  const handle = createApp([...routes, ...metaRoutes(routes)], { webRoot, secretKey, sessions, guard: attemptGuard }, context);
   const server = createQuietServer(handle);
   const source = createCatalogSource({ storage, bus, logger });
   const guard = guardStorage({ storage, logger });
   const connections = new Set<BusConnection>();
-  let door: Disposable | undefined;
+  let served: Disposable | undefined;
   let stopping = false;
 
   const prepareUser = async (): Promise<void> => {
@@ -145,7 +145,7 @@ export function createConsole({
       guard.whenMigrated(() => {
         if (!stopping) source.start();
       });
-      door = bus.serve({
+      served = bus.serve({
         open: {
           'console.http': ({ remoteAddress }, _body, stream) => {
             const connection = new BusConnection(stream, remoteAddress);
@@ -162,7 +162,7 @@ export function createConsole({
       const giveUp = setTimeout(() => {
         for (const connection of connections) connection.destroy();
       }, graceMs);
-      await door?.dispose();
+      await served?.dispose();
       await gatherer.dispose();
       clearTimeout(giveUp);
       await source.stop();
@@ -176,37 +176,37 @@ export function createConsole({
   };
 }
 
-function createRoutes(room: Room, now: () => number): Route[] {
-  const accessKeyOperations = createOperations(accessKeys, room);
+function createRoutes(context: ConsoleContext, now: () => number): Route[] {
+  const accessKeyOperations = createOperations(accessKeys, context);
   const resources = [
-    createOperations(upstreams, room),
-    createOperations(models, room),
-    createOperations(loadBalancers, room),
-    createOperations(pricing, room),
-    createOperations(keyGroups, room),
+    createOperations(upstreams, context),
+    createOperations(models, context),
+    createOperations(loadBalancers, context),
+    createOperations(pricing, context),
+    createOperations(keyGroups, context),
     accessKeyOperations,
   ];
   return [
-    ...resources.flatMap((resource) => resourceRoutes(resource, room)),
-    ...accessKeyRoutes(accessKeyOperations, room),
-    ...pinRoutes(room),
-    ...probeRoutes(room),
-    ...scriptRoutes(room),
-    ...routingRoutes(room, now),
-    ...ruleRoutes(room),
-    ...limitRoutes(room),
-    ...statsRoutes(room, now),
-    ...attemptRoutes(room, now),
-    ...budgetRoutes(room, now),
-    ...transferRoutes(resources, room),
-    ...batchRoutes(resources, room),
-    ...deadLetterRoutes(room),
-    ...historyRoutes(room),
-    ...auditRoutes(room, now),
+    ...resources.flatMap((resource) => resourceRoutes(resource, context)),
+    ...accessKeyRoutes(accessKeyOperations, context),
+    ...pinRoutes(context),
+    ...probeRoutes(context),
+    ...scriptRoutes(context),
+    ...routingRoutes(context, now),
+    ...ruleRoutes(context),
+    ...limitRoutes(context),
+    ...statsRoutes(context, now),
+    ...attemptRoutes(context, now),
+    ...budgetRoutes(context, now),
+    ...transferRoutes(resources, context),
+    ...batchRoutes(resources, context),
+    ...deadLetterRoutes(context),
+    ...historyRoutes(context),
+    ...auditRoutes(context, now),
   ];
 }
 
-function createSignInRoutes(signIn: SignIn, settings: OidcConfig, { keyring, logger }: Room): Route[] {
+function createSignInRoutes(signIn: SignIn, settings: OidcConfig, { keyring, logger }: ConsoleContext): Route[] {
   const oidc = createOidc(settings, keyring, signIn.now);
   return [
     ...signInRoutes(signIn, { label: oidc?.label ?? null }),

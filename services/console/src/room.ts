@@ -1,16 +1,16 @@
 /** What every part of the console may use. */
 import type { Bus, Gatherer } from '@model-gateway/bus';
 import type { Outbound } from '@model-gateway/outbound';
-import type { Protocol, UpstreamDoor } from '@model-gateway/protocols';
+import type { Protocol, UpstreamAdapter } from '@model-gateway/protocols';
 import type { Keyring } from '@model-gateway/secrets';
 import type { MintId } from '@model-gateway/service';
 import type { Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
 import type { Audit } from './audit/audit.ts';
 
-export type UpstreamProtocol = Protocol & { upstream: UpstreamDoor };
+export type UpstreamProtocol = Protocol & { upstream: UpstreamAdapter };
 
-export interface Room {
+export interface ConsoleContext {
   bus: Bus;
   /** Asks all live processes of a kind. */
   gatherer: Gatherer;

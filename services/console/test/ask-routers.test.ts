@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { answerGathers, createGatherer, createMemoryBus, type Disposable, type Gatherer } from '@model-gateway/bus';
 import type { ExplainedNode, Explanation } from '@model-gateway/contracts';
 import { explainWays, readNodes } from '../src/probes/ask-routers.ts';
-import type { Room } from '../src/room.ts';
+import type { ConsoleContext } from '../src/room.ts';
 
 const node = (state: ExplainedNode['state']): ExplainedNode => ({
   model: 'm',
@@ -38,13 +38,13 @@ describe('routers', () => {
   const bus = createMemoryBus();
   let gatherer: Gatherer;
   let routers: Disposable[];
-  let room: Room;
+  let context: ConsoleContext;
   const asked: unknown[] = [];
 
   beforeEach(() => {
     gatherer = createGatherer(bus);
     routers = [];
-    room = { gatherer, storage: { catalog: { revision: async () => 7 } } } as unknown as Room;
+    context = { gatherer, storage: { catalog: { revision: async () => 7 } } } as unknown as ConsoleContext;
   });
   afterEach(async () => {
     await Promise.all([...routers, gatherer].map((one) => one.dispose()));
@@ -68,7 +68,7 @@ describe('routers', () => {
     start('router@a', 'healthy');
     await new Promise((resolve) => setImmediate(resolve));
     const processes = { answered: ['router@a', 'router@b'], missing: [] };
-    expect(await readNodes('pool', room)).toEqual({
+    expect(await readNodes('pool', context)).toEqual({
       nodes: [node('healthy')],
       routers: [
         { process: 'router@a', nodes: [node('healthy')] },
@@ -76,7 +76,7 @@ describe('routers', () => {
       ],
       processes,
     });
-    expect(await explainWays(request, room)).toEqual({
+    expect(await explainWays(request, context)).toEqual({
       explanation: explanation('healthy', null),
       routers: [
         { process: 'router@a', nodes: [node('healthy')], refusal: null },
@@ -102,8 +102,8 @@ describe('routers', () => {
       }),
     );
     await new Promise((resolve) => setImmediate(resolve));
-    expect((await readNodes('pool', room)).processes).toEqual({ answered: ['router@a'], missing: ['router@b'] });
+    expect((await readNodes('pool', context)).processes).toEqual({ answered: ['router@a'], missing: ['router@b'] });
     await routers.shift()?.dispose();
-    await expect(readNodes('pool', room)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(readNodes('pool', context)).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 });

@@ -83,7 +83,7 @@ export async function startConsole(storage: Storage, options: Options = {}): Pro
   const console = createConsole({ bus, storage, keyring, outbound, config, logger, ...options.deps });
   await console.start();
   // What stats does in a whole gateway.
-  const keeper = bus.listenDurably('audit.record', (batch) => storage.audit.insertRows(batch.map(({ news }) => news)), { maxWaitMs: 1 });
+  const keeper = bus.listenDurably('audit.record', (batch) => storage.audit.insertRows(batch.map(({ event }) => event)), { maxWaitMs: 1 });
   // Node closes idle connections after 5 s, which on a busy machine is the moment at which `fetch` sends the next request on one.
   const server: Server = createServer({ keepAliveTimeout: 75_000 }, console.handle);
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));

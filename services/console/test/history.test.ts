@@ -143,13 +143,13 @@ describe('audit log', () => {
 
   test('a change stands when its record cannot be kept', async () => {
     const { bus } = harness;
-    const { tellDurably } = bus;
+    const { publishDurable } = bus;
     const { change } = storage.catalog;
-    bus.tellDurably = () => Promise.reject(new Error('full'));
+    bus.publishDurable = () => Promise.reject(new Error('full'));
     // As when the database refuses the records.
     storage.catalog.change = async (work, options) => ({ ...(await change(work, options)), recorded: false });
     expect((await call('POST', `${api}/key-groups`, { name: 'kept' })).status).toBe(201);
-    bus.tellDurably = tellDurably;
+    bus.publishDurable = publishDurable;
     storage.catalog.change = change;
     expect((await call('GET', `${api}/key-groups/kept`)).status).toBe(200);
     expect(harness.seen.join('')).toContain('an audit record could not be told');
@@ -157,10 +157,10 @@ describe('audit log', () => {
 
   test('the record of a change needs nobody but the database', async () => {
     const { bus } = harness;
-    const { tellDurably } = bus;
-    bus.tellDurably = () => Promise.reject(new Error('told'));
+    const { publishDurable } = bus;
+    bus.publishDurable = () => Promise.reject(new Error('told'));
     expect((await call('POST', `${api}/key-groups`, { name: 'recorded' })).status).toBe(201);
-    bus.tellDurably = tellDurably;
+    bus.publishDurable = publishDurable;
     expect(await audit('&entity_id=recorded')).toMatchObject([{ action: 'create', entity_type: 'key_group', actor: 'secret_key' }]);
   });
 });

@@ -261,9 +261,9 @@ test('a query parameter that the route does not know is refused by name, whateve
 describe('fetch-models', () => {
   test('a real call with the stored key, whose refusal does not leak', async () => {
     let status = 200;
-    let heard = '';
+    let received = '';
     const upstream = createServer((request, response) => {
-      heard = `${request.url} ${request.headers.authorization}`;
+      received = `${request.url} ${request.headers.authorization}`;
       const body =
         status === 200
           ? { object: 'list', data: [{ id: 'm-1' }, { id: 'm-2' }, { nothing: true }] }
@@ -275,7 +275,7 @@ describe('fetch-models', () => {
     await harness.call('POST', `${api}/upstreams`, { name: 'u', protocol: 'alpha', base_url: origin, api_keys: [{ key: 'canary-key' }] });
     const path = `${api}/upstreams/u/fetch-models`;
     expect((await harness.call('POST', path)).body).toEqual({ models: ['m-1', 'm-2'], parsed_count: 2, raw_count: 3, source: `${origin}/v1/models` });
-    expect(heard).toBe('/v1/models Bearer canary-key');
+    expect(received).toBe('/v1/models Bearer canary-key');
     status = 401;
     const refused = await harness.call('POST', path);
     expect([refused.status, refused.body.error.code]).toEqual([502, 'upstream_credential']);
@@ -403,13 +403,13 @@ describe('over the bus', () => {
   });
 
   test('every write is told to the services', async () => {
-    const heard: unknown[] = [];
-    harness.bus.listen('catalog.changed', (news) => heard.push(news));
+    const received: unknown[] = [];
+    harness.bus.listen('catalog.changed', (event) => received.push(event));
     await seed(harness);
     const revision = await storage.catalog.revision();
-    for (const end = Date.now() + 20_000; heard.length < 4 && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(heard).toHaveLength(4);
-    expect(heard.at(-1)).toMatchObject({ revision, previous: revision - 1, delta: { access_keys: { gone: [], put: [{ name: 'ada' }] } } });
+    for (const end = Date.now() + 20_000; received.length < 4 && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(received).toHaveLength(4);
+    expect(received.at(-1)).toMatchObject({ revision, previous: revision - 1, delta: { access_keys: { gone: [], put: [{ name: 'ada' }] } } });
     expect(await harness.bus.ask('catalog.revision', {})).toEqual({ revision });
   });
 });

@@ -15,7 +15,7 @@ test('names are given up in groups, and no other rows are read', async () => {
   };
   const writer = { models, modelNames: { release: async (ids: readonly string[]) => void released.push(...ids) } };
   const list = Array.from({ length: 1_001 }, (_, index) => ({ name: `model-${index}` }));
-  const run = await prepareImport({ models: list }, { resources: [], room: {} as never });
+  const run = await prepareImport({ models: list }, { resources: [], context: {} as never });
   await run(writer as never);
   expect(Math.max(...asked)).toBeLessThanOrEqual(200);
   expect(asked.reduce((sum, count) => sum + count, 0)).toBe(list.length);

@@ -58,6 +58,6 @@ test('ended elsewhere, it ends here by the news', async () => {
 
 test('news that ends nothing of it leaves it alone', async () => {
   const { user, stateWithin } = await open();
-  harness.bus.tell('console.user-changed', { userId: user.id });
+  harness.bus.publish('console.user-changed', { userId: user.id });
   expect(await stateWithin(300)).toBe('goes on');
 });

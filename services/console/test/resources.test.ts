@@ -364,9 +364,9 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     await call('POST', `${api}/import`, { upstreams: [{ name: 'x', protocol: 'alpha', base_url: 'nonsense', api_keys: [{ key: 'canary-import' }] }] });
     await call('POST', `${api}/access-keys`, { name: 'k', group: 'team', key: 'canary key with spaces' });
     await call('PUT', `${api}/upstreams/main`, { api_keys: [{ key: 'canary-fine' }] });
-    const told = harness.seen.slice(asked).join('\n');
-    expect(told).not.toContain('canary');
-    expect(told).not.toContain(key);
+    const described = harness.seen.slice(asked).join('\n');
+    expect(described).not.toContain('canary');
+    expect(described).not.toContain(key);
     expect(harness.seen.join('\n')).not.toContain('canary');
   });
 

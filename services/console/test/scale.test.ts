@@ -73,15 +73,15 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
   test('a commit is small news, and reaches who watches', async () => {
     const watcher = createCatalogWatcher({ bus: harness.bus, logger: silent });
     await watcher.start();
-    const told: (CatalogDelta | undefined)[] = [];
-    harness.bus.listen('catalog.changed', ({ delta }) => told.push(delta));
+    const described: (CatalogDelta | undefined)[] = [];
+    harness.bus.listen('catalog.changed', ({ delta }) => described.push(delta));
     let round = 0;
     const took = await timed(() => harness.call('PATCH', `${api}/access-keys/key-7`, { description: `round ${round++}` }));
     expect(took).toBeLessThan(2_000);
-    const isTold = async () => told.length === 7 && watcher.current()?.revision === (await storage.catalog.revision());
+    const isTold = async () => described.length === 7 && watcher.current()?.revision === (await storage.catalog.revision());
     for (const end = Date.now() + 20_000; !(await isTold()) && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(told).toHaveLength(7);
-    expect(told.every((delta) => delta?.access_keys?.put.length === 1)).toBe(true);
+    expect(described).toHaveLength(7);
+    expect(described.every((delta) => delta?.access_keys?.put.length === 1)).toBe(true);
     expect(watcher.current()).toMatchObject({ revision: await storage.catalog.revision() });
     expect(watcher.current()?.accessKeys.size).toBe(count);
     await watcher.stop();

@@ -353,8 +353,8 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
 
     test('a monitor sees no value of a header or setting that may be a credential, and an admin does not lose sight of them', async () => {
       await seed(harness);
-      const told = { custom_headers: { 'x-team': 'canary-of-the-header' }, extra_config: { region: 'eu', session_token: 'canary-of-the-setting' } };
-      await harness.call('PATCH', `${api}/upstreams/main`, told);
+      const described = { custom_headers: { 'x-team': 'canary-of-the-header' }, extra_config: { region: 'eu', session_token: 'canary-of-the-setting' } };
+      await harness.call('PATCH', `${api}/upstreams/main`, described);
       await harness.call('PATCH', `${api}/models/fast`, { extra_config: { secret: 'canary-of-the-setting' } });
       const header_acl = [
         { header: 'x-team-token', match: 'equals', value: 'canary-of-the-rule', action: 'allow' },
@@ -371,7 +371,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
         custom_headers: { 'x-team': '********' },
         extra_config: { region: 'eu', session_token: '********' },
       });
-      expect((await harness.call('GET', `${api}/upstreams/main`)).body).toMatchObject(told);
+      expect((await harness.call('GET', `${api}/upstreams/main`)).body).toMatchObject(described);
       expect((await harness.call('GET', `${api}/key-groups/team`)).body.header_acl).toEqual(header_acl);
       const records = (await harness.call('GET', `${api}/audit-logs`)).body.items;
       expect(records.some(({ diff }: { diff: object }) => diff && 'header_acl' in diff)).toBe(true);
@@ -439,18 +439,18 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       await harness.close();
       await storage.close();
       storage = await engine.open();
-      const told: string[] = [];
-      const deps = { announcePassword: (username: string, word: string) => void told.push(username, word) };
+      const described: string[] = [];
+      const deps = { announcePassword: (username: string, word: string) => void described.push(username, word) };
       harness = await start({ config: { password: null }, deps });
-      expect([await found(), told]).toEqual([null, []]);
+      expect([await found(), described]).toEqual([null, []]);
       await harness.close();
       harness = await start({ secret: null, config: { password: null }, deps });
-      expect(told).toEqual(['admin', expect.stringMatching(/^[\w-]{24}$/)]);
-      expect((await login('admin', told[1]!)).status).toBe(200);
-      expect(harness.seen.join()).not.toContain(told[1]);
+      expect(described).toEqual(['admin', expect.stringMatching(/^[\w-]{24}$/)]);
+      expect((await login('admin', described[1]!)).status).toBe(200);
+      expect(harness.seen.join()).not.toContain(described[1]);
       await harness.close();
       harness = await start({ secret: null, config: { password: null }, deps });
-      expect(told).toHaveLength(2);
+      expect(described).toHaveLength(2);
     });
   });
 });

@@ -162,7 +162,7 @@ describe('statistics and logs', () => {
 
   test('the live tail: rows that match, once somebody looks on; who signs out sees no more', async () => {
     const watched: unknown[] = [];
-    const hearing = harness.bus.listen('logs.watch', (news) => void watched.push(news));
+    const hearing = harness.bus.listen('logs.watch', (event) => void watched.push(event));
     const { body: user } = await harness.call('POST', `${api}/users`, { username: 'mona', role: 'monitor', password: 'correct horse' });
     expect(user.username).toBe('mona');
     const { body: signedIn } = await harness.call('POST', `${api}/login`, { username: 'mona', password: 'correct horse' });
@@ -194,7 +194,7 @@ describe('statistics and logs', () => {
     const admin = await open(secretKey);
     await admin.until(': open');
     expect(watched.length).toBeGreaterThanOrEqual(2);
-    harness.bus.tell('logs.rows', { rows: [sampleRow({ id: 'fine' }), sampleRow({ id: 'broken', error_code: 'upstream_failed' })], dropped: 3 });
+    harness.bus.publish('logs.rows', { rows: [sampleRow({ id: 'fine' }), sampleRow({ id: 'broken', error_code: 'upstream_failed' })], dropped: 3 });
     const seen = await monitor.until('event: dropped');
     expect(seen).toContain('"id":"broken"');
     expect(seen).not.toContain('"id":"fine"');

@@ -8,7 +8,7 @@ import { firstAreas } from './src/i18n/first-areas.ts';
 
 const compressible = /\.(?:js|css|html|svg|json)$/;
 /** Smaller files gain nothing. */
-const leastBytes = 1024;
+const minBytes = 1024;
 
 function compressOutput(): Plugin {
   let folder = '';
@@ -21,7 +21,7 @@ function compressOutput(): Plugin {
     closeBundle() {
       for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
         const file = join(folder, name);
-        if (!compressible.test(name) || statSync(file).size < leastBytes) continue;
+        if (!compressible.test(name) || statSync(file).size < minBytes) continue;
         const bytes = readFileSync(file);
         writeFileSync(`${file}.br`, brotliCompressSync(bytes));
         writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));

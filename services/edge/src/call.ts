@@ -5,7 +5,7 @@ import type { Job, Plan, ResolvedName, Snapshot } from '@model-gateway/contracts
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import { headersAllowed } from '@model-gateway/header-rules';
 import { decodeJsonString, scanBody } from '@model-gateway/json';
-import { type ClientDoor, questionsOf, type RouteMatch } from '@model-gateway/protocols';
+import { type ClientAdapter, questionsOf, type RouteMatch } from '@model-gateway/protocols';
 import { isGranted, resolveName } from '@model-gateway/routing';
 import { mintRequestId } from '@model-gateway/service';
 import { lastOwner } from '@model-gateway/signatures';
@@ -15,93 +15,99 @@ import { authenticate, maskOfCaller, type Principal } from './admission/credenti
 import { innerHeaders } from './admission/request-headers.ts';
 import { sessionOfCacheKey } from './admission/session.ts';
 import { isViolation } from './admission/violations.ts';
-import { Exchange } from './exchange.ts';
-import type { DoorMatch, Headers } from './http/doors.ts';
+import { ClientExchange } from './exchange.ts';
+import type { ClientRouteMatch, Headers } from './http/doors.ts';
 import { type HeldBody, readBody } from './http/read-body.ts';
 import { answerModels, modelsTag } from './models/models.ts';
 import { Reply } from './reply/reply.ts';
 import { beginSpan } from './request-span.ts';
-import type { Room } from './room.ts';
+import type { EdgeContext } from './room.ts';
 
 /** Never rejects: whatever happens, the caller gets an answer in the door's own shape. */
-export async function call(request: IncomingMessage, response: ServerResponse, found: DoorMatch, query: URLSearchParams, room: Room): Promise<void> {
-  const { door, match } = found;
-  const exchange = new Exchange(request, response, door, mintRequestId(), room);
+export async function call(
+  request: IncomingMessage,
+  response: ServerResponse,
+  found: ClientRouteMatch,
+  query: URLSearchParams,
+  context: EdgeContext,
+): Promise<void> {
+  const { protocol, match } = found;
+  const exchange = new ClientExchange(request, response, protocol, mintRequestId(), context);
   try {
-    const entering = room.capacity.enter();
+    const entering = context.capacity.enter();
     const slot = entering instanceof Promise ? await entering : entering;
     exchange.slot = slot;
     stopIfLeft(exchange, slot);
-    const limitingAddress = room.rateLimits.admitAddress(exchange.clientIp);
+    const limitingAddress = context.rateLimits.admitAddress(exchange.clientIp);
     if (limitingAddress) await limitingAddress;
-    const snapshot = currentSnapshot(room);
+    const snapshot = currentSnapshot(context);
     const principal = authenticate(request, query, snapshot, exchange.startedAt);
     exchange.principal = principal;
-    if (room.tracer) exchange.span = beginSpan(exchange, found, principal, room.tracer);
-    const limitingKey = room.rateLimits.admitKey(principal);
+    if (context.tracer) exchange.span = beginSpan(exchange, found, principal, context.tracer);
+    const limitingKey = context.rateLimits.admitKey(principal);
     if (limitingKey) await limitingKey;
     if (!headersAllowed(principal.group.header_acl, request.headers as Headers)) throw new GatewayError('header_denied');
     if (match.operation === 'list-models' || match.operation === 'get-model') return answerModels(exchange, match, query, principal, snapshot);
-    const tagHeader = door.client.modelsTagHeader?.(request.headers as Headers);
+    const tagHeader = protocol.client.modelsTagHeader?.(request.headers as Headers);
     if (tagHeader) exchange.modelsTag = { header: tagHeader, value: modelsTag(snapshot, principal.group) };
     exchange.operation = match.operation;
-    const body = await readBody(request, room.config.maxBodyBytes, room.bodyBudget);
+    const body = await readBody(request, context.config.maxBodyBytes, context.bodyBudget);
     holdBody(exchange, body);
     if (principal.group.store_bodies) exchange.captureBodies(query);
     const keyHash = principal.key.hash;
-    const wanted = readWanted(body.bytes, match, door.client, (session) => room.sessionModels.get(keyHash, exchange.sessionId ?? session ?? ''));
+    const wanted = readWanted(body.bytes, match, protocol.client, (session) => context.sessionModels.get(keyHash, exchange.sessionId ?? session ?? ''));
     exchange.requestedModel = wanted.model;
     exchange.sessionId ??= wanted.sessionId;
     exchange.requestBytes = body.bytes.length;
     exchange.stream = wanted.stream !== 'whole';
     const named = grant(snapshot, principal, wanted.model);
     exchange.model = named.canonical;
-    if (door.client.remembersModel && exchange.sessionId !== null) room.sessionModels.set(keyHash, exchange.sessionId, wanted.model);
-    if (isBudgeted(principal) && match.operation !== 'count-tokens') await reserveMoney(exchange, principal, snapshot, named, wanted, body.bytes, room);
+    if (protocol.client.remembersModel && exchange.sessionId !== null) context.sessionModels.set(keyHash, exchange.sessionId, wanted.model);
+    if (isBudgeted(principal) && match.operation !== 'count-tokens') await reserveMoney(exchange, principal, snapshot, named, wanted, body.bytes, context);
     // After the wait for money: places for streams are few.
     const streaming = exchange.stream ? slot.asStream() : undefined;
     if (streaming) await streaming;
     const owner = mayChoose(snapshot, named) ? lastOwner(body.bytes) : null;
-    const planning = planFor(exchange, snapshot, principal, wanted, owner, room);
+    const planning = planFor(exchange, snapshot, principal, wanted, owner, context);
     const plan = planning instanceof Promise ? await planning : planning;
-    openTranslator(exchange, principal, wanted, plan, query, body, room);
+    openTranslator(exchange, principal, wanted, plan, query, body, context);
   } catch (error) {
     const refusal = toGatewayError(error);
-    if (isViolation(refusal.code)) noteViolation(exchange, refusal, query, room);
+    if (isViolation(refusal.code)) noteViolation(exchange, refusal, query, context);
     exchange.refuse(refusal);
   }
 }
 
 function noteViolation(
-  { principal, request, requestedModel, clientIp, clientRequestId }: Exchange,
+  { principal, request, requestedModel, clientIp, clientRequestId }: ClientExchange,
   { code }: GatewayError,
   query: URLSearchParams,
-  room: Room,
+  context: EdgeContext,
 ): void {
   if (!principal) return;
   const { key, group } = principal;
   const model = code === 'model_not_granted' ? requestedModel : null;
   const mask = maskOfCaller(request, query, principal);
-  room.violations.note({ key: key.hash, mask, keyName: key.name, group: group.name, code, model, clientIp, requestId: clientRequestId });
+  context.violations.note({ key: key.hash, mask, keyName: key.name, group: group.name, code, model, clientIp, requestId: clientRequestId });
 }
 
 /** The connection may have closed while others were asked for a place: nobody would give it back. */
-function stopIfLeft(exchange: Exchange, slot: Slot): void {
+function stopIfLeft(exchange: ClientExchange, slot: Slot): void {
   if (!exchange.left) return;
   slot.release();
   throw new GatewayError('client_gone');
 }
 
 /** The connection may have closed since the last byte came: nobody would let go of the body. */
-function holdBody(exchange: Exchange, body: HeldBody): void {
+function holdBody(exchange: ClientExchange, body: HeldBody): void {
   exchange.body = body;
   if (!exchange.left) return;
   body.release();
   throw new GatewayError('client_gone');
 }
 
-function currentSnapshot(room: Room): Snapshot {
-  const snapshot = room.catalog.current();
+function currentSnapshot(context: EdgeContext): Snapshot {
+  const snapshot = context.catalog.current();
   if (!snapshot) throw new GatewayError('not_ready');
   return snapshot;
 }
@@ -115,7 +121,7 @@ interface Wanted {
 }
 
 /** One pass over the body's bytes: its shape is checked and the names that decide the route are read, once and for all. */
-function readWanted(bytes: Buffer, match: RouteMatch, client: ClientDoor, lastModel: (session: string | null) => string | undefined): Wanted {
+function readWanted(bytes: Buffer, match: RouteMatch, client: ClientAdapter, lastModel: (session: string | null) => string | undefined): Wanted {
   const questions = questionsOf(client);
   // Readers replace bytes that are no UTF-8 in ways of their own: two of them would see two bodies.
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { message: 'The request body is not valid UTF-8.' });
@@ -150,16 +156,16 @@ function grant(snapshot: Snapshot, principal: Principal, model: string): Resolve
 
 /** A request that leaves while it waits for others to settle stands in nobody's way. */
 async function reserveMoney(
-  exchange: Exchange,
+  exchange: ClientExchange,
   principal: Principal,
   snapshot: Snapshot,
   named: ResolvedName,
   { places }: Wanted,
   body: Buffer,
-  room: Room,
+  context: EdgeContext,
 ): Promise<void> {
-  const asked = { body, values: places.values, client: exchange.door.client };
-  exchange.reservation = await room.budgets.reserve(principal, snapshot, named, asked, (leave) => exchange.onLeave(leave));
+  const asked = { body, values: places.values, client: exchange.protocol.client };
+  exchange.reservation = await context.budgets.reserve(principal, snapshot, named, asked, (leave) => exchange.onLeave(leave));
   if (exchange.left) throw new GatewayError('client_gone');
 }
 
@@ -168,38 +174,60 @@ function mayChoose(snapshot: Snapshot, { model }: ResolvedName): boolean {
   return !model || (snapshot.upstreams.get(model.upstream)?.api_keys.length ?? 0) > 1;
 }
 
-function planFor(exchange: Exchange, snapshot: Snapshot, principal: Principal, wanted: Wanted, owner: string | null, room: Room): Plan | Promise<Plan> {
+function planFor(
+  exchange: ClientExchange,
+  snapshot: Snapshot,
+  principal: Principal,
+  wanted: Wanted,
+  owner: string | null,
+  context: EdgeContext,
+): Plan | Promise<Plan> {
   const repeats = owner === null && exchange.operation !== 'count-tokens';
   return (
-    (repeats ? room.plans.find(principal.key.name, wanted.model, snapshot.revision, exchange.startedAt) : undefined) ??
-    askRouter(exchange, snapshot, principal, wanted, owner, room)
+    (repeats ? context.plans.find(principal.key.name, wanted.model, snapshot.revision, exchange.startedAt) : undefined) ??
+    askRouter(exchange, snapshot, principal, wanted, owner, context)
   );
 }
 
-async function askRouter(exchange: Exchange, snapshot: Snapshot, principal: Principal, wanted: Wanted, owner: string | null, room: Room): Promise<Plan> {
-  const plan = await room.bus.ask('router.plan', {
+async function askRouter(
+  exchange: ClientExchange,
+  snapshot: Snapshot,
+  principal: Principal,
+  wanted: Wanted,
+  owner: string | null,
+  context: EdgeContext,
+): Promise<Plan> {
+  const plan = await context.bus.ask('router.plan', {
     requestId: exchange.id,
     revision: snapshot.revision,
     model: wanted.model,
     accessKey: principal.key.name,
     keyGroup: principal.group.name,
-    clientProtocol: exchange.door.id,
+    clientProtocol: exchange.protocol.id,
     operation: exchange.operation,
     stream: wanted.stream !== 'whole',
     ...(owner !== null && { owner }),
     ...(exchange.span && { traceparent: exchange.span.traceparent }),
   });
-  room.plans.keep(principal.key.name, wanted.model, plan, exchange.startedAt);
+  context.plans.keep(principal.key.name, wanted.model, plan, exchange.startedAt);
   return plan;
 }
 
-function openTranslator(exchange: Exchange, principal: Principal, wanted: Wanted, plan: Plan, query: URLSearchParams, body: HeldBody, room: Room): void {
+function openTranslator(
+  exchange: ClientExchange,
+  principal: Principal,
+  wanted: Wanted,
+  plan: Plan,
+  query: URLSearchParams,
+  body: HeldBody,
+  context: EdgeContext,
+): void {
   if (exchange.left) throw new GatewayError('client_gone');
-  const reply = new Reply(exchange, wanted.stream, room);
+  const reply = new Reply(exchange, wanted.stream, context);
   query.delete('key');
-  const deadlineMs = room.config.maxRequestMs;
+  const deadlineMs = context.config.maxRequestMs;
   reply.start(
-    room.bus.open(
+    context.bus.open(
       'translator.run',
       {
         id: exchange.id,
@@ -207,7 +235,7 @@ function openTranslator(exchange: Exchange, principal: Principal, wanted: Wanted
         startedAt: exchange.startedAt,
         accessKey: principal.key.name,
         keyGroup: principal.group.name,
-        clientProtocol: exchange.door.id,
+        clientProtocol: exchange.protocol.id,
         operation: exchange.operation,
         path: exchange.path,
         query: query.size === 0 ? '' : query.toString(),

@@ -9,30 +9,30 @@ import type { Slot } from './admission/capacity.ts';
 import { credentialsOf, type Principal } from './admission/credentials.ts';
 import { sessionOf } from './admission/session.ts';
 import { BodyCapture } from './bodies/body-capture.ts';
-import type { Door, Headers } from './http/doors.ts';
-import { linger, markAnswered } from './http/linger.ts';
+import type { ClientProtocol, Headers } from './http/doors.ts';
+import { discardRequestBody, markAnswered } from './http/linger.ts';
 import type { HeldBody } from './http/read-body.ts';
 import { completeError } from './reply/complete-error.ts';
 import { endSpan } from './request-span.ts';
-import type { Room } from './room.ts';
+import type { EdgeContext } from './room.ts';
 
 const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** How long a refused caller may go on writing; who writes next to nothing is dismissed earlier, as everybody is. */
-const lingerMs = 30_000;
+const discardMs = 30_000;
 
 const plainToken = /^[\x21-\x7e]{1,128}$/;
 
-export class Exchange {
+export class ClientExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly door: Door;
+  readonly protocol: ClientProtocol;
   readonly id: string;
   readonly startedAt = Date.now();
   readonly path: string;
   readonly clientIp: string | null;
   readonly clientRequestId: string | null;
-  readonly #room: Room;
+  readonly #context: EdgeContext;
   readonly #arrived = performance.now();
   principal: Principal | undefined;
   /** Of the budgets of key and group; settled by the row. */
@@ -62,16 +62,16 @@ export class Exchange {
   modelsTag: { header: string; value: string } | undefined;
   /** Told of the same moment. */
   reply: { closed(): void } | undefined;
-  #told = false;
+  #clientError = false;
 
-  constructor(request: IncomingMessage, response: ServerResponse, door: Door, id: string, room: Room) {
+  constructor(request: IncomingMessage, response: ServerResponse, protocol: ClientProtocol, id: string, context: EdgeContext) {
     this.request = request;
     this.response = response;
-    this.door = door;
+    this.protocol = protocol;
     this.id = id;
-    this.#room = room;
+    this.#context = context;
     this.path = (request.url ?? '/').split('?', 1)[0]!;
-    this.clientIp = room.clientAddress(request);
+    this.clientIp = context.clientAddress(request);
     this.sessionId = sessionOf(request.headers as Headers);
     const given = request.headers['z-request-id'];
     this.clientRequestId = typeof given === 'string' && plainToken.test(given) ? given : null;
@@ -93,7 +93,7 @@ export class Exchange {
     const others = new URLSearchParams(query);
     others.delete('key');
     const path = `${this.path}${others.size === 0 ? '' : `?${others}`}`;
-    this.capture = new BodyCapture(settings, { path, bytes: this.body.bytes }, credentialsOf(this.request, query), this.#room.bodies);
+    this.capture = new BodyCapture(settings, { path, bytes: this.body.bytes }, credentialsOf(this.request, query), this.#context.bodies);
   }
 
   /** For one who waits before there is a reply; heard at once by who comes too late. */
@@ -110,10 +110,10 @@ export class Exchange {
   headersWith(headers: Readonly<Record<string, string>>): string[] {
     const list = ['x-request-id', this.id];
     if (this.clientRequestId !== null) list.push('z-request-id', this.clientRequestId);
-    const { replyHeaders } = this.door.client;
+    const { replyHeaders } = this.protocol.client;
     if (replyHeaders) addTo(list, replyHeaders(this.id));
     if (this.modelsTag) list.push(this.modelsTag.header, this.modelsTag.value);
-    const { draining, pressure } = this.#room;
+    const { draining, pressure } = this.#context;
     if ((draining || pressure.level > 0) && headers['connection'] === undefined) list.push('connection', 'close');
     addTo(list, headers);
     return list;
@@ -149,15 +149,15 @@ export class Exchange {
     this.slot?.release();
     response.write(bytes);
     markAnswered(response);
-    const late = setTimeout(() => response.end(), lingerMs).unref();
+    const late = setTimeout(() => response.end(), discardMs).unref();
     request.on('close', () => clearTimeout(late));
     request.on('end', () => response.end());
-    linger(request, this.#room.lingering);
+    discardRequestBody(request, this.#context.discardLimits);
   }
 
   /** Answers an error in the caller's own shape. */
   writeError(error: GatewayError): void {
-    const told: ClientError = {
+    const clientError: ClientError = {
       status: error.status,
       code: error.code,
       message: error.message,
@@ -166,8 +166,8 @@ export class Exchange {
       ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
       ...(error.details && { details: error.details }),
     };
-    if (this.stream && this.#refuseInStream(told)) return;
-    const drawn = this.door.client.writeError(told);
+    if (this.stream && this.#refuseInStream(clientError)) return;
+    const drawn = this.protocol.client.writeError(clientError);
     this.answer(error.status, error.body === undefined ? drawn.body : completeError(error.body, drawn.body), {
       ...drawn.headers,
       ...error.headers,
@@ -179,12 +179,12 @@ export class Exchange {
 
   /** Whether the caller reads this error from the stream, and was told so. */
   #refuseInStream(error: ClientError): boolean {
-    const { client } = this.door;
+    const { client } = this.protocol;
     const text = client.refuseInStream?.(error, {
       headers: this.request.headers as Headers,
       model: this.requestedModel ?? '',
       createdAt: Math.floor(this.startedAt / 1000),
-      mintId: this.#room.mintId,
+      mintId: this.#context.mintId,
     });
     if (text == null) return false;
     this.answer(200, text, { 'content-type': client.contentType('sse'), 'cache-control': 'no-cache' });
@@ -194,19 +194,20 @@ export class Exchange {
   /** The edge says no, before or instead of the translator: answer and row. */
   refuse(error: GatewayError): void {
     const status = this.left ? 499 : error.status;
-    if (error.code === 'internal') this.#room.logger.error({ request: this.id, ...traceFields(this.span), error: error.cause ?? error }, 'defect in the edge');
+    if (error.code === 'internal')
+      this.#context.logger.error({ request: this.id, ...traceFields(this.span), error: error.cause ?? error }, 'defect in the edge');
     this.writeError(error);
-    this.tellRow(this.row(status, this.left ? 'client_gone' : error.code));
+    this.publishRow(this.row(status, this.left ? 'client_gone' : error.code));
   }
 
   /** One row per exchange from here, whoever finished it. */
-  tellRow(row: RequestRow, settled?: () => void): void {
-    if (this.#told) return;
-    this.#told = true;
+  publishRow(row: RequestRow, settled?: () => void): void {
+    if (this.#clientError) return;
+    this.#clientError = true;
     if (row.authority === 1 && this.handed) this.reservation?.settleByRows();
     else this.reservation?.settle(row);
-    this.#room.meters.finished(row);
-    this.#room.rows.tell(row, settled);
+    this.#context.meters.finished(row);
+    this.#context.rows.publish(row, settled);
     if (this.capture) this.#handBodies(this.capture, row);
     if (this.span) endSpan(this.span, row);
   }
@@ -214,16 +215,16 @@ export class Exchange {
   #handBodies(capture: BodyCapture, row: RequestRow): void {
     const { principal } = this;
     if (!principal) return capture.drop();
-    this.#room.bodies.hand(capture, () => ({
+    this.#context.bodies.hand(capture, () => ({
       id: this.id,
       startedAt: this.startedAt,
       accessKey: principal.key.name,
       keyGroup: principal.group.name,
       model: row.model,
-      clientProtocol: this.door.id,
+      clientProtocol: this.protocol.id,
       stream: this.stream,
       status: row.status,
-      revision: this.#room.catalog.current()?.revision ?? 0,
+      revision: this.#context.catalog.current()?.revision ?? 0,
     }));
   }
 
@@ -240,7 +241,7 @@ export class Exchange {
       requested_model: this.requestedModel?.slice(0, 200) ?? null,
       upstream: null,
       upstream_model_id: null,
-      client_protocol: this.door.id,
+      client_protocol: this.protocol.id,
       upstream_protocol: null,
       stream: this.stream,
       status,

@@ -4,26 +4,26 @@ import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { EdgeConfig } from '@model-gateway/config';
 import { GatewayError } from '@model-gateway/errors';
 import type { PriceOf } from '@model-gateway/pricing';
-import { Roster } from '@model-gateway/roster';
+import { DenseSet } from '@model-gateway/roster';
 import { createMinter, type Health, listen, type Pressure, type Service } from '@model-gateway/service';
 import type { SharedState } from '@model-gateway/shared-state';
 import type { Logger, Metrics, Tracer } from '@model-gateway/telemetry';
-import { BudgetDesk } from './admission/budgets.ts';
+import { BudgetLimiter } from './admission/budgets.ts';
 import { Capacity } from './admission/capacity.ts';
 import { createClientAddress } from './admission/client-address.ts';
 import { createLimitsPart } from './admission/limits-part.ts';
 import { RateLimits } from './admission/rate-limits.ts';
 import { SessionModels } from './admission/session-models.ts';
 import { Violations } from './admission/violations.ts';
-import { BodyDesk } from './bodies/body-desk.ts';
-import { createEveryday } from './http/everyday.ts';
+import { BodyUploader } from './bodies/body-desk.ts';
+import { createServiceRoutes } from './http/everyday.ts';
 import { createListener } from './http/listener.ts';
 import { BodyBudget } from './http/read-body.ts';
 import { createHttpServer, type GatewayServer } from './http/server.ts';
 import { createMeters } from './meters.ts';
 import { Plans } from './plans.ts';
-import type { Room } from './room.ts';
-import { RowTeller } from './rows.ts';
+import type { EdgeContext } from './room.ts';
+import { RequestLogPublisher } from './rows.ts';
 import { acceptSockets } from './socket/upgrade.ts';
 
 export interface EdgeDeps {
@@ -53,13 +53,13 @@ export function createEdge(deps: EdgeDeps): Edge {
   const { bus, catalog, config, logger, metrics, state } = deps;
   const capacity = new Capacity(config.maxGlobalConcurrency, config.maxConcurrentStreams, state, deps.pressure);
   const rateLimits = new RateLimits(config, state);
-  const budgets = new BudgetDesk(deps);
+  const budgets = new BudgetLimiter(deps);
   const bodyBudget = new BodyBudget(config.bodyBudgetBytes);
-  const rows = new RowTeller(bus, logger);
-  const bodies = new BodyDesk({ bus, logger, metrics, budgetBytes: config.storedBodyBudgetBytes });
+  const rows = new RequestLogPublisher(bus, logger);
+  const bodies = new BodyUploader({ bus, logger, metrics, budgetBytes: config.storedBodyBudgetBytes });
   const mintId = createMinter();
   const violations = new Violations({ bus, logger, mintId });
-  const room: Room = {
+  const context: EdgeContext = {
     ...deps,
     tracer: deps.tracer,
     violations,
@@ -71,9 +71,9 @@ export function createEdge(deps: EdgeDeps): Edge {
     bodies,
     plans: new Plans(),
     sessionModels: new SessionModels(),
-    replies: new Roster(),
-    sockets: new Roster(),
-    lingering: new Roster(),
+    replies: new DenseSet(),
+    sockets: new DenseSet(),
+    discardLimits: new DenseSet(),
     clientAddress: createClientAddress(config.trustedProxies),
     meters: createMeters(metrics, {
       requests: () => capacity.requests.used,
@@ -85,14 +85,14 @@ export function createEdge(deps: EdgeDeps): Edge {
     draining: false,
   };
   const health = (): Health => {
-    const reasons = [...(bus.connected ? [] : ['bus']), ...(catalog.ready ? [] : ['catalog']), ...(room.draining ? ['draining'] : [])];
+    const reasons = [...(bus.connected ? [] : ['bus']), ...(catalog.ready ? [] : ['catalog']), ...(context.draining ? ['draining'] : [])];
     const notes = [...(state.status().degraded ? ['limits-by-share'] : []), ...(deps.pressure.level >= 2 ? ['overloaded'] : [])];
     return { ready: reasons.length === 0, reasons, ...(notes.length > 0 && { notes }) };
   };
-  const server = createHttpServer(config, createListener(room, createEveryday(room, deps.processHealth ?? health)), logger, metrics);
-  acceptSockets(server, room);
-  const limitsPart = createLimitsPart(room, state);
-  const doors: Disposable[] = [];
+  const server = createHttpServer(config, createListener(context, createServiceRoutes(context, deps.processHealth ?? health)), logger, metrics);
+  acceptSockets(server, context);
+  const limitsPart = createLimitsPart(context, state);
+  const registrations: Disposable[] = [];
   let port = config.port;
   return {
     name: 'edge',
@@ -101,9 +101,9 @@ export function createEdge(deps: EdgeDeps): Edge {
     },
     async start() {
       await Promise.all([catalog.start(), state.start()]);
-      doors.push(
+      registrations.push(
         answerGathers(bus, state.holder, { 'edge-limits': limitsPart }),
-        bus.listen('router.outcome', ({ outcomes }) => room.plans.hear(outcomes)),
+        bus.listen('router.outcome', ({ outcomes }) => context.plans.onOutcomes(outcomes)),
       );
       port = await listen(server, { host: config.host, port: config.port, setting: 'PORT' });
       // Accepting may fail for want of file descriptors: that costs a connection, not the process.
@@ -111,15 +111,15 @@ export function createEdge(deps: EdgeDeps): Edge {
       logger.info({ host: config.host, port }, 'listening');
     },
     drain() {
-      room.draining = true;
-      room.sockets.forEach((socket) => socket.drain());
+      context.draining = true;
+      context.sockets.forEach((socket) => socket.drain());
     },
     async stop() {
-      room.draining = true;
-      await closeServer(server, room);
+      context.draining = true;
+      await closeServer(server, context);
       violations.close();
       await bodies.flushed(1000);
-      await Promise.all(doors.map((door) => door.dispose()));
+      await Promise.all(registrations.map((protocol) => protocol.dispose()));
       capacity.close();
       await catalog.stop();
     },
@@ -131,27 +131,27 @@ export function createEdge(deps: EdgeDeps): Edge {
  * The lame duck is over (`drain` came first, and replies have said `Connection: close` since): no new connections, and what is under way may
  * end. What does not end in time is closed in its own terms.
  */
-async function closeServer(server: GatewayServer, room: Room): Promise<void> {
+async function closeServer(server: GatewayServer, context: EdgeContext): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  room.sockets.forEach((socket) => socket.drain());
+  context.sockets.forEach((socket) => socket.drain());
   // A request that is on its way in still gets its answer, and who was refused may read it.
   const tidying = setInterval(
     () => {
       server.closeSilentConnections();
-      room.lingering.forEach((one) => one.leave());
-      room.sockets.forEach((socket) => socket.drain());
+      context.discardLimits.forEach((one) => one.leave());
+      context.sockets.forEach((socket) => socket.drain());
     },
-    Math.min(1000, room.config.drainMs),
+    Math.min(1000, context.config.drainMs),
   );
   const reaper = setInterval(() => server.closeIdleConnections(), 100);
   const late = setTimeout(() => {
-    room.replies.forEach((reply) => reply.interrupt(new GatewayError('draining')));
+    context.replies.forEach((reply) => reply.interrupt(new GatewayError('draining')));
     setTimeout(() => {
       server.closeAllConnections();
-      room.sockets.forEach((socket) => socket.terminate());
+      context.sockets.forEach((socket) => socket.terminate());
     }, 500);
-  }, room.config.drainMs);
+  }, context.config.drainMs);
   await closed;
   clearInterval(reaper);
   clearInterval(tidying);

@@ -6,7 +6,7 @@ import type { Outcome, Plan } from '@model-gateway/contracts';
 
 /** News may be missed, and the router must see now and then that a caller's key is still in use. */
 const lastsMs = 1000;
-const mostKept = 10_000;
+const maxKept = 10_000;
 
 export class Plans {
   #kept = new Map<string, { plan: Plan; at: number }>();
@@ -19,12 +19,12 @@ export class Plans {
 
   keep(accessKey: string, model: string, plan: Plan, now: number): void {
     if (!plan.lasting) return;
-    if (this.#kept.size >= mostKept) this.#kept.clear();
+    if (this.#kept.size >= maxKept) this.#kept.clear();
     this.#kept.set(idOf(accessKey, model), { plan, at: now });
   }
 
   /** How attempts went somewhere: after a failure the router may say something else. */
-  hear(outcomes: readonly Outcome[]): void {
+  onOutcomes(outcomes: readonly Outcome[]): void {
     if (outcomes.some(({ sign, waitMs }) => sign !== 'none' || waitMs !== undefined)) this.forget();
   }
 

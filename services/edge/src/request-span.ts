@@ -2,14 +2,14 @@
 import type { RequestRow } from '@model-gateway/contracts';
 import { endServed, type Span, type Tracer } from '@model-gateway/telemetry';
 import type { Principal } from './admission/credentials.ts';
-import type { Exchange } from './exchange.ts';
-import type { DoorMatch } from './http/doors.ts';
+import type { ClientExchange } from './exchange.ts';
+import type { ClientRouteMatch } from './http/doors.ts';
 
 /** Lists are no calls: they leave no row either. */
 const untraced: ReadonlySet<string> = new Set(['list-models', 'get-model']);
 
 /** undefined: it is not traced. Only who has a key decides by his `traceparent`: others could fill a collector. */
-export function beginSpan(exchange: Exchange, { route, match }: DoorMatch, { key, group }: Principal, tracer: Tracer): Span | undefined {
+export function beginSpan(exchange: ClientExchange, { route, match }: ClientRouteMatch, { key, group }: Principal, tracer: Tracer): Span | undefined {
   if (untraced.has(match.operation)) return undefined;
   const given = exchange.request.headers['traceparent'];
   return tracer.enter(typeof given === 'string' ? given : undefined, () => {
@@ -24,7 +24,7 @@ export function beginSpan(exchange: Exchange, { route, match }: DoorMatch, { key
         'http.route': path,
         'gateway.request_id': exchange.id,
         'gateway.client_request_id': exchange.clientRequestId,
-        'gateway.client_protocol': exchange.door.id,
+        'gateway.client_protocol': exchange.protocol.id,
         'gateway.operation': match.operation,
         'gateway.access_key': key.name,
         'gateway.key_group': group.name,

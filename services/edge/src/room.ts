@@ -1,26 +1,26 @@
 import type { Bus } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { EdgeConfig } from '@model-gateway/config';
-import type { Roster } from '@model-gateway/roster';
+import type { DenseSet } from '@model-gateway/roster';
 import type { Pressure } from '@model-gateway/service';
 import type { Logger, Metrics, Tracer } from '@model-gateway/telemetry';
-import type { BudgetDesk } from './admission/budgets.ts';
+import type { BudgetLimiter } from './admission/budgets.ts';
 import type { Capacity } from './admission/capacity.ts';
 import type { ClientAddress } from './admission/client-address.ts';
 import type { RateLimits } from './admission/rate-limits.ts';
 import type { SessionModels } from './admission/session-models.ts';
 import type { Violations } from './admission/violations.ts';
-import type { BodyDesk } from './bodies/body-desk.ts';
-import type { Lingering } from './http/linger.ts';
+import type { BodyUploader } from './bodies/body-desk.ts';
+import type { DiscardLimits } from './http/linger.ts';
 import type { BodyBudget } from './http/read-body.ts';
 import type { EdgeMeters } from './meters.ts';
 import type { Plans } from './plans.ts';
 import type { Reply } from './reply/reply.ts';
-import type { RowTeller } from './rows.ts';
+import type { RequestLogPublisher } from './rows.ts';
 import type { TurnSocket } from './socket/turn-socket.ts';
 
 /** What every call in this room shares. Built once in `index.ts`. */
-export interface Room {
+export interface EdgeContext {
   bus: Bus;
   catalog: CatalogWatcher;
   config: EdgeConfig;
@@ -31,22 +31,22 @@ export interface Room {
   tracer: Tracer | undefined;
   capacity: Capacity;
   rateLimits: RateLimits;
-  budgets: BudgetDesk;
+  budgets: BudgetLimiter;
   clientAddress: ClientAddress;
-  rows: RowTeller;
+  rows: RequestLogPublisher;
   /** Bodies on their way to be stored. */
-  bodies: BodyDesk;
+  bodies: BodyUploader;
   plans: Plans;
   violations: Violations;
   bodyBudget: BodyBudget;
   pressure: Pressure;
   sessionModels: SessionModels;
   /** Replies under way, for the end of a drain. */
-  replies: Roster<Reply>;
+  replies: DenseSet<Reply>;
   /** Open WebSockets, for the same. */
-  sockets: Roster<TurnSocket>;
+  sockets: DenseSet<TurnSocket>;
   /** Answered callers who write on, for the same. */
-  lingering: Roster<Lingering>;
+  discardLimits: DenseSet<DiscardLimits>;
   mintId(prefix: string): string;
   /** Set once SIGTERM came: replies say `Connection: close`. */
   draining: boolean;

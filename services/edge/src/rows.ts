@@ -3,7 +3,7 @@ import type { Bus } from '@model-gateway/bus';
 import type { RequestRow } from '@model-gateway/contracts';
 import type { Logger } from '@model-gateway/telemetry';
 
-export class RowTeller {
+export class RequestLogPublisher {
   readonly #bus: Bus;
   readonly #logger: Logger;
   lost = 0;
@@ -14,8 +14,8 @@ export class RowTeller {
   }
 
   /** `settled` runs when the row is in safe hands. */
-  tell(row: RequestRow, settled?: () => void): void {
-    this.#bus.tellDurably('stats.request', row.id, row).then(
+  publish(row: RequestRow, settled?: () => void): void {
+    this.#bus.publishDurable('stats.request', row.id, row).then(
       () => settled?.(),
       (error: unknown) => {
         this.lost++;

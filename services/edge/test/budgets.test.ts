@@ -8,7 +8,7 @@ import { fromRecord, type PriceOf } from '@model-gateway/pricing';
 import { findProtocol } from '@model-gateway/protocols';
 import { MemoryState } from '@model-gateway/shared-state';
 import { balancer, model, snapshotOf, upstream } from '../../../packages/routing/test/samples.ts';
-import { BudgetDesk } from '../src/admission/budgets.ts';
+import { BudgetLimiter } from '../src/admission/budgets.ts';
 import type { Principal } from '../src/admission/credentials.ts';
 
 const price = (name: string, currency: string, output: number) => fromRecord(pricingSchema.parse({ name, model: name, currency, input: 0, output }));
@@ -44,7 +44,7 @@ const logger = { warn: () => undefined } as never;
 function open(spent: () => number | Promise<number>, elapsed = () => 0, rowsMs = 0, now = () => 0) {
   const bus: Bus = createMemoryBus();
   bus.serve({ ask: { 'stats.spent': async ({ owners }) => ({ micros: await Promise.all(owners.map(spent)) }) } });
-  return new BudgetDesk({ state: new MemoryState(), bus, priceOf, logger, now, elapsed, rowsMs });
+  return new BudgetLimiter({ state: new MemoryState(), bus, priceOf, logger, now, elapsed, rowsMs });
 }
 
 test('of a load balancer the dearest counts, in each currency for itself; what has no price costs nothing', async () => {

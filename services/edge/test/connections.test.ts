@@ -7,7 +7,7 @@ import { createLogger, createMetrics, type Metrics } from '@model-gateway/teleme
 import { type ConnectionLimits, Connections, lookMs } from '../src/http/connections.ts';
 import { BodyBudget, readBody } from '../src/http/read-body.ts';
 
-const limits: ConnectionLimits = { most: 100, mostOfAddress: 100, minBodyBytesPerSecond: 1024, isProxy: () => false };
+const limits: ConnectionLimits = { max: 100, maxPerAddress: 100, minBodyBytesPerSecond: 1024, isProxy: () => false };
 const open: { server: Server; sockets: Socket[] }[] = [];
 afterEach(async () => {
   for (const { server, sockets } of open.splice(0)) {
@@ -139,7 +139,7 @@ test('whoever is not read right now is not slow, and neither is a finished reque
 });
 
 test('above the cap connections are closed at once and counted; places that were left are free again', async () => {
-  const one = await stage({ most: 2 });
+  const one = await stage({ max: 2 });
   const first = one.caller();
   await arrive(one, first, `${head(2)}{}`);
   one.caller();
@@ -153,14 +153,14 @@ test('above the cap connections are closed at once and counted; places that were
 });
 
 test('one address has its share; a trusted proxy brings as many as come', async () => {
-  const one = await stage({ mostOfAddress: 2 });
+  const one = await stage({ maxPerAddress: 2 });
   one.caller();
   one.caller();
   await until(async () => (await count(one.metrics, 'gateway_connections')) === 2);
   await closed(one.caller());
   expect(await count(one.metrics, 'gateway_connections_refused_total', '"address"')).toBe(1);
 
-  const behind = await stage({ mostOfAddress: 2, isProxy: (address) => address === '127.0.0.1' });
+  const behind = await stage({ maxPerAddress: 2, isProxy: (address) => address === '127.0.0.1' });
   for (let at = 0; at < 5; at++) behind.caller();
   await until(async () => (await count(behind.metrics, 'gateway_connections')) === 5);
 });

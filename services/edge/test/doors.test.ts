@@ -1,10 +1,10 @@
 /** Which protocol a path belongs to: the found, the wrong method, and the unknown. */
 import { describe, expect, test } from '@jest/globals';
-import { findDoor } from '../src/http/doors.ts';
+import { findClientRoute } from '../src/http/doors.ts';
 
 const find = (method: string, target: string, headers: Record<string, string> = {}) => {
   const [path = '', query = ''] = target.split('?');
-  return findDoor(method, path, new URLSearchParams(query), headers);
+  return findClientRoute(method, path, new URLSearchParams(query), headers);
 };
 const anthropic = { 'anthropic-version': '2023-06-01' };
 
@@ -27,7 +27,7 @@ describe('found', () => {
     ['GET', '/v1/models/a%252Fb', {}, 'alpha', { operation: 'get-model', model: 'a%2Fb', stream: 'whole' }],
   ] as const)('%s %s %j is %s', (method, target, headers, id, match) => {
     const answer = find(method, target, headers);
-    expect('found' in answer && { id: answer.found.door.id, match: answer.found.match }).toEqual({ id, match });
+    expect('found' in answer && { id: answer.found.protocol.id, match: answer.found.match }).toEqual({ id, match });
   });
 });
 
@@ -40,7 +40,7 @@ describe('a wrong method names those that are right', () => {
     ['POST', '/v1beta/models/a', 'gamma', ['GET', 'HEAD']],
   ])('%s %s', (method, target, id, methods) => {
     const answer = find(method, target);
-    expect('methods' in answer && { id: answer.door.id, methods: answer.methods }).toEqual({ id, methods });
+    expect('methods' in answer && { id: answer.protocol.id, methods: answer.methods }).toEqual({ id, methods });
   });
 });
 
@@ -59,6 +59,6 @@ describe('an unknown path is refused in the shape of its prefix', () => {
   ])('%s: %s', (target, id) => {
     const answer = find('POST', target);
     expect('found' in answer || 'methods' in answer).toBe(false);
-    expect('door' in answer && answer.door.id).toBe(id);
+    expect('protocol' in answer && answer.protocol.id).toBe(id);
   });
 });

@@ -33,7 +33,7 @@ async function stage(reply: (stream: Stream) => void): Promise<Stage> {
   const bus = createMemoryBus({ logger, strict: true });
   const rows: RequestRow[] = [];
   const reasons: string[] = [];
-  const hearing = bus.listenDurably('stats.request', async (batch) => void rows.push(...batch.map(({ news }) => news)), { maxWaitMs: 5 });
+  const hearing = bus.listenDurably('stats.request', async (batch) => void rows.push(...batch.map(({ event }) => event)), { maxWaitMs: 5 });
   bus.serve({
     ask: { 'router.plan': () => ({ revision: 1, model: 'm', nodes: [], balanced: true }) },
     open: {

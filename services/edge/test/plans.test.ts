@@ -29,12 +29,12 @@ test('a failure anywhere makes all answers doubtful, a success none', () => {
   const plans = new Plans();
   const place = { model: 'm', upstream: 'u', key: 'k' };
   plans.keep('ada', 'm', plan(), 1000);
-  plans.hear([{ ...place, sign: 'none', ok: 3 }]);
+  plans.onOutcomes([{ ...place, sign: 'none', ok: 3 }]);
   expect(plans.find('ada', 'm', 1, 1001)).toBeDefined();
-  plans.hear([{ ...place, sign: 'line', ok: 0 }]);
+  plans.onOutcomes([{ ...place, sign: 'line', ok: 0 }]);
   expect(plans.find('ada', 'm', 1, 1001)).toBeUndefined();
   plans.keep('ada', 'm', plan(), 1000);
-  plans.hear([{ ...place, sign: 'none', ok: 0, waitMs: 500 }]);
+  plans.onOutcomes([{ ...place, sign: 'none', ok: 0, waitMs: 500 }]);
   expect(plans.find('ada', 'm', 1, 1001)).toBeUndefined();
 });
 

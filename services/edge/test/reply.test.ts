@@ -3,7 +3,7 @@ import { expect, jest, test } from '@jest/globals';
 import type { StreamCall } from '@model-gateway/bus';
 import type { ReplyTail } from '@model-gateway/contracts';
 import { clientProtocols } from '@model-gateway/protocols';
-import { Roster } from '@model-gateway/roster';
+import { DenseSet } from '@model-gateway/roster';
 import { Reply } from '../src/reply/reply.ts';
 
 function createReply(written: boolean) {
@@ -19,8 +19,8 @@ function createReply(written: boolean) {
     },
     setTimeout: jest.fn<(ms: number, stalled: () => void) => void>(),
   };
-  const exchange = { door: clientProtocols[0], request: { headers: {} }, response, elapsedMs: () => 1, tellRow: jest.fn() };
-  const reply = new Reply(...([exchange, 'whole', { replies: new Roster(), config: {} }] as unknown as ConstructorParameters<typeof Reply>));
+  const exchange = { protocol: clientProtocols[0], request: { headers: {} }, response, elapsedMs: () => 1, publishRow: jest.fn() };
+  const reply = new Reply(...([exchange, 'whole', { replies: new DenseSet(), config: {} }] as unknown as ConstructorParameters<typeof Reply>));
   reply.start({ acknowledge: () => {} } as unknown as StreamCall);
   reply.tail({ row: { status: 200 } } as unknown as ReplyTail);
   return response;

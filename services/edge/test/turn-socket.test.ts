@@ -32,7 +32,7 @@ class UnreadSocket extends EventEmitter {
 
 function open(): UnreadSocket {
   const socket = new UnreadSocket();
-  const room = {
+  const context = {
     config: { keepAliveMs: 3_600_000 },
     sockets: { add: () => undefined, remove: () => undefined },
     bodyBudget: new BodyBudget(1),
@@ -40,7 +40,7 @@ function open(): UnreadSocket {
   };
   const session = { read: () => ({ answer: ['no'.repeat(500)] }), close: () => undefined };
   const upgrade = { socket: new EventEmitter() };
-  new TurnSocket(socket as never, { upgrade: upgrade as never, headers: {} as never, mayStay: () => true }, session as never, {} as never, room as never);
+  new TurnSocket(socket as never, { upgrade: upgrade as never, headers: {} as never, mayStay: () => true }, session as never, {} as never, context as never);
   return socket;
 }
 

@@ -33,7 +33,7 @@ const ownerFinder =
 
 export function createRouter({ bus, catalog, config, tracer, random = Math.random, now = () => performance.now() }: RouterDeps): Service {
   const state = new RoutingState({ bindings: { ttlMs: config.keyBindingTtlMs }, random });
-  const doors: Disposable[] = [];
+  const registrations: Disposable[] = [];
   let current: Snapshot | null = null;
   let forget: (() => void) | undefined;
   let sweeper: NodeJS.Timeout | undefined;
@@ -77,7 +77,7 @@ export function createRouter({ bus, catalog, config, tracer, random = Math.rando
       await catalog.start();
       const known = catalog.current();
       if (known && !current) adopt(known);
-      doors.push(
+      registrations.push(
         bus.serve({ ask: { 'router.plan': plan } }),
         answerGathers(bus, process, {
           'key-bindings': ({ accessKeys }) => ({ bindings: accessKeys.flatMap(bindingsOf) }),
@@ -85,7 +85,7 @@ export function createRouter({ bus, catalog, config, tracer, random = Math.rando
           'balancer-nodes': async ({ loadBalancer, revision }) => ({ nodes: await nodesOf(loadBalancer, revision) }),
         }),
         bus.listen('router.outcome', ({ outcomes }) => {
-          for (const outcome of outcomes) state.health.hear(outcome, current?.models.get(outcome.model), now());
+          for (const outcome of outcomes) state.health.record(outcome, current?.models.get(outcome.model), now());
         }),
       );
       sweeper = setInterval(() => state.sweep(current, now()), sweepMs).unref();
@@ -94,7 +94,7 @@ export function createRouter({ bus, catalog, config, tracer, random = Math.rando
       draining = true;
       clearInterval(sweeper);
       forget?.();
-      await Promise.all(doors.map((door) => door.dispose()));
+      await Promise.all(registrations.map((registration) => registration.dispose()));
       await catalog.stop();
     },
     health() {

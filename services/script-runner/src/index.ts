@@ -22,14 +22,14 @@ export function createScriptRunner({ bus, catalog, config, logger }: ScriptRunne
     {
       slots: config.poolSize,
       waitMs: config.waitMs,
-      mostOperations: config.maxOperations,
+      maxOperations: config.maxOperations,
       memoryLimitMb: config.memoryLimitMb,
       timeoutMs: config.timeoutMs,
       lazyBody: config.lazyBody,
     },
     logger,
   );
-  let doors: Disposable | undefined;
+  let registrations: Disposable | undefined;
   let forget: (() => void) | undefined;
   let draining = false;
   const warm = (snapshot: Snapshot | null): void => {
@@ -41,7 +41,7 @@ export function createScriptRunner({ bus, catalog, config, logger }: ScriptRunne
       forget = catalog.onChange(warm);
       await catalog.start();
       warm(catalog.current());
-      doors = bus.serve({
+      registrations = bus.serve({
         open: {
           'script.run': ({ script, slot, context, owner }, body, stream) => {
             const run = pool.run({
@@ -61,7 +61,7 @@ export function createScriptRunner({ bus, catalog, config, logger }: ScriptRunne
     async stop() {
       draining = true;
       forget?.();
-      await doors?.dispose();
+      await registrations?.dispose();
       pool.close();
       await catalog.stop();
     },

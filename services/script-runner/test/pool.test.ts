@@ -15,7 +15,7 @@ afterEach(() => {
   for (const { pool } of pools.splice(0)) pool.close();
 });
 
-const free = { mostOperations: Number.MAX_SAFE_INTEGER };
+const free = { maxOperations: Number.MAX_SAFE_INTEGER };
 const spin = script('for (;;) {}');
 const quick = script('body.done = true; return body');
 
@@ -96,7 +96,7 @@ describe('time', () => {
   });
 
   test('ends who takes all of it, and who waits for ever', async () => {
-    const { pool, run } = start({ mostOperations: Number.MAX_SAFE_INTEGER, slots: 1, timeoutMs: 300 });
+    const { pool, run } = start({ maxOperations: Number.MAX_SAFE_INTEGER, slots: 1, timeoutMs: 300 });
     await run(quick);
     expect((await run(spin)).fault?.code).toBe('TooMuchTime');
     // On a busy machine so short a time may be too short for this one too; once it ends well, its slot stands ready.

@@ -34,7 +34,7 @@ export interface TestPool {
 }
 
 export function startPool(options: Partial<PoolOptions> = {}): TestPool {
-  const pool = new ScriptPool({ slots: 4, waitMs: 60_000, mostOperations: 2000, memoryLimitMb: 64, timeoutMs: 1000, lazyBody: true, ...options }, silent);
+  const pool = new ScriptPool({ slots: 4, waitMs: 60_000, maxOperations: 2000, memoryLimitMb: 64, timeoutMs: 1000, lazyBody: true, ...options }, silent);
   return {
     pool,
     run: (script, body = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }, { owner = 'test', canSwitch = true, context: given = context } = {}) => {

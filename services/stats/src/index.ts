@@ -13,7 +13,7 @@ import { createCleaner } from './bodies/clean-text.ts';
 import { keepBodies } from './bodies/keep-bodies.ts';
 import { createBudgetWatch } from './budgets/watch-budgets.ts';
 import { createSetAside } from './dead-letters/set-aside.ts';
-import { createRowTeller, type RowTeller } from './live-log/tell-rows.ts';
+import { createLiveLogFeed, type LiveLogFeed } from './live-log/tell-rows.ts';
 import { keepRows, type RowKeeper } from './rows/keep-rows.ts';
 import { createUpkeep } from './upkeep.ts';
 
@@ -42,7 +42,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
   let answers: Disposable | undefined;
   let audit: Disposable | undefined;
   let bodies: Disposable | undefined;
-  let teller: RowTeller | undefined;
+  let feed: LiveLogFeed | undefined;
   let stopping = false;
   /** News come before the first snapshot, too: what is set aside then is searched for forms of credentials alone. */
   const clean = createCleaner({ secrets, logger, snapshot: () => catalog?.current() ?? null });
@@ -53,7 +53,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
     return !catalog || (now && now.revision >= revision) ? now : catalog.at(revision);
   };
   const open = (): void => {
-    if (!stopping) rows = keepRows({ bus, storage, logger, priceOf, setAside, tell: (told) => teller?.tell(told), now });
+    if (!stopping) rows = keepRows({ bus, storage, logger, priceOf, setAside, publish: (rowsToPublish) => feed?.publish(rowsToPublish), now });
   };
   const whenPriced = (callback: () => void): void => {
     if (!catalog || catalog.ready) return callback();
@@ -74,7 +74,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
         if (secrets) bodies = keepBodies({ bus, storage, logger, ...secrets, snapshot: snapshotSince });
         upkeep.start();
         budgets.start();
-        teller = createRowTeller(bus);
+        feed = createLiveLogFeed(bus);
         answers = bus.serve({ ask: { 'stats.spent': async ({ owners }) => ({ micros: await storage.requests.spent(owners) }) } });
         whenPriced(open);
       });
@@ -84,7 +84,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
       guard.stop();
       upkeep.stop();
       budgets.stop();
-      await Promise.all([rows?.dispose(), answers?.dispose(), audit?.dispose(), bodies?.dispose(), teller?.dispose()]);
+      await Promise.all([rows?.dispose(), answers?.dispose(), audit?.dispose(), bodies?.dispose(), feed?.dispose()]);
       await catalog?.stop();
     },
     health() {

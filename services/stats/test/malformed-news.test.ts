@@ -14,7 +14,7 @@ import { createStats } from '../src/index.ts';
 
 /** Of each subject, half of them before the service starts. The full measure is 50,000. */
 const malformed = Number(process.env['MALFORMED_ITEMS'] ?? 400);
-const patienceMs = 60_000 + malformed * 10;
+const maxWaitMs = 60_000 + malformed * 10;
 
 const logger = createLogger({ level: 'fatal', name: 'test', destination: { write: () => undefined } });
 const quiet = { info() {}, warn() {}, error() {} };
@@ -22,7 +22,7 @@ const keep = { rowDays: 0, hourDays: 0, dayDays: 0, auditDays: 0 };
 const now = Date.now();
 
 const until = async (condition: () => boolean | Promise<boolean>, what: string): Promise<void> => {
-  for (const end = performance.now() + patienceMs; !(await condition()); ) {
+  for (const end = performance.now() + maxWaitMs; !(await condition()); ) {
     if (performance.now() > end) throw new Error(`waited in vain for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -94,7 +94,7 @@ const ways: { name: string; open(): Promise<Way> }[] = [
       return {
         bus,
         async spoil(subject, values, count) {
-          for (let at = 0; at < count; at++) void bus.tellDurably(subject, `bad-${at}`, values[at % values.length] as never);
+          for (let at = 0; at < count; at++) void bus.publishDurable(subject, `bad-${at}`, values[at % values.length] as never);
         },
         isEmpty: async () => bus.stats().outboxItems === 0,
         close: () => bus.drain(),
@@ -111,7 +111,7 @@ if (natsAvailable('malformed durable news over NATS') && !process.env['NATS_URL'
       const { connection: raw } = await connectRaw(server.url, 'spoiler');
       await until(() => bus.connected, 'a connection');
       // Makes the stream.
-      await bus.tellDurably('stats.request', 'first', sampleRow({ id: 'first', started_at: now }));
+      await bus.publishDurable('stats.request', 'first', sampleRow({ id: 'first', started_at: now }));
       const messages = async (): Promise<number> => {
         const answer = await raw.request('$JS.API.STREAM.INFO.gw_news');
         return answer.json<{ state: { messages: number } }>().state.messages;
@@ -174,12 +174,12 @@ describe.each(ways)('malformed durable news $name', ({ open }) => {
         for (const subject of audited) await way.spoil(subject, noRecords, malformed - half);
         await Promise.all(
           Array.from({ length: 100 }, (_, at) =>
-            way.bus.tellDurably('stats.request', `good-${at}`, sampleRow({ id: `good-${at}`, started_at: now, cost_micros: 1_000_000, currency: 'USD' })),
+            way.bus.publishDurable('stats.request', `good-${at}`, sampleRow({ id: `good-${at}`, started_at: now, cost_micros: 1_000_000, currency: 'USD' })),
           ),
         );
-        await Promise.all(Array.from({ length: 20 }, (_, at) => way.bus.tellDurably('audit.record', `good-${at}`, auditRow({ id: `good-${at}` }))));
+        await Promise.all(Array.from({ length: 20 }, (_, at) => way.bus.publishDurable('audit.record', `good-${at}`, auditRow({ id: `good-${at}` }))));
         const violation = (id: string): AuditRow => auditRow({ id, actor: 'api_key:gk-a****wxyz', action: 'acl.violation' });
-        await Promise.all(Array.from({ length: 20 }, (_, at) => way.bus.tellDurably('audit.violation', `late-${at}`, violation(`late-${at}`))));
+        await Promise.all(Array.from({ length: 20 }, (_, at) => way.bus.publishDurable('audit.violation', `late-${at}`, violation(`late-${at}`))));
         await until(async () => (await rows('good-')).length === 100 && (await records()).length === 40, 'every row and record');
         await until(() => way.isEmpty(), 'nothing left on the bus');
         expect(stats.health()).toEqual({ ready: true, reasons: [] });
@@ -189,7 +189,7 @@ describe.each(ways)('malformed durable news $name', ({ open }) => {
         expect(items.reduce((sum, { times }) => sum + times, 0)).toBeGreaterThanOrEqual(malformed);
         expect(Math.max(...items.map(({ excerpt }) => excerpt.length))).toBeLessThanOrEqual(8_192);
       },
-      patienceMs,
+      maxWaitMs,
     );
 
     test(
@@ -204,10 +204,10 @@ describe.each(ways)('malformed durable news $name', ({ open }) => {
           return storage.requests.insertRows(some);
         };
         await start({ storage: { ...storage, requests: { ...storage.requests, insertRows } } });
-        const told = ['a', 'odd', 'b'].map((id) =>
-          way.bus.tellDurably('stats.request', id, sampleRow({ id: id === 'odd' ? id : `good-${id}`, started_at: now })),
+        const described = ['a', 'odd', 'b'].map((id) =>
+          way.bus.publishDurable('stats.request', id, sampleRow({ id: id === 'odd' ? id : `good-${id}`, started_at: now })),
         );
-        await Promise.all(told);
+        await Promise.all(described);
         await until(async () => (await storage.deadLetters.count()) === 1, 'the odd one is set aside');
         await until(() => way.isEmpty(), 'nothing left on the bus');
         expect(await rows('good-')).toHaveLength(2);
@@ -217,7 +217,7 @@ describe.each(ways)('malformed durable news $name', ({ open }) => {
         ]);
         expect(stats.health().ready).toBe(true);
       },
-      patienceMs,
+      maxWaitMs,
     );
 
     test('rows that wait for the database are no dead letters, however often they are delivered', async () => {
@@ -227,7 +227,7 @@ describe.each(ways)('malformed durable news $name', ({ open }) => {
         return storage.requests.insertRows(some);
       };
       await start({ storage: { ...storage, requests: { ...storage.requests, insertRows } } });
-      await way.bus.tellDurably('stats.request', 'a', sampleRow({ id: 'good-a', started_at: now }));
+      await way.bus.publishDurable('stats.request', 'a', sampleRow({ id: 'good-a', started_at: now }));
       await until(async () => (await rows('good-')).length === 1, 'the row');
       expect(await storage.deadLetters.count()).toBe(0);
     }, 120_000);
@@ -241,7 +241,7 @@ test('what is set aside holds no credential', async () => {
   const bus = createMemoryBus();
   const stats = createStats({ bus, storage, logger, priceOf: () => null, keep });
   await stats.start();
-  await bus.tellDurably('stats.request', 'bad', { api_key: 'verysecretvalue', note: 'Bearer abcdefgh12345678' } as never);
+  await bus.publishDurable('stats.request', 'bad', { api_key: 'verysecretvalue', note: 'Bearer abcdefgh12345678' } as never);
   await until(async () => (await storage.deadLetters.count()) === 1, 'it is set aside');
   const { items } = await storage.deadLetters.list({ limit: 1 });
   expect(JSON.stringify(items)).not.toMatch(/verysecretvalue|abcdefgh12345678/);

@@ -39,16 +39,16 @@ describe('stats', () => {
     stats = createStats({ bus, storage, logger, priceOf: () => null, keep });
     await stats.start();
     expect(stats.health()).toEqual({ ready: true, reasons: [] });
-    await Promise.all([1, 2, 3].map((index) => bus.tellDurably('stats.request', `r${index}`, sampleRow({ id: `r${index}`, started_at: index }))));
+    await Promise.all([1, 2, 3].map((index) => bus.publishDurable('stats.request', `r${index}`, sampleRow({ id: `r${index}`, started_at: index }))));
     expect((await stored()).map(({ id }) => id)).toEqual(['r3', 'r2', 'r1']);
   });
 
   test('told twice it is one row, and the translator has the last word', async () => {
     stats = createStats({ bus, storage, logger, priceOf: () => null, keep });
     await stats.start();
-    await bus.tellDurably('stats.request', 'a', sampleRow({ authority: 1, status: 500 }));
-    await bus.tellDurably('stats.request', 'b', sampleRow({ authority: 2, status: 200 }));
-    await bus.tellDurably('stats.request', 'c', sampleRow({ authority: 1, status: 500 }));
+    await bus.publishDurable('stats.request', 'a', sampleRow({ authority: 1, status: 500 }));
+    await bus.publishDurable('stats.request', 'b', sampleRow({ authority: 2, status: 200 }));
+    await bus.publishDurable('stats.request', 'c', sampleRow({ authority: 1, status: 500 }));
     expect((await stored()).map(({ status, authority }) => [status, authority])).toEqual([[200, 2]]);
   });
 
@@ -66,11 +66,11 @@ describe('stats', () => {
     };
     stats = createStats({ bus, storage: flaky, logger, priceOf: () => null, keep });
     await stats.start();
-    const told = bus.tellDurably('stats.request', 'a', sampleRow());
+    const described = bus.publishDurable('stats.request', 'a', sampleRow());
     await until(() => stats.health().reasons.includes('storage'));
     expect(await stored()).toEqual([]);
     away = false;
-    await told;
+    await described;
     expect(await stored()).toHaveLength(1);
     expect(stats.health().ready).toBe(true);
   });
@@ -104,7 +104,7 @@ describe('stats', () => {
     await stats.start();
     const bad = sampleRow({ id: 'bad', status: null as unknown as number });
     const rows = [...Array.from({ length: 9 }, (_, index) => sampleRow({ id: `good-${index}` })), bad];
-    await Promise.all(rows.map((row) => bus.tellDurably('stats.request', row.id, row)));
+    await Promise.all(rows.map((row) => bus.publishDurable('stats.request', row.id, row)));
     expect(await stored()).toHaveLength(9);
     expect((await storage.deadLetters.list({ limit: 9 })).items).toMatchObject([{ item_id: 'bad', subject: 'stats.request', times: 1 }]);
   });
@@ -124,7 +124,7 @@ describe('stats', () => {
       request_id: null,
       ...over,
     });
-    const told: [DurableSubject, AuditRow][] = [
+    const described: [DurableSubject, AuditRow][] = [
       ['audit.violation', record('v1')],
       ['audit.violation', record('v2', { entity_type: 'key_group' })],
       ['audit.violation', record('forged', { actor: 'admin', action: 'login.success', entity_type: 'console_user' })],
@@ -132,7 +132,7 @@ describe('stats', () => {
       ['audit.violation', record('elsewhere', { entity_type: 'config' })],
       ['audit.record', record('r1', { actor: 'admin', action: 'create' })],
     ];
-    await Promise.all(told.map(([subject, row]) => bus.tellDurably(subject, row.id, row)));
+    await Promise.all(described.map(([subject, row]) => bus.publishDurable(subject, row.id, row)));
     const { items } = await storage.audit.listRows({ filters: { from: 0, to: Number.MAX_SAFE_INTEGER }, limit: 99 });
     expect(items.map(({ id }) => id).sort()).toEqual(['r1', 'v1', 'v2']);
     const letters = await storage.deadLetters.list({ limit: 9 });
@@ -155,9 +155,9 @@ describe('stats', () => {
     stats = createStats({ bus, storage: late, logger, priceOf: () => null, keep });
     await stats.start();
     expect(stats.health()).toEqual({ ready: false, reasons: ['storage'] });
-    const told = bus.tellDurably('stats.request', 'a', sampleRow());
+    const described = bus.publishDurable('stats.request', 'a', sampleRow());
     away = false;
-    await told;
+    await described;
     expect(await stored()).toHaveLength(1);
     await until(() => stats.health().ready);
   });

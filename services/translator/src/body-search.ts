@@ -2,7 +2,7 @@
 import type { Call } from './call.ts';
 
 /** A search in a string costs a fraction of one in a buffer, but a string of this size and more costs its own page. */
-const longestText = 64 * 1024;
+const maxTextLength = 64 * 1024;
 /** The words of quoted texts, which are few constants; null: no quoted text. */
 const words = new Map<string, string | null>();
 
@@ -28,7 +28,7 @@ export class BodySearch {
     const { places, body } = this.#call;
     const word = places ? wordOf(text) : null;
     if (places && word !== null && places.asked.includes(word)) return places.words.includes(word);
-    if (body.length >= longestText) return body.includes(text, 0, 'latin1');
+    if (body.length >= maxTextLength) return body.includes(text, 0, 'latin1');
     this.#text ??= body.toString('latin1');
     return this.#text.includes(text);
   }

@@ -2,7 +2,7 @@
 import type { AttemptRecord, Job, Loss, Plan, ProtocolId, RequestRow } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import { type KnownPlaces, type Need, type Projected, type Projection, RepeatedKey } from '@model-gateway/json';
-import { type ClientDoor, findProtocol, questionsOf, type ReadRequest } from '@model-gateway/protocols';
+import { type ClientAdapter, findProtocol, questionsOf, type ReadRequest } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { Span } from '@model-gateway/telemetry';
 import type { AttemptWatch } from './attempt/outcomes.ts';
@@ -14,7 +14,7 @@ import { LastRun } from './scripts/last-run.ts';
 
 const maxLosses = 64;
 /** Bytes of a body that is too short to hold a file worth the look. */
-const longestPlainBody = 4096;
+const maxPlainBodyLength = 4096;
 const noRoutes: string[] = [];
 
 const isMarked = (holder: object): boolean => 'cache' in holder && holder.cache !== undefined;
@@ -37,10 +37,10 @@ function parseJson(text: string): unknown {
 }
 
 /** A longer key is not repeated to its caller: it may be as long as the body. */
-const longestKey = 100;
+const maxKeyLength = 100;
 
 const repeated = (key = ''): { message: string; param?: string } =>
-  key === '' || key.length > longestKey ? { message: 'A key is given twice in one object.' } : { message: `The key "${key}" is given twice.`, param: key };
+  key === '' || key.length > maxKeyLength ? { message: 'A key is given twice in one object.' } : { message: `The key "${key}" is given twice.`, param: key };
 
 /** What a request was before it was sent on. */
 export interface CallMark {
@@ -51,7 +51,7 @@ export interface CallMark {
 }
 
 /** What was made ready for one route and goes to another of the same protocol. */
-export type Carried = Pick<Prepared, 'body' | 'emulation' | 'widenedTools' | 'bridge'>;
+export type Carried = Pick<Prepared, 'body' | 'emulation' | 'relaxedToolSchemas' | 'bridge'>;
 
 export class Call {
   readonly job: Job;
@@ -65,7 +65,7 @@ export class Call {
   plan: Plan;
   /** Canonical names of what was asked for, and of what the request was sent on to, in order. */
   readonly routes: string[];
-  readonly client: ClientDoor;
+  readonly client: ClientAdapter;
   readonly meter = new Meter();
   /** Of the request as it was read, and of the current attempt. */
   readonly losses: Loss[] = [];
@@ -165,7 +165,7 @@ export class Call {
   }
 
   /** The request is sent on as it is now. */
-  sendOn(plan: Plan): void {
+  reroute(plan: Plan): void {
     this.#stepsOfHops = this.pipeline.length;
     this.#base = { body: this.body, places: this.places };
     this.plan = plan;
@@ -178,7 +178,7 @@ export class Call {
   }
 
   /** Back to where it was sent on from; what was tried since stays in the row. */
-  comeBack({ plan, base, routes, stepsOfHops }: CallMark): void {
+  restore({ plan, base, routes, stepsOfHops }: CallMark): void {
     this.plan = plan;
     this.model = plan.model;
     this.#base = base;
@@ -325,7 +325,7 @@ export class Call {
   #promptTokens(): number {
     if (this.#estimated?.body === this.body) return this.#estimated.tokens;
     let tokens = Math.ceil(this.body.length / usualBytesPerToken);
-    if (this.body.length > longestPlainBody) {
+    if (this.body.length > maxPlainBodyLength) {
       try {
         tokens = promptTokens((this.#request ?? this.#read()).conversation, this.body.length);
       } catch {

@@ -3,16 +3,16 @@ import { answerGathers, type Bus, type Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import { GatewayError } from '@model-gateway/errors';
 import type { Outbound } from '@model-gateway/outbound';
-import { Roster } from '@model-gateway/roster';
+import { DenseSet } from '@model-gateway/roster';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Pressure, Service } from '@model-gateway/service';
 import { createMinter } from '@model-gateway/service';
 import type { SharedState } from '@model-gateway/shared-state';
 import type { Logger, Redactor, Tracer } from '@model-gateway/telemetry';
 import { type DrainOptions, Drains } from './attempt/drains.ts';
-import { createOutcomeTeller } from './attempt/outcomes.ts';
+import { createOutcomePublisher } from './attempt/outcomes.ts';
 import { RefusedFlags } from './attempt/refused-flags.ts';
-import { RefusedProofs } from './attempt/refused-proofs.ts';
+import { RefusedSignatures } from './attempt/refused-proofs.ts';
 import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
 import { createTokenCounter } from './count-tokens/counter.ts';
 import { Limiter } from './limits/limiter.ts';
@@ -20,7 +20,7 @@ import { limitsPart } from './limits/part.ts';
 import { createEgressOpener } from './open-egress.ts';
 import { createKeyOpener } from './open-key.ts';
 import { PromptSizes } from './prompt-sizes.ts';
-import type { Room } from './room.ts';
+import type { TranslatorContext } from './room.ts';
 import { serveRun } from './run.ts';
 
 export interface TranslatorDeps {
@@ -52,13 +52,13 @@ const mebibyte = 1024 * 1024;
 
 export function createTranslator(deps: TranslatorDeps): Service {
   const counter = createTokenCounter();
-  const room: Room = {
+  const context: TranslatorContext = {
     ...deps,
     tracer: deps.tracer,
     clientUrls: deps.clientUrls ?? null,
     counter,
     promptSizes: new PromptSizes(),
-    running: new Roster(),
+    running: new DenseSet(),
     mintId: createMinter(),
     openKey: createKeyOpener(deps.keyring, deps.redactor),
     egressOf: createEgressOpener(deps.keyring, deps.redactor),
@@ -66,21 +66,21 @@ export function createTranslator(deps: TranslatorDeps): Service {
     maxReplyBytes: 64 * mebibyte,
     maxEventBytes: 16 * mebibyte,
     drains: new Drains(deps.drains),
-    outcomes: createOutcomeTeller(deps.bus),
+    outcomes: createOutcomePublisher(deps.bus),
     refusedFlags: new RefusedFlags(),
-    refusedProofs: new RefusedProofs(),
+    refusedSignatures: new RefusedSignatures(),
     limiter: new Limiter(deps.state),
     retries: new RetryBudget(deps.retryBudget),
   };
-  let doors: Disposable | undefined;
+  let registrations: Disposable | undefined;
   let answering: Disposable | undefined;
   let leavingAt: number | undefined;
   return {
     name: 'translator',
     async start() {
       await Promise.all([deps.catalog.start(), deps.state.start()]);
-      answering = answerGathers(deps.bus, deps.state.holder, { 'translator-limits': () => limitsPart(room.limiter, deps.state) });
-      doors = deps.bus.serve({ open: { 'translator.run': (job, body, stream) => serveRun(job, body, stream, room) } });
+      answering = answerGathers(deps.bus, deps.state.holder, { 'translator-limits': () => limitsPart(context.limiter, deps.state) });
+      registrations = deps.bus.serve({ open: { 'translator.run': (job, body, stream) => serveRun(job, body, stream, context) } });
     },
     drain() {
       leavingAt = performance.now();
@@ -89,13 +89,13 @@ export function createTranslator(deps: TranslatorDeps): Service {
       leavingAt ??= performance.now();
       const left = Math.max(0, leavingAt + deps.leaveMs - performance.now());
       const late = setTimeout(() => {
-        room.running.forEach((sink) => sink.interrupt(new GatewayError('draining')));
+        context.running.forEach((sink) => sink.interrupt(new GatewayError('draining')));
       }, left);
-      await doors?.dispose();
+      await registrations?.dispose();
       // Replies whose callers left may still be read for their bill, within the same time.
       await deps.outbound.close(Math.max(0, leavingAt + deps.leaveMs - performance.now()));
       clearTimeout(late);
-      room.limiter.close();
+      context.limiter.close();
       await answering?.dispose();
       await counter.close();
       await deps.catalog.stop();
@@ -108,4 +108,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
 }
 
 const envelopeLabel = 'signature-envelope';
-const envelopeKeys = (keyring: Keyring): Room['envelopeKeys'] => ({ sealing: keyring.derive(envelopeLabel), opening: keyring.deriveAll(envelopeLabel) });
+const envelopeKeys = (keyring: Keyring): TranslatorContext['envelopeKeys'] => ({
+  sealing: keyring.derive(envelopeLabel),
+  opening: keyring.deriveAll(envelopeLabel),
+});

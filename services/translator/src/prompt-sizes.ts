@@ -9,12 +9,12 @@ import { mediaTokens } from './count-tokens/conversation-text.ts';
 /** Before anything was counted: close enough across vendors and languages. */
 export const usualBytesPerToken = 4;
 /** What no text of any language or tokenizer is beyond: a count outside is of something else. */
-const bounds = { least: 1, most: 12 };
+const bounds = { min: 1, max: 12 };
 /** Bytes: what stands around a shorter text outweighs it. */
 const fewestBytes = 1024;
 /** How much the last count weighs against those before. */
 const weight = 0.5;
-const mostModels = 4096;
+const maxModels = 4096;
 
 export class PromptSizes {
   readonly #bytesPerToken = new Map<string, number>();
@@ -28,9 +28,9 @@ export class PromptSizes {
   learn(kind: string, conversation: Conversation, bytes: number, { input, cacheRead, cacheWrite5m, cacheWrite1h }: Usage): void {
     const tokens = input + cacheRead + cacheWrite5m + cacheWrite1h;
     const ratio = bytes / tokens;
-    if (bytes < fewestBytes || !(ratio >= bounds.least && ratio <= bounds.most) || mediaTokens(conversation) > 0) return;
+    if (bytes < fewestBytes || !(ratio >= bounds.min && ratio <= bounds.max) || mediaTokens(conversation) > 0) return;
     const known = this.#bytesPerToken.get(kind);
-    if (known === undefined && this.#bytesPerToken.size >= mostModels) this.#bytesPerToken.clear();
+    if (known === undefined && this.#bytesPerToken.size >= maxModels) this.#bytesPerToken.clear();
     this.#bytesPerToken.set(kind, known === undefined ? ratio : known * (1 - weight) + ratio * weight);
   }
 }

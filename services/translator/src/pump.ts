@@ -1,13 +1,13 @@
 /** The one place that waits for an upstream's stream: bytes to records to events, held until content, sent once per read. */
 import { createEventStreamParser, createJsonArrayParser, createSseParser } from '@model-gateway/framing';
-import { asBuffer, type GrowingRecords, toByteText } from '@model-gateway/json';
-import { type ChatEvent, type FramedRecord, isContent, type ReplyReader, type UpstreamDoor, type UpstreamFault } from '@model-gateway/protocols';
+import { asBuffer, type DeltaTemplate, toByteText } from '@model-gateway/json';
+import { type ChatEvent, type FramedRecord, isContent, type ReplyReader, type UpstreamAdapter, type UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from './call.ts';
 import { unwrapReader } from './passage/emulated.ts';
-import { Growth } from './passage/growth.ts';
-import type { Passage, RawRecord } from './passage/passage.ts';
+import { DeltaFastPath } from './passage/growth.ts';
+import type { RawRecord, ReplyTransform } from './passage/passage.ts';
 import type { Prepared } from './prepare.ts';
-import type { Room } from './room.ts';
+import type { TranslatorContext } from './room.ts';
 
 /** Lifecycle events are held back until content, so that failover stays legal; within these caps (field-notes §3.5). */
 const maxHeldEvents = 64;
@@ -36,12 +36,12 @@ export type PumpEnd = { fault: UpstreamFault | null; committed: boolean };
 
 export class Pump {
   readonly #call: Call;
-  readonly #passage: Passage;
+  readonly #transform: ReplyTransform;
   readonly #sink: PumpSink;
   readonly #reader: ReplyReader;
   readonly #source: RecordSource;
-  readonly #unwrap: UpstreamDoor['unwrapRecord'];
-  readonly #growth: Growth | null;
+  readonly #unwrap: UpstreamAdapter['unwrapRecord'];
+  readonly #fastPath: DeltaFastPath | null;
   #held: (string | Uint8Array)[] = [];
   #heldBytes = 0;
   #heldEvents = 0;
@@ -49,15 +49,15 @@ export class Pump {
   #ended = false;
   #fault: UpstreamFault | null = null;
 
-  constructor(call: Call, prepared: Prepared, passage: Passage, sink: PumpSink, room: Room) {
+  constructor(call: Call, prepared: Prepared, transform: ReplyTransform, sink: PumpSink, context: TranslatorContext) {
     this.#call = call;
-    this.#passage = passage;
+    this.#transform = transform;
     this.#sink = sink;
     this.#reader = unwrapReader(prepared.upstream.createReader(prepared.route.target), prepared, call);
-    this.#source = recordSource(prepared.upstream.framing, room.maxEventBytes);
+    this.#source = recordSource(prepared.upstream.framing, context.maxEventBytes);
     this.#unwrap = prepared.upstream.unwrapRecord;
-    const { growing, unwrapRecord } = prepared.upstream;
-    this.#growth = growing && !unwrapRecord && !prepared.emulation && !prepared.widenedTools ? new Growth(growing, passage) : null;
+    const { deltaFields: growing, unwrapRecord } = prepared.upstream;
+    this.#fastPath = growing && !unwrapRecord && !prepared.emulation && !prepared.relaxedToolSchemas ? new DeltaFastPath(growing, transform) : null;
   }
 
   /** The protocol's own end was seen, or the reply broke: nothing more is read. */
@@ -69,8 +69,8 @@ export class Pump {
   push(chunk: Uint8Array): boolean {
     if (this.done) return true;
     try {
-      const growth = this.#growth;
-      if (growth !== null && growth.records !== null && this.#source.atRest === true) return this.#grow(growth, growth.records, chunk);
+      const fastPath = this.#fastPath;
+      if (fastPath !== null && fastPath.records !== null && this.#source.atRest === true) return this.#grow(fastPath, fastPath.records, chunk);
       return this.#take(this.#source.push(chunk));
     } catch (error) {
       this.#fault = badReply(error);
@@ -86,7 +86,7 @@ export class Pump {
         const events = this.#reader.finish();
         this.#see(events);
         // Translated protocols may owe the caller text that only the end brings, whether or not `end` came by record.
-        if (this.#ended && !this.#fault) this.#emit([this.#passage.finish(events)]);
+        if (this.#ended && !this.#fault) this.#emit([this.#transform.finish(events)]);
       }
     } catch (error) {
       this.#fault ??= badReply(error);
@@ -96,27 +96,27 @@ export class Pump {
   }
 
   /** Bytes that most likely hold nothing but more words of the block that grows; what else they hold is read as ever. */
-  #grow(growth: Growth, records: GrowingRecords, chunk: Uint8Array): boolean {
+  #grow(fastPath: DeltaFastPath, records: DeltaTemplate, chunk: Uint8Array): boolean {
     const bytes = asBuffer(chunk);
     const text = bytes.toString('latin1');
-    const passes = this.#passage.lastEdits !== undefined;
+    const passes = this.#transform.lastEdits !== undefined;
     let at = 0;
     let out = '';
     while (at < text.length && records.fits(text, at)) {
-      this.#call.meter.grow(growth.type, records.units);
-      if (!passes) out += this.#write(growth.event(text));
+      this.#call.meter.grow(fastPath.type, records.units);
+      if (!passes) out += this.#write(fastPath.event(text));
       else if (records.edited) out += records.print(text, at);
       at = records.end;
     }
     if (at === 0) return this.#take(this.#source.push(chunk));
-    growth.recognised();
+    fastPath.recognised();
     const sent = !passes ? toByteText(out) : records.edited ? out : text.slice(0, at);
     if (at < text.length) return this.#take(this.#source.push(bytes.subarray(at)), [Buffer.from(sent, 'latin1')]);
     return sent.length === 0 || this.#sink.send(sent, true);
   }
 
   #write(event: ChatEvent): string {
-    const piece = this.#passage.record(noRecord, [event]);
+    const piece = this.#transform.record(noRecord, [event]);
     return typeof piece === 'string' ? piece : '';
   }
 
@@ -135,9 +135,9 @@ export class Pump {
       const events = this.#reader.read(record);
       this.#see(events);
       if (this.#fault) break;
-      const piece = this.#passage.record(record, events);
-      if (this.#reader.steady !== false) this.#growth?.see(record, events, piece);
-      else this.#growth?.rest();
+      const piece = this.#transform.record(record, events);
+      if (this.#reader.steady !== false) this.#fastPath?.see(record, events, piece);
+      else this.#fastPath?.rest();
       if (piece !== undefined && piece.length > 0) out.push(piece);
       if (this.#ended) break;
     }

@@ -27,14 +27,14 @@ export function receiptHeaders(call: Call): Record<string, string> {
 }
 
 /** A refusal names this many losses; the rest are counted. */
-const mostNamed = 12;
+const maxNamed = 12;
 
 /** The 400 of a strict group for a request that would lose something on its way, or null. Emulated and renamed things still mean the same. */
 export function strictRefusal(call: Call): GatewayError | null {
   const lost = call.losses.filter((loss) => words[loss.action] === 'lost');
   if (lost.length === 0) return null;
-  const named = lost.slice(0, mostNamed).map((loss) => `${loss.field} (${loss.action}: ${loss.detail.replace(/\.$/, '')})`);
-  const more = lost.length > mostNamed ? `; and ${lost.length - mostNamed} more` : '';
+  const named = lost.slice(0, maxNamed).map((loss) => `${loss.field} (${loss.action}: ${loss.detail.replace(/\.$/, '')})`);
+  const more = lost.length > maxNamed ? `; and ${lost.length - maxNamed} more` : '';
   return new GatewayError('lossy_translation', {
     message: `This access key's group refuses lossy translations, and this request would lose: ${named.join('; ')}${more}.`,
     headers: receiptHeaders(call),

@@ -2,13 +2,13 @@
 import type { ServerStream } from '@model-gateway/bus';
 import { frameFlag } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/errors';
-import type { Rostered } from '@model-gateway/roster';
+import type { DenseMember } from '@model-gateway/roster';
 import type { Call } from './call.ts';
 import type { PumpSink } from './pump.ts';
 import { receiptHeaders } from './receipt.ts';
 
-export class ReplySink implements PumpSink, Rostered {
-  place = -1;
+export class ReplySink implements PumpSink, DenseMember {
+  index = -1;
   readonly #stream: ServerStream<'translator.run'>;
   readonly #call: Call;
   #onCancel: (() => void) | undefined;

@@ -2,14 +2,14 @@ import type { Bus } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { SealedUpstreamKey, UpstreamRecord } from '@model-gateway/contracts';
 import type { Egress, Outbound } from '@model-gateway/outbound';
-import type { Roster } from '@model-gateway/roster';
+import type { DenseSet } from '@model-gateway/roster';
 import type { DerivedKey, Keyring } from '@model-gateway/secrets';
 import type { Pressure } from '@model-gateway/service';
 import type { Logger, Redactor, Tracer } from '@model-gateway/telemetry';
 import type { Drains } from './attempt/drains.ts';
-import type { OutcomeTeller } from './attempt/outcomes.ts';
+import type { OutcomePublisher } from './attempt/outcomes.ts';
 import type { RefusedFlags } from './attempt/refused-flags.ts';
-import type { RefusedProofs } from './attempt/refused-proofs.ts';
+import type { RefusedSignatures } from './attempt/refused-proofs.ts';
 import type { RetryBudget } from './attempt/retry-budget.ts';
 import type { TokenCounter } from './count-tokens/counter.ts';
 import type { Limiter } from './limits/limiter.ts';
@@ -17,7 +17,7 @@ import type { PromptSizes } from './prompt-sizes.ts';
 import type { ReplySink } from './reply-sink.ts';
 
 /** What every run in this room shares. Built once in `index.ts`. */
-export interface Room {
+export interface TranslatorContext {
   bus: Bus;
   catalog: CatalogWatcher;
   outbound: Outbound;
@@ -32,7 +32,7 @@ export interface Room {
   /** undefined: no request is traced. */
   tracer: Tracer | undefined;
   /** Runs under way, for the end of a drain. */
-  running: Roster<ReplySink>;
+  running: DenseSet<ReplySink>;
   /** How near the process is to its end. */
   pressure: Pressure;
   mintId(prefix: string): string;
@@ -40,9 +40,9 @@ export interface Room {
   /** How large prompts are, before their upstreams have counted them. */
   promptSizes: PromptSizes;
   /** Tells the routers how attempts went. */
-  outcomes: OutcomeTeller;
+  outcomes: OutcomePublisher;
   refusedFlags: RefusedFlags;
-  refusedProofs: RefusedProofs;
+  refusedSignatures: RefusedSignatures;
   /** What stands before upstreams and models. */
   limiter: Limiter;
   /** Bounds how many requests go on to another node. */

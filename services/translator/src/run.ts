@@ -9,50 +9,50 @@ import { Call } from './call.ts';
 import { countTokens } from './count-tokens/count-tokens.ts';
 import { receiptHeaders } from './receipt.ts';
 import { ReplySink } from './reply-sink.ts';
-import type { Room } from './room.ts';
+import type { TranslatorContext } from './room.ts';
 import { beginRun, endRun } from './spans.ts';
 
 type Stream = ServerStream<'translator.run'>;
 
 /** Serves one job from the bus: a defect in the loop itself ends the stream and nothing else. */
-export function serveRun(job: Job, body: Uint8Array, stream: Stream, room: Room): void {
-  run(job, body, stream, room).catch((error: unknown) => {
+export function serveRun(job: Job, body: Uint8Array, stream: Stream, context: TranslatorContext): void {
+  run(job, body, stream, context).catch((error: unknown) => {
     // The job itself may be at fault: nothing of it is touched here.
-    room.logger.error({ stream: stream.id, error }, 'defect in the translator');
+    context.logger.error({ stream: stream.id, error }, 'defect in the translator');
     stream.fail(toGatewayError(error));
   });
 }
 
 /** Every way out leaves a tail with its row, or the row alone when the caller has left. */
-async function run(job: Job, body: Uint8Array, stream: Stream, room: Room): Promise<void> {
+async function run(job: Job, body: Uint8Array, stream: Stream, context: TranslatorContext): Promise<void> {
   const call = new Call(job, body);
-  if (job.traceparent !== undefined) call.span = beginRun(job, room.tracer);
+  if (job.traceparent !== undefined) call.span = beginRun(job, context.tracer);
   const sink = new ReplySink(stream, call);
-  room.running.add(sink);
+  context.running.add(sink);
   try {
-    if (room.pressure.level >= 2) refuseUnderPressure(job, room);
-    if (job.operation === 'count-tokens') await countTokens(call, sink, room);
-    else await walkAttempts(call, sink, room);
-    finish(call, sink, stream, room);
+    if (context.pressure.level >= 2) refuseUnderPressure(job, context);
+    if (job.operation === 'count-tokens') await countTokens(call, sink, context);
+    else await walkAttempts(call, sink, context);
+    finish(call, sink, stream, context);
   } catch (error) {
-    fail(call, sink, stream, room, error);
+    fail(call, sink, stream, context, error);
   } finally {
-    room.running.remove(sink);
+    context.running.remove(sink);
   }
 }
 
 /** An edge has its own memory, and this process its own. The first few are let in at any level, as at the edge. */
-function refuseUnderPressure({ stream }: Job, { pressure, running }: Room): void {
+function refuseUnderPressure({ stream }: Job, { pressure, running }: TranslatorContext): void {
   if (running.size > takenAnyway && (stream || pressure.level === 3))
     throw new GatewayError(stream ? 'too_many_streams' : 'overloaded', { message: 'The gateway is short of memory.' });
 }
 
-function finish(call: Call, sink: ReplySink, stream: Stream, room: Room): void {
-  if (call.cancelled !== null) return tellOwnRow(call, sink, room, true);
+function finish(call: Call, sink: ReplySink, stream: Stream, context: TranslatorContext): void {
+  if (call.cancelled !== null) return publishOwnRow(call, sink, context, true);
   // Counting uses no tokens.
-  const tail = { row: rowOf(call, 200, null, call.job.operation !== 'count-tokens'), ...traceOf(call, room) };
+  const tail = { row: rowOf(call, 200, null, call.job.operation !== 'count-tokens'), ...traceOf(call, context) };
   const body = sink.wholeBody;
-  keepUntilSettled(stream, tail.row, room);
+  keepUntilSettled(stream, tail.row, context);
   if (body)
     stream.whole(
       { status: 200, headers: { 'content-type': call.client.contentType('whole'), 'content-length': String(body.length), ...receiptHeaders(call) } },
@@ -62,18 +62,18 @@ function finish(call: Call, sink: ReplySink, stream: Stream, room: Room): void {
   else stream.tail(tail);
 }
 
-function fail(call: Call, sink: ReplySink, stream: Stream, room: Room, cause: unknown): void {
+function fail(call: Call, sink: ReplySink, stream: Stream, context: TranslatorContext, cause: unknown): void {
   const error = toGatewayError(cause);
   if (error.code === 'internal')
-    room.logger.error({ request: call.job.id, ...traceFields(call.span), error: error.cause ?? error }, 'defect in the translator');
+    context.logger.error({ request: call.job.id, ...traceFields(call.span), error: error.cause ?? error }, 'defect in the translator');
   else if (error.cause)
-    room.logger.info({ request: call.job.id, ...traceFields(call.span), upstream: call.upstream, code: error.code, error: error.cause }, 'request failed');
-  if (call.cancelled !== null) return tellOwnRow(call, sink, room, false);
+    context.logger.info({ request: call.job.id, ...traceFields(call.span), upstream: call.upstream, code: error.code, error: error.cause }, 'request failed');
+  if (call.cancelled !== null) return publishOwnRow(call, sink, context, false);
   const row = rowOf(call, sink.committed ? 200 : error.status, error.code, false);
-  keepUntilSettled(stream, row, room);
+  keepUntilSettled(stream, row, context);
   // What the ending of a stream tells its caller are the figures of the row.
   const { tokens, source } = call.settle(false);
-  stream.tail({ row, error: error.toWire(), ...(source !== null && { usage: tokens }), ...traceOf(call, room) });
+  stream.tail({ row, error: error.toWire(), ...(source !== null && { usage: tokens }), ...traceOf(call, context) });
 }
 
 /** The finished row, with which the run's span ends. */
@@ -84,14 +84,14 @@ function rowOf(call: Call, status: number, errorCode: string | null, complete: b
 }
 
 /** An admin who tests a model reads what was sent, without credentials and within bounds. */
-const longestTrace = 1024 * 1024;
-const traceOf = ({ sentBody }: Call, room: Room): Pick<ReplyTail, 'trace'> =>
-  sentBody === null ? {} : { trace: { body: room.redactor.redact(sentBody.toString('utf8')).slice(0, longestTrace) } };
+const maxTraceLength = 1024 * 1024;
+const traceOf = ({ sentBody }: Call, context: TranslatorContext): Pick<ReplyTail, 'trace'> =>
+  sentBody === null ? {} : { trace: { body: context.redactor.redact(sentBody.toString('utf8')).slice(0, maxTraceLength) } };
 
 /** The row is ours until the edge says that it is in safe hands. The closure holds the row alone: the request's bytes must not wait with it. */
-function keepUntilSettled(stream: Stream, row: RequestRow, room: Room): void {
+function keepUntilSettled(stream: Stream, row: RequestRow, context: TranslatorContext): void {
   stream.onSettled((how) => {
-    if (how === 'lost') tellRow(row, room);
+    if (how === 'lost') publishRow(row, context);
   });
 }
 
@@ -104,14 +104,14 @@ const endings: ReadonlyMap<string | null, ErrorCode> = new Map([
 ]);
 
 /** Nobody takes a tail any more, so the row goes from here. `complete`: the upstream was read to its end all the same. */
-function tellOwnRow(call: Call, sink: ReplySink, room: Room, complete: boolean): void {
+function publishOwnRow(call: Call, sink: ReplySink, context: TranslatorContext, complete: boolean): void {
   const code = endings.get(call.cancelled) ?? 'service_lost';
   // The edge that gave up, or died, is not a caller who left: that one has its own status even after content.
   const status = sink.committed && code !== 'client_gone' ? 200 : errorCodes[code].status;
-  tellRow(rowOf(call, status, code, complete && call.job.operation !== 'count-tokens'), room);
+  publishRow(rowOf(call, status, code, complete && call.job.operation !== 'count-tokens'), context);
 }
 
-function tellRow(row: RequestRow, room: Room): void {
+function publishRow(row: RequestRow, context: TranslatorContext): void {
   const { id } = row;
-  room.bus.tellDurably('stats.request', id, row).catch((error: unknown) => room.logger.error({ request: id, error }, 'row lost'));
+  context.bus.publishDurable('stats.request', id, row).catch((error: unknown) => context.logger.error({ request: id, error }, 'row lost'));
 }

@@ -53,15 +53,15 @@ describe('the caller’s faults: the upstream’s status and words, cleaned', ()
 
 describe('details for programs', () => {
   const details = { error_code: 'ramp_limit_exceeded', hint: `of ${secret}` };
-  const told = (kind: UpstreamFault['class'], sameProtocol = true, more = details) =>
+  const described = (kind: UpstreamFault['class'], sameProtocol = true, more = details) =>
     faultToError(fault(kind, { details: more }), { ...facts, sameProtocol }).details;
 
   test.each(['rate', 'overloaded', 'server', 'caller', 'context', 'not-found'] as const)('%s: as they are, without credentials', (kind) => {
-    expect(told(kind)).toEqual({ error_code: 'ramp_limit_exceeded', hint: 'of ***' });
+    expect(described(kind)).toEqual({ error_code: 'ramp_limit_exceeded', hint: 'of ***' });
   });
 
   test('not of our key or account, not in another protocol, not without bounds', () => {
-    expect([told('credential'), told('account'), told('rate', false), told('rate', true, { ...details, hint: 'x'.repeat(5000) })]).toEqual([
+    expect([described('credential'), described('account'), described('rate', false), described('rate', true, { ...details, hint: 'x'.repeat(5000) })]).toEqual([
       undefined,
       undefined,
       undefined,

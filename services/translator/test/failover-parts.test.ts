@@ -3,24 +3,24 @@ import { describe, expect, test } from '@jest/globals';
 import type { Outcome, Plan, PlannedNode } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
 import fc from 'fast-check';
-import { AttemptPath } from '../src/attempt/attempt-path.ts';
-import { createOutcomeTeller } from '../src/attempt/outcomes.ts';
+import { AttemptCursor } from '../src/attempt/attempt-path.ts';
+import { createOutcomePublisher } from '../src/attempt/outcomes.ts';
 import { RetryBudget } from '../src/attempt/retry-budget.ts';
 
 const planOf = (...nodes: PlannedNode[]): Plan => ({ revision: 1, model: 'pool', nodes, balanced: nodes.length > 1 });
 
 describe('the path through a plan', () => {
   const plan = planOf({ model: 'a', upstream: 'u', keys: [1, 0] }, { model: 'b', upstream: 'v', keys: [-1] }, { model: 'c', upstream: 'u', keys: [0, 1] });
-  const at = (path: AttemptPath) => path.attempt && `${path.attempt.model}${path.attempt.keyIndex}`;
+  const at = (path: AttemptCursor) => path.attempt && `${path.attempt.model}${path.attempt.keyIndex}`;
   test('keys of a node, then the next node', () => {
-    const path = new AttemptPath(plan);
+    const path = new AttemptCursor(plan);
     const seen = [at(path)];
     while (path.nextKey() || path.nextNode()) seen.push(at(path));
     expect(seen).toEqual(['a1', 'a0', 'b-1', 'c0', 'c1']);
     expect(path.attempt).toBeUndefined();
   });
   test('keys that were left for another node are tried when all nodes were asked', () => {
-    const path = new AttemptPath(plan);
+    const path = new AttemptCursor(plan);
     const seen = [at(path)];
     path.leaveKeys();
     while (path.nextNode()) {
@@ -32,7 +32,7 @@ describe('the path through a plan', () => {
     expect([path.attempt, path.nextKey(), path.nextNode()]).toEqual([undefined, false, false]);
   });
   test('a refused key is not tried again for another model of its upstream', () => {
-    const path = new AttemptPath(plan);
+    const path = new AttemptCursor(plan);
     path.refuseKey();
     path.nextNode();
     path.nextNode();
@@ -44,7 +44,7 @@ describe('the path through a plan', () => {
         fc.array(fc.uniqueArray(fc.nat(4), { minLength: 1 }), { minLength: 1, maxLength: 5 }),
         fc.array(fc.constantFrom('key', 'node', 'leave', 'refuse'), { maxLength: 40 }),
         (keys, steps) => {
-          const path = new AttemptPath(planOf(...keys.map((one, index) => ({ model: `m${index}`, upstream: `u${index % 2}`, keys: one }))));
+          const path = new AttemptCursor(planOf(...keys.map((one, index) => ({ model: `m${index}`, upstream: `u${index % 2}`, keys: one }))));
           const refused = new Set<string>();
           const seen = new Set<string>();
           const note = () => {
@@ -96,41 +96,44 @@ describe('what is told of outcomes', () => {
   const node: PlannedNode = { model: 'm', upstream: 'up', keys: [0] };
   const soon = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   const start = () => {
-    const told: Outcome[] = [];
+    const described: Outcome[] = [];
     return {
-      told,
-      teller: createOutcomeTeller({ tell: ((_subject: string, news: { outcomes: Outcome[] }) => told.push(...news.outcomes)) as never }, () => 0),
+      described,
+      publisher: createOutcomePublisher(
+        { publish: ((_subject: string, event: { outcomes: Outcome[] }) => described.push(...event.outcomes)) as never },
+        () => 0,
+      ),
     };
   };
   test('nothing of a model that works', async () => {
-    const { told, teller } = start();
-    for (let call = 0; call < 10; call++) teller.begin(route('m'), node, false).content();
+    const { described, publisher } = start();
+    for (let call = 0; call < 10; call++) publisher.begin(route('m'), node, false).content();
     await soon();
-    expect(told).toEqual([]);
+    expect(described).toEqual([]);
   });
   test('a failure at once, with the successes before it; then the first success, and no other', async () => {
-    const { told, teller } = start();
-    for (let call = 0; call < 3; call++) teller.begin(route('m'), node, false).content();
-    teller.begin(route('m'), node, false).failed('node', 5000);
+    const { described, publisher } = start();
+    for (let call = 0; call < 3; call++) publisher.begin(route('m'), node, false).content();
+    publisher.begin(route('m'), node, false).failed('node', 5000);
     await soon();
-    expect(told).toEqual([{ model: 'm', upstream: 'up', key: 'k', sign: 'node', ok: 3, waitMs: 5000 }]);
-    teller.begin(route('m'), node, false).content();
-    teller.begin(route('m'), node, false).content();
+    expect(described).toEqual([{ model: 'm', upstream: 'up', key: 'k', sign: 'node', ok: 3, waitMs: 5000 }]);
+    publisher.begin(route('m'), node, false).content();
+    publisher.begin(route('m'), node, false).content();
     await soon();
-    expect(told.slice(1)).toEqual([{ model: 'm', upstream: 'up', key: 'k', sign: 'none', ok: 2 }]);
-    teller.begin(route('m'), node, false).content();
+    expect(described.slice(1)).toEqual([{ model: 'm', upstream: 'up', key: 'k', sign: 'none', ok: 2 }]);
+    publisher.begin(route('m'), node, false).content();
     await soon();
-    expect(told).toHaveLength(2);
+    expect(described).toHaveLength(2);
   });
   test('a probe’s outcome at once, and successes of load balancers gathered', async () => {
-    const { told, teller } = start();
-    teller.begin(route('m'), { ...node, probe: true }, true).content();
+    const { described, publisher } = start();
+    publisher.begin(route('m'), { ...node, probe: true }, true).content();
     await soon();
-    expect(told).toEqual([{ model: 'm', upstream: 'up', key: 'k', sign: 'none', ok: 1, latencyMs: 0 }]);
-    for (let call = 0; call < 4; call++) teller.begin(route('m'), node, true).content();
+    expect(described).toEqual([{ model: 'm', upstream: 'up', key: 'k', sign: 'none', ok: 1, latencyMs: 0 }]);
+    for (let call = 0; call < 4; call++) publisher.begin(route('m'), node, true).content();
     await soon();
-    expect(told).toHaveLength(1);
-    for (const end = Date.now() + 20_000; told.length < 2 && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(told.slice(1)).toEqual([{ model: 'm', upstream: 'up', key: 'k', sign: 'none', ok: 4, latencyMs: 0 }]);
+    expect(described).toHaveLength(1);
+    for (const end = Date.now() + 20_000; described.length < 2 && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(described.slice(1)).toEqual([{ model: 'm', upstream: 'up', key: 'k', sign: 'none', ok: 4, latencyMs: 0 }]);
   });
 });

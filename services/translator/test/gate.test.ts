@@ -37,11 +37,11 @@ describe('limiter', () => {
   const ask = (
     limiter: Limiter,
     accessKey: string,
-    options: { rate?: RateLimit; mayWait?: boolean; most?: number; onLeave?: (leave: () => void) => void } = {},
+    options: { rate?: RateLimit; mayWait?: boolean; max?: number; onLeave?: (leave: () => void) => void } = {},
   ) =>
     limiter.acquire(
       { model: { name: 'm', rate_limit: options.rate ?? 'inherit' }, upstream: { name: 'u', rate_limit: null } },
-      { accessKey, requestBytes: 40, replyTokens: () => options.most, mayWait: options.mayWait ?? true, onLeave: options.onLeave ?? (() => undefined) },
+      { accessKey, requestBytes: 40, replyTokens: () => options.max, mayWait: options.mayWait ?? true, onLeave: options.onLeave ?? (() => undefined) },
     );
 
   test('without a limit: the same lease for all, at once', () => {
@@ -54,11 +54,11 @@ describe('limiter', () => {
     // The clock stands: what flows in meanwhile would let one more pass.
     const limiter = new Limiter(new MemoryState({ now: () => 0 }));
     const rate = limit({ tpm: 10_000 });
-    const passed = (most?: number) => {
+    const passed = (max?: number) => {
       let count = 0;
       const leases: Lease[] = [];
       for (; count < 1_000; count++) {
-        const admission = ask(limiter, 'a', { rate, mayWait: false, ...(most !== undefined && { most }) }) as Admission;
+        const admission = ask(limiter, 'a', { rate, mayWait: false, ...(max !== undefined && { max }) }) as Admission;
         if (admission.limited) break;
         leases.push(admission);
       }

@@ -1,10 +1,10 @@
 /** Records that are not parsed give what parsed ones give: the same bytes or text for the caller, the same counts, the same end. */
 import { describe, expect, test } from '@jest/globals';
-import { findProtocol, type UpstreamDoor } from '@model-gateway/protocols';
+import { findProtocol, type UpstreamAdapter } from '@model-gateway/protocols';
 import fc from 'fast-check';
 import { Meter } from '../src/meter.ts';
-import { TranslatedPassage } from '../src/passage/translated.ts';
-import { VerbatimPassage } from '../src/passage/verbatim.ts';
+import { TranslatedTransform } from '../src/passage/translated.ts';
+import { VerbatimTransform } from '../src/passage/verbatim.ts';
 import { PromptSizes } from '../src/prompt-sizes.ts';
 import { Pump } from '../src/pump.ts';
 
@@ -24,8 +24,8 @@ interface Played {
 function play(upstreamName: Name, clientName: Name, pieces: readonly Uint8Array[], grows: boolean, model = 'ours'): Played {
   const protocol = findProtocol(upstreamName)!;
   const client = findProtocol(clientName)!.client!;
-  const { growing: _, ...parsing } = protocol.upstream!;
-  const door: UpstreamDoor = grows ? protocol.upstream! : parsing;
+  const { deltaFields: _, ...parsing } = protocol.upstream!;
+  const registration: UpstreamAdapter = grows ? protocol.upstream! : parsing;
   const sent: Buffer[] = [];
   let minted = 0;
   let parsed = 0;
@@ -45,9 +45,9 @@ function play(upstreamName: Name, clientName: Name, pieces: readonly Uint8Array[
   };
   const prepared = {
     upstream: {
-      ...door,
+      ...registration,
       createReader: () => {
-        const reader = door.createReader({ upstreamModelId: 'm' } as never);
+        const reader = registration.createReader({ upstreamModelId: 'm' } as never);
         return {
           read(record: Parameters<typeof reader.read>[0]) {
             parsed += 1;
@@ -58,28 +58,28 @@ function play(upstreamName: Name, clientName: Name, pieces: readonly Uint8Array[
       },
     },
     route: { target: {} },
-    sealSignature: (proof: string) => `sealed(${proof})`,
+    sealSignature: (signature: string) => `sealed(${signature})`,
   };
-  const room = { maxEventBytes: 1 << 20, promptSizes: new PromptSizes(), mintId: (prefix: string) => `${prefix}${minted++}` };
-  const passage =
+  const context = { maxEventBytes: 1 << 20, promptSizes: new PromptSizes(), mintId: (prefix: string) => `${prefix}${minted++}` };
+  const transform =
     upstreamName === clientName
-      ? new VerbatimPassage(call as never, protocol.upstream!.verbatim!, prepared as never, room as never)
-      : new TranslatedPassage(call as never, prepared as never, room as never);
-  const closer = client.createCloser({ requestId: 'r1', model, createdAt: 0, streamForm: 'sse', mintId: (prefix) => `${prefix}closing` });
+      ? new VerbatimTransform(call as never, protocol.upstream!.verbatim!, prepared as never, context as never)
+      : new TranslatedTransform(call as never, prepared as never, context as never);
+  const terminator = client.createTerminator({ requestId: 'r1', model, createdAt: 0, streamForm: 'sse', mintId: (prefix) => `${prefix}closing` });
   const sink = {
     commit: () => {},
     send(piece: Uint8Array | string, words = false) {
       const bytes = typeof piece === 'string' ? Buffer.from(piece, 'latin1') : Buffer.from(piece);
       sent.push(bytes);
-      if (!words || !closer.passes?.(bytes.length)) closer.observe(bytes);
+      if (!words || !terminator.passes?.(bytes.length)) terminator.observe(bytes);
       return true;
     },
   };
-  const pump = new Pump(call as never, prepared as never, passage, sink, room as never);
+  const pump = new Pump(call as never, prepared as never, transform, sink, context as never);
   for (const piece of pieces) pump.push(piece);
   const end = pump.finish();
   const usage = { input: 1, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1, reasoning: 0 };
-  const closing = closer.close({ reason: 'r', detail: 'd', timestamp: 't' }, usage);
+  const closing = terminator.close({ reason: 'r', detail: 'd', timestamp: 't' }, usage);
   return { closing, sent: Buffer.concat(sent).toString('utf8'), counts: call.settle(false), end, parsed };
 }
 

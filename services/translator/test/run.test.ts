@@ -2,16 +2,16 @@
 import { expect, test } from '@jest/globals';
 import type { ServerStream } from '@model-gateway/bus';
 import type { GatewayError } from '@model-gateway/errors';
-import type { Room } from '../src/room.ts';
+import type { TranslatorContext } from '../src/room.ts';
 import { serveRun } from '../src/run.ts';
 
 test('a job that is no job fails its stream and rejects nothing', async () => {
   for (const job of [null, undefined, 7, {}, { id: 1 }, { id: 'x', plan: null }, { id: 'x', plan: { model: 'm' }, clientProtocol: 'alpha', places: null }]) {
     const logged: string[] = [];
-    const room = { logger: { error: (_fields: unknown, message: string) => void logged.push(message) } } as unknown as Room;
+    const context = { logger: { error: (_fields: unknown, message: string) => void logged.push(message) } } as unknown as TranslatorContext;
     const failed = await new Promise<GatewayError>((resolve) => {
       const stream = { id: 's', fail: resolve } as unknown as ServerStream<'translator.run'>;
-      serveRun(job as never, new Uint8Array(0), stream, room);
+      serveRun(job as never, new Uint8Array(0), stream, context);
     });
     expect(failed).toMatchObject({ code: 'internal' });
     expect(logged).toEqual(['defect in the translator']);

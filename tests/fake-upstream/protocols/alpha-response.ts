@@ -55,7 +55,7 @@ function callItem(turn: Turn, { id, name, args }: Call, number: number): Item {
   };
 }
 
-function reasoningItem(turn: Turn, { text, proof }: { text: string; proof: string }): Item {
+function reasoningItem(turn: Turn, { text, signature }: { text: string; signature: string }): Item {
   const base = { id: `rs_fake${turn.id}`, type: 'reasoning' };
   const summary = { type: 'summary_text', text };
   return {
@@ -69,7 +69,7 @@ function reasoningItem(turn: Turn, { text, proof }: { text: string; proof: strin
         event('response.reasoning_summary_part.done', { ...at, part: summary }),
       ];
     },
-    done: { ...base, summary: [summary], encrypted_content: proof },
+    done: { ...base, summary: [summary], encrypted_content: signature },
   };
 }
 

@@ -2,7 +2,7 @@
 import { callsOf, type FakeProtocol, hasText, listOf, nameOf, sse, type Turn, textOf } from './fake-protocol.ts';
 
 const stopReason = (turn: Turn): string => (turn.tool === null ? 'end_turn' : 'tool_use');
-const thinking = (turn: Turn) => (turn.thinking ? [{ type: 'thinking', thinking: turn.thinking.text, signature: turn.thinking.proof }] : []);
+const thinking = (turn: Turn) => (turn.thinking ? [{ type: 'thinking', thinking: turn.thinking.text, signature: turn.thinking.signature }] : []);
 const blocks = (turn: Turn): unknown[] => [
   ...thinking(turn),
   ...(hasText(turn) ? [{ type: 'text', text: turn.chunks.join('') }] : []),
@@ -28,7 +28,7 @@ function* streamedBlocks(turn: Turn): Iterable<(index: number) => [start: object
   if (thinking)
     yield (index) => [
       { type: 'thinking', thinking: '', signature: '' },
-      [blockDelta(index, { type: 'thinking_delta', thinking: thinking.text }), blockDelta(index, { type: 'signature_delta', signature: thinking.proof })],
+      [blockDelta(index, { type: 'thinking_delta', thinking: thinking.text }), blockDelta(index, { type: 'signature_delta', signature: thinking.signature })],
     ];
   if (hasText(turn)) yield (index) => [{ type: 'text', text: '' }, turn.chunks.map((text) => textDelta(text, index))];
   for (const { id, name, args } of callsOf(turn)) {

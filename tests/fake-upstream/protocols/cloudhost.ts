@@ -35,7 +35,7 @@ const delta = (value: object, contentBlockIndex = 0): string => named('contentBl
 
 function content(turn: Turn): object[] {
   const { thinking } = turn;
-  const thought = thinking ? [{ reasoningContent: { reasoningText: { text: thinking.text, signature: thinking.proof } } }] : [];
+  const thought = thinking ? [{ reasoningContent: { reasoningText: { text: thinking.text, signature: thinking.signature } } }] : [];
   const said = hasText(turn) ? [{ text: turn.chunks.join('') }] : [];
   return [...thought, ...said, ...callsOf(turn).map(({ id, name, args }) => ({ toolUse: { toolUseId: id, name, input: JSON.parse(args) } }))];
 }
@@ -44,7 +44,7 @@ function content(turn: Turn): object[] {
 function blocks(turn: Turn): ((index: number) => string[])[] {
   const { thinking } = turn;
   const thought = thinking
-    ? [(index: number) => [delta({ reasoningContent: { text: thinking.text } }, index), delta({ reasoningContent: { signature: thinking.proof } }, index)]]
+    ? [(index: number) => [delta({ reasoningContent: { text: thinking.text } }, index), delta({ reasoningContent: { signature: thinking.signature } }, index)]]
     : [];
   const said = hasText(turn) ? [(index: number) => turn.chunks.map((text) => delta({ text }, index))] : [];
   const calls = callsOf(turn).map(({ id, name, args }) => (index: number) => {

@@ -23,7 +23,7 @@ export interface Turn {
   /** Calls beside that one, in the same turn. */
   moreCalls?: readonly Call[];
   /** Reasoning in front of everything else; `proof` is what the vendor wants to have back. */
-  thinking?: { text: string; proof: string };
+  thinking?: { text: string; signature: string };
   inputTokens: number;
   outputTokens: number;
   /** Whether the caller asked for usage in the stream, where that is a choice. */

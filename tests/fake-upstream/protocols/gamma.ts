@@ -16,7 +16,7 @@ const reply = (turn: Turn, parts: unknown[], last: boolean) => ({
 const callParts = (turn: Turn) =>
   callsOf(turn).map(({ name, args }, index) => ({
     functionCall: { name, args: JSON.parse(args) },
-    ...(index === 0 && turn.thinking && { thoughtSignature: turn.thinking.proof }),
+    ...(index === 0 && turn.thinking && { thoughtSignature: turn.thinking.signature }),
   }));
 const thoughts = (turn: Turn) => (turn.thinking ? [{ text: turn.thinking.text, thought: true }] : []);
 const statuses: Record<number, string> = {

@@ -82,7 +82,7 @@ export const messages: readonly Ask[] = [
     name: 'thinking of another account',
     body: ask([user(), said([{ type: 'thinking', thinking: mark('thought'), signature: 'ErUBothers' }, text()]), user()]),
   },
-  { name: 'redacted thinking', body: ask([user(), said([{ type: 'redacted_thinking', data: mark('proof') }, text()]), user()]) },
+  { name: 'redacted thinking', body: ask([user(), said([{ type: 'redacted_thinking', data: mark('signature') }, text()]), user()]) },
   {
     name: 'thinking before a call',
     body: loop((name) => [said([{ type: 'thinking', thinking: mark('thought'), signature: 'ErUBothers' }, use('toolu_a', name)]), user([result('toolu_a')])], {

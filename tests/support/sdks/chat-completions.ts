@@ -67,7 +67,7 @@ function said(reply: ChatCompletion): Said {
   return {
     text: message.content ?? '',
     thinking: more.reasoning_content ?? '',
-    proofs: [...(more.reasoning_details ?? []).map((detail) => detail.signature ?? detail.data), ...onCalls].filter((one) => one !== undefined),
+    signatures: [...(more.reasoning_details ?? []).map((detail) => detail.signature ?? detail.data), ...onCalls].filter((one) => one !== undefined),
     calls: calls.map((call) => ({ id: call.id, name: call.function.name, args: JSON.parse(call.function.arguments || '{}') })),
     stop: stops[finish_reason] ?? 'other',
     usage: { input: reply.usage?.prompt_tokens ?? -1, output: reply.usage?.completion_tokens ?? -1 },

@@ -74,7 +74,7 @@ function said(replies: readonly GenerateContentResponse[], parts: readonly Part[
   return {
     text: textOf(false),
     thinking: textOf(true),
-    proofs: parts.flatMap((part) => (part.thoughtSignature ? [part.thoughtSignature] : [])),
+    signatures: parts.flatMap((part) => (part.thoughtSignature ? [part.thoughtSignature] : [])),
     calls: calls.map(({ id, name, args }) => ({ id: id ?? '', name: name ?? '', args: args ?? {} })),
     stop,
     usage: { input: usage?.promptTokenCount ?? -1, output: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0) },

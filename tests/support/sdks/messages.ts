@@ -60,7 +60,7 @@ function said(reply: Message): Said {
   return {
     text: reply.content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
     thinking: reply.content.map((block) => (block.type === 'thinking' ? block.thinking : '')).join(''),
-    proofs: reply.content.flatMap((block) =>
+    signatures: reply.content.flatMap((block) =>
       block.type === 'thinking' && block.signature ? [block.signature] : block.type === 'redacted_thinking' ? [block.data] : [],
     ),
     calls: reply.content.filter((block) => block.type === 'tool_use').map(({ id, name, input }) => ({ id, name, args: input })),

@@ -67,7 +67,7 @@ function said(reply: Response): Said {
   return {
     text: reply.output_text,
     thinking: reasoning.flatMap((item) => [...(item.summary ?? []), ...(item.content ?? [])].map((part) => part.text)).join(''),
-    proofs: reasoning.flatMap((item) => (item.encrypted_content ? [item.encrypted_content] : [])),
+    signatures: reasoning.flatMap((item) => (item.encrypted_content ? [item.encrypted_content] : [])),
     calls: reply.output
       .filter((item) => item.type === 'function_call')
       .map((item) => ({ id: item.call_id, name: item.name, args: JSON.parse(item.arguments || '{}') })),

@@ -157,9 +157,9 @@ const rows: Row[] = [
     date: '2025-12-16',
     check: ({ body, account }, memory) =>
       first(itemsOf(body), (item) => {
-        const proof = item['encrypted_content'];
-        if (kindOf(item) !== 'reasoning' || !isGiven(proof) || memory.isOwnProof(proof, account)) return null;
-        const text = textOf(proof);
+        const signature = item['encrypted_content'];
+        if (kindOf(item) !== 'reasoning' || !isGiven(signature) || memory.isOwnSignature(signature, account)) return null;
+        const text = textOf(signature);
         return bad(`The encrypted content ${text.slice(0, 4)}...${text.slice(-4)} could not be verified.`, { code: 'invalid_encrypted_content' });
       }),
     refused: [{ newcomer: true, body: { input: [...hello, reasoning(), call(), output()] } }],

@@ -356,8 +356,8 @@ export const betaMessages: readonly Row[] = [
     check: ({ body, account, modelId }, memory) =>
       first(everyBlock(body), ({ where, block }) => {
         if (block['type'] !== 'thinking') return null;
-        const maker = memory.modelOfProof(block['signature']);
-        return memory.isOwnProof(block['signature'], account) && (maker === null || maker === modelId)
+        const maker = memory.modelOfSignature(block['signature']);
+        return memory.isOwnSignature(block['signature'], account) && (maker === null || maker === modelId)
           ? null
           : bad(`${where}: Invalid \`signature\` in \`thinking\` block`);
       }),

@@ -250,7 +250,7 @@ const rows: Row[] = [
       first(turnsOf(body), ({ blocks }, at) =>
         first(blocks, (block, index) => {
           const thought = objectOf(block['reasoningContent'])['reasoningText'];
-          return isObject(thought) && !memory.isOwnProof(thought['signature'], account)
+          return isObject(thought) && !memory.isOwnSignature(thought['signature'], account)
             ? bad(refused(`messages.${at}.content.${index}: Invalid \`signature\` in \`thinking\` block`))
             : null;
         }),

@@ -367,7 +367,7 @@ const rows: Row[] = [
           if (!isGiven(signature) || dummies.has(textOf(signature))) return null;
           // The other alphabet of base64 is read as well.
           const standard = textOf(signature).replaceAll('-', '+').replaceAll('_', '/');
-          return memory.isOwnProof(signature, account) || memory.isOwnProof(standard, account)
+          return memory.isOwnSignature(signature, account) || memory.isOwnSignature(standard, account)
             ? null
             : bad(
                 'Unable to submit request because Thought signature is not valid.. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini',

@@ -14,7 +14,7 @@ export interface ImportAnswer {
 }
 
 const signs = { created: '+', updated: '~', deleted: '-' } as const;
-const longestValue = 200;
+const maxValueLength = 200;
 
 export function printDiff({ dry_run, revision, total_changes, changes }: ImportAnswer): string {
   const lines = changes.flatMap(({ section, name, change, fields }) => [
@@ -32,5 +32,5 @@ const hint = ({ secret_changed }: FieldChange): string => (secret_changed ? ' (i
 /** Terminals obey control characters: JSON escapes them. */
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null';
-  return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text;
+  return text.length > maxValueLength ? `${text.slice(0, maxValueLength)}…` : text;
 }

@@ -1,6 +1,6 @@
 /** The demo's built-in upstream: a small server in this process that answers chat completions with a scripted reply, so that the gateway can be tried without any provider. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type ChatEvent, type ClientDoor, type Conversation, clientProtocols, foldEvents, type ReplyContext } from '@model-gateway/protocols';
+import { type ChatEvent, type ClientAdapter, type Conversation, clientProtocols, foldEvents, type ReplyContext } from '@model-gateway/protocols';
 import { createMinter } from '@model-gateway/service';
 import { ownAddress } from '../own-address.ts';
 
@@ -42,12 +42,14 @@ export async function startDemoUpstream(host: '127.0.0.1' | '::1'): Promise<Demo
   };
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, door: ClientDoor, mintId: (prefix: string) => string): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, adapter: ClientAdapter, mintId: (prefix: string) => string): Promise<void> {
   if (request.method === 'GET') {
     // The list of models, for whoever tries the console's question.
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(
-      JSON.stringify(door.writeModels([{ name: 'demo', createdAt: 0, ownedBy: 'model-gateway' }], { path: request.url ?? '', query: new URLSearchParams() })),
+      JSON.stringify(
+        adapter.writeModels([{ name: 'demo', createdAt: 0, ownedBy: 'model-gateway' }], { path: request.url ?? '', query: new URLSearchParams() }),
+      ),
     );
     return;
   }
@@ -55,7 +57,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, door: 
   const stream = typeof body === 'object' && body !== null && 'stream' in body && body.stream === true;
   const form = stream ? 'sse' : 'whole';
   const path = request.url ?? '/';
-  const { conversation, echo } = door.readRequest(body, { path, operation: 'generate', streamForm: form, headers: {} });
+  const { conversation, echo } = adapter.readRequest(body, { path, operation: 'generate', streamForm: form, headers: {} });
   const context: ReplyContext = {
     requestId: mintId('demo_'),
     model: 'demo',
@@ -69,11 +71,11 @@ async function answer(request: IncomingMessage, response: ServerResponse, door: 
   const events = reply(conversation, mintId);
   if (!stream) {
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(door.writeWhole(foldEvents(events), context).body));
+    response.end(JSON.stringify(adapter.writeWhole(foldEvents(events), context).body));
     return;
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const writer = door.createWriter(context);
+  const writer = adapter.createWriter(context);
   for (const event of events) {
     if (response.destroyed) return;
     const text = writer.write(event);

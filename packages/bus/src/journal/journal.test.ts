@@ -26,18 +26,18 @@ const onDisk = (): string =>
 
 test('what nobody took is there for the next process, once; a torn last line is passed over', async () => {
   const first = withJournal(createMemoryBus(), { folder, logger });
-  void first.tellDurably('stats.request', 'a', row('a'));
-  void first.tellDurably('stats.request', 'b', row('b'));
+  void first.publishDurable('stats.request', 'a', row('a'));
+  void first.publishDurable('stats.request', 'b', row('b'));
   await until(() => onDisk().includes('"b"'));
   // The process is killed here, in the middle of a line.
   appendFileSync(join(folder, readdirSync(folder)[0]!), '["stats.request","stats.request/c",{"id"');
   const second = withJournal(createMemoryBus(), { folder, logger });
-  const heard: string[] = [];
-  second.listenDurably('stats.request', async (batch) => void heard.push(...batch.map(({ id, news }) => `${id}:${news.id}`)), { maxWaitMs: 1 });
-  await until(() => heard.length === 2);
-  expect(heard).toEqual(['a:a', 'b:b']);
+  const received: string[] = [];
+  second.listenDurably('stats.request', async (batch) => void received.push(...batch.map(({ id, event }) => `${id}:${event.id}`)), { maxWaitMs: 1 });
+  await until(() => received.length === 2);
+  expect(received).toEqual(['a:a', 'b:b']);
   await until(() => readdirSync(folder).length === 0);
-  await second.tellDurably('stats.request', 'd', row('d'));
+  await second.publishDurable('stats.request', 'd', row('d'));
   await second.drain();
   expect(readdirSync(folder)).toEqual([]);
 });
@@ -48,10 +48,10 @@ test('a line that nobody can tell stays in its file and holds up no other', asyn
   appendFileSync(join(folder, '0.jsonl'), line('later.news', 'x') + line('stats.request', 'a'));
   appendFileSync(join(folder, '1.jsonl'), line('stats.request', 'b'));
   const bus = withJournal(createMemoryBus(), { folder, logger });
-  const heard: string[] = [];
-  bus.listenDurably('stats.request', async (batch) => void heard.push(...batch.map(({ id }) => id)), { maxWaitMs: 1 });
-  await until(() => heard.length === 2);
-  expect(heard).toEqual(['a', 'b']);
+  const received: string[] = [];
+  bus.listenDurably('stats.request', async (batch) => void received.push(...batch.map(({ id }) => id)), { maxWaitMs: 1 });
+  await until(() => received.length === 2);
+  expect(received).toEqual(['a', 'b']);
   await bus.drain();
   expect(onDisk()).toContain('later.news/x');
 });
@@ -60,24 +60,24 @@ test('a violation that an earlier version left as any record is told where viola
   const line = (id: string, action: string) => `${JSON.stringify(['audit.record', `audit.record/${id}`, { id, action }])}\n`;
   appendFileSync(join(folder, '0.jsonl'), line('a', 'acl.violation') + line('b', 'create'));
   const bus = withJournal(createMemoryBus(), { folder, logger });
-  const heard: string[] = [];
+  const received: string[] = [];
   for (const subject of ['audit.record', 'audit.violation'] as const)
-    bus.listenDurably(subject, async (batch) => void heard.push(...batch.map(({ id }) => `${subject} ${id}`)), { maxWaitMs: 1 });
-  await until(() => heard.length === 2);
-  expect(heard.sort()).toEqual(['audit.record b', 'audit.violation a']);
+    bus.listenDurably(subject, async (batch) => void received.push(...batch.map(({ id }) => `${subject} ${id}`)), { maxWaitMs: 1 });
+  await until(() => received.length === 2);
+  expect(received.sort()).toEqual(['audit.record b', 'audit.violation a']);
   await bus.drain();
 });
 
 test('what a full queue refuses waits on the disk, and is told when there is room', async () => {
   const bus = withJournal(createMemoryBus({ outbox: { items: 2, bytes: 1e9 } }), { folder, logger });
-  const told = ['a', 'b', 'c', 'd'].map((id) => bus.tellDurably('stats.request', id, row(id)));
-  await Promise.all(told.slice(2));
+  const described = ['a', 'b', 'c', 'd'].map((id) => bus.publishDurable('stats.request', id, row(id)));
+  await Promise.all(described.slice(2));
   expect(onDisk()).toContain('stats.request/d');
-  const heard: string[] = [];
-  bus.listenDurably('stats.request', async (batch) => void heard.push(...batch.map(({ id }) => id)), { maxWaitMs: 1 });
-  await Promise.all(told);
-  await until(() => heard.length === 4);
-  expect(heard.sort()).toEqual(['a', 'b', 'c', 'd']);
+  const received: string[] = [];
+  bus.listenDurably('stats.request', async (batch) => void received.push(...batch.map(({ id }) => id)), { maxWaitMs: 1 });
+  await Promise.all(described);
+  await until(() => received.length === 4);
+  expect(received.sort()).toEqual(['a', 'b', 'c', 'd']);
   await bus.drain();
 });
 
@@ -88,15 +88,15 @@ test('a full journal says so and lets news pass in memory', async () => {
     maxBytes: 1_000,
     logger: { ...logger, error: (_fields: object, text: string) => void faults.push(text) },
   });
-  const heard: string[] = [];
-  const hear = async (batch: readonly { id: string }[]): Promise<void> => {
+  const received: string[] = [];
+  const onMessage = async (batch: readonly { id: string }[]): Promise<void> => {
     // In nobody's hands until the journal has looked at them.
     await until(() => faults.length > 0);
-    heard.push(...batch.map(({ id }) => id));
+    received.push(...batch.map(({ id }) => id));
   };
-  bus.listenDurably('stats.request', hear, { maxWaitMs: 1 });
-  await Promise.all(Array.from({ length: 10 }, (_, at) => bus.tellDurably('stats.request', `r${at}`, row(`r${at}`))));
-  expect(heard).toHaveLength(10);
+  bus.listenDurably('stats.request', onMessage, { maxWaitMs: 1 });
+  await Promise.all(Array.from({ length: 10 }, (_, at) => bus.publishDurable('stats.request', `r${at}`, row(`r${at}`))));
+  expect(received).toHaveLength(10);
   expect(faults).toHaveLength(1);
   await bus.drain();
 });
@@ -108,24 +108,24 @@ test('a disk that refuses is told once, and written to again when it takes', asy
   const place = join(folder, '0.jsonl');
   mkdirSync(place);
   for (const id of ['a', 'b', 'c']) {
-    void bus.tellDurably('stats.request', id, row(id));
+    void bus.publishDurable('stats.request', id, row(id));
     await new Promise((resolve) => setTimeout(resolve, 150));
   }
   await until(() => faults.length > 0);
   rmdirSync(place);
-  void bus.tellDurably('stats.request', 'd', row('d'));
+  void bus.publishDurable('stats.request', 'd', row('d'));
   await until(() => onDisk().includes('stats.request/d'));
   expect(faults).toHaveLength(1);
-  const heard: string[] = [];
-  bus.listenDurably('stats.request', async (batch) => void heard.push(...batch.map(({ id }) => id)), { maxWaitMs: 1 });
-  await until(() => heard.length === 4);
+  const received: string[] = [];
+  bus.listenDurably('stats.request', async (batch) => void received.push(...batch.map(({ id }) => id)), { maxWaitMs: 1 });
+  await until(() => received.length === 4);
   await bus.drain();
 });
 
 test('what is in safe hands soon is never written', async () => {
   const bus = withJournal(createMemoryBus(), { folder, logger });
   bus.listenDurably('stats.request', async () => undefined, { maxWaitMs: 1 });
-  await Promise.all(Array.from({ length: 10 }, (_, at) => bus.tellDurably('stats.request', `r${at}`, row(`r${at}`))));
+  await Promise.all(Array.from({ length: 10 }, (_, at) => bus.publishDurable('stats.request', `r${at}`, row(`r${at}`))));
   await new Promise((resolve) => setTimeout(resolve, 150));
   expect(readdirSync(folder)).toEqual([]);
   await bus.drain();

@@ -15,7 +15,7 @@ export interface JournalOptions {
   maxBytes?: number;
 }
 
-export type Tell = (subject: string, id: string, news: unknown) => Promise<void>;
+export type Publish = (subject: string, id: string, event: unknown) => Promise<void>;
 
 /** News are written when they are one to two of these old: mostly they are in safe hands by then, and cost neither a text nor a write. */
 const tickMs = 40;
@@ -28,7 +28,7 @@ const atOnce = 100;
 interface Kept {
   subject: string;
   key: string;
-  news: unknown;
+  event: unknown;
   /** In safe hands. */
   done: boolean;
   /** Where it is written; null until then. */
@@ -81,8 +81,8 @@ export class Journal {
   }
 
   /** Keeps one item, which nobody changes from now on. `done`: it is in safe hands. `park`: nobody took it; resolves when it is on the disk, with false when there is no room. */
-  add(subject: string, id: string, news: unknown): { done(): void; park(): Promise<boolean> } {
-    const kept: Kept = { subject, key: `${subject}/${id}`, news, done: false, segment: null };
+  add(subject: string, id: string, event: unknown): { done(): void; park(): Promise<boolean> } {
+    const kept: Kept = { subject, key: `${subject}/${id}`, event, done: false, segment: null };
     this.#young.push(kept);
     this.#timer ??= setTimeout(() => this.#tick(), tickMs);
     return {
@@ -98,13 +98,13 @@ export class Journal {
   }
 
   /** Begins to tell what earlier processes left, and what is parked from now on. */
-  start(tell: Tell): void {
+  start(publish: Publish): void {
     let running = false;
     const run = async (): Promise<void> => {
       if (running) return;
       running = true;
       try {
-        await this.#tellParked(tell);
+        await this.#publishParked(publish);
       } catch (error) {
         this.#logger.warn({ error, items: this.items }, 'news of the journal cannot be told yet');
       }
@@ -126,7 +126,7 @@ export class Journal {
     this.#current = null;
   }
 
-  async #tellParked(tell: Tell): Promise<void> {
+  async #publishParked(publish: Publish): Promise<void> {
     for (const segment of [...this.#segments]) {
       if (segment.parked.size === 0) {
         this.#drop(segment);
@@ -137,9 +137,9 @@ export class Journal {
       if (fresh > 0) this.#logger.warn({ items: fresh }, 'news of the journal are told again');
       for (let start = 0; start < items.length; start += atOnce) {
         await Promise.all(
-          items.slice(start, start + atOnce).map(async ({ subject, id, news }) => {
+          items.slice(start, start + atOnce).map(async ({ subject, id, event }) => {
             try {
-              await tell(subject, id.slice(subject.length + 1), news);
+              await publish(subject, id.slice(subject.length + 1), event);
             } catch (error) {
               // The queue is full: all of them wait.
               if (isGatewayError(error) && error.code === 'overloaded') throw error;
@@ -178,14 +178,14 @@ export class Journal {
 
   #settle(kept: Kept): void {
     kept.done = true;
-    kept.news = null;
+    kept.event = null;
     if (kept.segment) this.#done(kept.segment, kept.key);
   }
 
   /** null: there is no room. */
   #write(kept: Kept): Segment | null {
     const segment = this.#writable();
-    if (segment) segment.add(kept.key, `${JSON.stringify([kept.subject, kept.key, kept.news])}\n`);
+    if (segment) segment.add(kept.key, `${JSON.stringify([kept.subject, kept.key, kept.event])}\n`);
     else this.unkept++;
     kept.segment = segment;
     return segment;

@@ -62,7 +62,7 @@ export class Segment {
   }
 
   /** The lines whose ids are parked, as they were added. What a dying process left half written is passed over. */
-  async readParked(): Promise<{ subject: string; id: string; news: unknown }[]> {
+  async readParked(): Promise<{ subject: string; id: string; event: unknown }[]> {
     await this.flush();
     return readLines(await readFile(this.file, 'utf8')).filter(({ id }) => this.parked.has(id));
   }
@@ -81,12 +81,12 @@ export class Segment {
   }
 }
 
-export function readLines(text: string): { subject: string; id: string; news: unknown }[] {
+export function readLines(text: string): { subject: string; id: string; event: unknown }[] {
   return text.split('\n').flatMap((line) => {
     if (line === '') return [];
     try {
-      const [subject, id, news] = JSON.parse(line) as [string, string, unknown];
-      return typeof subject === 'string' && typeof id === 'string' ? [{ subject, id, news }] : [];
+      const [subject, id, event] = JSON.parse(line) as [string, string, unknown];
+      return typeof subject === 'string' && typeof id === 'string' ? [{ subject, id, event }] : [];
     } catch {
       // The last line of a process that was killed while it wrote.
       return [];

@@ -7,8 +7,8 @@ import { Journal, type JournalOptions } from './journal.ts';
 const isDurable = (subject: string): subject is DurableSubject => (durableSubjects as readonly string[]).includes(subject);
 
 /** Edges of earlier versions told violations as any other record, which their user of the server may not do any more. */
-const subjectNow = (subject: string, news: unknown): string =>
-  subject === 'audit.record' && (news as { action?: unknown } | null)?.action === 'acl.violation' ? 'audit.violation' : subject;
+const subjectNow = (subject: string, event: unknown): string =>
+  subject === 'audit.record' && (event as { action?: unknown } | null)?.action === 'acl.violation' ? 'audit.violation' : subject;
 
 /**
  * As `bus`, but that durable news are on the disk when they are not in safe hands within 80 ms. Telling resolves as before; what the bus has no room
@@ -17,16 +17,16 @@ const subjectNow = (subject: string, news: unknown): string =>
 export function withJournal(bus: Bus, options: JournalOptions): Bus {
   const journal = new Journal(options);
   const isFull = (error: unknown): boolean => isGatewayError(error) && error.code === 'overloaded';
-  journal.start(async (subject, id, news) => {
-    const now = subjectNow(subject, news);
+  journal.start(async (subject, id, event) => {
+    const now = subjectNow(subject, event);
     // A later version may have left it: the queue of a subject that nobody here hears would never be empty.
     if (!isDurable(now)) throw new GatewayError('internal', { cause: new Error(`${subject} is no subject of durable news`) });
-    await bus.tellDurably(now, id, news as never);
+    await bus.publishDurable(now, id, event as never);
   });
   return {
     ask: bus.ask.bind(bus),
     open: bus.open.bind(bus),
-    tell: bus.tell.bind(bus),
+    publish: bus.publish.bind(bus),
     serve: bus.serve.bind(bus),
     listen: bus.listen.bind(bus),
     listenDurably: bus.listenDurably.bind(bus),
@@ -38,9 +38,9 @@ export function withJournal(bus: Bus, options: JournalOptions): Bus {
       const stats = bus.stats();
       return { ...stats, outboxItems: Math.max(stats.outboxItems, journal.items) };
     },
-    tellDurably(subject, id, news) {
-      const kept = journal.add(subject, id, news);
-      return bus.tellDurably(subject, id, news).then(kept.done, async (error: unknown) => {
+    publishDurable(subject, id, event) {
+      const kept = journal.add(subject, id, event);
+      return bus.publishDurable(subject, id, event).then(kept.done, async (error: unknown) => {
         // Anything but a full queue will not be better another time.
         // A disk that refuses it has no room either.
         if (isFull(error) && (await kept.park().catch(() => false))) return;

@@ -97,7 +97,7 @@ describe('credited queue', () => {
     const out: number[] = [];
     const queue = new CreditedQueue({ window: 1, cap: 1000, endFlag: 1, emit: (_bytes, _flags, attempt) => out.push(attempt) });
     for (const attempt of [0, 0, 1, 2]) queue.push(new Uint8Array(1), 0, attempt);
-    expect(queue.fence(2)).toBe(2);
+    expect(queue.dropBefore(2)).toBe(2);
     queue.grant(10);
     expect(out).toEqual([0, 2]);
   });

@@ -79,7 +79,7 @@ export class CreditedQueue<Bytes extends Uint8Array | string = Uint8Array> {
   grant(bytes: number): void {
     this.credit += bytes;
     this.pump();
-    this.tellReady();
+    this.notifyReady();
   }
 
   /** The receiver is there now. */
@@ -87,13 +87,13 @@ export class CreditedQueue<Bytes extends Uint8Array | string = Uint8Array> {
     if (!this.held) return;
     this.held = false;
     this.pump();
-    this.tellReady();
+    this.notifyReady();
   }
 
   /** One callback; a later one replaces it. Called each time the sender may go on after a `false`. */
   onReady(callback: () => void): void {
     this.wake = callback;
-    if (this.owes && this.sendable) soon(() => this.tellReady());
+    if (this.owes && this.sendable) soon(() => this.notifyReady());
   }
 
   /** Runs `finish` once all that was pushed is out. */
@@ -104,7 +104,7 @@ export class CreditedQueue<Bytes extends Uint8Array | string = Uint8Array> {
   }
 
   /** Drops what waits of attempts below `attempt`; returns how many pieces. */
-  fence(attempt: number): number {
+  dropBefore(attempt: number): number {
     const kept: Piece<Bytes>[] = [];
     let dropped = 0;
     for (let i = this.first; i < this.queue.length; i++) {
@@ -139,7 +139,7 @@ export class CreditedQueue<Bytes extends Uint8Array | string = Uint8Array> {
     return this.credit - this.queuedBytes > 0;
   }
 
-  private tellReady(): void {
+  private notifyReady(): void {
     if (!this.owes || !this.wake || this.closed || this.emitting || !this.sendable) return;
     this.owes = false;
     this.wake();

@@ -1,14 +1,14 @@
 /** Coarse deadlines for many waiters on one shared interval, because a timer for each costs more than the call it guards. */
-import { Roster, type Rostered } from '@model-gateway/roster';
+import { type DenseMember, DenseSet } from '@model-gateway/roster';
 
-export interface Deadline extends Rostered {
+export interface Deadline extends DenseMember {
   /** Set by `Deadlines`, on the clock of `performance.now()`. */
   endsAt: number;
   expire(): void;
 }
 
 export class Deadlines {
-  private readonly waiting = new Roster<Deadline>();
+  private readonly waiting = new DenseSet<Deadline>();
   private readonly stepMs: number;
   private timer: NodeJS.Timeout | null = null;
 

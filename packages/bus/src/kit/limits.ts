@@ -13,8 +13,8 @@ export const noDeadlineMs = 2 ** 31 - 1;
 export const deadlineGraceMs = 1000;
 /** How long a callee keeps a tail that nobody acknowledges, though the opener lives. */
 export const settleMs = 60_000;
-export const newsBatchItems = 500;
-export const newsBatchWaitMs = 200;
+export const eventBatchItems = 500;
+export const eventBatchWaitMs = 200;
 /** Bodies that are being gathered, over all streams of a process. */
 export const gatheredBodiesCap = 512 * 1024 * 1024;
 export const outboxItemsCap = 100_000;

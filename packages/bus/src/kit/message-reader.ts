@@ -6,7 +6,7 @@ import type { BusLogger } from './logger.ts';
 /** Of one kind of message; in between they are only counted, since whoever sends one such message may send a million. */
 const logEveryMs = 10_000;
 
-interface Told {
+interface Reported {
   at: number;
   since: number;
 }
@@ -15,7 +15,7 @@ export class MessageReader {
   /** Messages refused so far. */
   refused = 0;
   private readonly logger: BusLogger;
-  private readonly told = new Map<string, Told>();
+  private readonly reported = new Map<string, Reported>();
 
   constructor(logger: BusLogger) {
     this.logger = logger;
@@ -44,17 +44,17 @@ export class MessageReader {
 
   private refuse(what: string, error: unknown): void {
     this.refused++;
-    const told = this.told.get(what);
+    const reported = this.reported.get(what);
     const now = performance.now();
-    if (told && now - told.at < logEveryMs) {
-      told.since++;
+    if (reported && now - reported.at < logEveryMs) {
+      reported.since++;
       return;
     }
     this.logger.warn(
-      { message: what, why: error instanceof Error ? error.message : '', times: (told?.since ?? 0) + 1 },
+      { message: what, why: error instanceof Error ? error.message : '', times: (reported?.since ?? 0) + 1 },
       'a bus message was refused: it has not the shape of its subject',
     );
-    this.told.set(what, { at: now, since: 0 });
+    this.reported.set(what, { at: now, since: 0 });
   }
 }
 

@@ -3,7 +3,7 @@ import type { GatewayError } from '@model-gateway/errors';
 import type { BusLogger } from './logger.ts';
 
 /** There is nobody to tell when that throws as well. */
-export function tellBroken(handlers: { broken(error: GatewayError): void }, error: GatewayError, logger: BusLogger): void {
+export function reportBroken(handlers: { broken(error: GatewayError): void }, error: GatewayError, logger: BusLogger): void {
   try {
     handlers.broken(error);
   } catch (defect) {

@@ -1,5 +1,5 @@
 /** The bus of one process: references are passed, calls are direct, and the promises of the interface hold all the same. */
-import { askShapes, newsShapes, openShapes } from '@model-gateway/contracts';
+import { askShapes, eventShapes, openShapes } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import type {
   AskHandlers,
@@ -7,8 +7,8 @@ import type {
   AskSubject,
   Bus,
   Disposable,
-  NewsItem,
-  NewsSubject,
+  EventItem,
+  EventSubject,
   OpenServerHandlers,
   OpenSubject,
   ServerStream,
@@ -17,11 +17,11 @@ import type {
 } from '../bus.ts';
 import { Deadlines } from '../kit/deadlines.ts';
 import { InFlight } from '../kit/in-flight.ts';
-import { deadlineGraceMs, defaultAskDeadlineMs, newsBatchItems, newsBatchWaitMs, noDeadlineMs, outboxBytesCap, outboxItemsCap } from '../kit/limits.ts';
+import { deadlineGraceMs, defaultAskDeadlineMs, eventBatchItems, eventBatchWaitMs, noDeadlineMs, outboxBytesCap, outboxItemsCap } from '../kit/limits.ts';
 import { type BusLogger, plainLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { soon } from '../kit/soon.ts';
-import { MemoryNews } from './memory-news.ts';
+import { MemoryEvent } from './memory-news.ts';
 import { MemoryCall, MemoryServed, type MemoryStreamHost } from './memory-stream.ts';
 import { strictBytes, strictCopy, strictMessage } from './strict.ts';
 
@@ -58,8 +58,8 @@ class MemoryBus implements Bus {
   private readonly logger: BusLogger;
   private readonly options: MemoryBusOptions;
   private readonly servers = new Map<string, Server[]>();
-  private readonly hearers = new Map<string, Set<(news: never) => void>>();
-  private readonly news = new Map<string, MemoryNews>();
+  private readonly listeners = new Map<string, Set<(event: never) => void>>();
+  private readonly event = new Map<string, MemoryEvent>();
   private readonly watchers: ((connected: boolean) => void)[] = [];
   private readonly deadlines = new Deadlines();
   private readonly calls = new InFlight();
@@ -100,7 +100,7 @@ class MemoryBus implements Bus {
     this.calls.enter();
     const handler = server?.open[subject] as ((request: unknown, body: Uint8Array, stream: ServerStream<S>) => unknown) | undefined;
     if (!server || !handler) {
-      soon(() => call.hearBroken(new GatewayError('service_unavailable')));
+      soon(() => call.receiveBroken(new GatewayError('service_unavailable')));
       return call;
     }
     const served = new MemoryServed(host, subject, call, options?.deadlineMs ?? noDeadlineMs);
@@ -126,18 +126,18 @@ class MemoryBus implements Bus {
     return call;
   }
 
-  tell(subject: string, news: unknown): void {
-    const hearers = this.hearers.get(subject);
-    if (!hearers || this.closing) return;
-    const sent = (this.strict ? strictMessage(subject, newsShapes[subject as keyof typeof newsShapes], news) : news) as never;
+  publish(subject: string, event: unknown): void {
+    const listeners = this.listeners.get(subject);
+    if (!listeners || this.closing) return;
+    const sent = (this.strict ? strictMessage(subject, eventShapes[subject as keyof typeof eventShapes], event) : event) as never;
     // Later, as over a real bus: the teller must not run the listeners' code inside its own.
     soon(() => {
-      for (const hear of hearers) this.guard(() => hear(sent), 'a listener threw');
+      for (const onMessage of listeners) this.guard(() => onMessage(sent), 'a listener threw');
     });
   }
 
-  tellDurably(subject: string, id: string, news: unknown): Promise<void> {
-    return this.newsOf(subject).tell(id, this.strict ? strictCopy(news) : news);
+  publishDurable(subject: string, id: string, event: unknown): Promise<void> {
+    return this.eventOf(subject).publish(id, this.strict ? strictCopy(event) : event);
   }
 
   serve(handlers: { ask?: AskHandlers; open?: OpenServerHandlers }): Disposable {
@@ -158,24 +158,24 @@ class MemoryBus implements Bus {
     };
   }
 
-  listen<S extends NewsSubject>(subject: S, hear: (news: never) => void): Disposable {
-    const hearers = this.hearers.get(subject) ?? new Set();
-    this.hearers.set(subject, hearers);
-    hearers.add(hear);
+  listen<S extends EventSubject>(subject: S, onMessage: (event: never) => void): Disposable {
+    const listeners = this.listeners.get(subject) ?? new Set();
+    this.listeners.set(subject, listeners);
+    listeners.add(onMessage);
     return {
       dispose: () => {
-        hearers.delete(hear);
+        listeners.delete(onMessage);
         return Promise.resolve();
       },
     };
   }
 
-  listenDurably<S extends NewsSubject>(
+  listenDurably<S extends EventSubject>(
     subject: S,
-    handle: (batch: NewsItem<S>[]) => Promise<void>,
+    handle: (batch: EventItem<S>[]) => Promise<void>,
     options?: { maxBatch?: number; maxWaitMs?: number },
   ): Disposable {
-    const stop = this.newsOf(subject).listen(handle, options?.maxBatch ?? newsBatchItems, options?.maxWaitMs ?? newsBatchWaitMs);
+    const stop = this.eventOf(subject).listen(handle, options?.maxBatch ?? eventBatchItems, options?.maxWaitMs ?? eventBatchWaitMs);
     return { dispose: stop };
   }
 
@@ -185,7 +185,7 @@ class MemoryBus implements Bus {
 
   stats() {
     let outboxItems = 0;
-    for (const news of this.news.values()) outboxItems += news.size;
+    for (const event of this.event.values()) outboxItems += event.size;
     return { openCalls: this.calls.size, openServed: this.served.size, outboxItems, fencedFrames: this.fencedFrames, refusedMessages: 0 };
   }
 
@@ -193,7 +193,7 @@ class MemoryBus implements Bus {
     if (this.closing) return;
     this.closing = true;
     const ended = Promise.all([this.calls.ended(), this.served.ended(), this.asks.ended()]).then(() =>
-      Promise.all([...this.news.values()].map((news) => news.flushed())),
+      Promise.all([...this.event.values()].map((event) => event.flushed())),
     );
     if (!(await settlesWithin(ended, this.options.drainMs ?? 30_000))) {
       this.logger.warn({ ...this.stats() }, 'the bus was closed before all work had ended');
@@ -212,7 +212,7 @@ class MemoryBus implements Bus {
     server.inFlight.enter();
     this.asks.enter();
     return new Promise((resolve, reject) => {
-      const deadline = { place: -1, endsAt: 0, expire: () => reject(new GatewayError('timeout')) };
+      const deadline = { index: -1, endsAt: 0, expire: () => reject(new GatewayError('timeout')) };
       this.deadlines.add(deadlineMs, deadline);
       const leave = () => {
         this.deadlines.delete(deadline);
@@ -264,19 +264,19 @@ class MemoryBus implements Bus {
         inFlight?.leave();
         this.served.leave();
       },
-      fenced: (frames) => {
+      droppedBefore: (frames) => {
         this.fencedFrames += frames;
       },
     };
   }
 
-  private newsOf(subject: string): MemoryNews {
-    let news = this.news.get(subject);
-    if (!news) {
-      news = new MemoryNews({ items: this.options.outbox?.items ?? outboxItemsCap, bytes: this.options.outbox?.bytes ?? outboxBytesCap }, this.logger);
-      this.news.set(subject, news);
+  private eventOf(subject: string): MemoryEvent {
+    let event = this.event.get(subject);
+    if (!event) {
+      event = new MemoryEvent({ items: this.options.outbox?.items ?? outboxItemsCap, bytes: this.options.outbox?.bytes ?? outboxBytesCap }, this.logger);
+      this.event.set(subject, event);
     }
-    return news;
+    return event;
   }
 
   private guard(run: () => void, what: string): void {

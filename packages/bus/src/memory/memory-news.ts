@@ -3,21 +3,21 @@ import { GatewayError } from '@model-gateway/errors';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 
-export interface NewsLimits {
+export interface EventLimits {
   items: number;
   bytes: number;
 }
 
 interface Waiting {
   id: string;
-  news: never;
+  event: never;
   bytes: number;
   committed: () => void;
   deliveries: number;
 }
 
 interface Listener {
-  handle: (batch: { id: string; news: never; deliveries: number }[]) => Promise<void>;
+  handle: (batch: { id: string; event: never; deliveries: number }[]) => Promise<void>;
   maxBatch: number;
   maxWaitMs: number;
   busy: boolean;
@@ -27,16 +27,16 @@ interface Listener {
   idle: (() => void) | null;
 }
 
-export class MemoryNews {
+export class MemoryEvent {
   private queue: Waiting[] = [];
   private items = 0;
   private bytes = 0;
   private readonly listeners = new Set<Listener>();
-  private readonly limits: NewsLimits;
+  private readonly limits: EventLimits;
   private readonly logger: BusLogger;
   private emptied: (() => void)[] = [];
 
-  constructor(limits: NewsLimits, logger: BusLogger) {
+  constructor(limits: EventLimits, logger: BusLogger) {
     this.limits = limits;
     this.logger = logger;
   }
@@ -47,15 +47,15 @@ export class MemoryNews {
   }
 
   /** Resolves when a listener has committed the item; rejects `overloaded` when the queue is full. */
-  tell(id: string, news: unknown): Promise<void> {
-    const bytes = roughBytes(news);
+  publish(id: string, event: unknown): Promise<void> {
+    const bytes = roughBytes(event);
     if (this.items >= this.limits.items || this.bytes + bytes > this.limits.bytes) {
       return Promise.reject(new GatewayError('overloaded', { message: 'The queue of durable news is full.' }));
     }
     this.items++;
     this.bytes += bytes;
     return new Promise((committed) => {
-      this.queue.push({ id, news: news as never, bytes, committed, deliveries: 0 });
+      this.queue.push({ id, event: event as never, bytes, committed, deliveries: 0 });
       this.wakeListeners();
     });
   }
@@ -141,10 +141,10 @@ export class MemoryNews {
 }
 
 /** About what an item holds in memory, without serialising it: long strings decide, everything else is a constant. */
-function roughBytes(news: unknown): number {
+function roughBytes(event: unknown): number {
   let bytes = 256;
-  if (typeof news !== 'object' || news === null) return bytes;
-  const fields = news as Record<string, unknown>;
+  if (typeof event !== 'object' || event === null) return bytes;
+  const fields = event as Record<string, unknown>;
   for (const name in fields) {
     const value = fields[name];
     if (typeof value === 'string') bytes += value.length * 2;

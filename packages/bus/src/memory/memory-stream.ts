@@ -7,7 +7,7 @@ import { CreditedQueue } from '../kit/credited-queue.ts';
 import type { Deadline } from '../kit/deadlines.ts';
 import { replyWindow, requestWindow } from '../kit/limits.ts';
 import type { BusLogger } from '../kit/logger.ts';
-import { tellBroken } from '../kit/tell-broken.ts';
+import { reportBroken } from '../kit/tell-broken.ts';
 import { strictBytes, strictMessage } from './strict.ts';
 
 /** What a stream needs of its bus. */
@@ -19,7 +19,7 @@ export interface MemoryStreamHost {
   /** The callee's end is done. */
   servedEnded(): void;
   /** Frames dropped by a fence. */
-  fenced(frames: number): void;
+  droppedBefore(frames: number): void;
 }
 
 let streams = 0;
@@ -27,7 +27,7 @@ let streams = 0;
 /** The opener's end. */
 export class MemoryCall<S extends OpenSubject> implements StreamCall, Deadline {
   readonly number = ++streams;
-  place = -1;
+  index = -1;
   endsAt = Number.POSITIVE_INFINITY;
   private handlers: StreamHandlers<S> | null;
   private readonly host: MemoryStreamHost;
@@ -51,7 +51,7 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall, Deadline {
   /** The opener's deadline has passed. */
   expire(): void {
     this.served?.cancelled('deadline');
-    this.hearBroken(new GatewayError('timeout'));
+    this.receiveBroken(new GatewayError('timeout'));
   }
 
   send(bytes: Uint8Array, flags = frameFlag.messageEnd as number): boolean {
@@ -65,7 +65,7 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall, Deadline {
 
   endSend(): void {
     const served = this.served;
-    if (this.handlers && served) served.up.end(() => served.hearDataEnd());
+    if (this.handlers && served) served.up.end(() => served.receiveDataEnd());
   }
 
   consumed(bytes: number): void {
@@ -84,11 +84,11 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall, Deadline {
     this.served?.settle('acknowledged');
   }
 
-  hearHead(head: OpenSubjects[S]['head']): void {
+  receiveHead(head: OpenSubjects[S]['head']): void {
     if (this.handlers) this.run(() => this.handlers?.head(head));
   }
 
-  hearData(bytes: Uint8Array | string, flags: number): void {
+  receiveData(bytes: Uint8Array | string, flags: number): void {
     const handlers = this.handlers;
     if (!handlers) return;
     // Written out rather than through `run`: this is the hot path and makes no closure.
@@ -100,16 +100,16 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall, Deadline {
     }
   }
 
-  hearTail(tail: OpenSubjects[S]['tail']): void {
+  receiveTail(tail: OpenSubjects[S]['tail']): void {
     const handlers = this.end();
     if (handlers) this.run(() => handlers.tail(tail), handlers);
   }
 
-  hearWhole(head: OpenSubjects[S]['head'], bytes: Uint8Array, tail: OpenSubjects[S]['tail']): void {
+  receiveWhole(head: OpenSubjects[S]['head'], bytes: Uint8Array, tail: OpenSubjects[S]['tail']): void {
     if (!this.handlers?.whole) {
-      this.hearHead(head);
-      if (bytes.length > 0) this.hearData(bytes, frameFlag.messageEnd);
-      return this.hearTail(tail);
+      this.receiveHead(head);
+      if (bytes.length > 0) this.receiveData(bytes, frameFlag.messageEnd);
+      return this.receiveTail(tail);
     }
     const handlers = this.end();
     try {
@@ -119,9 +119,9 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall, Deadline {
     }
   }
 
-  hearBroken(error: GatewayError): void {
+  receiveBroken(error: GatewayError): void {
     const handlers = this.end();
-    if (handlers) tellBroken(handlers, error, this.host.logger);
+    if (handlers) reportBroken(handlers, error, this.host.logger);
   }
 
   private end(): StreamHandlers<S> | null {
@@ -147,7 +147,7 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall, Deadline {
     if (!handlers) return;
     this.end();
     this.served?.cancelled('the opener failed');
-    tellBroken(handlers, toGatewayError(error), this.host.logger);
+    reportBroken(handlers, toGatewayError(error), this.host.logger);
   }
 }
 
@@ -208,7 +208,7 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
     if (this.life !== 'live') return;
     if (this.headSent) throw new Error('a stream has one head');
     this.headSent = true;
-    this.call.hearHead(this.host.strict ? this.strictHead(head) : head);
+    this.call.receiveHead(this.host.strict ? this.strictHead(head) : head);
   }
 
   data(bytes: Uint8Array | string, flags = frameFlag.messageEnd as number): boolean {
@@ -226,7 +226,7 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
     const sent = this.host.strict ? this.strictTail(tail) : tail;
     this.down.end(() => {
       this.end();
-      this.call.hearTail(sent);
+      this.call.receiveTail(sent);
     });
   }
 
@@ -237,8 +237,8 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
     this.tailSent = true;
     const { strict } = this.host;
     this.end();
-    if (strict) this.call.hearWhole(this.strictHead(head), strictBytes(bytes), this.strictTail(tail));
-    else this.call.hearWhole(head, bytes, tail);
+    if (strict) this.call.receiveWhole(this.strictHead(head), strictBytes(bytes), this.strictTail(tail));
+    else this.call.receiveWhole(head, bytes, tail);
   }
 
   fail(error: GatewayError): void {
@@ -247,7 +247,7 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
     const sent = this.host.strict ? GatewayError.fromWire(error.toWire()) : error;
     this.down.end(() => {
       this.end();
-      this.call.hearBroken(sent);
+      this.call.receiveBroken(sent);
     });
   }
 
@@ -277,13 +277,13 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
     this.up.grant(bytes);
   }
 
-  fence(attempt: number): void {
+  dropBefore(attempt: number): void {
     if (attempt <= this.attempt) return;
     this.attempt = attempt;
-    this.host.fenced(this.down.fence(attempt));
+    this.host.droppedBefore(this.down.dropBefore(attempt));
   }
 
-  hearDataEnd(): void {
+  receiveDataEnd(): void {
     this.dataEnded = true;
     if (this.dataEndCallback && this.life !== 'ended') this.run(this.dataEndCallback);
   }
@@ -316,8 +316,8 @@ export class MemoryServed<S extends OpenSubject> implements ServerStream<S> {
   }
 
   private deliver(bytes: Uint8Array | string, flags: number, attempt: number): void {
-    if (attempt < this.attempt) this.host.fenced(1);
-    else this.call.hearData(bytes, flags);
+    if (attempt < this.attempt) this.host.droppedBefore(1);
+    else this.call.receiveData(bytes, flags);
   }
 
   private end(): void {

@@ -4,7 +4,7 @@
  */
 import { askShapes, type ErrorWire, errorShape, frameKind } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
-import { Directory } from '@model-gateway/roster';
+import { NumberMap } from '@model-gateway/roster';
 import type { AskSubject } from '../bus.ts';
 import { InFlight } from '../kit/in-flight.ts';
 import type { BusLogger } from '../kit/logger.ts';
@@ -26,7 +26,7 @@ export interface AsksHost {
   readonly inboxBytes: Uint8Array;
   readonly cap: number;
   publish(subject: string, frame: Uint8Array, reply?: string): boolean;
-  fenced(frames: number): void;
+  droppedBefore(frames: number): void;
 }
 
 /** After this long without an answer somebody else is asked, and after as long again, and so on: each wait is twice the one before. */
@@ -63,7 +63,7 @@ export class Asks {
   /** Questions of ours that wait, and questions of others being answered. */
   readonly inFlight = new InFlight();
   private readonly host: AsksHost;
-  private readonly asked = new Directory<Asked>();
+  private readonly asked = new NumberMap<Asked>();
 
   constructor(host: AsksHost) {
     this.host = host;
@@ -105,12 +105,12 @@ export class Asks {
   }
 
   /** A reply, or the callee's error. */
-  hear(frame: Frame): void {
+  receive(frame: Frame): void {
     const key = streamKey(frame.number, frame.salt);
     const asked = this.asked.get(key);
-    if (asked && frame.inbox !== '') this.host.servers.heard(asked.subject, frame.inbox);
+    if (asked && frame.inbox !== '') this.host.servers.received(asked.subject, frame.inbox);
     const unit = asked && this.unitOf(asked, frame);
-    if (!asked || unit === undefined) return this.host.fenced(1);
+    if (!asked || unit === undefined) return this.host.droppedBefore(1);
     if (unit === null) return;
     try {
       const { subject } = asked;
@@ -159,13 +159,13 @@ export class Asks {
   }
 
   /** Serves one question; the answer goes to the asker's inbox. */
-  answer(subject: AskSubject, handler: AskHandler, frame: Frame, door: InFlight): void {
-    if (frame.kind !== frameKind.open || frame.payload.length < 4 || !isInbox(frame.inbox)) return this.host.fenced(1);
+  answer(subject: AskSubject, handler: AskHandler, frame: Frame, inFlight: InFlight): void {
+    if (frame.kind !== frameKind.open || frame.payload.length < 4 || !isInbox(frame.inbox)) return this.host.droppedBefore(1);
     const payload = asBuffer(frame.payload);
     try {
       const request = this.host.reader.read(`${subject} request`, askShapes[subject].request, () => readJson(payload, 4));
       const reply = handler(request, { deadlineMs: payload.readUInt32LE(0) });
-      if (typeof (reply as PromiseLike<unknown> | null)?.then === 'function') this.answerLater(frame, reply as PromiseLike<unknown>, door);
+      if (typeof (reply as PromiseLike<unknown> | null)?.then === 'function') this.answerLater(frame, reply as PromiseLike<unknown>, inFlight);
       else this.reply(frame, frameKind.tail, reply);
     } catch (error) {
       this.replyError(frame, error);
@@ -206,11 +206,11 @@ export class Asks {
     }
   }
 
-  private answerLater(frame: Frame, reply: PromiseLike<unknown>, door: InFlight): void {
-    door.enter();
+  private answerLater(frame: Frame, reply: PromiseLike<unknown>, inFlight: InFlight): void {
+    inFlight.enter();
     this.inFlight.enter();
     const leave = () => {
-      door.leave();
+      inFlight.leave();
       this.inFlight.leave();
     };
     reply

@@ -4,7 +4,7 @@ import { GatewayError, isGatewayError, toGatewayError } from '@model-gateway/err
 import type { OpenSubject, StreamCall, StreamHandlers } from '../bus.ts';
 import { CreditedQueue } from '../kit/credited-queue.ts';
 import { frameCap, replyWindow, requestWindow } from '../kit/limits.ts';
-import { tellBroken } from '../kit/tell-broken.ts';
+import { reportBroken } from '../kit/tell-broken.ts';
 import { asBuffer, type Frame, frameMark, readJson, u32, writeFrame } from './frame.ts';
 import type { Peer, SharedStream } from './peers.ts';
 import type { StreamBooks, StreamHost } from './stream-host.ts';
@@ -27,7 +27,7 @@ export interface Opening {
   readonly tried: Set<string>;
 }
 
-export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
+export class NatsClientStream<S extends OpenSubject> implements StreamCall, SharedStream {
   number: number;
   salt: number;
   key: number;
@@ -122,7 +122,7 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     this.ungranted += bytes;
     if (this.ungranted < replyWindow / 2) return;
     this.granted += this.ungranted;
-    this.tell(frameKind.credit, u32(this.ungranted));
+    this.sendFrame(frameKind.credit, u32(this.ungranted));
     this.ungranted = 0;
   }
 
@@ -132,7 +132,7 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     this.up.close();
     this.books.ended();
     if (this.peer) {
-      this.tell(frameKind.cancel, Buffer.from(reason.slice(0, 200)));
+      this.sendFrame(frameKind.cancel, Buffer.from(reason.slice(0, 200)));
       this.forget();
     } else {
       // Stays on the books until a worker claims it, or none does.
@@ -147,12 +147,12 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     this.host.peers.acknowledge(this.peer, this.number, this.salt);
   }
 
-  hear(frame: Frame): void {
-    if (!this.recognise(frame)) return this.host.fenced(1);
+  receive(frame: Frame): void {
+    if (!this.recognise(frame)) return this.host.droppedBefore(1);
     const { kind } = frame;
     if (kind === frameKind.accept) {
       // The callee was late to read the opening, and begins when we say that we still want it.
-      if (frame.payload.length >= 4) this.tell(frameKind.go, frame.payload.subarray(0, 4));
+      if (frame.payload.length >= 4) this.sendFrame(frameKind.go, frame.payload.subarray(0, 4));
       return;
     }
     if (kind === frameKind.credit) {
@@ -161,13 +161,13 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     }
     const take = takers[kind];
     if (!take) return;
-    if (frame.attempt < this.attempt) return this.host.fenced(1);
-    if (frame.seq < this.receivedFrames) return this.host.fenced(1);
+    if (frame.attempt < this.attempt) return this.host.droppedBefore(1);
+    if (frame.seq < this.receivedFrames) return this.host.droppedBefore(1);
     if (frame.seq > this.receivedFrames) return this.lost('frames were lost');
     this.attempt = frame.attempt;
     this.receivedFrames++;
     try {
-      take(this as unknown as Call<OpenSubject>, frame);
+      take(this as unknown as NatsClientStream<OpenSubject>, frame);
     } catch (error) {
       // What the reader refused it has told.
       if (!isGatewayError(error)) this.host.logger.warn({ error, kind }, 'a frame could not be read');
@@ -177,19 +177,19 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
 
   /** The other side, or frames, are gone. It is told, in case that it lives: what it still does for this stream is done for nobody. */
   lost(reason: string): void {
-    if (this.handlers && this.peer) this.tell(frameKind.cancel, Buffer.from(reason.slice(0, 200)));
-    this.hearBroken(new GatewayError('service_lost', { cause: new Error(reason) }));
+    if (this.handlers && this.peer) this.sendFrame(frameKind.cancel, Buffer.from(reason.slice(0, 200)));
+    this.receiveBroken(new GatewayError('service_lost', { cause: new Error(reason) }));
   }
 
   /** Ends the stream from this side, telling the callee. */
   expire(): void {
-    if (this.peer) this.tell(frameKind.cancel, Buffer.from('deadline'));
-    this.hearBroken(new GatewayError('timeout'));
+    if (this.peer) this.sendFrame(frameKind.cancel, Buffer.from('deadline'));
+    this.receiveBroken(new GatewayError('timeout'));
   }
 
-  hearBroken(error: GatewayError): void {
+  receiveBroken(error: GatewayError): void {
     const handlers = this.end();
-    if (handlers) tellBroken(handlers, error, this.host.logger);
+    if (handlers) reportBroken(handlers, error, this.host.logger);
   }
 
   takeHead(frame: Frame): void {
@@ -226,7 +226,7 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     const unit = this.takeEnd(frame);
     if (!unit) return;
     const { subject } = this;
-    this.hearBroken(GatewayError.fromWire(this.host.reader.read(`${subject} error`, errorShape, () => readJson(unit, totalsBytes)) as ErrorWire));
+    this.receiveBroken(GatewayError.fromWire(this.host.reader.read(`${subject} error`, errorShape, () => readJson(unit, totalsBytes)) as ErrorWire));
   }
 
   private readHead(bytes: Uint8Array, start = 0, end = bytes.length): OpenSubjects[S]['head'] {
@@ -258,7 +258,7 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
       this.claim(peer);
     } else if (frame.inbox !== '' && frame.inbox !== this.peer.inbox) return false;
     const { peer } = this;
-    if (peer) peer.heardAt = this.host.now;
+    if (peer) peer.lastSeenAt = this.host.now;
     return this.handlers !== null;
   }
 
@@ -267,7 +267,7 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     this.opening = null;
     this.since = this.host.now;
     if (this.untold !== null) {
-      this.tell(frameKind.cancel, Buffer.from(this.untold.slice(0, 200)));
+      this.sendFrame(frameKind.cancel, Buffer.from(this.untold.slice(0, 200)));
       this.forget();
       return;
     }
@@ -318,7 +318,7 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     this.publish(kind, flags, this.sentFrames++, payload);
   }
 
-  private tell(kind: number, payload: Uint8Array): void {
+  private sendFrame(kind: number, payload: Uint8Array): void {
     this.publish(kind, 0, 0, payload);
   }
 
@@ -358,14 +358,14 @@ export class Call<S extends OpenSubject> implements StreamCall, SharedStream {
     if (!handlers) return;
     this.cancel(openerFailed);
     // After the tail this only means that nobody will acknowledge it.
-    if (this.complete && !this.acknowledged) this.tell(frameKind.cancel, Buffer.from(openerFailed));
+    if (this.complete && !this.acknowledged) this.sendFrame(frameKind.cancel, Buffer.from(openerFailed));
     this.acknowledged = true;
-    tellBroken(handlers, toGatewayError(error), this.host.logger);
+    reportBroken(handlers, toGatewayError(error), this.host.logger);
   }
 }
 
 /** Counted frames from the callee. Kinds not listed are ignored, so that neighbouring versions can talk. */
-const takers: Record<number, (call: Call<OpenSubject>, frame: Frame) => void> = {
+const takers: Record<number, (call: NatsClientStream<OpenSubject>, frame: Frame) => void> = {
   [frameKind.head]: (call, frame) => call.takeHead(frame),
   [frameKind.data]: (call, frame) => call.takeData(frame),
   [frameKind.whole]: (call, frame) => call.takeWhole(frame),

@@ -2,7 +2,7 @@
 
 export const tickMs = 100;
 /** Most that one tick may count for. */
-const longestTickMs = 250;
+const maxTickMs = 250;
 
 export class Clock {
   /** Milliseconds of awake time, at most `tickMs` old. */
@@ -14,7 +14,7 @@ export class Clock {
   constructor(onTick: () => void) {
     this.timer = setInterval(() => {
       const wall = performance.now();
-      this.now += Math.min(longestTickMs, wall - this.last);
+      this.now += Math.min(maxTickMs, wall - this.last);
       this.last = wall;
       onTick();
     }, tickMs);

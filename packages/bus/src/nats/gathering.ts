@@ -4,15 +4,15 @@ const firstBytes = 1024 * 1024;
 
 /** Bytes of bodies that are being gathered, over all streams. */
 export class GatherBudget {
-  private readonly most: number;
+  private readonly max: number;
   private held = 0;
 
-  constructor(most: number) {
-    this.most = most;
+  constructor(max: number) {
+    this.max = max;
   }
 
   take(bytes: number): boolean {
-    if (this.held + bytes > this.most) return false;
+    if (this.held + bytes > this.max) return false;
     this.held += bytes;
     return true;
   }
@@ -26,7 +26,7 @@ export class Gathering {
   /** Bytes so far. */
   received = 0;
   /** Awake time of the last parcel. */
-  heardAt: number;
+  lastSeenAt: number;
   private readonly announced: number;
   private readonly budget: GatherBudget;
   private readonly done: (body: Uint8Array) => void;
@@ -35,7 +35,7 @@ export class Gathering {
   constructor(announced: number, budget: GatherBudget, now: number, done: (body: Uint8Array) => void) {
     this.announced = announced;
     this.budget = budget;
-    this.heardAt = now;
+    this.lastSeenAt = now;
     this.done = done;
     this.body = Buffer.allocUnsafeSlow(Math.min(announced, firstBytes));
   }
@@ -52,7 +52,7 @@ export class Gathering {
     }
     this.body.set(payload, this.received);
     this.received = end;
-    this.heardAt = now;
+    this.lastSeenAt = now;
     return end === this.announced ? 'whole' : 'more';
   }
 

@@ -1,5 +1,5 @@
 /** The connection: comes up in the background, comes back for ever, refuses to publish while it is down, and never throws out of a callback. */
-import type { DoorOwner } from '@model-gateway/contracts';
+import type { ServiceName } from '@model-gateway/contracts';
 import {
   connect,
   type Msg,
@@ -23,13 +23,13 @@ export interface LinkOptions {
   logger: BusLogger;
   natsOptions?: NodeConnectionOptions;
   /** Whose permissions are looked at before the connection counts; not given, nobody's. */
-  permissions?: { service: DoorOwner; required: boolean };
+  permissions?: { service: ServiceName; required: boolean };
 }
 
 interface Registration {
   subject: string;
   queue: string | undefined;
-  hear: (message: Msg) => void;
+  receive: (message: Msg) => void;
   subscription: Subscription | null;
 }
 
@@ -40,7 +40,7 @@ const lookAgainMs = 3000;
 /** How long one that went away while it was asked. */
 const askAgainMs = 200;
 /** Told of one connection; inboxes of peers come and go. */
-const mostViolations = 200;
+const maxViolations = 200;
 
 export class Link {
   /** Up, and allowed what it needs. */
@@ -54,8 +54,8 @@ export class Link {
   private admitted = false;
   /** What the server refused since the last look. */
   private readonly violations = new Set<string>();
-  private toldOpen = false;
-  private toldUndirected = false;
+  private openReported = false;
+  private undirectedReported = false;
   private closed = false;
   private stopWaiting: (() => void) | null = null;
   private readonly ended: Promise<void>;
@@ -87,8 +87,8 @@ export class Link {
   }
 
   /** Stays subscribed over reconnections, until the returned function is called; that resolves when what was under way has been heard. */
-  subscribe(subject: string, queue: string | undefined, hear: (message: Msg) => void): () => Promise<void> {
-    const registration: Registration = { subject, queue, hear, subscription: null };
+  subscribe(subject: string, queue: string | undefined, onMessage: (message: Msg) => void): () => Promise<void> {
+    const registration: Registration = { subject, queue, receive: onMessage, subscription: null };
     this.registrations.add(registration);
     this.attach(registration);
     return async () => {
@@ -145,7 +145,7 @@ export class Link {
     for await (const status of connection.status()) {
       if (status.type === 'disconnect') this.down();
       else if (status.type === 'reconnect') this.up();
-      else if (status.type === 'error') this.hearError(status.error);
+      else if (status.type === 'error') this.onError(status.error);
     }
     this.down();
     this.admitted = false;
@@ -172,15 +172,15 @@ export class Link {
     );
   }
 
-  private async look(connection: NatsConnection, { service, required }: { service: DoorOwner; required: boolean }): Promise<void> {
+  private async look(connection: NatsConnection, { service, required }: { service: ServiceName; required: boolean }): Promise<void> {
     while (!this.closed && this.connection === connection && !this.admitted) {
       // Whatever was refused before is gone for the library: it may be allowed by now.
       for (const registration of this.registrations) if (registration.subscription?.isClosed()) this.attach(registration);
       const report = this.usable ? await checkPermissions(connection, service, this.violations) : null;
       if (report && report.missing.length === 0 && !(report.open && required)) {
         this.admitted = true;
-        if (report.open) this.tellOpen();
-        if (report.undirected) this.tellUndirected();
+        if (report.open) this.reportOpen();
+        if (report.undirected) this.reportUndirected();
         if (this.usable) this.change(true);
         return;
       }
@@ -194,29 +194,29 @@ export class Link {
     else this.options.logger.error({}, 'the bus server lets anybody do anything, and NATS_PERMISSIONS=require: give each service a user of its own');
   }
 
-  private tellOpen(): void {
-    if (this.toldOpen) return;
-    this.toldOpen = true;
+  private reportOpen(): void {
+    if (this.openReported) return;
+    this.openReported = true;
     this.options.logger.warn({}, 'the bus server lets this service do more than it needs: give each service a user of its own (deploy/nats/nats.conf)');
   }
 
-  private tellUndirected(): void {
-    if (this.toldUndirected) return;
-    this.toldUndirected = true;
+  private reportUndirected(): void {
+    if (this.undirectedReported) return;
+    this.undirectedReported = true;
     this.options.logger.warn(
       {},
       'the bus server does not let this service choose among processes, so that a stopped one gets its share: renew the permissions (deploy/nats/nats.conf)',
     );
   }
 
-  private hearError(error: unknown): void {
+  private onError(error: unknown): void {
     const { logger, permissions } = this.options;
     if (!(error instanceof PermissionViolationError)) return logger.warn({ error: describe(error) }, 'the bus server reported an error');
     const violation = describeViolation(error);
-    const known = this.violations.has(violation) || this.violations.size >= mostViolations;
+    const known = this.violations.has(violation) || this.violations.size >= maxViolations;
     this.violations.add(violation);
     // While they are looked at, the look tells.
-    if (isOptional(violation)) return permissions && !this.admitted ? undefined : this.tellUndirected();
+    if (isOptional(violation)) return permissions && !this.admitted ? undefined : this.reportUndirected();
     if (known || (permissions && (isForbiddenTry(violation) || !this.admitted))) return;
     logger.error({ violation }, 'the bus server refuses what this service needs: give its user this permission');
     // What is not heard is missed in silence: the service is not well until it hears again.
@@ -228,11 +228,11 @@ export class Link {
   private attach(registration: Registration): void {
     const { connection } = this;
     if (!connection || connection.isClosed()) return;
-    const { subject, queue, hear } = registration;
+    const { subject, queue, receive: onMessage } = registration;
     const callback = (error: Error | null, message: Msg) => {
       // Whatever is thrown here would end the library's read loop, and with it the connection, without a word.
       try {
-        if (!error) hear(message);
+        if (!error) onMessage(message);
         else if (!(error instanceof PermissionViolationError)) this.options.logger.warn({ error: describe(error) }, 'a bus subscription failed');
       } catch (defect) {
         this.options.logger.error({ error: defect }, 'a bus message could not be handled');

@@ -1,5 +1,5 @@
 /** The bus over NATS: one connection, one inbox, and what core NATS lacks built on top. */
-import { type DoorOwner, frameKind, newsShapes } from '@model-gateway/contracts';
+import { eventShapes, frameKind, type ServiceName } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { Msg, NodeConnectionOptions } from '@nats-io/transport-node';
 import type {
@@ -8,15 +8,15 @@ import type {
   AskSubject,
   Bus,
   Disposable,
-  NewsItem,
-  NewsSubject,
+  EventItem,
+  EventSubject,
   OpenServerHandlers,
   OpenSubject,
   StreamCall,
   StreamHandlers,
 } from '../bus.ts';
 import { InFlight } from '../kit/in-flight.ts';
-import { defaultAskDeadlineMs, frameCap, gatheredBodiesCap, newsBatchItems, newsBatchWaitMs, outboxBytesCap, outboxItemsCap } from '../kit/limits.ts';
+import { defaultAskDeadlineMs, eventBatchItems, eventBatchWaitMs, frameCap, gatheredBodiesCap, outboxBytesCap, outboxItemsCap } from '../kit/limits.ts';
 import { type BusLogger, plainLogger } from '../kit/logger.ts';
 import { MessageReader } from '../kit/message-reader.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
@@ -25,9 +25,9 @@ import { Clock } from './clock.ts';
 import { type Frame, frameMark, jsonBytes, readFrame, readJson } from './frame.ts';
 import { GatherBudget } from './gathering.ts';
 import { Link } from './link.ts';
-import { NewsListener } from './news-listener.ts';
-import { NewsOutbox } from './news-outbox.ts';
-import { ensureNewsStream, newsManager } from './news-stream.ts';
+import { EventConsumer } from './news-listener.ts';
+import { EventOutbox } from './news-outbox.ts';
+import { ensureEventStream, eventManager } from './news-stream.ts';
 import { Peers } from './peers.ts';
 import { RoundTrips } from './round-trips.ts';
 import { Servers } from './servers.ts';
@@ -43,7 +43,7 @@ export interface NatsBusOptions {
   /** Passed to the library: TLS, credentials. */
   natsOptions?: NodeConnectionOptions;
   /** Looks at the start whether the server allows what this service needs; `required`: and refuses what nobody needs. */
-  permissions?: { service: DoorOwner; required: boolean };
+  permissions?: { service: ServiceName; required: boolean };
   /** Cap of the durable outbox. Default 100,000 items and 64 MiB. */
   outbox?: { items?: number; bytes?: number };
   /** Largest request body a server takes; above it the opener is told `payload_too_large`. Default 256 MiB. */
@@ -51,7 +51,7 @@ export interface NatsBusOptions {
   /** Bytes of bodies that may be on their way to this process at once; above it openers are told `overloaded`. Default 512 MiB. */
   maxBodiesBytes?: number;
   /** Largest size of the durable store, when it is made. Default 1 GiB. */
-  newsBytes?: number;
+  eventBytes?: number;
   /** After this long without an acknowledgement durable news are delivered again. Default 30,000. */
   ackWaitMs?: number;
   /** How long `drain` waits for what was accepted. Default 30,000. */
@@ -81,9 +81,9 @@ export class NatsBus implements Bus {
   private readonly servers: Servers;
   private readonly trips: RoundTrips;
   private readonly streams: Streams;
-  private readonly outbox: NewsOutbox;
-  private readonly listeners = new Set<NewsListener>();
-  private readonly doors = new Set<() => Promise<void>>();
+  private readonly outbox: EventOutbox;
+  private readonly listeners = new Set<EventConsumer>();
+  private readonly registrations = new Set<() => Promise<void>>();
   private readonly watchers: ((connected: boolean) => void)[] = [];
   /** Told of each new inbox: where this process alone is reached. */
   private readonly directs = new Set<(inbox: string) => void>();
@@ -104,14 +104,14 @@ export class NatsBus implements Bus {
     });
     this.inbox = mintInbox(options.name);
     this.inboxBytes = Buffer.from(this.inbox, 'latin1');
-    this.leaveInbox = this.hearInbox();
+    this.leaveInbox = this.receiveInbox();
     const host = this.host();
     this.peers = host.peers;
     this.servers = host.servers;
     this.trips = host.trips;
     this.asks = new Asks(host);
     this.streams = new Streams(host);
-    this.outbox = new NewsOutbox(host, { items: options.outbox?.items ?? outboxItemsCap, bytes: options.outbox?.bytes ?? outboxBytesCap });
+    this.outbox = new EventOutbox(host, { items: options.outbox?.items ?? outboxItemsCap, bytes: options.outbox?.bytes ?? outboxBytesCap });
     this.link.onChange((connected) => this.changed(connected));
     this.clock = new Clock(() => this.tick());
   }
@@ -129,12 +129,12 @@ export class NatsBus implements Bus {
     return this.streams.open(subject, request, handlers, options);
   }
 
-  tell(subject: string, news: unknown): void {
-    this.link.publish(subjectOf(subject), jsonBytes(news));
+  publish(subject: string, event: unknown): void {
+    this.link.publish(subjectOf(subject), jsonBytes(event));
   }
 
-  tellDurably(subject: string, id: string, news: unknown): Promise<void> {
-    return this.outbox.tell(subjectOf(subject), id, news);
+  publishDurable(subject: string, id: string, event: unknown): Promise<void> {
+    return this.outbox.publish(subjectOf(subject), id, event);
   }
 
   serve(handlers: { ask?: AskHandlers; open?: OpenServerHandlers }): Disposable {
@@ -148,36 +148,36 @@ export class NatsBus implements Bus {
       const subject = name as OpenSubject;
       leave.push(this.answerCalls(subject, (frame) => this.streams.accept(subject, handler as never, frame, inFlight)));
     }
-    return this.door(async () => {
+    return this.registration(async () => {
       await Promise.all(leave.map((stop) => stop()));
       await inFlight.ended();
     });
   }
 
-  listen<S extends NewsSubject>(subject: S, hear: (news: never) => void): Disposable {
-    const shape = newsShapes[subject as keyof typeof newsShapes];
-    return this.door(
-      this.hearDoor(subject, undefined, (data) => {
-        const news = this.reader.readOrDrop(subject, shape, () => readJson(data));
-        if (news !== undefined) hear(news as never);
+  listen<S extends EventSubject>(subject: S, onMessage: (event: never) => void): Disposable {
+    const shape = eventShapes[subject as keyof typeof eventShapes];
+    return this.registration(
+      this.subscribeHandler(subject, undefined, (data) => {
+        const event = this.reader.readOrDrop(subject, shape, () => readJson(data));
+        if (event !== undefined) onMessage(event as never);
       }),
     );
   }
 
-  listenDurably<S extends NewsSubject>(
+  listenDurably<S extends EventSubject>(
     subject: S,
-    handle: (batch: NewsItem<S>[]) => Promise<void>,
+    handle: (batch: EventItem<S>[]) => Promise<void>,
     options?: { maxBatch?: number; maxWaitMs?: number },
   ): Disposable {
-    const listener = new NewsListener(this.link, this.logger, () => this.ensureStream(), {
+    const listener = new EventConsumer(this.link, this.logger, () => this.ensureStream(), {
       subject,
       handle: handle as never,
-      maxBatch: options?.maxBatch ?? newsBatchItems,
-      maxWaitMs: options?.maxWaitMs ?? newsBatchWaitMs,
+      maxBatch: options?.maxBatch ?? eventBatchItems,
+      maxWaitMs: options?.maxWaitMs ?? eventBatchWaitMs,
       ackWaitMs: this.options.ackWaitMs ?? 30_000,
     });
     this.listeners.add(listener);
-    return this.door(() => {
+    return this.registration(() => {
       this.listeners.delete(listener);
       return listener.stop();
     });
@@ -212,7 +212,7 @@ export class NatsBus implements Bus {
 
   /** No new work; what was accepted; the tails and news that others wait for. */
   private async finish(): Promise<void> {
-    const listening = [...this.doors].map((close) => close());
+    const listening = [...this.registrations].map((close) => close());
     await Promise.all([this.streams.calls.ended(), this.streams.served.ended(), this.asks.inFlight.ended(), ...listening]);
     this.peers.flushAllAcks();
     await settlesWithin(this.peers.settled(), 5000);
@@ -222,20 +222,20 @@ export class NatsBus implements Bus {
 
   /** What is sent to any of us, to all of us, and to this process alone. */
   private answerCalls(subject: AskSubject | OpenSubject, take: (frame: Frame) => void): () => Promise<void> {
-    const hear = (data: Uint8Array) => {
+    const onMessage = (data: Uint8Array) => {
       const frame = readFrame(data);
       if (!frame) this.fencedFrames++;
       else if (frame.kind === frameKind.find) this.servers.answer(subject, frame);
       else take(frame);
     };
     // Of several that serve it in this process, one.
-    const hearDirect = (inbox: string) => this.hearSubject(directSubject(subjectOf(subject), inbox), queueGroup, hear);
-    const leaveAny = this.hearDoor(subject, queueGroup, hear);
-    const leaveAll = this.hearSubject(toAllSubject(subjectOf(subject)), undefined, hear);
-    let leaveDirect = hearDirect(this.inbox);
+    const receiveDirect = (inbox: string) => this.subscribeSubject(directSubject(subjectOf(subject), inbox), queueGroup, onMessage);
+    const leaveAny = this.subscribeHandler(subject, queueGroup, onMessage);
+    const leaveAll = this.subscribeSubject(toAllSubject(subjectOf(subject)), undefined, onMessage);
+    let leaveDirect = receiveDirect(this.inbox);
     const renew = (inbox: string) => {
       void leaveDirect();
-      leaveDirect = hearDirect(inbox);
+      leaveDirect = receiveDirect(inbox);
     };
     this.directs.add(renew);
     return async () => {
@@ -245,44 +245,44 @@ export class NatsBus implements Bus {
   }
 
   /** An empty message says nothing: somebody tries whether it may be sent. */
-  private hearDoor(subject: string, queue: string | undefined, hear: (data: Uint8Array) => void): () => Promise<void> {
-    return this.hearSubject(subjectOf(subject), queue, hear);
+  private subscribeHandler(subject: string, queue: string | undefined, onMessage: (data: Uint8Array) => void): () => Promise<void> {
+    return this.subscribeSubject(subjectOf(subject), queue, onMessage);
   }
 
-  private hearSubject(subject: string, queue: string | undefined, hear: (data: Uint8Array) => void): () => Promise<void> {
+  private subscribeSubject(subject: string, queue: string | undefined, onMessage: (data: Uint8Array) => void): () => Promise<void> {
     return this.link.subscribe(subject, queue, ({ data }) => {
-      if (data.length > 0) hear(data);
+      if (data.length > 0) onMessage(data);
     });
   }
 
-  private door(close: () => Promise<void>): Disposable {
+  private registration(close: () => Promise<void>): Disposable {
     const once = () => {
-      this.doors.delete(once);
+      this.registrations.delete(once);
       return close();
     };
-    this.doors.add(once);
+    this.registrations.add(once);
     return { dispose: once };
   }
 
-  private hearInbox(): () => Promise<void> {
-    return this.link.subscribe(inboxSubscription(this.inbox), undefined, (message) => this.hear(message));
+  private receiveInbox(): () => Promise<void> {
+    return this.link.subscribe(inboxSubscription(this.inbox), undefined, (message) => this.receive(message));
   }
 
   /** Our own frames start with their version; what is empty or JSON comes from the server. */
-  private hear(message: Msg): void {
+  private receive(message: Msg): void {
     const { data } = message;
     const frame = readFrame(data);
-    if (!frame) return this.hearServer(message);
-    if (frame.kind === frameKind.here) return this.servers.hear(frame);
-    if (frame.kind === frameKind.pulse) return this.peers.hearPulse(frame);
-    if (frame.kind === frameKind.ack) return this.peers.hearAcks(frame);
-    if ((frame.marks & frameMark.ask) !== 0) return this.asks.hear(frame);
-    this.streams.hear(frame);
+    if (!frame) return this.receiveServer(message);
+    if (frame.kind === frameKind.here) return this.servers.receive(frame);
+    if (frame.kind === frameKind.pulse) return this.peers.receivePulse(frame);
+    if (frame.kind === frameKind.ack) return this.peers.receiveAcks(frame);
+    if ((frame.marks & frameMark.ask) !== 0) return this.asks.receive(frame);
+    this.streams.receive(frame);
   }
 
-  private hearServer(message: Msg): void {
+  private receiveServer(message: Msg): void {
     const key = answerKey(message.subject);
-    if (this.outbox.hear(key, message)) return;
+    if (this.outbox.receive(key, message)) return;
     if (message.data.length > 0 || !(this.asks.noResponders(key) || this.streams.noResponders(key))) this.fencedFrames++;
   }
 
@@ -298,13 +298,13 @@ export class NatsBus implements Bus {
       void this.leaveInbox();
       this.inbox = mintInbox(this.options.name);
       this.inboxBytes = Buffer.from(this.inbox, 'latin1');
-      this.leaveInbox = this.hearInbox();
+      this.leaveInbox = this.receiveInbox();
       for (const renew of this.directs) renew(this.inbox);
     } else {
       this.trips.flush();
       this.outbox.pump();
     }
-    this.tellWatchers(connected);
+    this.notifyWatchers(connected);
   }
 
   /** What waits for an answer would wait for nothing; streams under way go on when the server does, within their peers' patience. */
@@ -314,10 +314,10 @@ export class NatsBus implements Bus {
       this.asks.loseAll();
       this.streams.loseUnaccepted('the bus server does not answer');
     }
-    this.tellWatchers(!hung && this.link.connected);
+    this.notifyWatchers(!hung && this.link.connected);
   }
 
-  private tellWatchers(connected: boolean): void {
+  private notifyWatchers(connected: boolean): void {
     for (const watch of this.watchers) {
       try {
         watch(connected);
@@ -344,8 +344,8 @@ export class NatsBus implements Bus {
   private ensureStream(): Promise<void> {
     const { connection } = this.link;
     if (!connection) return Promise.resolve();
-    this.ensuring ??= newsManager(connection)
-      .then((manager) => ensureNewsStream(manager, this.options.newsBytes ?? 1024 ** 3))
+    this.ensuring ??= eventManager(connection)
+      .then((manager) => ensureEventStream(manager, this.options.eventBytes ?? 1024 ** 3))
       .catch((error) => this.logger.warn({ error }, 'the news stream cannot be made yet'))
       .finally(() => {
         this.ensuring = null;
@@ -377,7 +377,7 @@ export class NatsBus implements Bus {
         return payloadCap(frameCap, bus.link.maxPayload, bus.inboxBytes);
       },
       publish: (...frame: Parameters<Link['publish']>) => bus.link.publish(...frame),
-      fenced: (frames: number) => {
+      droppedBefore: (frames: number) => {
         bus.fencedFrames += frames;
       },
       ensureStream: () => bus.ensureStream(),

@@ -1,15 +1,15 @@
 /** Durable news on their way in: pulled within bounds, merged into batches, acknowledged after `handle` resolves, given back when it rejects. */
 import { type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
-import type { NewsItem, NewsSubject } from '../bus.ts';
+import type { EventItem, EventSubject } from '../bus.ts';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import type { Link } from './link.ts';
-import { consumerOf, deletionMs, ensureNewsConsumer, mostUnacknowledged, newsManager, newsStream } from './news-stream.ts';
+import { consumerOf, deletionMs, ensureEventConsumer, eventManager, eventStream, maxUnacknowledged } from './news-stream.ts';
 
 export interface ListenerOptions {
   subject: string;
-  handle: (batch: NewsItem<NewsSubject>[]) => Promise<void>;
+  handle: (batch: EventItem<EventSubject>[]) => Promise<void>;
   maxBatch: number;
   maxWaitMs: number;
   /** After this long without an acknowledgement the server delivers again. */
@@ -23,14 +23,14 @@ interface Source {
 }
 
 interface Held {
-  item: NewsItem<NewsSubject>;
+  item: EventItem<EventSubject>;
   source: Source;
 }
 
 /** What tells that the consumer is not as we left it. */
 const fatalNotes = new Set(['consumer_not_found', 'stream_not_found', 'consumer_deleted', 'no_responders', 'heartbeats_missed']);
 
-export class NewsListener {
+export class EventConsumer {
   private readonly link: Link;
   private readonly logger: BusLogger;
   private readonly options: ListenerOptions;
@@ -94,17 +94,17 @@ export class NewsListener {
   private async consume(): Promise<ConsumerMessages> {
     const connection = this.link.connection;
     if (!connection) throw new Error('not connected');
-    const manager = await newsManager(connection);
+    const manager = await eventManager(connection);
     await this.ensureStream();
-    await ensureNewsConsumer(manager, this.options.subject, this.options.ackWaitMs);
+    await ensureEventConsumer(manager, this.options.subject, this.options.ackWaitMs);
     this.payOwed();
-    const consumer = await jetstream(connection, { timeout: 5000 }).consumers.get(newsStream, consumerOf(this.options.subject));
+    const consumer = await jetstream(connection, { timeout: 5000 }).consumers.get(eventStream, consumerOf(this.options.subject));
     // How much is pulled ahead of the handler is bounded by the consumer's `max_ack_pending`.
     const messages = await consumer.consume({
-      max_messages: mostUnacknowledged,
+      max_messages: maxUnacknowledged,
       idle_heartbeat: 2000,
       expires: 10_000,
-      callback: (message) => this.hear(message),
+      callback: (message) => this.receive(message),
     });
     void this.watch(messages);
     return messages;
@@ -115,7 +115,7 @@ export class NewsListener {
     for await (const note of messages.status()) if (fatalNotes.has(note.type)) interrupt();
   }
 
-  private hear(message: JsMsg): void {
+  private receive(message: JsMsg): void {
     if (this.stopped || this.held.has(message.seq)) return;
     const items = readItems(message);
     this.held.add(message.seq);
@@ -186,24 +186,24 @@ export class NewsListener {
 }
 
 /** No batch of ours is half as long. */
-const mostItems = 1_000;
+const maxItems = 1_000;
 /** Of a message that is no batch this much is handed on. */
-const longestUnreadable = 16_384;
+const maxUnreadableLength = 16_384;
 
 /**
  * The items of a message. What is no batch, and what in a batch is no pair, is an item too: its news is the text or the value as it came, and the
  * handler, which reads each item through a schema, keeps it aside with everything else that it cannot use.
  */
-function readItems({ data, seq, info }: JsMsg): NewsItem<NewsSubject>[] {
+function readItems({ data, seq, info }: JsMsg): EventItem<EventSubject>[] {
   const deliveries = info.deliveryCount;
   const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString();
   const pairs = parse(text);
-  if (!Array.isArray(pairs) || pairs.length === 0 || pairs.length > mostItems)
-    return [{ id: `message-${seq}`, news: text.slice(0, longestUnreadable) as never, deliveries }];
+  if (!Array.isArray(pairs) || pairs.length === 0 || pairs.length > maxItems)
+    return [{ id: `message-${seq}`, event: text.slice(0, maxUnreadableLength) as never, deliveries }];
   return pairs.map((pair: unknown, index) =>
     Array.isArray(pair) && typeof pair[0] === 'string'
-      ? { id: pair[0], news: pair[1] as never, deliveries }
-      : { id: `message-${seq}-${index}`, news: pair as never, deliveries },
+      ? { id: pair[0], event: pair[1] as never, deliveries }
+      : { id: `message-${seq}-${index}`, event: pair as never, deliveries },
   );
 }
 

@@ -41,10 +41,10 @@ const lingerMs = 25;
 const batchItems = 200;
 const batchBytes = 128 * 1024;
 /** Batches under way at once; none waits for the one before it. */
-const mostUnderWay = 16;
+const maxInProgress = 16;
 const ackMs = 5000;
 
-export class NewsOutbox {
+export class EventOutbox {
   private readonly host: OutboxHost;
   private readonly limits: { items: number; bytes: number };
   private readonly waiting = new Map<string, Item[]>();
@@ -67,8 +67,8 @@ export class NewsOutbox {
   }
 
   /** Resolves with the acknowledgement; rejects `overloaded` when the outbox is full, `payload_too_large` when no message holds the item. */
-  tell(subject: string, id: string, news: unknown): Promise<void> {
-    const text = JSON.stringify([id, news]);
+  publish(subject: string, id: string, event: unknown): Promise<void> {
+    const text = JSON.stringify([id, event]);
     const bytes = Buffer.byteLength(text);
     if (bytes + 2 > this.host.cap) return Promise.reject(new GatewayError('payload_too_large'));
     if (this.items >= this.limits.items || this.bytes + bytes > this.limits.bytes) {
@@ -93,17 +93,17 @@ export class NewsOutbox {
     const { now } = this.host;
     const held: Batch[] = [];
     for (const batch of this.retries) {
-      if (batch.dueAt > now || this.underWay.size >= mostUnderWay) held.push(batch);
-      else this.publish(batch);
+      if (batch.dueAt > now || this.underWay.size >= maxInProgress) held.push(batch);
+      else this.publishBatch(batch);
     }
     this.retries = held;
     for (const [subject, items] of this.waiting) {
-      while (items.length > 0 && this.underWay.size + this.retries.length < mostUnderWay) this.publish(this.takeBatch(subject, items));
+      while (items.length > 0 && this.underWay.size + this.retries.length < maxInProgress) this.publishBatch(this.takeBatch(subject, items));
     }
   }
 
   /** What the server answered to a publish; whether the id was one of ours. */
-  hear(key: number, message: Msg): boolean {
+  receive(key: number, message: Msg): boolean {
     const batch = this.underWay.get(key);
     if (!batch) return false;
     this.underWay.delete(key);
@@ -142,10 +142,10 @@ export class NewsOutbox {
   private takeBatch(subject: string, items: Item[]): Batch {
     let bytes = 2;
     let count = 0;
-    const most = Math.min(batchBytes, this.host.cap);
+    const max = Math.min(batchBytes, this.host.cap);
     while (count < items.length && count < batchItems) {
       const next = bytes + items[count]!.bytes + 1;
-      if (count > 0 && next > most) break;
+      if (count > 0 && next > max) break;
       bytes = next;
       count++;
     }
@@ -156,7 +156,7 @@ export class NewsOutbox {
     return { subject, messageId, payload, items: taken, tries: 0, key: 0, dueAt: 0 };
   }
 
-  private publish(batch: Batch): void {
+  private publishBatch(batch: Batch): void {
     const { number, salt } = mintStreamId();
     batch.key = streamKey(number, salt);
     batch.dueAt = this.host.now + ackMs;

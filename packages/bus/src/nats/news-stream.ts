@@ -4,7 +4,7 @@ import { AckPolicy, DiscardPolicy, type JetStreamManager, jetstreamManager, Rete
 import type { NatsConnection } from '@nats-io/transport-node';
 import { subjectOf } from './subjects.ts';
 
-export const newsStream = 'gw_news';
+export const eventStream = 'gw_news';
 const nanosPerMs = 1_000_000;
 const maxAgeMs = 7 * 24 * 3600 * 1000;
 const duplicateWindowMs = 2 * 60 * 1000;
@@ -12,7 +12,7 @@ const duplicateWindowMs = 2 * 60 * 1000;
 export const deletionMs = 500;
 const smallestStoreBytes = 64 * 1024 * 1024;
 /** Messages a consumer may hold unacknowledged: with batches of 128 KiB this bounds what waits in a listener. */
-export const mostUnacknowledged = 128;
+export const maxUnacknowledged = 128;
 
 /** JetStream's error codes that are not failures here. */
 const apiCode = { streamNotFound: 10059, streamNameInUse: 10058, noStorage: 10047, consumerExists: 10148 } as const;
@@ -20,18 +20,18 @@ const apiCode = { streamNotFound: 10059, streamNameInUse: 10058, noStorage: 1004
 /** `stats.request` → `stats-request`. */
 export const consumerOf = (subject: string): string => subject.replace('.', '-');
 
-export async function newsManager(connection: NatsConnection): Promise<JetStreamManager> {
+export async function eventManager(connection: NatsConnection): Promise<JetStreamManager> {
   return jetstreamManager(connection, { checkAPI: false, timeout: 5000 });
 }
 
 /** Makes sure that the stream is there and takes every durable subject. Rejects when JetStream is away. */
-export async function ensureNewsStream(manager: JetStreamManager, maxBytes: number): Promise<void> {
+export async function ensureEventStream(manager: JetStreamManager, maxBytes: number): Promise<void> {
   const subjects = durableSubjects.map(subjectOf);
   try {
-    const { config } = await manager.streams.info(newsStream);
+    const { config } = await manager.streams.info(eventStream);
     const missing = subjects.filter((subject) => !config.subjects.includes(subject));
     // A neighbour of another version may know subjects that we do not: none is taken away.
-    if (missing.length > 0) await manager.streams.update(newsStream, { subjects: [...config.subjects, ...missing] });
+    if (missing.length > 0) await manager.streams.update(eventStream, { subjects: [...config.subjects, ...missing] });
   } catch (error) {
     if (codeOf(error) !== apiCode.streamNotFound) throw error;
     // A server that is just deleting it would share its files with the new one, and lose both (seen with 2.9.10).
@@ -43,7 +43,7 @@ export async function ensureNewsStream(manager: JetStreamManager, maxBytes: numb
 async function addStream(manager: JetStreamManager, subjects: string[], maxBytes: number): Promise<void> {
   try {
     await manager.streams.add({
-      name: newsStream,
+      name: eventStream,
       subjects,
       storage: StorageType.File,
       // Each item has one consumer, and is gone when that one has committed it.
@@ -62,16 +62,16 @@ async function addStream(manager: JetStreamManager, subjects: string[], maxBytes
 }
 
 /** Makes sure that the durable consumer of a subject is there. */
-export async function ensureNewsConsumer(manager: JetStreamManager, subject: string, ackWaitMs: number): Promise<void> {
+export async function ensureEventConsumer(manager: JetStreamManager, subject: string, ackWaitMs: number): Promise<void> {
   const config = {
     durable_name: consumerOf(subject),
     filter_subject: subjectOf(subject),
     ack_policy: AckPolicy.Explicit,
     ack_wait: ackWaitMs * nanosPerMs,
-    max_ack_pending: mostUnacknowledged,
+    max_ack_pending: maxUnacknowledged,
   };
   try {
-    await manager.consumers.add(newsStream, config);
+    await manager.consumers.add(eventStream, config);
   } catch (error) {
     // Made meanwhile by another listener, or with another version's figures: it serves.
     if (codeOf(error) !== apiCode.consumerExists) throw error;

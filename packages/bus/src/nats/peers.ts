@@ -1,6 +1,6 @@
 /** Who we share streams with: pulses between processes (not streams), batched acknowledgements, and the news that a peer died. */
 import { frameKind } from '@model-gateway/contracts';
-import { Directory } from '@model-gateway/roster';
+import { NumberMap } from '@model-gateway/roster';
 import { asBuffer, type Frame, frameMark, u32, writeFrame } from './frame.ts';
 import { streamKey } from './stream-id.ts';
 import { frameSubject, isInbox } from './subjects.ts';
@@ -10,12 +10,12 @@ export const silenceMs = 2500;
 /** A peer without business is forgotten after this. */
 const idleMs = 10_000;
 /** Above this a pulse does not list its streams. */
-const mostListed = 10_000;
+const maxListed = 10_000;
 /** An opener that has had this long to learn who serves its stream lists it. */
 const introducedMs = 3000;
-const mostPeers = 10_000;
+const maxPeers = 10_000;
 /** Of those, when one more wants in. */
-const mostLookedAt = 100;
+const maxExamined = 100;
 const noStream = { flags: 0, marks: 0, attempt: 0, number: 0, salt: 0, seq: 0 };
 
 /** One end of a live stream, as pulses see it. */
@@ -42,11 +42,11 @@ export interface UnsettledStream extends SharedStream {
 export class Peer {
   readonly inbox: string;
   readonly subject: string;
-  readonly calls = new Directory<SharedStream>();
-  readonly served = new Directory<SharedStream>();
+  readonly calls = new NumberMap<SharedStream>();
+  readonly served = new NumberMap<SharedStream>();
   /** Streams whose tail waits for its acknowledgement. */
-  readonly unsettled = new Directory<UnsettledStream>();
-  heardAt: number;
+  readonly unsettled = new NumberMap<UnsettledStream>();
+  lastSeenAt: number;
   pulsedAt: number;
   wantedUntil = 0;
   acks: number[] = [];
@@ -54,7 +54,7 @@ export class Peer {
   constructor(inbox: string, now: number) {
     this.inbox = inbox;
     this.subject = frameSubject(inbox);
-    this.heardAt = now;
+    this.lastSeenAt = now;
     this.pulsedAt = now;
   }
 
@@ -65,7 +65,7 @@ export class Peer {
   /** Before the first shared stream after a pause: silence counts from here. */
   begin(now: number): void {
     if (this.busy) return;
-    this.heardAt = now;
+    this.lastSeenAt = now;
     this.pulsedAt = now;
   }
 }
@@ -88,18 +88,18 @@ export class Peers {
   of(inbox: string): Peer | null {
     const peer = this.known.get(inbox);
     if (peer) return peer;
-    if (!isInbox(inbox) || (this.known.size >= mostPeers && !this.makeRoom())) return null;
+    if (!isInbox(inbox) || (this.known.size >= maxPeers && !this.evictIdle())) return null;
     const fresh = new Peer(inbox, this.host.now);
     this.known.set(inbox, fresh);
     return fresh;
   }
 
   /** Names cost their sender nothing, so a flood of them must not keep out who has something to say: one without business goes. */
-  private makeRoom(): boolean {
+  private evictIdle(): boolean {
     let looked = 0;
     for (const peer of this.known.values()) {
       if (!peer.busy && peer.acks.length === 0) return this.known.delete(peer.inbox);
-      if (++looked === mostLookedAt) return false;
+      if (++looked === maxExamined) return false;
     }
     return false;
   }
@@ -122,8 +122,8 @@ export class Peers {
       const { busy } = peer;
       if ((busy || peer.wantedUntil > now) && now - peer.pulsedAt >= pulseMs) this.pulse(peer);
       if (peer.unsettled.size > 0) settleOverdue(peer, now);
-      if (busy && now - peer.heardAt > silenceMs) this.bury(peer);
-      else if (!busy && now - peer.heardAt > idleMs) this.known.delete(peer.inbox);
+      if (busy && now - peer.lastSeenAt > silenceMs) this.bury(peer);
+      else if (!busy && now - peer.lastSeenAt > idleMs) this.known.delete(peer.inbox);
     }
   }
 
@@ -131,21 +131,21 @@ export class Peers {
     for (const peer of this.known.values()) if (peer.acks.length > 0) this.flushAcks(peer);
   }
 
-  hearAcks(frame: Frame): void {
+  receiveAcks(frame: Frame): void {
     const peer = this.known.get(frame.inbox);
     if (!peer) return;
-    peer.heardAt = this.host.now;
+    peer.lastSeenAt = this.host.now;
     const payload = asBuffer(frame.payload);
     for (let offset = 0; offset + 8 <= payload.length; offset += 8) {
       peer.unsettled.get(streamKey(payload.readUInt32LE(offset), payload.readUInt32LE(offset + 4)))?.settle('acknowledged');
     }
   }
 
-  hearPulse(frame: Frame): void {
+  receivePulse(frame: Frame): void {
     const peer = this.of(frame.inbox);
     if (!peer) return;
     const { now } = this.host;
-    peer.heardAt = now;
+    peer.lastSeenAt = now;
     if ((frame.marks & frameMark.wanted) !== 0) {
       const first = peer.wantedUntil <= now;
       peer.wantedUntil = now + silenceMs;
@@ -188,7 +188,7 @@ export class Peers {
 
   private pulse(peer: Peer): void {
     peer.pulsedAt = this.host.now;
-    const listed = peer.calls.size + peer.served.size <= mostListed;
+    const listed = peer.calls.size + peer.served.size <= maxListed;
     const marks = (peer.busy ? frameMark.wanted : 0) | (listed ? 0 : frameMark.more);
     const parts = listed ? [u32(peer.calls.size), listStreams(peer.calls), listStreams(peer.served)] : [];
     this.host.publish(peer.subject, writeFrame({ ...noStream, kind: frameKind.pulse, marks }, this.host.inboxBytes, parts));
@@ -203,7 +203,7 @@ function settleOverdue(peer: Peer, now: number): void {
   }
 }
 
-function listStreams(streams: Directory<SharedStream>): Buffer {
+function listStreams(streams: NumberMap<SharedStream>): Buffer {
   const bytes = Buffer.allocUnsafe(streams.size * 12);
   let offset = 0;
   for (const stream of streams.values()) {
@@ -215,7 +215,7 @@ function listStreams(streams: Directory<SharedStream>): Buffer {
   return bytes;
 }
 
-function compare(ours: Directory<SharedStream>, payload: Buffer, start: number, end: number, notSince: number): void {
+function compare(ours: NumberMap<SharedStream>, payload: Buffer, start: number, end: number, notSince: number): void {
   if (ours.size === 0) return;
   const theirs = new Map<number, number>();
   for (let offset = start; offset + 12 <= end; offset += 12) {

@@ -1,5 +1,5 @@
 /** Tries at the start what a service must be allowed to do on the server, and what nobody may do. */
-import type { DoorOwner } from '@model-gateway/contracts';
+import type { ServiceName } from '@model-gateway/contracts';
 import { headers, type NatsConnection, type PermissionViolationError } from '@nats-io/transport-node';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { probesOf } from './permissions.ts';
@@ -31,7 +31,7 @@ export const isForbiddenTry = (violation: string): boolean => forbiddenTries.has
  * `violations` is filled by who hears the connection's errors. Probes are empty messages, which every listener of ours ignores. null when the
  * server did not answer.
  */
-export async function checkPermissions(connection: NatsConnection, service: DoorOwner, violations: Set<string>): Promise<PermissionReport | null> {
+export async function checkPermissions(connection: NatsConnection, service: ServiceName, violations: Set<string>): Promise<PermissionReport | null> {
   violations.clear();
   for (const { subject, durable } of probesOf(service)) {
     if (durable) connection.publish(subject, nothing, { headers: expectedNowhere() });

@@ -1,6 +1,6 @@
 /** What each service may do on the server, derived from its doors: nothing beyond what it calls, serves, tells and hears. */
-import { type DoorOwner, type DurableSubject, durableSubjects, type ServiceDoors, serviceDoors } from '@model-gateway/contracts';
-import { consumerOf, newsStream } from './news-stream.ts';
+import { type DurableSubject, durableSubjects, type ServiceName, type ServiceSubjects, serviceSubjects } from '@model-gateway/contracts';
+import { consumerOf, eventStream } from './news-stream.ts';
 import { directPattern, inboxPrefix, subjectOf } from './subjects.ts';
 
 export interface Permissions {
@@ -8,51 +8,53 @@ export interface Permissions {
   subscribe: readonly string[];
 }
 
-const doorsOf = (service: DoorOwner): ServiceDoors => serviceDoors[service];
+const subjectsOfService = (service: ServiceName): ServiceSubjects => serviceSubjects[service];
 const isDurable = (subject: string): subject is DurableSubject => (durableSubjects as readonly string[]).includes(subject);
-const owners = Object.keys(serviceDoors) as DoorOwner[];
+const owners = Object.keys(serviceSubjects) as ServiceName[];
 
 /** Everything that the service publishes to and subscribes to; `*` stands for a part that processes mint. */
-export function permissionsOf(service: DoorOwner): Permissions {
-  const { calls, serves, tells, hears, commits } = doorsOf(service);
+export function permissionsOf(service: ServiceName): Permissions {
+  const { calls, serves, publishes, listens, commits } = subjectsOfService(service);
   return {
     publish: [
-      ...[...calls, ...tells].map(subjectOf),
+      ...[...calls, ...publishes].map(subjectOf),
       ...calls.map(subjectOf).map(directPattern),
       ...framesTo(service),
-      ...storeApi(tells.some(isDurable), commits),
+      ...storeApi(publishes.some(isDurable), commits),
     ],
-    subscribe: [`${inboxPrefix(service)}.>`, ...[...serves, ...hears].map(subjectOf), ...serves.map(subjectOf).map(directPattern)],
+    subscribe: [`${inboxPrefix(service)}.>`, ...[...serves, ...listens].map(subjectOf), ...serves.map(subjectOf).map(directPattern)],
   };
 }
 
 /** What can be tried without anybody noticing: subjects of our own, and an inbox that nobody has. */
-export function probesOf(service: DoorOwner): { subject: string; durable: boolean }[] {
-  const { calls, tells } = doorsOf(service);
+export function probesOf(service: ServiceName): { subject: string; durable: boolean }[] {
+  const { calls, publishes } = subjectsOfService(service);
   return [
-    ...[...calls, ...tells].map((door) => ({ subject: subjectOf(door), durable: isDurable(door) })),
+    ...[...calls, ...publishes].map((name) => ({ subject: subjectOf(name), durable: isDurable(name) })),
     ...[...calls.map(subjectOf).map(directPattern), ...framesTo(service)].map((pattern) => ({ subject: pattern.replace('*', 'nobody'), durable: false })),
   ];
 }
 
 /** Inboxes of those who call it or are called by it. */
-function framesTo(service: DoorOwner): string[] {
-  const meet = (caller: ServiceDoors, server: ServiceDoors): boolean => caller.calls.some((subject) => server.serves.includes(subject));
-  const own = doorsOf(service);
-  return owners.filter((other) => other !== service && (meet(own, doorsOf(other)) || meet(doorsOf(other), own))).map((other) => `${inboxPrefix(other)}.*.f`);
+function framesTo(service: ServiceName): string[] {
+  const meet = (caller: ServiceSubjects, server: ServiceSubjects): boolean => caller.calls.some((subject) => server.serves.includes(subject));
+  const own = subjectsOfService(service);
+  return owners
+    .filter((other) => other !== service && (meet(own, subjectsOfService(other)) || meet(subjectsOfService(other), own)))
+    .map((other) => `${inboxPrefix(other)}.*.f`);
 }
 
 /** Of JetStream's interface the few verbs about our one stream; only who commits news may change it or read from it. */
-function storeApi(tellsDurably: boolean, commits: readonly DurableSubject[]): string[] {
-  if (!tellsDurably && commits.length === 0) return [];
-  const stream = (verb: string): string => `$JS.API.STREAM.${verb}.${newsStream}`;
+function storeApi(publishesDurably: boolean, commits: readonly DurableSubject[]): string[] {
+  if (!publishesDurably && commits.length === 0) return [];
+  const stream = (verb: string): string => `$JS.API.STREAM.${verb}.${eventStream}`;
   const ofConsumer = (consumer: string): string[] => [
-    `$JS.API.CONSUMER.CREATE.${newsStream}.${consumer}`,
-    `$JS.API.CONSUMER.CREATE.${newsStream}.${consumer}.>`,
-    `$JS.API.CONSUMER.DURABLE.CREATE.${newsStream}.${consumer}`,
-    `$JS.API.CONSUMER.INFO.${newsStream}.${consumer}`,
-    `$JS.API.CONSUMER.MSG.NEXT.${newsStream}.${consumer}`,
-    `$JS.ACK.${newsStream}.${consumer}.>`,
+    `$JS.API.CONSUMER.CREATE.${eventStream}.${consumer}`,
+    `$JS.API.CONSUMER.CREATE.${eventStream}.${consumer}.>`,
+    `$JS.API.CONSUMER.DURABLE.CREATE.${eventStream}.${consumer}`,
+    `$JS.API.CONSUMER.INFO.${eventStream}.${consumer}`,
+    `$JS.API.CONSUMER.MSG.NEXT.${eventStream}.${consumer}`,
+    `$JS.ACK.${eventStream}.${consumer}.>`,
   ];
   return [stream('INFO'), stream('CREATE'), ...(commits.length > 0 ? [stream('UPDATE')] : []), ...commits.map(consumerOf).flatMap(ofConsumer)];
 }

@@ -52,7 +52,7 @@ export class RoundTrips {
     this.waiting++;
     this.waitingSince ??= this.host.now;
     answer.then(
-      () => this.hear(sentAt, era),
+      () => this.receive(sentAt, era),
       () => undefined,
     );
   }
@@ -72,7 +72,7 @@ export class RoundTrips {
     this.hung = false;
   }
 
-  private hear(sentAt: number, era: number): void {
+  private receive(sentAt: number, era: number): void {
     if (era !== this.era) return;
     this.answered = Math.max(this.answered, sentAt);
     this.waiting--;

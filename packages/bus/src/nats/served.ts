@@ -21,7 +21,7 @@ const none = new Uint8Array(0);
 /** A `go` is good for this long after it was asked for: for less than the silence after which the opener would have given us up. */
 const goodForMs = 1500;
 
-export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStream, Beginner {
+export class NatsServerStream<S extends OpenSubject> implements ServerStream<S>, SharedStream, Beginner {
   readonly number: number;
   readonly salt: number;
   readonly key: number;
@@ -204,14 +204,14 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
     const waiting = this.unheard;
     this.unheard = [];
     for (const { bytes, flags } of waiting) this.guard(() => callback(bytes, flags));
-    this.tellDataEnd();
+    this.sendDataEnd();
     // The opener cannot send before it knows where to.
     if (!this.headSent) this.accept();
   }
 
   onDataEnd(callback: () => void): void {
     this.dataEndCallback = callback;
-    this.tellDataEnd();
+    this.sendDataEnd();
   }
 
   consumed(bytes: number): void {
@@ -223,19 +223,19 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
     this.ungranted = 0;
   }
 
-  fence(attempt: number): void {
+  dropBefore(attempt: number): void {
     if (attempt <= this.attempt) return;
     this.flushHead();
     this.attempt = attempt;
-    this.host.fenced(this.down.fence(attempt));
+    this.host.droppedBefore(this.down.dropBefore(attempt));
   }
 
-  hear(frame: Frame): void {
-    if (frame.inbox !== this.peer.inbox) return this.host.fenced(1);
-    this.peer.heardAt = this.host.now;
+  receive(frame: Frame): void {
+    if (frame.inbox !== this.peer.inbox) return this.host.droppedBefore(1);
+    this.peer.lastSeenAt = this.host.now;
     const { kind } = frame;
     if (kind === frameKind.cancel) return this.cancelled(asBuffer(frame.payload).toString('utf8', 0, 200));
-    if (this.life === 'ended') return this.host.fenced(1);
+    if (this.life === 'ended') return this.host.droppedBefore(1);
     if (kind === frameKind.go) return this.takeGo(frame);
     if (kind === frameKind.credit) {
       if (frame.payload.length >= 4) this.down.grant(asBuffer(frame.payload).readUInt32LE(0));
@@ -243,10 +243,10 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
     }
     const take = takers[kind];
     if (!take) return;
-    if (frame.seq < this.receivedFrames) return this.host.fenced(1);
+    if (frame.seq < this.receivedFrames) return this.host.droppedBefore(1);
     if (frame.seq > this.receivedFrames) return this.breakOff('frames were lost');
     this.receivedFrames++;
-    take(this as unknown as Served<OpenSubject>, frame);
+    take(this as unknown as NatsServerStream<OpenSubject>, frame);
   }
 
   takeParcel({ payload }: Frame): void {
@@ -282,7 +282,7 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
   takeSendEnd(frame: Frame): void {
     if (!totalsMatch(asBuffer(frame.payload), frame.seq, this.receivedBytes)) return this.breakOff('the totals do not match');
     this.dataEnded = true;
-    this.tellDataEnd();
+    this.sendDataEnd();
   }
 
   lost(reason: string): void {
@@ -375,7 +375,7 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
     this.host.peers.keep(this.peer);
   }
 
-  private tellDataEnd(): void {
+  private sendDataEnd(): void {
     const callback = this.dataEndCallback;
     if (!callback || !this.dataEnded || this.unheard.length > 0 || this.life === 'ended') return;
     this.dataEndCallback = null;
@@ -392,7 +392,7 @@ export class Served<S extends OpenSubject> implements ServerStream<S>, SharedStr
 }
 
 /** Counted frames from the opener. Kinds not listed are ignored, so that neighbouring versions can talk. */
-const takers: Record<number, (stream: Served<OpenSubject>, frame: Frame) => void> = {
+const takers: Record<number, (stream: NatsServerStream<OpenSubject>, frame: Frame) => void> = {
   [frameKind.parcel]: (stream, frame) => stream.takeParcel(frame),
   [frameKind.send]: (stream, frame) => stream.takeSend(frame),
   [frameKind.sendEnd]: (stream, frame) => stream.takeSendEnd(frame),

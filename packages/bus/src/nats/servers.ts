@@ -19,11 +19,11 @@ const leftOutMs = 2000;
 /** Not heard for this long, a process is forgotten. */
 const forgottenMs = 10_000;
 /** Serving one subject: whoever tells of more is none of ours. */
-const mostServers = 1000;
+const maxServers = 1000;
 
 interface Server {
   inbox: string;
-  heardAt: number;
+  lastSeenAt: number;
   /** Not chosen before this, nor before it was heard again. */
   leftOutUntil: number;
   missed: boolean;
@@ -62,10 +62,10 @@ export class Servers {
   }
 
   /** A process has said something about this subject. */
-  heard(subject: CallSubject, inbox: string): void {
+  received(subject: CallSubject, inbox: string): void {
     const server = this.bySubject.get(subject)?.byInbox.get(inbox);
     if (!server) return;
-    server.heardAt = this.host.now;
+    server.lastSeenAt = this.host.now;
     server.missed = false;
   }
 
@@ -88,18 +88,18 @@ export class Servers {
   silentSince(subject: CallSubject, since: number): boolean {
     const served = this.bySubject.get(subject);
     if (!served?.known) return false;
-    for (const { heardAt } of served.byInbox.values()) if (heardAt > since) return false;
+    for (const { lastSeenAt } of served.byInbox.values()) if (lastSeenAt > since) return false;
     return true;
   }
 
   /** A `here`: who serves what we asked for, and can be reached by name, since the question reached it so. */
-  hear({ payload, inbox }: Frame): void {
+  receive({ payload, inbox }: Frame): void {
     const subject = Buffer.from(payload).toString('latin1', 0, 100) as CallSubject;
     const served = this.bySubject.get(subject);
     if (!served || !isInbox(inbox)) return;
     served.known = true;
-    if (served.byInbox.has(inbox)) this.heard(subject, inbox);
-    else if (served.byInbox.size < mostServers) served.byInbox.set(inbox, { inbox, heardAt: this.host.now, leftOutUntil: 0, missed: false });
+    if (served.byInbox.has(inbox)) this.received(subject, inbox);
+    else if (served.byInbox.size < maxServers) served.byInbox.set(inbox, { inbox, lastSeenAt: this.host.now, leftOutUntil: 0, missed: false });
   }
 
   /** Answers a `find`. */
@@ -113,7 +113,7 @@ export class Servers {
     for (const [subject, served] of this.bySubject) {
       if (now - served.usedAt > unusedMs) this.bySubject.delete(subject);
       else if (now - served.soughtAt >= findMs) this.seek(subject, served);
-      for (const server of served.byInbox.values()) if (now - server.heardAt > forgottenMs) served.byInbox.delete(server.inbox);
+      for (const server of served.byInbox.values()) if (now - server.lastSeenAt > forgottenMs) served.byInbox.delete(server.inbox);
     }
   }
 
@@ -122,9 +122,9 @@ export class Servers {
     this.bySubject.clear();
   }
 
-  private isThere({ heardAt, leftOutUntil, missed }: Server): boolean {
+  private isThere({ lastSeenAt, leftOutUntil, missed }: Server): boolean {
     const { now } = this.host;
-    return !missed && now >= leftOutUntil && now - heardAt <= silenceMs;
+    return !missed && now >= leftOutUntil && now - lastSeenAt <= silenceMs;
   }
 
   private use(subject: CallSubject): Served {

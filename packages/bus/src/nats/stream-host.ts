@@ -23,7 +23,7 @@ export interface StreamHost {
   readonly maxBodyBytes: number;
   publish(subject: string, frame: Uint8Array): boolean;
   /** A late, repeated or forged frame was dropped. */
-  fenced(frames: number): void;
+  droppedBefore(frames: number): void;
 }
 
 /** Who is told when an end is done. */

@@ -1,17 +1,17 @@
 /** All streams of a process: opens them, accepts them, and hands each frame to the end it belongs to. */
 import { frameKind, openShapes } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
-import { Directory } from '@model-gateway/roster';
+import { NumberMap } from '@model-gateway/roster';
 import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../bus.ts';
 import { InFlight } from '../kit/in-flight.ts';
 import { deadlineGraceMs, noDeadlineMs } from '../kit/limits.ts';
 import { soon } from '../kit/soon.ts';
 import { Begins } from './begins.ts';
-import { Call, type Opening } from './call.ts';
+import { NatsClientStream, type Opening } from './call.ts';
 import { tickMs } from './clock.ts';
 import { asBuffer, type Frame, frameMark, jsonBytes, readJson, u32, writeFrame } from './frame.ts';
 import { silenceMs } from './peers.ts';
-import { Served } from './served.ts';
+import { NatsServerStream } from './served.ts';
 import { callSubject } from './servers.ts';
 import type { StreamBooks, StreamHost } from './stream-host.ts';
 import { mintStreamId, streamKey } from './stream-id.ts';
@@ -42,8 +42,8 @@ export class Streams {
   private readonly begins: Begins;
   private readonly callBooks: StreamBooks;
   private readonly servedBooks = new WeakMap<InFlight, StreamBooks>();
-  private readonly callsByKey = new Directory<Call<OpenSubject>>();
-  private readonly servedByKey = new Directory<Served<OpenSubject>>();
+  private readonly callsByKey = new NumberMap<NatsClientStream<OpenSubject>>();
+  private readonly servedByKey = new NumberMap<NatsServerStream<OpenSubject>>();
 
   constructor(host: StreamsHost) {
     this.host = host;
@@ -58,17 +58,17 @@ export class Streams {
     const json = jsonBytes(request);
     const body = options?.body ?? none;
     const opening: Opening = { json, body, deadlineMs, openedAt: host.now, target: null, tried: new Set() };
-    const call = new Call(host, this.callBooks, subject, mintStreamId(), handlers, endsAt, opening);
-    this.callsByKey.set(call.key, call as unknown as Call<OpenSubject>);
+    const call = new NatsClientStream(host, this.callBooks, subject, mintStreamId(), handlers, endsAt, opening);
+    this.callsByKey.set(call.key, call as unknown as NatsClientStream<OpenSubject>);
     this.calls.enter();
     if (json.length + openHead > host.cap) call.sendBody(Buffer.concat([json, body]));
     else if (json.length + body.length + openHead > host.cap) call.sendBody(body);
-    this.send(call as unknown as Call<OpenSubject>, opening, host.servers.choose(subject));
+    this.send(call as unknown as NatsClientStream<OpenSubject>, opening, host.servers.choose(subject));
     return call;
   }
 
   /** To one process, or to whoever the server chooses. */
-  private send(call: Call<OpenSubject>, opening: Opening, target: string | null): void {
+  private send(call: NatsClientStream<OpenSubject>, opening: Opening, target: string | null): void {
     const { host } = this;
     const { json, body } = opening;
     opening.target = target;
@@ -83,11 +83,11 @@ export class Streams {
       !this.refusing &&
       !host.trips.hung &&
       host.publish(callSubject(call.subject, target), writeFrame(header, host.inboxBytes, parts), answerSubject(host.inbox, call.key));
-    if (!sent) soon(() => call.hearBroken(new GatewayError('service_unavailable')));
+    if (!sent) soon(() => call.receiveBroken(new GatewayError('service_unavailable')));
   }
 
   /** Nobody accepted it in time: whoever reads it late will ask whether it still holds, and is told that it does not. */
-  private withdraw(call: Call<OpenSubject>, opening: Opening): void {
+  private withdraw(call: NatsClientStream<OpenSubject>, opening: Opening): void {
     const { host } = this;
     if (opening.target !== null) host.servers.missed(opening.target);
     this.callsByKey.delete(call.key);
@@ -98,15 +98,15 @@ export class Streams {
   }
 
   /** Serves one open. */
-  accept(subject: OpenSubject, handler: OpenHandler, frame: Frame, door: InFlight): void {
-    if (frame.kind !== frameKind.open || frame.payload.length < openHead) return this.host.fenced(1);
+  accept(subject: OpenSubject, handler: OpenHandler, frame: Frame, inFlight: InFlight): void {
+    if (frame.kind !== frameKind.open || frame.payload.length < openHead) return this.host.droppedBefore(1);
     const peer = this.host.peers.of(frame.inbox);
-    if (!peer || this.servedByKey.has(streamKey(frame.number, frame.salt))) return this.host.fenced(1);
+    if (!peer || this.servedByKey.has(streamKey(frame.number, frame.salt))) return this.host.droppedBefore(1);
     const payload = asBuffer(frame.payload);
     const deadlineMs = payload.readUInt32LE(0);
-    const stream = new Served<OpenSubject>(this.host, this.booksOf(door), peer, frame, deadlineMs);
+    const stream = new NatsServerStream<OpenSubject>(this.host, this.booksOf(inFlight), peer, frame, deadlineMs);
     this.servedByKey.set(stream.key, stream);
-    door.enter();
+    inFlight.enter();
     this.served.enter();
     this.gather(frame, payload, stream, (request, body) => {
       const begin = () => this.run(subject, handler, request, body, stream);
@@ -117,16 +117,16 @@ export class Streams {
   }
 
   /** A frame of a stream, from either side. */
-  hear(frame: Frame): void {
+  receive(frame: Frame): void {
     const key = streamKey(frame.number, frame.salt);
     const toCallee = (frame.marks & frameMark.toCallee) !== 0;
     const end = toCallee ? this.servedByKey.get(key) : this.callsByKey.get(key);
-    if (end instanceof Call && frame.inbox !== '') this.host.servers.heard(end.subject, frame.inbox);
-    if (end) return end.hear(frame);
+    if (end instanceof NatsClientStream && frame.inbox !== '') this.host.servers.received(end.subject, frame.inbox);
+    if (end) return end.receive(frame);
     if (!toCallee && frame.kind === frameKind.accept) this.decline(frame);
     const unsettled = frame.kind === frameKind.cancel ? this.host.peers.of(frame.inbox)?.unsettled.get(key) : undefined;
     if (unsettled) unsettled.cancelled('the opener left');
-    else this.host.fenced(1);
+    else this.host.droppedBefore(1);
   }
 
   /** Whoever accepts what was withdrawn, or is over, is told so. */
@@ -144,7 +144,7 @@ export class Streams {
     if (opening?.target && call.live) {
       this.host.servers.gone(call.subject, opening.target);
       this.send(call, opening, this.host.servers.choose(call.subject, opening.tried));
-    } else call.hearBroken(new GatewayError('service_unavailable'));
+    } else call.receiveBroken(new GatewayError('service_unavailable'));
     return true;
   }
 
@@ -163,7 +163,7 @@ export class Streams {
     }
     for (const stream of this.servedByKey.values()) {
       if (!stream.introduced && now - stream.since >= acceptMs) stream.accept();
-      if (stream.gathering && now - stream.gathering.heardAt > stalledBodyMs) stream.giveUp();
+      if (stream.gathering && now - stream.gathering.lastSeenAt > stalledBodyMs) stream.giveUp();
     }
   }
 
@@ -174,7 +174,7 @@ export class Streams {
   }
 
   /** The request and body, at once or when their parcels are here. */
-  private gather(frame: Frame, payload: Buffer, stream: Served<OpenSubject>, then: (request: () => unknown, body: Uint8Array) => void): void {
+  private gather(frame: Frame, payload: Buffer, stream: NatsServerStream<OpenSubject>, then: (request: () => unknown, body: Uint8Array) => void): void {
     const requestBytes = payload.readUInt32LE(4);
     const bodyBytes = payload.readUInt32LE(8);
     if (bodyBytes + requestBytes > this.host.maxBodyBytes) return stream.fail(new GatewayError('payload_too_large'));
@@ -189,7 +189,7 @@ export class Streams {
     }
   }
 
-  private run(subject: OpenSubject, handler: OpenHandler, readRequest: () => unknown, body: Uint8Array, stream: Served<OpenSubject>): void {
+  private run(subject: OpenSubject, handler: OpenHandler, readRequest: () => unknown, body: Uint8Array, stream: NatsServerStream<OpenSubject>): void {
     const failed = (error: unknown) => {
       const answer = toGatewayError(error);
       if (answer !== error) this.host.logger.error({ error }, 'a handler threw');
@@ -204,17 +204,17 @@ export class Streams {
     }
   }
 
-  private booksOf(door: InFlight): StreamBooks {
-    const known = this.servedBooks.get(door);
+  private booksOf(inFlight: InFlight): StreamBooks {
+    const known = this.servedBooks.get(inFlight);
     if (known) return known;
     const books: StreamBooks = {
       ended: () => {
-        door.leave();
+        inFlight.leave();
         this.served.leave();
       },
       forget: ({ key }) => void this.servedByKey.delete(key),
     };
-    this.servedBooks.set(door, books);
+    this.servedBooks.set(inFlight, books);
     return books;
   }
 }

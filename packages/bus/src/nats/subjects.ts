@@ -12,10 +12,10 @@ export const everything = `${root}.>`;
 export const forbidden = `${root}.nobody.forbidden`;
 
 /** `router.plan` → `gw.v1.router.plan`. Throws on anything that is not a plain `service.verb`. */
-export function subjectOf(door: string): string {
-  const words = door.split('.');
+export function subjectOf(name: string): string {
+  const words = name.split('.');
   if (words.length !== 2 || !words.every((part) => word.test(part))) throw new Error('a subject is made of a service and a verb');
-  return `${root}.${door}`;
+  return `${root}.${name}`;
 }
 
 /** Where the connection's library makes inboxes of its own; named after the process so that permissions can tell them apart. */

@@ -40,7 +40,7 @@ const keptMs = 60_000;
 const keptBytes = 64 * 1024 * 1024;
 const keptRevisions = 16;
 /** Revisions that the history is asked to undo. */
-const mostUndone = 100;
+const maxPending = 100;
 
 export function createEncodedCatalog(storage: Storage, now: () => number = () => performance.now()): EncodedCatalog {
   const kept = new Map<number, Encoded & { at: number }>();
@@ -83,7 +83,7 @@ export function createEncodedCatalog(storage: Storage, now: () => number = () =>
       const known = kept.get(revision);
       if (known) return known;
       const present = await newest();
-      if (revision >= present.revision || present.revision - revision > mostUndone) return present;
+      if (revision >= present.revision || present.revision - revision > maxPending) return present;
       // Nobody loaded it: who follows the news has it all the same, and pins requests to it.
       const changes = await storage.history.between(revision, present.revision);
       if (!changes) return present;

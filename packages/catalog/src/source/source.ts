@@ -1,6 +1,6 @@
 /** The console's side of the catalog: answers for the revision, sends the configuration, and tells of every commit. */
 import type { Bus, Disposable, ServerStream } from '@model-gateway/bus';
-import type { NewsSubjects } from '@model-gateway/contracts';
+import type { EventSubjects } from '@model-gateway/contracts';
 import { toGatewayError } from '@model-gateway/errors';
 import { type CatalogChange, type Storage, toDelta } from '@model-gateway/storage';
 import type { CatalogLogger } from '../logger.ts';
@@ -24,7 +24,7 @@ const frameBytes = 64 * 1024;
 
 export function createCatalogSource({ storage, bus, logger }: CatalogSourceDeps): CatalogSource {
   const catalog = createEncodedCatalog(storage);
-  let doors: Disposable | undefined;
+  let registrations: Disposable | undefined;
   let silence: (() => void) | undefined;
   const send = (revision: number | undefined, stream: CatalogStream, choose: (encoded: Encoded) => Uint8Array): void => {
     sendCatalog(catalog, revision, stream, choose).catch((error: unknown) => {
@@ -35,11 +35,11 @@ export function createCatalogSource({ storage, bus, logger }: CatalogSourceDeps)
   return {
     start() {
       silence = storage.catalog.onChange((change) => {
-        const news = newsOf(change);
-        bus.tell('catalog.changed', news);
-        bus.tell('catalog.changed-redacted', news.delta ? { ...news, delta: redactDelta(news.delta) } : news);
+        const event = eventOf(change);
+        bus.publish('catalog.changed', event);
+        bus.publish('catalog.changed-redacted', event.delta ? { ...event, delta: redactDelta(event.delta) } : event);
       });
-      doors = bus.serve({
+      registrations = bus.serve({
         ask: { 'catalog.revision': async () => ({ revision: await storage.catalog.revision() }) },
         open: {
           'catalog.load': (request, _body, stream) => {
@@ -53,7 +53,7 @@ export function createCatalogSource({ storage, bus, logger }: CatalogSourceDeps)
     },
     async stop() {
       silence?.();
-      await doors?.dispose();
+      await registrations?.dispose();
     },
   };
 }
@@ -62,7 +62,7 @@ export function createCatalogSource({ storage, bus, logger }: CatalogSourceDeps)
 const deltaRows = 500;
 const deltaBytes = 256 * 1024;
 
-function newsOf({ revision, previous, changes }: CatalogChange): NewsSubjects['catalog.changed'] {
+function eventOf({ revision, previous, changes }: CatalogChange): EventSubjects['catalog.changed'] {
   if (changes.length > deltaRows) return { revision, previous };
   const delta = toDelta(changes);
   return JSON.stringify(delta).length > deltaBytes ? { revision, previous } : { revision, previous, delta };

@@ -1,6 +1,6 @@
 /** What every service knows of the configuration: the newest snapshot it could get, and those that its requests are pinned to. */
 import type { Bus, Disposable } from '@model-gateway/bus';
-import type { NewsSubjects, Snapshot } from '@model-gateway/contracts';
+import type { EventSubjects, Snapshot } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import { applyDelta } from '../apply-delta.ts';
 import type { CatalogLogger } from '../logger.ts';
@@ -48,7 +48,7 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
   let away = false;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  let news: Disposable | undefined;
+  let event: Disposable | undefined;
   let starting: Promise<void> | undefined;
 
   const adopt = (snapshot: Snapshot) => {
@@ -102,7 +102,7 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
   };
 
   /** What follows on what we have is taken as it is told. */
-  const followOn = ({ revision, previous, delta }: NewsSubjects['catalog.changed']): boolean => {
+  const followOn = ({ revision, previous, delta }: EventSubjects['catalog.changed']): boolean => {
     if (!delta || current?.revision !== previous || history.get(revision)) return false;
     try {
       const snapshot = applyDelta(current, revision, delta);
@@ -115,7 +115,7 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
     }
   };
 
-  const hear = (change: NewsSubjects['catalog.changed']): void => {
+  const onChange = (change: EventSubjects['catalog.changed']): void => {
     if (!followOn(change)) void refresh(() => current !== null && current.revision >= change.revision);
   };
 
@@ -134,7 +134,7 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
   };
 
   const begin = async (): Promise<void> => {
-    news = redacted ? bus.listen('catalog.changed-redacted', hear) : bus.listen('catalog.changed', hear);
+    event = redacted ? bus.listen('catalog.changed-redacted', onChange) : bus.listen('catalog.changed', onChange);
     bus.onConnection((connected) => {
       if (connected && !stopped) void poll();
     });
@@ -150,7 +150,7 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      await news?.dispose();
+      await event?.dispose();
     },
     current: () => current,
     at(revision) {

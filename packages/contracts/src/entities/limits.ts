@@ -2,17 +2,17 @@
 import { z } from 'zod';
 import { moneyFault, moneyPattern, parseMoney, printMoney } from '../money.ts';
 
-const most = 1_000_000_000;
+const max = 1_000_000_000;
 /** null, or left out: this one is not limited. */
 const atMost = (largest: number) => z.int().min(1).max(largest).nullable().default(null);
 
 /** Limits of the calls to an upstream, or of one model (spec: rate limit). */
 export const rateLimitSchema = z.strictObject({
   /** Calls a minute: a bucket that holds as many. */
-  rpm: atMost(most),
+  rpm: atMost(max),
   max_concurrency: atMost(1_000_000),
   /** Tokens a minute, read and written ones together. */
-  tpm: atMost(most),
+  tpm: atMost(max),
   /** Least time between two calls that follow one another; 0 is none. */
   tps_min_interval_ms: z.int().min(0).max(3_600_000).nullable().default(null),
   /** How long a caller waits for its turn before 429. */
@@ -36,7 +36,7 @@ const refuseAmount = (sent: unknown): string => {
   const fault = typeof sent === 'string' ? moneyFault(sent) : null;
   if (fault !== null) return fault;
   if (Number(sent) < 0) return 'must not be negative';
-  return Number(sent) > most ? `must be at most ${most}` : 'has more than six decimals';
+  return Number(sent) > max ? `must be at most ${max}` : 'has more than six decimals';
 };
 
 /** Kept as the number nearest to it, which up to this size stands for one amount of micro-units alone: earlier versions read it so in snapshots. */
@@ -46,9 +46,9 @@ const amount = z
       z
         .string()
         .regex(moneyPattern)
-        .refine((text) => !moneyPattern.test(text) || parseMoney(text) <= most * 1_000_000, `must be at most ${most}`)
+        .refine((text) => !moneyPattern.test(text) || parseMoney(text) <= max * 1_000_000, `must be at most ${max}`)
         .transform(Number),
-      z.number().min(0).max(most).refine(millionths, 'has more than six decimals'),
+      z.number().min(0).max(max).refine(millionths, 'has more than six decimals'),
     ],
     { error: ({ input }) => refuseAmount(input) },
   )

@@ -4,7 +4,7 @@ import { moneyFault, moneyPattern, parseMoney, printMoney } from '../money.ts';
 import { resourceName } from './name.ts';
 
 /** The highest price that there is. */
-export const mostPriceMicros = 1_000_000_000_000_000;
+export const maxPriceMicros = 1_000_000_000_000_000;
 
 type Of = 'tokens' | 'units';
 const priceIn: Readonly<Record<Of, string>> = {
@@ -13,11 +13,11 @@ const priceIn: Readonly<Record<Of, string>> = {
 };
 
 /** As it is stored and carried: 3,000,000 is 3 dollars for a million tokens. */
-const storedPrice = () => z.int().min(0).max(mostPriceMicros);
+const storedPrice = () => z.int().min(0).max(maxPriceMicros);
 
 /** A number was once taken for micro-units, and is what people write who mean whole currency: whoever sends one has to say which. */
 function refuseNumber(sent: number, of: Of): string {
-  const micros = Number.isInteger(sent) && sent >= 0 && sent <= mostPriceMicros ? ` ("${printMoney(sent)}")` : '';
+  const micros = Number.isInteger(sent) && sent >= 0 && sent <= maxPriceMicros ? ` ("${printMoney(sent)}")` : '';
   return `is a number, which has two readings: "${sent}" (${priceIn[of]}), or ${sent} micro-units, as in files of version 1${micros}; send the one that is meant as a decimal string (${priceIn[of]})`;
 }
 
@@ -26,7 +26,7 @@ const sentPrice = (of: Of) =>
   z
     .string({ error: ({ input }) => (typeof input === 'number' ? refuseNumber(input, of) : `must be a decimal string in ${priceIn[of]}, such as "3.00"`) })
     .regex(moneyPattern, { error: ({ input }) => moneyFault(String(input)) ?? 'is no amount' })
-    .refine((text) => !moneyPattern.test(text) || parseMoney(text) <= mostPriceMicros, `must be at most ${printMoney(mostPriceMicros)}`)
+    .refine((text) => !moneyPattern.test(text) || parseMoney(text) <= maxPriceMicros, `must be at most ${printMoney(maxPriceMicros)}`)
     .transform((text) => (moneyPattern.test(text) ? parseMoney(text) : 0))
     .describe(`Decimal string, in ${priceIn[of]}, at most six decimals`);
 

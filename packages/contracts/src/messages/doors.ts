@@ -2,19 +2,19 @@
  * Which service has which doors on the bus: what the server's users may do is derived from it (`packages/bus`), and a wall compares it with the
  * services' sources. A subject that stands here too little is refused at the first use, with a line that names it.
  */
-import type { AskSubjects, DurableSubject, NewsSubjects, OpenSubjects } from './subjects.ts';
+import type { AskSubjects, DurableSubject, EventSubjects, OpenSubjects } from './subjects.ts';
 
 type CallSubject = keyof AskSubjects | keyof OpenSubjects;
 
-export interface ServiceDoors {
+export interface ServiceSubjects {
   /** Asked or opened by it. */
   calls: readonly CallSubject[];
   /** Answered by it. */
   serves: readonly CallSubject[];
   /** News that it tells, durable ones too. */
-  tells: readonly (keyof NewsSubjects)[];
+  publishes: readonly (keyof EventSubjects)[];
   /** News that it hears as they come. */
-  hears: readonly (keyof NewsSubjects)[];
+  listens: readonly (keyof EventSubjects)[];
   /** Durable news that it commits. */
   commits: readonly DurableSubject[];
 }
@@ -27,56 +27,56 @@ const redactedSnapshotCalls = ['catalog.revision', 'catalog.load-redacted'] as c
 const gatheredTells = ['gather.here', 'gather.answer'] as const;
 const countingHears = ['gather.here', 'gather.answer'] as const;
 
-export const serviceDoors = {
+export const serviceSubjects = {
   edge: {
     calls: ['router.plan', 'translator.run', 'stats.spent', 'stats.keep-bodies', 'console.http', ...redactedSnapshotCalls],
     serves: [],
-    tells: ['stats.request', 'audit.violation', ...gatheredTells],
-    hears: ['router.outcome', 'catalog.changed-redacted', 'gather.ask', ...countingHears],
+    publishes: ['stats.request', 'audit.violation', ...gatheredTells],
+    listens: ['router.outcome', 'catalog.changed-redacted', 'gather.ask', ...countingHears],
     commits: [],
   },
   router: {
     calls: [...redactedSnapshotCalls],
     serves: ['router.plan'],
-    tells: [...gatheredTells],
-    hears: ['router.outcome', 'catalog.changed-redacted', 'gather.ask'],
+    publishes: [...gatheredTells],
+    listens: ['router.outcome', 'catalog.changed-redacted', 'gather.ask'],
     commits: [],
   },
   translator: {
     calls: ['router.plan', 'script.run', ...snapshotCalls],
     serves: ['translator.run'],
-    tells: ['router.outcome', 'stats.request', ...gatheredTells],
-    hears: ['catalog.changed', 'gather.ask', ...countingHears],
+    publishes: ['router.outcome', 'stats.request', ...gatheredTells],
+    listens: ['catalog.changed', 'gather.ask', ...countingHears],
     commits: [],
   },
   'script-runner': {
     calls: [...redactedSnapshotCalls],
     serves: ['script.run'],
-    tells: [],
-    hears: ['catalog.changed-redacted'],
+    publishes: [],
+    listens: ['catalog.changed-redacted'],
     commits: [],
   },
   stats: {
     calls: [...snapshotCalls],
     serves: ['stats.spent', 'stats.keep-bodies'],
-    tells: ['logs.rows'],
-    hears: ['logs.watch', 'catalog.changed'],
+    publishes: ['logs.rows'],
+    listens: ['logs.watch', 'catalog.changed'],
     commits: ['stats.request', 'audit.record', 'audit.violation'],
   },
   console: {
     calls: ['router.plan', 'translator.run', 'script.run'],
     serves: ['console.http', 'catalog.revision', 'catalog.load', 'catalog.load-redacted'],
-    tells: ['catalog.changed', 'catalog.changed-redacted', 'console.user-changed', 'logs.watch', 'gather.ask', 'stats.request', 'audit.record'],
-    hears: ['console.user-changed', 'logs.rows', ...countingHears],
+    publishes: ['catalog.changed', 'catalog.changed-redacted', 'console.user-changed', 'logs.watch', 'gather.ask', 'stats.request', 'audit.record'],
+    listens: ['console.user-changed', 'logs.rows', ...countingHears],
     commits: [],
   },
-} as const satisfies Record<string, ServiceDoors>;
+} as const satisfies Record<string, ServiceSubjects>;
 
-export type DoorOwner = keyof typeof serviceDoors;
+export type ServiceName = keyof typeof serviceSubjects;
 
 /** Who is given the master key, and the configuration with what it opens. */
-export const keyHolders = ['translator', 'stats', 'console'] as const satisfies readonly DoorOwner[];
+export const keyHolders = ['translator', 'stats', 'console'] as const satisfies readonly ServiceName[];
 
 export const holdsMasterKey = (service: string): boolean => (keyHolders as readonly string[]).includes(service);
 
-export const isDoorOwner = (name: string): name is DoorOwner => Object.hasOwn(serviceDoors, name);
+export const isServiceName = (name: string): name is ServiceName => Object.hasOwn(serviceSubjects, name);

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { GatherTopics } from './gather.ts';
 import * as part from './shape-parts.ts';
-import type { AskSubjects, DurableSubject, NewsSubjects, OpenSubjects } from './subjects.ts';
+import type { AskSubjects, DurableSubject, EventSubjects, OpenSubjects } from './subjects.ts';
 
 /** What a message is checked with. */
 export type Shape = z.ZodType;
@@ -47,7 +47,7 @@ const sectionDelta = z.looseObject({ put: z.array(part.anything), gone: z.array(
 
 const catalogChanged = z.looseObject({ revision: part.whole, previous: part.whole, delta: z.record(z.string(), sectionDelta).optional() });
 
-export const newsShapes = {
+export const eventShapes = {
   'catalog.changed': catalogChanged,
   'catalog.changed-redacted': catalogChanged,
   'logs.watch': part.anything,
@@ -57,7 +57,7 @@ export const newsShapes = {
   'gather.ask': z.looseObject({ id: part.id, topic: part.text, request: z.unknown() }),
   'gather.answer': z.looseObject({ id: part.id, process: part.id, answer: z.unknown() }),
   'gather.here': z.looseObject({ process: part.id, topics: part.texts.max(100) }),
-} as const satisfies Record<Exclude<keyof NewsSubjects, DurableSubject>, Shape>;
+} as const satisfies Record<Exclude<keyof EventSubjects, DurableSubject>, Shape>;
 
 const named = z.looseObject({ name: part.text });
 const explainedNode = z.looseObject({ model: part.text, state: part.text, keys: z.array(part.anything) });

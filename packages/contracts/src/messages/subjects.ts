@@ -41,7 +41,7 @@ export interface OpenSubjects {
 }
 
 /** News: fire and forget, or durable (committed before acknowledged, de-duplicated by id). */
-export interface NewsSubjects {
+export interface EventSubjects {
   /** `delta`: what changed since `previous`; absent when it is long. */
   'catalog.changed': { revision: number; previous: number; delta?: CatalogDelta };
   /** The same without secrets, for services that hold no master key. */
@@ -65,7 +65,7 @@ export interface NewsSubjects {
   'gather.here': { process: string; topics: GatherTopic[] };
 }
 
-export const durableSubjects = ['stats.request', 'audit.record', 'audit.violation'] as const satisfies readonly (keyof NewsSubjects)[];
+export const durableSubjects = ['stats.request', 'audit.record', 'audit.violation'] as const satisfies readonly (keyof EventSubjects)[];
 export type DurableSubject = (typeof durableSubjects)[number];
 
 export type { CatalogRows };

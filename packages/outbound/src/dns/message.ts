@@ -23,8 +23,8 @@ export interface DnsReply {
 /** Unfragmented on every network (DNS flag day 2020). */
 const udpPayloadSize = 1232;
 const families: Readonly<Record<AddressType, number>> = { A: 4, AAAA: 6 };
-const longestChain = 8;
-const mostAddresses = 16;
+const maxChainLength = 8;
+const maxAddresses = 16;
 
 export const writeQuestion = ({ id, name, type }: Question): Buffer =>
   encode({
@@ -60,14 +60,14 @@ function decodeSafely(bytes: Buffer): Packet | undefined {
 function followAliases(answers: readonly Answer[], { name, type }: Question): Pick<DnsReply, 'addresses' | 'alias' | 'ttl'> {
   let ttl = Number.POSITIVE_INFINITY;
   let current = name;
-  for (let step = 0; step <= longestChain; step++) {
+  for (let step = 0; step <= maxChainLength; step++) {
     const addresses: string[] = [];
     for (const answer of answers) {
       if (answer.type !== type || !sameName(answer.name, current) || typeof answer.data !== 'string') continue;
       // A record that was cut short decodes to half an address.
       if (isIP(answer.data) !== families[type]) continue;
       ttl = Math.min(ttl, answer.ttl ?? 0);
-      if (addresses.length < mostAddresses) addresses.push(answer.data);
+      if (addresses.length < maxAddresses) addresses.push(answer.data);
     }
     if (addresses.length > 0) return { addresses, alias: null, ttl };
     const alias = answers.find((answer) => answer.type === 'CNAME' && sameName(answer.name, current));

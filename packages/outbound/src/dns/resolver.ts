@@ -11,8 +11,8 @@ export type Exchange = (server: DnsServer, question: Question) => Promise<DnsRep
 
 /** Longest life of "there is no such name": short, since a name that is being set up is asked for early. */
 const negativeSecs = 30;
-const mostNames = 1024;
-const longestChain = 8;
+const maxNames = 1024;
+const maxChainLength = 8;
 /** How long IPv6 may take once IPv4 is known (RFC 8305 waits likewise). */
 const secondFamilyMs = 250;
 
@@ -65,13 +65,13 @@ export function createDnsResolver({ servers, ttlSecs }: DnsSettings, exchange: E
   async function askFamily(host: string, type: AddressType): Promise<Pick<DnsReply, 'addresses' | 'ttl' | 'rcode'>> {
     let ttl = Number.POSITIVE_INFINITY;
     let name = host;
-    for (let step = 0; step < longestChain; step++) {
+    for (let step = 0; step < maxChainLength; step++) {
       const reply = await ask(name, type);
       ttl = Math.min(ttl, reply.ttl);
       if (reply.alias === null || reply.rcode === 'NXDOMAIN') return { addresses: reply.addresses, ttl, rcode: reply.rcode };
       name = reply.alias;
     }
-    throw new DnsError('ELOOP', `more than ${longestChain} aliases`);
+    throw new DnsError('ELOOP', `more than ${maxChainLength} aliases`);
   }
 
   async function find(host: string): Promise<Known> {
@@ -94,7 +94,7 @@ export function createDnsResolver({ servers, ttlSecs }: DnsSettings, exchange: E
     known.delete(name);
     if (entry.expires <= now()) return;
     const [oldest] = known.keys();
-    if (known.size >= mostNames && oldest !== undefined) known.delete(oldest);
+    if (known.size >= maxNames && oldest !== undefined) known.delete(oldest);
     known.set(name, entry);
   }
 

@@ -6,7 +6,7 @@ import type { ProxyScheme, ProxySettings } from './egress.ts';
 const defaultPorts: Readonly<Record<ProxyScheme, number>> = { http: 80, https: 443, socks4: 1080, socks4a: 1080, socks5: 1080, socks5h: 1080 };
 const form = /^([a-z0-9]+):\/\/([^/?#\\\s]+)\/?$/i;
 /** What the wire can carry: one byte of length in SOCKS, no line breaks in a header. */
-const longestCredential = 255;
+const maxCredentialLength = 255;
 
 export type ParsedProxy =
   | { proxy: ProxySettings /** The address without its credentials. */; url: string /** `user:password` as written; null without. */; userInfo: string | null }
@@ -45,8 +45,8 @@ function readUserInfo(text: string, scheme: ProxyScheme): { user: string; passwo
   }
   if (user === '') return { fault: 'has a password without a user name' };
   if (/[\p{Cc}]/u.test(user + password)) return { fault: 'has control characters in its user name or password' };
-  if (Buffer.byteLength(user) > longestCredential || Buffer.byteLength(password) > longestCredential)
-    return { fault: `has a user name or password of more than ${longestCredential} bytes` };
+  if (Buffer.byteLength(user) > maxCredentialLength || Buffer.byteLength(password) > maxCredentialLength)
+    return { fault: `has a user name or password of more than ${maxCredentialLength} bytes` };
   if (user.includes(':') && scheme.startsWith('http')) return { fault: 'has a user name with a colon, which HTTP proxies cannot be told' };
   if (password !== '' && scheme.startsWith('socks4')) return { fault: 'has a password, but SOCKS4 knows a user name alone' };
   return { user, password };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { applyEdits } from '@model-gateway/json';
-import type { ProofRefusal } from '../kit/proof-refusal.ts';
+import type { SignatureRefusal } from '../kit/proof-refusal.ts';
 import type { VerbatimReplyContext, VerbatimRequestContext } from '../protocol.ts';
 import { verbatim } from './anatomy.ts';
 
-function request(body: unknown, options: { stream?: boolean; model?: string; refused?: ProofRefusal } = {}) {
+function request(body: unknown, options: { stream?: boolean; model?: string; refused?: SignatureRefusal } = {}) {
   const text = JSON.stringify(body);
   let parsed = 0;
   const context: VerbatimRequestContext = {
@@ -13,7 +13,7 @@ function request(body: unknown, options: { stream?: boolean; model?: string; ref
     stream: options.stream ?? false,
     openSignature: (sealed) => (sealed.startsWith('mine:') ? sealed.slice(5) : null),
     mintId: (prefix) => `${prefix}1`,
-    ...(options.refused && { proofsRefused: options.refused }),
+    ...(options.refused && { signaturesRefused: options.refused }),
     contains: (part) => text.includes(part),
     value: (key) => {
       const value = (body as Record<string, unknown>)[key];
@@ -43,15 +43,15 @@ const reply = (asked: unknown = {}) => {
 const messages = [{ role: 'user', content: 'x' }];
 
 describe('proofs that proxies of other vendors put elsewhere', () => {
-  const message = (proof: string) => ({
+  const message = (signature: string) => ({
     role: 'assistant',
     content: 'a',
-    reasoning_opaque: proof,
+    reasoning_opaque: signature,
     thinking_blocks: [
-      { type: 'thinking', thinking: 't', signature: proof },
-      { type: 'redacted_thinking', data: proof },
+      { type: 'thinking', thinking: 't', signature: signature },
+      { type: 'redacted_thinking', data: signature },
     ],
-    tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' }, provider_specific_fields: { thought_signature: proof } }],
+    tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' }, provider_specific_fields: { thought_signature: signature } }],
   });
 
   test('are sealed on the way out, opened on the way in', () => {
@@ -128,7 +128,7 @@ describe('what other vendors left in the history', () => {
   const call = (id: string, more: object = {}) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' }, ...more });
   const calls = (...list: object[]) => ({ role: 'assistant', content: null, tool_calls: list });
   const answer = { role: 'tool', tool_call_id: 'abcDEF123', content: 'ok' };
-  const sent = (history: object[], model: string, more: object = {}, refused?: ProofRefusal) => {
+  const sent = (history: object[], model: string, more: object = {}, refused?: SignatureRefusal) => {
     const { after, losses, parsed } = request({ model: 'c', messages: history, ...more }, { model, ...(refused && { refused }) });
     return { after, list: after['messages'] as Record<string, unknown>[], losses: losses.map(({ action, field }) => `${action} ${field}`), parsed };
   };

@@ -10,7 +10,7 @@ import { closedEdits, orderEdits } from './closed-fields.ts';
 import { fitMessages, messageWords } from './earlier-messages.ts';
 import { chatFamily } from './families.ts';
 import { blockWords, nestTools, takes } from './mixed-shapes.ts';
-import { findProofs } from './proof-places.ts';
+import { findSignatures } from './proof-places.ts';
 import { schemaEdits, schemaWord } from './schema-in-words.ts';
 import { mediaWords, unreadEdits } from './unread-media.ts';
 
@@ -106,7 +106,8 @@ class AlphaReply implements VerbatimReply {
       for (const field of ['delta', 'message'] as const) {
         const holder = own(choice, field);
         if (holder === undefined) continue;
-        for (const found of findProofs(holder, ['choices', index, field])) edits.push({ path: found.path, value: this.#context.sealSignature(found.value) });
+        for (const found of findSignatures(holder, ['choices', index, field]))
+          edits.push({ path: found.path, value: this.#context.sealSignature(found.value) });
       }
     });
     return edits;

@@ -1,6 +1,6 @@
 /** Where the parts of a chat completion's body stand. */
 
-import type { BodyAnatomy } from '../body-anatomy.ts';
+import type { BodyLayout } from '../body-anatomy.ts';
 import { injectSystemMessage, namesAmong, systemMessageNeeds } from '../kit/body-anatomy.ts';
 import { own } from '../kit/read.ts';
 
@@ -19,7 +19,7 @@ const namesOf = (tool: unknown): string[] => {
   return named.length > 0 ? named : namesAmong(own(tool, 'type'));
 };
 
-export const bodyAnatomy: BodyAnatomy = {
+export const bodyLayout: BodyLayout = {
   content: ['messages.*.content'],
   kindsOf: (block) => namesAmong(own(block, 'type'), media.get(own(block, 'type'))),
   textBlock: (text) => ({ type: 'text', text }),

@@ -20,25 +20,25 @@ export function writeBreakpoint(mark: CacheMark | undefined): { prompt_cache_bre
   return { prompt_cache_breakpoint: { mode: 'explicit', ...(ttl !== undefined && { ttl }) } };
 }
 
-const mostBreakpoints = 4;
+const maxBreakpoints = 4;
 
 /**
  * The `prompt_cache_options` that go with the breakpoints in `messages` (items of `input` likewise), of which the last four stay: a later one covers all
  * before it. Undefined where there is nothing to say. The lifetime moves from the breakpoints to the options where it is the same for all. Marks of
  * other protocols are all the caller wants cached; a caller that has breakpoints itself says whether the vendor may add its own, which is the default.
  */
-export function settleBreakpoints(messages: readonly unknown[], most: Lifetime, mode: Conversation['cacheMode'], losses: Losses): JsonObject | undefined {
+export function settleBreakpoints(messages: readonly unknown[], max: Lifetime, mode: Conversation['cacheMode'], losses: Losses): JsonObject | undefined {
   const marked = messages.flatMap((message) =>
     (asArray(own(message, 'content')) ?? asArray(own(message, 'output')) ?? []).filter((part) => own(part, 'prompt_cache_breakpoint') !== undefined),
   ) as { prompt_cache_breakpoint?: Breakpoint }[];
   if (marked.length === 0) return undefined;
-  const spare = marked.splice(0, Math.max(0, marked.length - mostBreakpoints));
+  const spare = marked.splice(0, Math.max(0, marked.length - maxBreakpoints));
   for (const part of spare) delete part.prompt_cache_breakpoint;
   if (spare.length > 0) losses.dropped('cache_control', 'At most four cache breakpoints are taken; the earliest were left out.');
   const breakpoints = marked.flatMap((part) => part.prompt_cache_breakpoint ?? []);
   for (const breakpoint of breakpoints) {
-    if (breakpoint.ttl !== '12h' || most === '12h') continue;
-    breakpoint.ttl = most;
+    if (breakpoint.ttl !== '12h' || max === '12h') continue;
+    breakpoint.ttl = max;
     losses.add('cache_control.ttl', 'downgraded', 'Chat completions keep a cache for half an hour.');
   }
   const ttl = breakpoints.some((breakpoint) => breakpoint.ttl === '12h') ? '12h' : breakpoints.find((breakpoint) => breakpoint.ttl)?.ttl;

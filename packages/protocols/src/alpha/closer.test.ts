@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { noUsage } from '@model-gateway/contracts';
 import { validateStream } from '../../test/validate/alpha.ts';
-import { AlphaCloser } from './closer.ts';
+import { AlphaTerminator } from './closer.ts';
 
 const warning = { reason: 'upstream_broken', detail: 'It broke.', timestamp: '2026-01-01T00:00:00.000Z' };
 const bytes = (text: string) => new TextEncoder().encode(text);
-const create = () => new AlphaCloser({ requestId: 'r', model: 'fallback', createdAt: 9, streamForm: 'sse', mintId: (prefix) => `${prefix}x` });
+const create = () => new AlphaTerminator({ requestId: 'r', model: 'fallback', createdAt: 9, streamForm: 'sse', mintId: (prefix) => `${prefix}x` });
 const chunk = (choices: unknown[], more: object = {}) =>
   `data: ${JSON.stringify({ id: 'chatcmpl-7', object: 'chat.completion.chunk', created: 5, model: 'm', choices, ...more })}\n\n`;
 const role = (index = 0) => chunk([{ index, delta: { role: 'assistant', content: '' }, finish_reason: null }]);
@@ -14,11 +14,11 @@ const finish = (reason = 'stop', index = 0) => chunk([{ index, delta: {}, finish
 
 /** The stream that the caller sees, with the ending, whatever the pieces were. */
 function closeAfter(prefix: string, size = prefix.length || 1) {
-  const closer = create();
+  const terminator = create();
   const whole = bytes(prefix);
-  for (let from = 0; from < whole.length; from += size) closer.observe(whole.subarray(from, from + size));
-  const closing = closer.close(warning);
-  return { closer, closing, stream: prefix + closing };
+  for (let from = 0; from < whole.length; from += size) terminator.observe(whole.subarray(from, from + size));
+  const closing = terminator.close(warning);
+  return { terminator, closing, stream: prefix + closing };
 }
 const warningOf = (closing: string) => JSON.parse(/"_gateway_warning":(\{[^}]*\})/.exec(closing)?.[1] ?? 'null') as Record<string, unknown> | null;
 
@@ -73,8 +73,8 @@ test('positions of parallel calls are no choices', () => {
 });
 
 test('after the proper end nothing is added', () => {
-  const { closer, closing } = closeAfter(`${role() + finish()}data: [DONE]\n\n`);
-  expect(closer.ended).toBe(true);
+  const { terminator, closing } = closeAfter(`${role() + finish()}data: [DONE]\n\n`);
+  expect(terminator.ended).toBe(true);
   expect(closing).toBe('');
   expect(closeAfter(`${role().replaceAll('\n', '\r\n')}data:[DONE]\r\n\r\n`).closing).toBe('');
   expect(closeAfter(`${role() + finish()}data: [DONE]`).closing).toBe('\n\n');
@@ -86,18 +86,18 @@ describe('usage', () => {
     [true, 'with numbers where chunks promise them'],
     [false, 'without where they do not'],
   ])('%s: %s', (promised) => {
-    const closer = create();
+    const terminator = create();
     const prefix = chunk([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }], promised ? { usage: null } : {});
-    closer.observe(bytes(prefix));
-    const closing = closer.close(warning, counts);
+    terminator.observe(bytes(prefix));
+    const closing = terminator.close(warning, counts);
     expect(validateStream(prefix + closing)).toEqual([]);
     expect(closing.includes('"total_tokens":6')).toBe(promised);
   });
 });
 
 test('an event without end is not kept whole', () => {
-  const closer = create();
-  closer.observe(bytes(role()));
-  for (let i = 0; i < 40; i++) closer.observe(bytes('x'.repeat(100_000)));
-  expect(closer.close(warning)).toContain('data: [DONE]');
+  const terminator = create();
+  terminator.observe(bytes(role()));
+  for (let i = 0; i < 40; i++) terminator.observe(bytes('x'.repeat(100_000)));
+  expect(terminator.close(warning)).toContain('data: [DONE]');
 });

@@ -1,6 +1,6 @@
 import type { Usage } from '@model-gateway/contracts';
 import { asArray, asNumber, asString, own } from '../kit/read.ts';
-import type { Closer, CloserContext, GatewayWarning } from '../protocol.ts';
+import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../protocol.ts';
 import { writeUsage } from './usage.ts';
 
 const boundary = /\r?\n\r?\n/g;
@@ -16,14 +16,14 @@ const endMark = '[DONE]';
  */
 const isInteresting = (text: string): boolean => text.includes(endMark) || finishing.test(text) || counting.test(text) || laterNumber.test(text);
 /** An event that never ends is not kept beyond this (characters). */
-const mostCarried = 1 << 20;
+const maxCarried = 1 << 20;
 /** Choices that are told apart. */
-const mostChoices = 128;
+const maxChoices = 128;
 
 /** Watches a stream of chunks on its way out and can end it. Only the first chunk and the few that finish a choice are parsed. */
-export class AlphaCloser implements Closer {
+export class AlphaTerminator implements StreamTerminator {
   ended = false;
-  readonly #context: CloserContext;
+  readonly #context: TerminatorContext;
   /** One byte, one character: what is looked for is ASCII, and a cut inside a character cannot matter. */
   #carry = '';
   #identity: { id: string; created: number; model: string } | null = null;
@@ -38,7 +38,7 @@ export class AlphaCloser implements Closer {
   readonly #seenNumbers = new Set<string>();
   #lastFinish: string | null = null;
 
-  constructor(context: CloserContext) {
+  constructor(context: TerminatorContext) {
     this.#context = context;
     this.#legacy = context.operation === 'complete';
   }
@@ -53,7 +53,7 @@ export class AlphaCloser implements Closer {
     let last = -1;
     for (let match = boundary.exec(this.#carry); match !== null; match = boundary.exec(this.#carry)) last = boundary.lastIndex;
     if (last < 0) {
-      if (this.#carry.length > mostCarried) this.#carry = this.#carry.slice(-1024);
+      if (this.#carry.length > maxCarried) this.#carry = this.#carry.slice(-1024);
       return;
     }
     const whole = this.#carry.slice(0, last);
@@ -115,7 +115,7 @@ export class AlphaCloser implements Closer {
   }
 
   #hasNewNumber(event: string): boolean {
-    if (this.#seenNumbers.size >= mostChoices || !laterNumber.test(event)) return false;
+    if (this.#seenNumbers.size >= maxChoices || !laterNumber.test(event)) return false;
     let fresh = false;
     for (const [, number] of event.matchAll(/"index"\s*:\s*([1-9]\d{0,8})/g)) {
       if (this.#seenNumbers.has(number!)) continue;
@@ -134,7 +134,7 @@ export class AlphaCloser implements Closer {
       const index = asNumber(own(choice, 'index')) ?? 0;
       const finish = asString(own(choice, 'finish_reason')) || null;
       if (finish !== null) this.#lastFinish = finish;
-      if (this.#choices.has(index) || this.#choices.size < mostChoices) this.#choices.set(index, (this.#choices.get(index) ?? false) || finish !== null);
+      if (this.#choices.has(index) || this.#choices.size < maxChoices) this.#choices.set(index, (this.#choices.get(index) ?? false) || finish !== null);
     }
   }
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { foldEvents } from '../chat/fold.ts';
 import type { Target } from '../protocol.ts';
-import { AlphaCloser } from './closer.ts';
+import { AlphaTerminator } from './closer.ts';
 import { request } from './endpoint.ts';
 import { readRequest } from './read-request.ts';
 import { AlphaReader, readWhole } from './read-response.ts';
@@ -24,10 +24,10 @@ test('streamed and whole they read as text', () => {
 });
 
 describe('closing', () => {
-  const closer = () =>
-    new AlphaCloser({ requestId: 'r', model: 'name', createdAt: 9, streamForm: 'sse', operation: 'complete', mintId: (prefix) => `${prefix}minted` });
+  const terminator = () =>
+    new AlphaTerminator({ requestId: 'r', model: 'name', createdAt: 9, streamForm: 'sse', operation: 'complete', mintId: (prefix) => `${prefix}minted` });
   const close = (...written: string[]) => {
-    const one = closer();
+    const one = terminator();
     for (const text of written) one.observe(new TextEncoder().encode(text));
     const closing = one.close({ reason: 'upstream_broken', detail: 'd', timestamp: 't' });
     return closing.split('\n\n').filter(Boolean);

@@ -5,8 +5,8 @@ import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.t
 import { nineCharacterId } from '../kit/short-id.ts';
 import type { VerbatimRequestContext } from '../protocol.ts';
 import { chatFamily, type ModelFamily } from './families.ts';
-import { type FoundProof, findProofs, proofWords } from './proof-places.ts';
-import { absentProof, writeProof } from './proofs.ts';
+import { type FoundSignature, findSignatures, signatureWords } from './proof-places.ts';
+import { absentSignature, writeSignature } from './proofs.ts';
 import { blankReasoning, readReasoningText, reasoningFields } from './thinking.ts';
 
 type Path = Edit['path'];
@@ -15,12 +15,12 @@ const quoted = (word: string): string => `"${word}"`;
 const newerRole = 'developer';
 const callWords = ['tool_calls', 'tool_call_id'] as const;
 const assistant = 'assistant';
-const proofTexts = proofWords.map(quoted);
+const signatureTexts = signatureWords.map(quoted);
 const callTexts = callWords.map(quoted);
 const reasoningTexts = reasoningFields.map(quoted);
 
 /** What `fitMessages` looks for in a body. */
-export const messageWords: readonly string[] = [...proofWords, ...callWords, ...reasoningFields, newerRole, assistant];
+export const messageWords: readonly string[] = [...signatureWords, ...callWords, ...reasoningFields, newerRole, assistant];
 
 /** What this request asks of its messages, beside what the model's family does. */
 interface Rules {
@@ -28,7 +28,7 @@ interface Rules {
   family: ModelFamily;
   losses: Losses;
   /** The first call of a message must have a proof. */
-  callProofs: boolean;
+  callSignatures: boolean;
   /** Which messages must have readable reasoning. */
   reasoning: 'none' | 'with-calls' | 'all';
 }
@@ -36,13 +36,13 @@ interface Rules {
 /** Edits of `messages`, and of the setting for thinking where they leave no other way. A body that holds nothing to change is not parsed. */
 export function fitMessages(context: VerbatimRequestContext, losses: Losses): Edit[] {
   const family = chatFamily(context.target);
-  const refused = context.proofsRefused?.about;
+  const refused = context.signaturesRefused?.about;
   const holds = (texts: readonly string[]): boolean => texts.some((text) => context.contains(text));
   const holdsCalls = holds(callTexts);
-  const callProofs = holdsCalls && (family.needsCallProof || refused === 'call-proof');
+  const callSignatures = holdsCalls && (family.needsCallSignature || refused === 'call-proof');
   const looks =
-    holds(proofTexts) ||
-    (holdsCalls && (family.nineCharacterIds || callProofs || (family.demandsReasoning !== 'never' && mayThink(context, family)))) ||
+    holds(signatureTexts) ||
+    (holdsCalls && (family.nineCharacterIds || callSignatures || (family.demandsReasoning !== 'never' && mayThink(context, family)))) ||
     (family.forbidsReasoning && holds(reasoningTexts)) ||
     (family.assistantFields !== null && context.contains(quoted(assistant))) ||
     (!family.developerRole && context.contains(quoted(newerRole))) ||
@@ -51,7 +51,7 @@ export function fitMessages(context: VerbatimRequestContext, losses: Losses): Ed
   const body = context.parse();
   const thinks = family.demandsReasoning !== 'never' && isThinking(own(body, 'thinking'), family);
   const reasoning = refused === 'reasoning' ? 'all' : thinks ? 'with-calls' : 'none';
-  const rules: Rules = { context, family, losses, callProofs, reasoning };
+  const rules: Rules = { context, family, losses, callSignatures, reasoning };
   const edits = (asArray(own(body, 'messages')) ?? []).flatMap((message, index) => fitMessage(message, ['messages', index], rules));
   // What stands for reasoning was sent before the refusal: no other way is left.
   if (refused !== 'reasoning' || !thinks || family.reasoning !== 'thinking-type') return edits;
@@ -81,61 +81,61 @@ function fitMessage(message: unknown, path: Path, rules: Rules): Edit[] {
     return [{ path: [...path, 'role'], value: 'system' }];
   }
   if (role !== assistant) return family.nineCharacterIds ? shortenIds(object, path, losses) : [];
-  const proofs = openProofs(object, path, rules);
-  const given = forbiddenFields(object, proofs, rules).map((field): Edit => ({ path: [...path, field], value: undefined }));
+  const signatures = openSignatures(object, path, rules);
+  const given = forbiddenFields(object, signatures, rules).map((field): Edit => ({ path: [...path, field], value: undefined }));
   // Nothing can be changed within what goes as a whole.
-  const within = [...proofs.edits, ...(family.nineCharacterIds ? shortenIds(object, path, losses) : [])].filter(
+  const within = [...signatures.edits, ...(family.nineCharacterIds ? shortenIds(object, path, losses) : [])].filter(
     (edit) => !given.some((removed) => removed.path.every((step, at) => edit.path[at] === step)),
   );
-  return [...given, ...within, ...fillReasoning(object, path, proofs, rules)];
+  return [...given, ...within, ...fillReasoning(object, path, signatures, rules)];
 }
 
-interface OpenedProofs {
+interface OpenedSignatures {
   edits: Edit[];
   /** At least one is this upstream's own: it takes the fields that it gave. */
   own: boolean;
 }
 
 /** Proofs are opened for this attempt, or taken out; calls that must have one get the word for none. */
-function openProofs(message: JsonObject, path: Path, { context, losses, callProofs }: Rules): OpenedProofs {
+function openSignatures(message: JsonObject, path: Path, { context, losses, callSignatures }: Rules): OpenedSignatures {
   const edits: Edit[] = [];
   let own_ = false;
   const proven = new Set<number>();
-  for (const found of findProofs(message, path)) {
-    const opened = found.value === absentProof ? null : context.openSignature(found.value);
+  for (const found of findSignatures(message, path)) {
+    const opened = found.value === absentSignature ? null : context.openSignature(found.value);
     if (opened !== null) {
       own_ = true;
       if (found.call !== undefined) proven.add(found.call);
       edits.push({ path: found.path, value: opened });
-    } else if (callProofs && isFirstCall(found)) {
+    } else if (callSignatures && isFirstCall(found)) {
       proven.add(0);
-      if (found.value !== absentProof) edits.push({ path: found.path, value: absentProof });
+      if (found.value !== absentSignature) edits.push({ path: found.path, value: absentSignature });
     } else {
-      if (found.value !== absentProof) losses.add('reasoning.signature', 'dropped', 'The proof was issued for another model, upstream or account.');
+      if (found.value !== absentSignature) losses.add('reasoning.signature', 'dropped', 'The proof was issued for another model, upstream or account.');
       edits.push({ path: found.remove, value: undefined });
     }
   }
   const first = asObject(asArray(own(message, 'tool_calls'))?.[0]);
-  if (callProofs && first && !proven.has(0)) edits.push(...addAbsentProof(first, [...path, 'tool_calls', 0], losses));
+  if (callSignatures && first && !proven.has(0)) edits.push(...addAbsentSignature(first, [...path, 'tool_calls', 0], losses));
   return { edits, own: own_ };
 }
 
-const isFirstCall = ({ call, path }: FoundProof): boolean => call === 0 && path.includes('extra_content');
+const isFirstCall = ({ call, path }: FoundSignature): boolean => call === 0 && path.includes('extra_content');
 
 /** The vendor's own word for a proof that there is none of. */
-function addAbsentProof(call: JsonObject, path: Path, losses: Losses): Edit[] {
+function addAbsentSignature(call: JsonObject, path: Path, losses: Losses): Edit[] {
   losses.add('messages.tool_calls.signature', 'emulated', 'A call without a proof of its own was sent with the value that skips the check.');
-  const { extra_content } = writeProof(absentProof);
+  const { extra_content } = writeSignature(absentSignature);
   const extra = asObject(own(call, 'extra_content'));
   if (!extra) return [{ path: [...path, 'extra_content'], value: extra_content, add: true }];
   return [{ path: [...path, 'extra_content', 'google'], value: { ...asObject(own(extra, 'google')), ...extra_content.google }, add: true }];
 }
 
 /** Fields of an assistant's message that the model's vendor refuses. What came from this very upstream stays. */
-function forbiddenFields(message: JsonObject, proofs: OpenedProofs, { family, losses }: Rules): string[] {
+function forbiddenFields(message: JsonObject, signatures: OpenedSignatures, { family, losses }: Rules): string[] {
   const { assistantFields } = family;
   const isForbidden = (field: string): boolean =>
-    (assistantFields !== null && !assistantFields.includes(field)) || (family.forbidsReasoning && !proofs.own && reasoningHolders.has(field));
+    (assistantFields !== null && !assistantFields.includes(field)) || (family.forbidsReasoning && !signatures.own && reasoningHolders.has(field));
   const fields = Object.keys(message).filter(isForbidden);
   for (const field of fields) {
     // Nothing is said of what says nothing.
@@ -149,9 +149,9 @@ function forbiddenFields(message: JsonObject, proofs: OpenedProofs, { family, lo
 const reasoningHolders: ReadonlySet<string> = new Set([...reasoningFields, 'reasoning_details', 'reasoning_opaque', 'thinking_blocks']);
 
 /** A blank where a vendor demands the reasoning that led to a call and none is known. */
-function fillReasoning(message: JsonObject, path: Path, proofs: OpenedProofs, { reasoning, losses }: Rules): Edit[] {
+function fillReasoning(message: JsonObject, path: Path, signatures: OpenedSignatures, { reasoning, losses }: Rules): Edit[] {
   const hasCalls = (asArray(own(message, 'tool_calls'))?.length ?? 0) > 0;
-  if (reasoning === 'none' || (reasoning === 'with-calls' && !hasCalls) || proofs.own || readReasoningText(message) !== '') return [];
+  if (reasoning === 'none' || (reasoning === 'with-calls' && !hasCalls) || signatures.own || readReasoningText(message) !== '') return [];
   losses.add('messages.reasoning', 'emulated', 'The vendor demands reasoning with each call; where none is known, a blank was sent.');
   return [{ path: [...path, 'reasoning_content'], value: blankReasoning, add: true }];
 }

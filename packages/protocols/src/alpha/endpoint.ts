@@ -1,7 +1,7 @@
 import { joinUrl } from '../kit/join-url.ts';
 import { asArray, asString, own } from '../kit/read.ts';
 import { besideEndpoint } from '../kit/whole-endpoint.ts';
-import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../protocol.ts';
 
 const chatPath = '/chat/completions';
 /** Legacy completions. */
@@ -14,7 +14,7 @@ const passedHeaders = ['openai-beta'] as const;
 const apiKeyHosts = ['.openai.azure.com', '.services.ai.azure.com', '.cognitiveservices.azure.com'];
 
 /** Address and headers of a call. */
-export const request: UpstreamDoor['request'] = ({ target, operation, stream, clientHeaders }) => {
+export const request: UpstreamAdapter['request'] = ({ target, operation, stream, clientHeaders }) => {
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: stream ? 'text/event-stream' : 'application/json' };
   for (const name of passedHeaders) {
     const value = clientHeaders?.[name];

@@ -112,7 +112,7 @@ function parse(body: string): unknown {
 }
 
 /** Longest message that is kept of an upstream. */
-const longest = 2000;
+const maxLength = 2000;
 
 function readWords(json: unknown, text: string, status: number | undefined): Words {
   // One compatible endpoint wraps its error in a list.
@@ -130,7 +130,7 @@ function readWords(json: unknown, text: string, status: number | undefined): Wor
   const code = own(inner, 'code') ?? own(body, 'code');
   const bodyStatus = asNumber(own(inner, 'status_code')) ?? asNumber(code) ?? asNumber(Number(asString(code) ?? Number.NaN));
   return {
-    message: (message || bareText(text, json) || `The upstream answered with status ${status ?? 'unknown'}.`).slice(0, longest),
+    message: (message || bareText(text, json) || `The upstream answered with status ${status ?? 'unknown'}.`).slice(0, maxLength),
     code: asString(code) ?? (typeof code === 'number' ? String(code) : ''),
     type: asString(own(inner, 'type')) ?? asString(own(inner, 'status')) ?? '',
     param: asString(own(inner, 'param')),

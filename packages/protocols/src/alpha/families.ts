@@ -16,12 +16,12 @@ export interface ModelFamily extends Omit<ChatRules, 'limitField' | 'mostStops'>
   fixedSampling: boolean;
   /** Does not reason unless asked to: what it refuses of sampling while it reasons is taken then. */
   reasonsOnlyAsked: boolean;
-  mostTemperature: number;
-  mostStops: number;
+  maxTemperature: number;
+  maxStops: number;
   /** The mark of a last message that the model is to continue, where it takes one. */
   begunReply: 'prefix' | 'partial' | null;
   /** Refuses a tool call in the history that lacks its proof. */
-  needsCallProof: boolean;
+  needsCallSignature: boolean;
   /** Takes `prompt_cache_breakpoint` on parts. */
   cacheBreakpoints: boolean;
   /** Ids of calls are nine letters or digits, and nothing else is taken. */
@@ -47,23 +47,23 @@ function rulesOf(family: KnownFamily): ModelFamily {
 }
 
 function makeRules(family: KnownFamily): ModelFamily {
-  const { limitField, mostStops, ...chat } = family.chat;
+  const { limitField, maxStops, ...chat } = family.chat;
   const { style, efforts, optional } = family.thinking;
   return {
     ...chat,
     reasoning: style === 'none' ? 'none' : chat.reasoning,
     maxTokensField: limitField,
-    mostStops: mostStops ?? Number.POSITIVE_INFINITY,
+    maxStops: maxStops ?? Number.POSITIVE_INFINITY,
     efforts,
     highestEffort: efforts.includes('xhigh') ? 'xhigh' : 'high',
     noEffort: optional ? 'none' : efforts[0] === 'minimal' ? 'minimal' : null,
     replaysReasoning: family.replaysReasoning,
     fixedSampling: family.sampling.fixed,
     reasonsOnlyAsked: family.thinking.offByDefault,
-    mostTemperature: family.sampling.mostTemperature,
+    maxTemperature: family.sampling.maxTemperature,
     begunReply: family.begunReply === 'prefix' || family.begunReply === 'partial' ? family.begunReply : null,
-    needsCallProof: family.needsCallProof,
+    needsCallSignature: family.needsCallSignature,
     cacheBreakpoints: family.cacheBreakpoints,
-    nineCharacterIds: family.toolIds.longest === 9,
+    nineCharacterIds: family.toolIds.maxLength === 9,
   };
 }

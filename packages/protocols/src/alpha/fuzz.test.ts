@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { validateStream } from '../../test/validate/alpha.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
-import { AlphaCloser } from './closer.ts';
+import { AlphaTerminator } from './closer.ts';
 import { readError } from './errors.ts';
 import { readRequest } from './read-request.ts';
 import { AlphaReader, readWhole } from './read-response.ts';
@@ -129,10 +129,10 @@ describe('replies', () => {
       fc.property(fc.array(chunk, { maxLength: 4 }), fc.array(fc.nat(400), { maxLength: 6 }), (chunks, cuts) => {
         const bytes = new TextEncoder().encode(chunks.map((json) => `data: ${JSON.stringify(json)}\n\n`).join(''));
         const pieces = (points: number[]) => {
-          const closer = new AlphaCloser(context());
+          const terminator = new AlphaTerminator(context());
           const sorted = [0, ...points.filter((point) => point < bytes.length).sort((a, b) => a - b), bytes.length];
-          for (const [at, point] of sorted.slice(1).entries()) closer.observe(bytes.subarray(sorted[at], point));
-          return closer.close({ reason: 'r', detail: 'd', timestamp: 't' });
+          for (const [at, point] of sorted.slice(1).entries()) terminator.observe(bytes.subarray(sorted[at], point));
+          return terminator.close({ reason: 'r', detail: 'd', timestamp: 't' });
         };
         expect(pieces(cuts)).toBe(pieces([]));
         expect(pieces([])).toMatch(/data: \[DONE\]\n\n$/);

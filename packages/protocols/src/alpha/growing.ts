@@ -1,7 +1,7 @@
 /** Where chunks of one reply differ while text grows. Arguments of calls are none of it: the reader follows their JSON. */
-import type { GrowingPlaces } from '../protocol.ts';
+import type { DeltaFields } from '../protocol.ts';
 
-export const growing: GrowingPlaces = {
+export const deltaFields: DeltaFields = {
   words: [
     ['choices', 0, 'delta', 'content'],
     ['choices', 0, 'delta', 'reasoning_content'],

@@ -2,12 +2,12 @@
 import { plainToolName } from '../kit/tool-names.ts';
 import type { Protocol } from '../protocol.ts';
 import { bodyWords, verbatim } from './anatomy.ts';
-import { bodyAnatomy } from './body-anatomy.ts';
-import { AlphaCloser } from './closer.ts';
+import { bodyLayout } from './body-anatomy.ts';
+import { AlphaTerminator } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { chatFamily } from './families.ts';
-import { growing } from './growing.ts';
+import { deltaFields } from './growing.ts';
 import { injectCache } from './inject-cache.ts';
 import { writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
@@ -39,16 +39,16 @@ export const alpha: Protocol = {
     writeError,
     writeModels,
     writeModel,
-    createCloser: (context) => new AlphaCloser(context),
+    createTerminator: (context) => new AlphaTerminator(context),
     // A comment needs its blank line: parsers of the line before would take it for part of an event (field notes §3.1).
     keepAlive: (form) => (form === 'sse' ? ':keep-alive\n\n' : null),
     contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),
   },
   upstream: {
-    bodyAnatomy: () => bodyAnatomy,
+    bodyLayout: () => bodyLayout,
     toolRules: (target) => ({ name: plainToolName, freeText: chatFamily(target).freeTextTools, vendorTools: 'alpha' }),
     framing: 'sse',
-    growing,
+    deltaFields,
     request,
     credential,
     countsTokens: false,

@@ -4,12 +4,12 @@
  */
 import { familyOf } from '../kit/family.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { UpstreamDoor } from '../protocol.ts';
+import type { UpstreamAdapter } from '../protocol.ts';
 import { chatFamily } from './families.ts';
 
 const markedTurns = 2;
 
-export const injectCache: NonNullable<UpstreamDoor['injectCache']> = (body, { target }) => {
+export const injectCache: NonNullable<UpstreamAdapter['injectCache']> = (body, { target }) => {
   if (!chatFamily(target).cacheControl || familyOf(target).cacheMarks !== 'explicit') return;
   const messages = asArray(own(body, 'messages')) ?? [];
   const system = asObject(messages[0]);

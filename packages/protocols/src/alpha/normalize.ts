@@ -4,7 +4,7 @@ import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asString, own } from '../kit/read.ts';
-import type { UpstreamDoor } from '../protocol.ts';
+import type { UpstreamAdapter } from '../protocol.ts';
 import { chatFamily, type ModelFamily } from './families.ts';
 
 /** Fields that a family may refuse unless they have their default, with that default. */
@@ -23,7 +23,7 @@ export const normalizedKeys = ['max_tokens', 'max_completion_tokens', 'reasoning
 
 type Field = (key: string) => unknown;
 
-export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context) => {
+export const normalize: NonNullable<UpstreamAdapter['normalize']> = (field, context) => {
   const losses = new Losses();
   // Models of the older endpoint are not those whose refusals are known.
   if (context.operation === 'complete') return { edits: [], losses: losses.list };
@@ -62,11 +62,11 @@ function limitEdits(field: Field, target: Parameters<typeof familyOf>[0], family
   return [...limitTokens(['max_tokens'], plain, bounds, losses), ...limitTokens(['max_completion_tokens'], newer, bounds, losses)];
 }
 
-function temperatureEdits(field: Field, { mostTemperature }: ModelFamily, losses: Losses): Edit[] {
+function temperatureEdits(field: Field, { maxTemperature }: ModelFamily, losses: Losses): Edit[] {
   const asked = asNumber(field('temperature'));
-  if (asked === undefined || asked <= mostTemperature) return [];
-  losses.add('temperature', 'downgraded', `Limited to ${mostTemperature}, the most that this model takes.`);
-  return [{ path: ['temperature'], value: mostTemperature }];
+  if (asked === undefined || asked <= maxTemperature) return [];
+  losses.add('temperature', 'downgraded', `Limited to ${maxTemperature}, the most that this model takes.`);
+  return [{ path: ['temperature'], value: maxTemperature }];
 }
 
 function penaltyEdits(field: Field, { penalties }: ModelFamily, losses: Losses): Edit[] {
@@ -118,13 +118,13 @@ function nearest(effort: string, family: ModelFamily): string {
   return effort === 'minimal' && family.noEffort !== 'minimal' ? 'low' : effort;
 }
 
-function stopEdits(field: Field, { mostStops }: ModelFamily, losses: Losses): Edit[] {
+function stopEdits(field: Field, { maxStops }: ModelFamily, losses: Losses): Edit[] {
   const stop = field('stop');
   const count = asArray(stop)?.length ?? (asString(stop) === undefined ? 0 : 1);
-  if (count <= mostStops) return [];
-  if (mostStops === 0) losses.add('stop', 'dropped', 'This model takes no stop sequences.');
-  else losses.add('stop', 'downgraded', `Only the first ${mostStops} stop sequences were sent.`);
-  return [{ path: ['stop'], value: mostStops === 0 ? undefined : asArray(stop)?.slice(0, mostStops) }];
+  if (count <= maxStops) return [];
+  if (maxStops === 0) losses.add('stop', 'dropped', 'This model takes no stop sequences.');
+  else losses.add('stop', 'downgraded', `Only the first ${maxStops} stop sequences were sent.`);
+  return [{ path: ['stop'], value: maxStops === 0 ? undefined : asArray(stop)?.slice(0, maxStops) }];
 }
 
 function samplingEdits(field: Field, family: ModelFamily, losses: Losses): Edit[] {

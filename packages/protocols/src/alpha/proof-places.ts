@@ -5,7 +5,7 @@ import { asArray, asString, own } from '../kit/read.ts';
 type Path = Edit['path'];
 
 /** One proof found in a body: where it stands, and what goes with it when it may not be sent. */
-export interface FoundProof {
+export interface FoundSignature {
   path: Path;
   value: string;
   /** The place that is removed when the proof cannot be opened. */
@@ -15,17 +15,17 @@ export interface FoundProof {
 }
 
 /** Texts one of which is in every body that holds a proof. */
-export const proofWords = ['reasoning_details', 'thought_signature', 'reasoning_opaque', 'thinking_blocks'] as const;
+export const signatureWords = ['reasoning_details', 'thought_signature', 'reasoning_opaque', 'thinking_blocks'] as const;
 
 /** Keys one of which is in every message or delta that holds a proof. */
-const proofKeys: ReadonlySet<string> = new Set([...proofWords, 'tool_calls', 'extra_content', 'provider_specific_fields']);
-const noProofs: FoundProof[] = [];
+const signatureKeys: ReadonlySet<string> = new Set([...signatureWords, 'tool_calls', 'extra_content', 'provider_specific_fields']);
+const noSignatures: FoundSignature[] = [];
 
 /** Every place of a message or delta that holds a proof. */
-export function findProofs(message: unknown, path: Path): FoundProof[] {
-  if (!hasKeyOf(message, proofKeys)) return noProofs;
+export function findSignatures(message: unknown, path: Path): FoundSignature[] {
+  if (!hasKeyOf(message, signatureKeys)) return noSignatures;
   const opaque = asString(own(message, 'reasoning_opaque'));
-  const details = (asArray(own(message, 'reasoning_details')) ?? []).flatMap((detail, index): FoundProof[] => {
+  const details = (asArray(own(message, 'reasoning_details')) ?? []).flatMap((detail, index): FoundSignature[] => {
     const entry = [...path, 'reasoning_details', index];
     const data = asString(own(detail, 'data'));
     // Without its data nothing is left of a sealed entry; readable text stays without its signature.
@@ -34,14 +34,14 @@ export function findProofs(message: unknown, path: Path): FoundProof[] {
     return signature ? [{ path: [...entry, 'signature'], value: signature, remove: [...entry, 'signature'] }] : [];
   });
   const calls = (asArray(own(message, 'tool_calls')) ?? []).flatMap((call, index) =>
-    findGoogleProofs(call, [...path, 'tool_calls', index]).map((found) => ({ ...found, call: index })),
+    findGoogleSignatures(call, [...path, 'tool_calls', index]).map((found) => ({ ...found, call: index })),
   );
-  const blocks = (asArray(own(message, 'thinking_blocks')) ?? []).flatMap((block, index) => findBlockProof(block, [...path, 'thinking_blocks', index]));
+  const blocks = (asArray(own(message, 'thinking_blocks')) ?? []).flatMap((block, index) => findBlockSignature(block, [...path, 'thinking_blocks', index]));
   return [
     ...details,
     ...blocks,
     ...(opaque ? [{ path: [...path, 'reasoning_opaque'], value: opaque, remove: [...path, 'reasoning_opaque'] }] : []),
-    ...findGoogleProofs(message, path),
+    ...findGoogleSignatures(message, path),
     ...calls,
   ];
 }
@@ -53,7 +53,7 @@ function hasKeyOf(value: unknown, keys: ReadonlySet<string>): boolean {
 }
 
 /** Blocks of the messages protocol that a proxy carries along; a block without its proof is refused, so it goes as a whole. */
-function findBlockProof(block: unknown, path: Path): FoundProof[] {
+function findBlockSignature(block: unknown, path: Path): FoundSignature[] {
   const field = own(block, 'type') === 'redacted_thinking' ? 'data' : 'signature';
   const value = asString(own(block, field));
   return value ? [{ path: [...path, field], value, remove: path }] : [];
@@ -62,8 +62,8 @@ function findBlockProof(block: unknown, path: Path): FoundProof[] {
 /** `extra_content.google.thought_signature`, and the places where that endpoint and proxies of it repeat it. */
 const googlePlaces = [['extra_content', 'google', 'thought_signature'], ['thought_signature'], ['provider_specific_fields', 'thought_signature']] as const;
 
-function findGoogleProofs(holder: unknown, path: Path): FoundProof[] {
-  return googlePlaces.flatMap((place): FoundProof[] => {
+function findGoogleSignatures(holder: unknown, path: Path): FoundSignature[] {
+  return googlePlaces.flatMap((place): FoundSignature[] => {
     const value = asString(place.reduce<unknown>(own, holder));
     return value ? [{ path: [...path, ...place], value, remove: [...path, ...place.slice(0, soleDepth(holder, place))] }] : [];
   });

@@ -2,9 +2,10 @@ import { asString, own } from '../kit/read.ts';
 import type { ExtraContent } from './wire.ts';
 
 /** Google's word for "there is no proof": its endpoint takes it where a call of another model's making has none. */
-export const absentProof = 'skip_thought_signature_validator';
+export const absentSignature = 'skip_thought_signature_validator';
 
 /** The proof on a call, a delta or a message: `extra_content.google.thought_signature`. */
-export const readProofOf = (value: unknown): string | undefined => asString(own(own(own(value, 'extra_content'), 'google'), 'thought_signature')) || undefined;
+export const readSignatureOf = (value: unknown): string | undefined =>
+  asString(own(own(own(value, 'extra_content'), 'google'), 'thought_signature')) || undefined;
 
-export const writeProof = (signature: string): { extra_content: ExtraContent } => ({ extra_content: { google: { thought_signature: signature } } });
+export const writeSignature = (signature: string): { extra_content: ExtraContent } => ({ extra_content: { google: { thought_signature: signature } } });

@@ -1,7 +1,7 @@
 import type { ChatEvent } from '../chat/event.ts';
 import { asNumber, asString, own } from '../kit/read.ts';
 import { JsonProgress } from './json-progress.ts';
-import { readProofOf } from './proofs.ts';
+import { readSignatureOf } from './proofs.ts';
 
 /** One call that is being received. The block opens when the name is known; what came before waits in `early`. */
 interface Call {
@@ -10,7 +10,7 @@ interface Call {
   custom: boolean;
   block: number | null;
   early: string;
-  earlyProof: string | undefined;
+  earlySignature: string | undefined;
   progress: JsonProgress;
   closed: boolean;
 }
@@ -49,11 +49,11 @@ export class CallReader {
       }
       call.name ||= name;
       call.early += text;
-      call.earlyProof ??= readProofOf(fragment);
+      call.earlySignature ??= readSignatureOf(fragment);
       if (call.name !== '') this.#start(call, events);
       return;
     }
-    this.#append(call, text, readProofOf(fragment), events);
+    this.#append(call, text, readSignatureOf(fragment), events);
   }
 
   /** A proof on the message as a whole: it belongs to the first open call. */
@@ -83,7 +83,7 @@ export class CallReader {
     const known = given === undefined ? this.#guess(id, name) : this.#byIndex.get(given);
     if (known && !isAnother(known, id, name, text)) return known;
     this.settle(events);
-    const call: Call = { id: '', name: '', custom, block: null, early: '', earlyProof: undefined, progress: new JsonProgress(), closed: false };
+    const call: Call = { id: '', name: '', custom, block: null, early: '', earlySignature: undefined, progress: new JsonProgress(), closed: false };
     const index = given ?? this.#nextFree;
     this.#byIndex.set(index, call);
     this.#nextFree = Math.max(this.#nextFree, index + 1);
@@ -101,15 +101,15 @@ export class CallReader {
   #start(call: Call, events: ChatEvent[]): void {
     call.block = this.#newBlock();
     events.push({ type: 'block-start', index: call.block, block: { type: 'tool-call', id: call.id, name: call.name, ...(call.custom && { custom: true }) } });
-    const { early, earlyProof } = call;
+    const { early, earlySignature } = call;
     call.early = '';
-    this.#append(call, early, earlyProof, events);
+    this.#append(call, early, earlySignature, events);
   }
 
-  #append(call: Call, text: string, proof: string | undefined, events: ChatEvent[]): void {
+  #append(call: Call, text: string, signature: string | undefined, events: ChatEvent[]): void {
     if (call.closed || call.block === null) return;
     // First: some clients are shown a proof in front of its call.
-    if (proof !== undefined) events.push({ type: 'signature', index: call.block, signature: proof });
+    if (signature !== undefined) events.push({ type: 'signature', index: call.block, signature: signature });
     if (text !== '') {
       call.progress.add(text);
       events.push({ type: 'arguments-delta', index: call.block, text });

@@ -3,7 +3,7 @@ import type { Conversation, Part, ToolCallPart, ToolResultPart, Turn } from '../
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asString, type JsonObject, own } from '../kit/read.ts';
-import { readProofOf } from './proofs.ts';
+import { readSignatureOf } from './proofs.ts';
 import { isResultPart, readContent } from './read-parts.ts';
 import { readThinking } from './thinking.ts';
 
@@ -84,7 +84,7 @@ function readAssistant(message: unknown, param: string, talk: Talk, losses: Loss
   if (refusal) parts.push({ type: 'refusal', text: refusal });
   if (own(message, 'audio') !== undefined) losses.add('messages.audio', 'dropped', 'Earlier audio answers are only known to the endpoint that gave them.');
   const calls = readCalls(message, param);
-  hangMessageProof(readProofOf(message), parts, calls);
+  hangMessageSignature(readSignatureOf(message), parts, calls);
   const name = asString(own(message, 'name'));
   talk.turns.push({ role: 'assistant', parts: [...parts, ...calls], ...(name !== undefined && { name }) });
 }
@@ -101,15 +101,15 @@ function readCalls(message: unknown, param: string): ToolCallPart[] {
 
 function readCall(call: unknown, param: string): ToolCallPart {
   const id = asString(own(call, 'id')) ?? '';
-  const signature = readProofOf(call);
-  const proof = signature === undefined ? {} : { signature };
+  const signature = readSignatureOf(call);
+  const signatureField = signature === undefined ? {} : { signature };
   const custom = own(call, 'custom');
   if (custom !== undefined) {
     const name = asString(own(custom, 'name'));
     if (!name) throw invalid(`${param}.custom.name`, 'A tool call needs a name.');
-    return { type: 'tool-call', id, name, arguments: asString(own(custom, 'input')) ?? '', custom: true, ...proof };
+    return { type: 'tool-call', id, name, arguments: asString(own(custom, 'input')) ?? '', custom: true, ...signatureField };
   }
-  return { type: 'tool-call', id, ...readFunctionOf(own(call, 'function'), `${param}.function`), ...proof };
+  return { type: 'tool-call', id, ...readFunctionOf(own(call, 'function'), `${param}.function`), ...signatureField };
 }
 
 /** Arguments are text on this wire; a few clients send the object itself. */
@@ -127,7 +127,7 @@ const readFlatCall = (item: unknown, param: string): ToolCallPart => ({
 });
 
 /** A proof on the whole message belongs to its first call, else to its last text. */
-function hangMessageProof(signature: string | undefined, parts: Part[], calls: ToolCallPart[]): void {
+function hangMessageSignature(signature: string | undefined, parts: Part[], calls: ToolCallPart[]): void {
   if (signature === undefined) return;
   const bearer = calls[0] ?? parts.findLast((part) => part.type === 'text');
   if (bearer) bearer.signature ??= signature;

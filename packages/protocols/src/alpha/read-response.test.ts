@@ -46,7 +46,7 @@ function expectOrder(events: ChatEvent[]): void {
 
 describe('text and blocks', () => {
   describe('thinking between tags in front of the text', () => {
-    const told = (text: string, size: number) => {
+    const described = (text: string, size: number) => {
       const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
       const events = read(chunk({ role: 'assistant', content: '' }), ...pieces.map((content) => chunk({ content })), ...done);
       expectOrder(events);
@@ -69,7 +69,7 @@ describe('text and blocks', () => {
       ['<table>', [['text', '<table>']]],
       ['  \n ', [['text', '  \n ']]],
     ])('%j, cut anywhere', (text, expected) => {
-      for (let size = 1; size <= text.length; size++) expect(told(text, size)).toEqual(expected);
+      for (let size = 1; size <= text.length; size++) expect(described(text, size)).toEqual(expected);
       expect(blocks(whole(text, text.includes('cut') ? 'length' : 'stop'))).toEqual(expected);
     });
 
@@ -88,20 +88,20 @@ describe('text and blocks', () => {
 
     test('what is held keeps its place before reasoning, parts and raw fields', () => {
       const held = chunk({ content: '<th' });
-      const told = (delta: object) => {
+      const described = (delta: object) => {
         const events = read(held, chunk(delta), ...done);
         return foldEvents(events).blocks.map(({ start, text }) => [start.type, text]);
       };
-      expect(told({ reasoning_content: 'hm' })).toEqual([
+      expect(described({ reasoning_content: 'hm' })).toEqual([
         ['text', '<th'],
         ['thinking', 'hm'],
       ]);
-      expect(told({ reasoning_details: [{ type: 'reasoning.text', text: 'hm', index: 0 }] })).toEqual([
+      expect(described({ reasoning_details: [{ type: 'reasoning.text', text: 'hm', index: 0 }] })).toEqual([
         ['text', '<th'],
         ['thinking', 'hm'],
       ]);
-      expect(told({ content: [{ type: 'text', text: 'b' }] })).toEqual([['text', '<thb']]);
-      expect(told({ images: [{ image_url: { url: 'data:,' } }] }).map(([type]) => type)).toEqual(['text', 'raw']);
+      expect(described({ content: [{ type: 'text', text: 'b' }] })).toEqual([['text', '<thb']]);
+      expect(described({ images: [{ image_url: { url: 'data:,' } }] }).map(([type]) => type)).toEqual(['text', 'raw']);
     });
 
     test('raw fields before the first text, and beside each piece, leave tags what they are', () => {
@@ -315,9 +315,9 @@ describe('calls', () => {
   });
 
   test('a thought signature hangs on the call, also when it stands on the message', () => {
-    const proof = { extra_content: { google: { thought_signature: 'S' } } };
-    const onCall = chunk({ tool_calls: [{ index: 0, id: '', function: { name: 'f', arguments: '{}' }, ...proof }] });
-    const onMessage = chunk({ ...call(0, '', 'f', '{}'), ...proof });
+    const signature = { extra_content: { google: { thought_signature: 'S' } } };
+    const onCall = chunk({ tool_calls: [{ index: 0, id: '', function: { name: 'f', arguments: '{}' }, ...signature }] });
+    const onMessage = chunk({ ...call(0, '', 'f', '{}'), ...signature });
     for (const first of [onCall, onMessage]) expect(foldEvents(read(first, ...done)).blocks[0]?.signature).toBe('S');
   });
 });

@@ -6,7 +6,7 @@ import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.t
 import { readServedTier, type ServedTier } from '../kit/service-tier.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
-import { readProofOf } from './proofs.ts';
+import { readSignatureOf } from './proofs.ts';
 import { loseBeside, loseCounts, readSearched } from './read-beside.ts';
 import { CallReader } from './read-calls.ts';
 import { readThinkingText } from './read-parts.ts';
@@ -137,7 +137,7 @@ export class AlphaReader implements ReplyReader {
     this.#readRaw('message', message, rawMessageFields, events);
     this.#readRaw('choice', choice, rawChoiceFields, events);
     this.#readCalls(message, events);
-    this.#readMessageProof(message, events);
+    this.#readMessageSignature(message, events);
     this.#readReason(choice, events);
   }
 
@@ -166,14 +166,14 @@ export class AlphaReader implements ReplyReader {
 
   #readDetail(detail: ReadDetail, events: ChatEvent[]): void {
     if (detail.sealed) {
-      if (detail.proof === undefined) return;
+      if (detail.signature === undefined) return;
       this.#endLeading(events);
       this.#closeCurrent(events);
       const index = this.#newBlock();
-      events.push({ type: 'block-start', index, block: { type: 'redacted-thinking', data: detail.proof } }, { type: 'block-end', index });
+      events.push({ type: 'block-start', index, block: { type: 'redacted-thinking', data: detail.signature } }, { type: 'block-end', index });
       return;
     }
-    if (detail.text === '' && detail.proof === undefined) return;
+    if (detail.text === '' && detail.signature === undefined) return;
     this.#endLeading(events);
     const current = this.#current;
     const other =
@@ -182,9 +182,9 @@ export class AlphaReader implements ReplyReader {
     const block = this.#open('thinking', events);
     block.detail ??= detail.index;
     if (detail.text !== '') events.push({ type: 'thinking-delta', index: block.index, text: detail.text });
-    if (detail.proof === undefined) return;
+    if (detail.signature === undefined) return;
     block.signed = true;
-    events.push({ type: 'signature', index: block.index, signature: detail.proof });
+    events.push({ type: 'signature', index: block.index, signature: detail.signature });
   }
 
   /** Text, or a list of parts of which thinking parts are one kind. */
@@ -235,8 +235,8 @@ export class AlphaReader implements ReplyReader {
   }
 
   /** A proof on the whole message or delta belongs to the call it holds, else to the text. */
-  #readMessageProof(message: unknown, events: ChatEvent[]): void {
-    const signature = readProofOf(message);
+  #readMessageSignature(message: unknown, events: ChatEvent[]): void {
+    const signature = readSignatureOf(message);
     if (signature === undefined) return;
     if (this.#calls.any) return this.#calls.sign(signature, events);
     this.#endLeading(events);

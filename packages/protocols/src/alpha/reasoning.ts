@@ -97,7 +97,7 @@ function writeEffort(reasoning: Reasoning, family: ModelFamily, losses: Losses):
   if (reasoning.effort !== undefined) return reasoning.effort;
   if (reasoning.budget === undefined || reasoning.budget < 0) return undefined;
   losses.add('reasoning.budget', 'downgraded', 'A budget in tokens was turned into an effort word.');
-  return effortOfBudget.find(([most]) => (reasoning.budget ?? 0) <= most)?.[1] ?? 'high';
+  return effortOfBudget.find(([max]) => (reasoning.budget ?? 0) <= max)?.[1] ?? 'high';
 }
 
 /** Budgets in tokens up to which an effort word is the nearest. */

@@ -8,7 +8,7 @@ import { validateStream } from '../../test/validate/alpha.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents, type Message, unfoldMessage } from '../chat/fold.ts';
 import type { ReplyContext, WriteRequestContext } from '../protocol.ts';
-import { AlphaCloser } from './closer.ts';
+import { AlphaTerminator } from './closer.ts';
 import { readError } from './errors.ts';
 import { readRequest } from './read-request.ts';
 import { AlphaReader, readWhole } from './read-response.ts';
@@ -165,9 +165,9 @@ describeRecorded(present, 'alpha')('recorded traffic', () => {
       const pieces = text(file).split(/(?<=\r?\n\r?\n)/);
       const encoder = new TextEncoder();
       for (let count = 0; count <= Math.min(pieces.length, 60); count++) {
-        const closer = new AlphaCloser({ requestId: 'r', model: 'm', createdAt: 1, streamForm: 'sse', mintId: minter() });
-        for (const piece of pieces.slice(0, count)) closer.observe(encoder.encode(piece));
-        const closing = closer.close({ reason: 'upstream_broken', detail: 'x', timestamp: 't' });
+        const terminator = new AlphaTerminator({ requestId: 'r', model: 'm', createdAt: 1, streamForm: 'sse', mintId: minter() });
+        for (const piece of pieces.slice(0, count)) terminator.observe(encoder.encode(piece));
+        const closing = terminator.close({ reason: 'upstream_broken', detail: 'x', timestamp: 't' });
         const over = pieces.slice(0, count).some((piece) => piece.startsWith('data: [DONE]'));
         // One recording lacks the last blank line: all that is missing there.
         expect(closing.trim() === '').toBe(over);

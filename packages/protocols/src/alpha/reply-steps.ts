@@ -4,7 +4,7 @@ import { type CitedPage, readCitedPages } from '../kit/cited-pages.ts';
 import { Losses } from '../kit/losses.ts';
 import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
 import type { ReplyContext } from '../protocol.ts';
-import { writeProof } from './proofs.ts';
+import { writeSignature } from './proofs.ts';
 import { tiersWritten } from './service-tiers.ts';
 import { writeFinish } from './stop-reasons.ts';
 import type { RawFields, ReasoningDetail, WireFinish, WireMessage, WireToolCall } from './wire.ts';
@@ -185,10 +185,10 @@ export class MessageSteps {
       const span: [number, number] = [block.from, this.#thought];
       return { delta: { reasoning_details: [{ type: 'reasoning.text', text: '', signature: sealed, format: 'unknown', index: block.position, span }] } };
     }
-    if (block?.kind === 'text') return { delta: writeProof(sealed) };
+    if (block?.kind === 'text') return { delta: writeSignature(sealed) };
     if (block?.kind === 'tool-call' && !block.silent && !this.#legacy) {
       const body = block.custom ? { custom: { input: '' } } : { function: { arguments: '' } };
-      return { delta: { tool_calls: [{ index: block.position, ...body, ...writeProof(sealed) }] } };
+      return { delta: { tool_calls: [{ index: block.position, ...body, ...writeSignature(sealed) }] } };
     }
     this.losses.add('reply.signature', 'dropped', 'The proof has no place beside this block.');
     return null;

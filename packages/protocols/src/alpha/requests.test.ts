@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isGatewayError } from '@model-gateway/errors';
 import type { Conversation, Part } from '../chat/conversation.ts';
-import type { ProofRefusal } from '../kit/proof-refusal.ts';
+import type { SignatureRefusal } from '../kit/proof-refusal.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { WriteRequestContext } from '../protocol.ts';
 import { readRequest } from './read-request.ts';
@@ -353,8 +353,8 @@ describe('writing', () => {
       { role: 'assistant', parts: [{ ...made, id: 'b' }] },
       { role: 'user', parts: [{ type: 'tool-result', callId: 'b', content: [{ type: 'text', text: 'ok' }] }] },
     ];
-    const reasons = (model: string, conversation: Partial<Conversation>, refused?: ProofRefusal) => {
-      const { body, messages, losses } = write({ turns, ...conversation }, { ...writer(model), ...(refused && { proofsRefused: refused }) });
+    const reasons = (model: string, conversation: Partial<Conversation>, refused?: SignatureRefusal) => {
+      const { body, messages, losses } = write({ turns, ...conversation }, { ...writer(model), ...(refused && { signaturesRefused: refused }) });
       return { thinking: body['thinking'], reasons: messages.filter(({ role }) => role === 'assistant').map((one) => one['reasoning_content']), losses };
     };
 
@@ -387,10 +387,10 @@ describe('writing', () => {
     expect(write({ tools, toolChoice }, writer('gpt-4o')).body['tool_choice']).toMatchObject({ type: 'allowed_tools' });
     const output: Conversation['output'] = { type: 'schema', schema: { type: 'object' } };
     expect(write({ output }).body['response_format']).toEqual({ type: 'json_schema', json_schema: { name: 'response', schema: { type: 'object' } } });
-    const told = write({ output, system: [{ text: 'be brief' }] }, writer('deepseek-chat'));
-    expect(told.body['response_format']).toEqual({ type: 'json_object' });
-    expect(told.messages).toHaveLength(2);
-    expect(told.messages[0]?.content).toContain('{"type":"object"}');
+    const described = write({ output, system: [{ text: 'be brief' }] }, writer('deepseek-chat'));
+    expect(described.body['response_format']).toEqual({ type: 'json_object' });
+    expect(described.messages).toHaveLength(2);
+    expect(described.messages[0]?.content).toContain('{"type":"object"}');
     expect(write({ system: [{ text: 'x', cache: { ttl: '1h' } }] }).losses).toContain('cache_control');
     expect(write({ system: [{ text: 'x', cache: {} }] }, writer('claude-x')).messages[0]?.content).toEqual([
       { type: 'text', text: 'x', cache_control: { type: 'ephemeral' } },
@@ -434,6 +434,6 @@ test('many results of one step are read in time that grows with their number alo
   };
   measure(5_000);
   // Eight times as many: about eight times as long. A pairing of each with each would be 64 times.
-  const least = (count: number): number => Math.min(...Array.from({ length: 5 }, () => measure(count)));
-  expect(least(40_000) / least(5_000)).toBeLessThan(40);
+  const min = (count: number): number => Math.min(...Array.from({ length: 5 }, () => measure(count)));
+  expect(min(40_000) / min(5_000)).toBeLessThan(40);
 });

@@ -17,7 +17,7 @@ export function schemaEdits(context: VerbatimRequestContext, taken: readonly Edi
   losses.add('response_format.json_schema', 'emulated', 'JSON was asked for and the schema told in words.');
   const schema = own(own(asked, schemaWord), 'schema') ?? {};
   const words = `Answer with one JSON object that fits this JSON schema:\n${JSON.stringify(schema)}`;
-  const told = (asArray(own(body, 'messages')) ?? []).flatMap((message, at): Edit[] => {
+  const edits = (asArray(own(body, 'messages')) ?? []).flatMap((message, at): Edit[] => {
     const content = own(message, 'content');
     const path: Edit['path'] = ['messages', at, 'content'];
     if (!['system', 'developer', 'user'].includes(String(own(message, 'role'))) || taken.some((edit) => path.every((step, index) => edit.path[index] === step)))
@@ -25,5 +25,5 @@ export function schemaEdits(context: VerbatimRequestContext, taken: readonly Edi
     if (typeof content === 'string') return [{ path, value: `${content}\n\n${words}` }];
     return asArray(content) ? [{ path, value: [...(content as unknown[]), { type: 'text', text: words }] }] : [];
   });
-  return [{ path: ['response_format'], value: { type: 'json_object' } }, ...told.slice(0, 1)];
+  return [{ path: ['response_format'], value: { type: 'json_object' } }, ...edits.slice(0, 1)];
 }

@@ -20,7 +20,7 @@ export function readReasoningText(message: unknown): string {
 /** One entry of `reasoning_details`, with what stands for its proof (see `packProof`). */
 export interface ReadDetail {
   text: string;
-  proof: string | undefined;
+  signature: string | undefined;
   /** No readable form exists: the proof is the whole block. */
   sealed: boolean;
   index: unknown;
@@ -33,11 +33,11 @@ export const readDetails = (message: unknown): ReadDetail[] =>
     const detail = asObject(entry);
     if (!detail) return [];
     const data = asString(own(detail, 'data'));
-    const proof = data ?? asString(own(detail, 'signature'));
+    const signature = data ?? asString(own(detail, 'signature'));
     return [
       {
         text: asString(own(detail, 'text')) ?? asString(own(detail, 'summary')) ?? '',
-        proof: proof ? packProof(detail, proof) : undefined,
+        signature: signature ? packSignature(detail, signature) : undefined,
         sealed: data !== undefined,
         index: own(detail, 'index'),
         span: readSpan(own(detail, 'span')),
@@ -54,14 +54,14 @@ function readSpan(value: unknown): [number, number] | undefined {
 const companions = ['format', 'id'] as const;
 
 /** The proof as one opaque text. An entry with companions is kept as JSON, so that it can be given back exactly. */
-function packProof(detail: JsonObject, proof: string): string {
-  if (companions.every((field) => own(detail, field) === undefined) || own(detail, 'format') === 'unknown') return proof;
+function packSignature(detail: JsonObject, signature: string): string {
+  if (companions.every((field) => own(detail, field) === undefined) || own(detail, 'format') === 'unknown') return signature;
   const { text: _text, summary: _summary, index: _index, span: _span, ...rest } = detail;
   return JSON.stringify(rest);
 }
 
 /** The entry of `reasoning_details` that gives an opened proof back to where it came from. */
-function unpackProof(opened: string, part: ThinkingPart, index: number): unknown {
+function unpackSignature(opened: string, part: ThinkingPart, index: number): unknown {
   if (opened.startsWith('{')) {
     const kept = parseObject(opened);
     if (kept) return { ...kept, ...(part.redacted ? {} : { text: part.text }), index };
@@ -93,12 +93,12 @@ export function readThinking(message: unknown): ThinkingPart[] {
     // A client that only collects deltas sends the fragments of one block as entries with one index.
     if (last && !last.redacted && !detail.sealed && last.signature === undefined && detail.index !== undefined && detail.index === lastIndex) {
       last.text += detail.text;
-      if (detail.proof !== undefined) last.signature = detail.proof;
+      if (detail.signature !== undefined) last.signature = detail.signature;
     } else {
       parts.push({
         type: 'thinking',
         text: detail.sealed ? '' : detail.text,
-        ...(detail.proof !== undefined && { signature: detail.proof }),
+        ...(detail.signature !== undefined && { signature: detail.signature }),
         ...(detail.sealed && { redacted: true }),
       });
     }
@@ -116,14 +116,14 @@ function cutBySpans(readable: string, details: readonly ReadDetail[]): ThinkingP
   if (!details.some((detail) => detail.span)) return null;
   const parts: ThinkingPart[] = [];
   let at = 0;
-  for (const { span, sealed, text, proof } of details) {
-    if (sealed && proof !== undefined) {
-      parts.push({ type: 'thinking', text: '', signature: proof, redacted: true });
+  for (const { span, sealed, text, signature } of details) {
+    if (sealed && signature !== undefined) {
+      parts.push({ type: 'thinking', text: '', signature: signature, redacted: true });
       continue;
     }
     if (!span || text !== '' || span[0] < at || span[1] < span[0] || span[1] > readable.length) return null;
     if (span[0] > at) parts.push({ type: 'thinking', text: readable.slice(at, span[0]) });
-    parts.push({ type: 'thinking', text: readable.slice(span[0], span[1]), ...(proof !== undefined && { signature: proof }) });
+    parts.push({ type: 'thinking', text: readable.slice(span[0], span[1]), ...(signature !== undefined && { signature: signature }) });
     at = span[1];
   }
   if (at < readable.length) parts.push({ type: 'thinking', text: readable.slice(at) });
@@ -159,7 +159,7 @@ export function writeThinking(
     if (part.signature === undefined) continue;
     const opened = context.open(part.signature);
     if (opened === null) context.losses.add('reasoning.signature', 'dropped', 'The proof was issued for another model, upstream or account.');
-    else details.push(unpackProof(opened, part, details.length));
+    else details.push(unpackSignature(opened, part, details.length));
   }
   const known = parts.map((part) => part.text).join('');
   const demanded = context.demanded === 'all' || (context.demanded === 'with-calls' && context.hasCalls);

@@ -90,16 +90,16 @@ export function writeTools(
   choice: ToolChoice | undefined,
   family: ModelFamily,
   losses: Losses,
-  widened: Map<string, unknown> = new Map(),
+  relaxed: Map<string, unknown> = new Map(),
 ): JsonObject {
   const filter = choice && 'allowed' in choice && choice.allowed && !family.firstParty ? new Set(choice.allowed) : null;
   if (filter) losses.add('tool_choice.allowed', 'emulated', 'The tools that may not be called were left out.');
-  const tools = all.filter((tool) => !filter || filter.has(tool.name)).flatMap((tool) => writeTool(tool, family, losses, widened) ?? []);
+  const tools = all.filter((tool) => !filter || filter.has(tool.name)).flatMap((tool) => writeTool(tool, family, losses, relaxed) ?? []);
   if (tools.length === 0) return {};
   return { tools, ...(choice && { tool_choice: writeChoice(choice, all, family) }) };
 }
 
-function writeTool(tool: Tool, family: ModelFamily, losses: Losses, widened: Map<string, unknown>): JsonObject | undefined {
+function writeTool(tool: Tool, family: ModelFamily, losses: Losses, relaxed: Map<string, unknown>): JsonObject | undefined {
   if (tool.type === 'server') {
     if (tool.rawProtocol === 'alpha') return tool.raw as JsonObject;
     losses.add('tools.server', 'dropped', 'A tool that the vendor runs itself is only known to its own endpoint.');
@@ -110,7 +110,7 @@ function writeTool(tool: Tool, family: ModelFamily, losses: Losses, widened: Map
   const { name, description } = tool;
   const strict = keepStrict(tool.strict, tool.parameters, 'tools.strict', losses);
   const parameters = tool.parameters === undefined ? undefined : objectParameters(tool.parameters, losses);
-  if (parameters?.widened) widened.set(name, tool.parameters);
+  if (parameters?.relaxed) relaxed.set(name, tool.parameters);
   return {
     type: 'function',
     function: {

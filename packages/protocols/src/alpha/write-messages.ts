@@ -8,7 +8,7 @@ import type { WriteRequestContext } from '../protocol.ts';
 import { wrapArguments } from './broken-arguments.ts';
 import { writeBreakpoint } from './cache-breakpoints.ts';
 import type { ModelFamily } from './families.ts';
-import { absentProof, writeProof } from './proofs.ts';
+import { absentSignature, writeSignature } from './proofs.ts';
 import { thinksAbout } from './reasoning.ts';
 import { writeTagged, writeThinking } from './thinking.ts';
 import type { WireRequestMessage, WireToolCall } from './wire.ts';
@@ -146,9 +146,9 @@ function writeAssistant(turn: Turn, page: Page): WireRequestMessage[] {
     } else if (part.type === 'refusal') refusal += part.text;
     else if (part.type === 'media') texts.push(describeMedia(part, page));
   }
-  const proofs = calls.map((call) => openProof(call.signature, page));
+  const signatures = calls.map((call) => openSignature(call.signature, page));
   // Reasoning that came sealed on a call, from a caller whose protocol keeps it nowhere else.
-  const noted = proofs.flatMap((proof) => (proof === null ? [] : (unpackReasoning(proof) ?? [])));
+  const noted = signatures.flatMap((signature) => (signature === null ? [] : (unpackReasoning(signature) ?? [])));
   if (noted.length > 0 && thinking.every((part) => part.text === '')) thinking.push({ type: 'thinking', text: noted.join('') });
   const tagged = writeTagged(thinking, page.family);
   if (tagged !== '') texts[0] = { ...texts[0], type: 'text', text: tagged + (texts[0]?.text ?? '') };
@@ -161,11 +161,11 @@ function writeAssistant(turn: Turn, page: Page): WireRequestMessage[] {
       open: page.context.openSignature,
       family: page.family,
       hasCalls: calls.length > 0,
-      demanded: page.context.proofsRefused?.about === 'reasoning' ? 'all' : page.thinks && page.family.demandsReasoning !== 'never' ? 'with-calls' : 'none',
+      demanded: page.context.signaturesRefused?.about === 'reasoning' ? 'all' : page.thinks && page.family.demandsReasoning !== 'never' ? 'with-calls' : 'none',
       losses: page.losses,
     }),
-    ...(calls.length > 0 && { tool_calls: calls.map((call, index) => writeCall(call, index, proofs[index] ?? null, page)) }),
-    ...writeTextProof(texts, page),
+    ...(calls.length > 0 && { tool_calls: calls.map((call, index) => writeCall(call, index, signatures[index] ?? null, page)) }),
+    ...writeTextSignature(texts, page),
   };
   // A turn of which nothing is left (reasoning that may not go back) would be an empty message, which some vendors refuse.
   const { role: _role, content, ...rest } = message;
@@ -178,16 +178,16 @@ function describeMedia(part: MediaPart, page: Page): TextPart {
 }
 
 /** The message's place for a proof holds one; it belongs to the last text that has one. */
-function writeTextProof(texts: readonly TextPart[], page: Page): object {
+function writeTextSignature(texts: readonly TextPart[], page: Page): object {
   const signed = texts.filter((part) => part.signature !== undefined);
   if (signed.length > 1) page.losses.add('text.signature', 'dropped', 'Only the last proof on text has a place.');
-  const opened = openProof(signed.at(-1)?.signature, page);
-  return opened === null ? {} : writeProof(opened);
+  const opened = openSignature(signed.at(-1)?.signature, page);
+  return opened === null ? {} : writeSignature(opened);
 }
 
-function openProof(signature: string | undefined, page: Page): string | null {
+function openSignature(signature: string | undefined, page: Page): string | null {
   // The word for "none" is no proof: who must have it gets it anyway, and others do not know the field.
-  if (signature === undefined || signature === absentProof) return null;
+  if (signature === undefined || signature === absentSignature) return null;
   const opened = page.context.openSignature(signature);
   if (opened === null) page.losses.add('signature', 'dropped', 'The proof was issued for another model, upstream or account.');
   return opened;
@@ -196,10 +196,10 @@ function openProof(signature: string | undefined, page: Page): string | null {
 /** Families that check proofs want one on the first call of a step; the vendor's own word for "none" satisfies them. */
 function writeCall(call: ToolCallPart, position: number, opened: string | null, page: Page): WireToolCall {
   const own = opened !== null && unpackReasoning(opened) === null ? opened : null;
-  const demanded = page.family.needsCallProof || page.context.proofsRefused?.about === 'call-proof';
-  const proof = own ?? (demanded && position === 0 ? absentProof : null);
+  const demanded = page.family.needsCallSignature || page.context.signaturesRefused?.about === 'call-proof';
+  const signature = own ?? (demanded && position === 0 ? absentSignature : null);
   const id = page.ids.get(call) ?? call.id;
-  const extra = proof === null ? {} : writeProof(proof);
+  const extra = signature === null ? {} : writeSignature(signature);
   if (call.cache) page.losses.add('cache_control', 'dropped', 'A call carries no cache mark here.');
   const given = page.family.jsonArguments ? wrapArguments(call.arguments, page.losses) : call.arguments;
   if (call.custom) return { id, type: 'custom', custom: { name: call.name, input: call.arguments }, ...extra };

@@ -19,13 +19,13 @@ import { writeMessages } from './write-messages.ts';
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new Losses();
   const family = chatFamily(context.target);
-  const widenedTools = new Map<string, unknown>();
+  const relaxedToolSchemas = new Map<string, unknown>();
   const messages = writeMessages(conversation, context, family, losses);
   if (messages.length === 0) messages.push({ role: 'user', content: fillPrompt(losses) });
   const body: JsonObject = {
     model: context.target.upstreamModelId,
     messages,
-    ...writeTools(conversation.tools, conversation.toolChoice, family, losses, widenedTools),
+    ...writeTools(conversation.tools, conversation.toolChoice, family, losses, relaxedToolSchemas),
     ...writeSampling(conversation, family, losses),
     ...writeThinkingSetting(conversation.reasoning, context, family, losses),
     ...writeCallerFields(conversation, family, losses),
@@ -45,13 +45,13 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
     body,
     losses: losses.list,
     ...(checked && { emulation: { schema: output.schema } }),
-    ...(widenedTools.size > 0 && { widenedTools }),
+    ...(relaxedToolSchemas.size > 0 && { relaxedToolSchemas }),
   };
 }
 
 /** What asks for reasoning; nothing asks for it once what stands for the reasoning of earlier calls was refused. */
 function writeThinkingSetting(reasoning: Reasoning | undefined, context: WriteRequestContext, family: ModelFamily, losses: Losses): JsonObject {
-  const refused = context.proofsRefused?.about === 'reasoning' && family.demandsReasoning !== 'never' && family.reasoning === 'thinking-type';
+  const refused = context.signaturesRefused?.about === 'reasoning' && family.demandsReasoning !== 'never' && family.reasoning === 'thinking-type';
   if (!refused || !thinksAbout(reasoning, family)) return reasoning ? writeReasoning(reasoning, family, losses) : {};
   losses.add('thinking', 'dropped', 'The calls being answered came without reasoning that can be replayed.');
   return writeReasoning({ enabled: false }, family, losses);
@@ -83,10 +83,10 @@ function writeSampling({ sampling, reasoning }: Conversation, family: ModelFamil
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-function limitTemperature(asked: number | undefined, { mostTemperature }: ModelFamily, losses: Losses): number | undefined {
-  if (asked === undefined || asked <= mostTemperature) return asked;
-  losses.add('temperature', 'downgraded', `Limited to ${mostTemperature}, the most that this model takes.`);
-  return mostTemperature;
+function limitTemperature(asked: number | undefined, { maxTemperature }: ModelFamily, losses: Losses): number | undefined {
+  if (asked === undefined || asked <= maxTemperature) return asked;
+  losses.add('temperature', 'downgraded', `Limited to ${maxTemperature}, the most that this model takes.`);
+  return maxTemperature;
 }
 
 function writeTopK(sampling: Sampling, family: ModelFamily, losses: Losses): JsonObject {
@@ -139,7 +139,7 @@ function writeOutput(output: OutputFormat, body: JsonObject, messages: WireReque
       body['response_format'] = writeOutputFormat(output);
       if (!/json/i.test(JSON.stringify(messages))) {
         losses.add('response_format.json_object', 'emulated', 'A sentence that asks for JSON was added, as these upstreams demand.');
-        tell(messages, 'Answer with one JSON object.');
+        addSystemText(messages, 'Answer with one JSON object.');
       }
     }
     return;
@@ -147,10 +147,10 @@ function writeOutput(output: OutputFormat, body: JsonObject, messages: WireReque
   losses.add('response_format.json_schema', 'emulated', 'JSON was asked for and the schema told in words.');
   body['response_format'] = { type: 'json_object' };
   const words = `Answer with one JSON object that fits this JSON schema:\n${JSON.stringify(output.schema)}`;
-  tell(messages, words);
+  addSystemText(messages, words);
 }
 
-function tell(messages: WireRequestMessage[], words: string): void {
+function addSystemText(messages: WireRequestMessage[], words: string): void {
   const first = messages[0];
   // One system message where it can be: the prompt templates of some open models take no second one.
   if (first?.role === 'system' && typeof first.content === 'string') first.content = `${first.content}\n\n${words}`;

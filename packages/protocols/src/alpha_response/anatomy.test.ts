@@ -2,8 +2,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { applyEdits } from '@model-gateway/json';
 import { record, recorded, seal, writeContext } from '../../test/support/alpha-response.ts';
-import { markProof } from '../kit/proof-mark.ts';
-import type { ProofRefusal } from '../kit/proof-refusal.ts';
+import { markSignature } from '../kit/proof-mark.ts';
+import type { SignatureRefusal } from '../kit/proof-refusal.ts';
 import { own } from '../kit/read.ts';
 import type { VerbatimReplyContext } from '../protocol.ts';
 import { verbatim } from './anatomy.ts';
@@ -11,10 +11,10 @@ import { verbatim } from './anatomy.ts';
 function pass(
   body: unknown,
   open: (sealed: string) => string | null = () => 'OPENED',
-  { model = 'gpt-5', refused }: { model?: string; refused?: ProofRefusal } = {},
+  { model = 'gpt-5', refused }: { model?: string; refused?: SignatureRefusal } = {},
 ): { body: Record<string, unknown>; losses: string[]; text: string } {
   const text = JSON.stringify(body);
-  const written = writeContext({ openSignature: open, ...(refused && { proofsRefused: refused }) });
+  const written = writeContext({ openSignature: open, ...(refused && { signaturesRefused: refused }) });
   const context = {
     ...{ ...written, target: { ...written.target, upstreamModelId: model } },
     contains: (part: string) => text.includes(part),
@@ -75,7 +75,7 @@ describe('requests', () => {
     expect(losses).toHaveLength(2);
   });
 
-  test.each([markProof(sealed, { kind: 'redacted' }), markProof(sealed, { kind: 'text' }), markProof(sealed, { kind: 'call', callId: 'a' })])(
+  test.each([markSignature(sealed, { kind: 'redacted' }), markSignature(sealed, { kind: 'text' }), markSignature(sealed, { kind: 'call', callId: 'a' })])(
     'a proof of another vendor is never sent here: %s',
     (encrypted) => {
       expect(pass({ model: 'm', input: [call, { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: encrypted }] }).body['input']).toEqual([call]);
@@ -104,7 +104,7 @@ describe('reasoning without a proof', () => {
   const nameless = { type: 'reasoning', summary, content: null };
   const spoken = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'so' }] };
   const { id: _id, ...bare } = call;
-  const input = (body: object, options: { model?: string; refused?: ProofRefusal } = {}) =>
+  const input = (body: object, options: { model?: string; refused?: SignatureRefusal } = {}) =>
     pass({ model: 'm', ...body }, (one) => (one === sealed ? 'OPENED' : null), options).body['input'];
 
   test.each([
@@ -125,7 +125,7 @@ describe('reasoning without a proof', () => {
 
   test('after a refusal of a name, names go, with what is nothing else; proofs stay', () => {
     const own = { type: 'reasoning', id: 'rs_own', summary, encrypted_content: sealed };
-    const refused: ProofRefusal = { about: 'item', item: String(vendors.id) };
+    const refused: SignatureRefusal = { about: 'item', item: String(vendors.id) };
     expect(input({ input: [vendors, call, own, { ...call, id: 'fc_2' }] }, { refused })).toEqual([
       bare,
       { type: 'reasoning', summary, encrypted_content: 'OPENED' },

@@ -3,7 +3,7 @@ import type { Edit } from '@model-gateway/json';
 import { chatFamily } from '../alpha/families.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
-import { readProof } from '../kit/proof-mark.ts';
+import { readSignature } from '../kit/proof-mark.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { unresolvable } from './read-items.ts';
@@ -14,12 +14,12 @@ const previous = '"previous_response_id"';
 const reference = '"item_reference"';
 const conversation = '"conversation"';
 const reasoningId = '"rs_';
-const proof = '"encrypted_content"';
+const signature = '"encrypted_content"';
 const summary = '"summary_text"';
-const marks = [previous, reference, conversation, proof, summary, reasoningId];
+const marks = [previous, reference, conversation, signature, summary, reasoningId];
 
 /** What `verbatim` looks for in a caller's body. */
-export const bodyWords: readonly string[] = [previous, reference, conversation, proof, summary].map((text) => text.slice(1, -1));
+export const bodyWords: readonly string[] = [previous, reference, conversation, signature, summary].map((text) => text.slice(1, -1));
 
 function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
   const losses = new Losses();
@@ -37,14 +37,14 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
 }
 
 function editItems(items: unknown[], stored: boolean, context: VerbatimRequestContext, edits: Edit[], losses: Losses): void {
-  const { proofsRefused } = context;
+  const { signaturesRefused } = context;
   const rules: ItemRules = {
     context,
     edits,
     losses,
     stored,
-    refused: proofsRefused?.about === 'item' ? (proofsRefused.item ?? '') : null,
-    alone: proofsRefused?.alone === true,
+    refused: signaturesRefused?.about === 'item' ? (signaturesRefused.item ?? '') : null,
+    alone: signaturesRefused?.alone === true,
     readable: !chatFamily(context.target).firstParty,
   };
   // An upstream that stored an item refuses it without the reasoning it stored before it; without its id it is new to it.
@@ -53,7 +53,7 @@ function editItems(items: unknown[], stored: boolean, context: VerbatimRequestCo
     const item = asObject(value);
     const path = ['input', index];
     if (own(item, 'type') === 'item_reference') throw unresolvable(path.join('.'), asString(own(item, 'id')));
-    const kept = item ? editProof(item, path, rules) : true;
+    const kept = item ? editSignature(item, path, rules) : true;
     if (!kept) forgetIds = true;
     // A proof stands for itself, with its item's name or without, unless names are what was refused.
     if (kept && forgetIds && own(item, 'id') !== undefined && (own(item, 'encrypted_content') === undefined || rules.refused !== null))
@@ -79,7 +79,7 @@ interface ItemRules {
  * Opens or strips the item's proof; one that we never sealed is stripped too, since nobody knows which account it belongs to. false when the
  * item's reasoning did not reach the upstream as it was.
  */
-function editProof(item: JsonObject, path: (string | number)[], rules: ItemRules): boolean {
+function editSignature(item: JsonObject, path: (string | number)[], rules: ItemRules): boolean {
   const { context, edits, losses } = rules;
   const isReasoning = own(item, 'type') === 'reasoning';
   const encrypted = asString(own(item, 'encrypted_content'));
@@ -94,7 +94,7 @@ function editProof(item: JsonObject, path: (string | number)[], rules: ItemRules
     edits.push({ path, value: undefined });
     return false;
   }
-  const { owner, sealed } = readProof(encrypted);
+  const { owner, sealed } = readSignature(encrypted);
   const opened = owner.kind === 'thinking' ? context.openSignature(sealed) : null;
   if (opened !== null) {
     edits.push({ path: [...path, 'encrypted_content'], value: opened });

@@ -1,6 +1,6 @@
 /** Where the parts of a Responses body stand. */
 
-import type { BodyAnatomy } from '../body-anatomy.ts';
+import type { BodyLayout } from '../body-anatomy.ts';
 import { namesAmong, putBefore } from '../kit/body-anatomy.ts';
 import { own } from '../kit/read.ts';
 
@@ -17,7 +17,7 @@ const namesOf = (tool: unknown): string[] => {
   return own(tool, 'type') === 'function' && named.length > 0 ? named : [...named, ...namesAmong(own(tool, 'type'))];
 };
 
-export const bodyAnatomy: BodyAnatomy = {
+export const bodyLayout: BodyLayout = {
   counted: ['instructions', 'input', 'tools', 'tool_choice', 'parallel_tool_calls', 'reasoning', 'text', 'truncation'],
   content: ['input.*.content', 'input.*.output'],
   kindsOf: (block) => namesAmong(own(block, 'type'), media.get(own(block, 'type'))),

@@ -88,12 +88,12 @@ const shell: ClientTool = {
   readOutput(item) {
     const outputs = asArray(own(item, 'output'));
     if (!outputs) return undefined;
-    const told = outputs.map((output) => {
+    const described = outputs.map((output) => {
       const outcome = own(output, 'outcome');
       const ended = own(outcome, 'type') === 'timeout' ? '[timed out]' : `[exit code ${asNumber(own(outcome, 'exit_code')) ?? 0}]`;
       return [asString(own(output, 'stdout')), asString(own(output, 'stderr')), ended].filter(Boolean).join('\n');
     });
-    return { text: told.join('\n\n'), isError: false };
+    return { text: described.join('\n\n'), isError: false };
   },
 };
 
@@ -144,6 +144,6 @@ export function readClientCall(item: JsonObject, type: string): ToolCallPart | u
 export function readClientOutput(item: JsonObject, type: string): Pick<ToolResultPart, 'content' | 'isError'> | null | undefined {
   const found = type.endsWith('_output') ? byItem.get(type.slice(0, -'_output'.length)) : undefined;
   if (!found) return undefined;
-  const told = found.readOutput?.(item);
-  return told ? { content: [{ type: 'text', text: told.text }], ...(told.isError && { isError: true }) } : null;
+  const described = found.readOutput?.(item);
+  return described ? { content: [{ type: 'text', text: described.text }], ...(described.isError && { isError: true }) } : null;
 }

@@ -1,11 +1,11 @@
 /** Whatever a caller has seen, the closer makes it a complete, valid, incomplete reply. */
 import { describe, expect, test } from '@jest/globals';
 import { noUsage } from '@model-gateway/contracts';
-import { closerContext, readStream, recorded, replyContext } from '../../test/support/alpha-response.ts';
+import { readStream, recorded, replyContext, terminatorContext } from '../../test/support/alpha-response.ts';
 import { validateStream } from '../../test/validate/alpha-response.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { asArray, own } from '../kit/read.ts';
-import { createCloser } from './closer.ts';
+import { createTerminator } from './closer.ts';
 import { ResponseReader } from './read-response.ts';
 import { createWriter } from './write-response.ts';
 
@@ -22,10 +22,10 @@ function written(events: ChatEvent[]): { text: string; boundaries: number[] } {
 const boundariesOf = (text: string): number[] => [0, ...[...text.matchAll(/\n\n/g)].map((match) => match.index + 2)];
 
 function closeAfter(prefix: string): { closing: string; ended: boolean } {
-  const closer = createCloser(closerContext());
+  const terminator = createTerminator(terminatorContext());
   // Pieces as they may come, cut anywhere.
-  for (let at = 0; at < prefix.length; at += 997) closer.observe(encode(prefix.slice(at, at + 997)));
-  return { ended: closer.ended, closing: closer.close(warning, { ...noUsage, input: 3, output: 2 }) };
+  for (let at = 0; at < prefix.length; at += 997) terminator.observe(encode(prefix.slice(at, at + 997)));
+  return { ended: terminator.ended, closing: terminator.close(warning, { ...noUsage, input: 3, output: 2 }) };
 }
 
 const terminalOf = (text: string): unknown => JSON.parse(text.trimEnd().split('\n').at(-1)?.slice(6) ?? '');
@@ -112,10 +112,10 @@ describe('closer', () => {
   });
 
   test('a second close adds nothing', () => {
-    const closer = createCloser(closerContext());
-    expect(closer.close(warning)).not.toBe('');
-    expect(closer.ended).toBe(true);
-    expect(closer.close(warning)).toBe('');
+    const terminator = createTerminator(terminatorContext());
+    expect(terminator.close(warning)).not.toBe('');
+    expect(terminator.ended).toBe(true);
+    expect(terminator.close(warning)).toBe('');
   });
 
   const streams = recorded('response.sse').filter(({ text }) => text.includes('"sequence_number":0') && text.includes('response.output_item.added'));

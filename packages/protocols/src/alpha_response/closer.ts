@@ -4,7 +4,7 @@
  */
 import { noUsage, type Usage } from '@model-gateway/contracts';
 import { asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { Closer, CloserContext, GatewayWarning } from '../protocol.ts';
+import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../protocol.ts';
 import { type SeenItem, SeenItems } from './seen-items.ts';
 import { writeUsage } from './usage.ts';
 import { newResponse, printEvent, terminalEvents } from './wire.ts';
@@ -20,8 +20,8 @@ const clientCalls: ReadonlySet<string> = new Set([
   'tool_search_call',
 ]);
 
-export class ResponseCloser implements Closer {
-  readonly #context: CloserContext;
+export class ResponseTerminator implements StreamTerminator {
+  readonly #context: TerminatorContext;
   readonly #decoder = new TextDecoder();
   #items = new SeenItems();
   #line = '';
@@ -32,7 +32,7 @@ export class ResponseCloser implements Closer {
   #ended = false;
   #called = false;
 
-  constructor(context: CloserContext) {
+  constructor(context: TerminatorContext) {
     this.#context = context;
   }
 
@@ -131,4 +131,4 @@ export class ResponseCloser implements Closer {
   }
 }
 
-export const createCloser = (context: CloserContext): Closer => new ResponseCloser(context);
+export const createTerminator = (context: TerminatorContext): StreamTerminator => new ResponseTerminator(context);

@@ -3,14 +3,14 @@ import type { Operation } from '@model-gateway/contracts';
 import { joinUrl } from '../kit/join-url.ts';
 import { asArray, asString, own } from '../kit/read.ts';
 import { besideEndpoint } from '../kit/whole-endpoint.ts';
-import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../protocol.ts';
 
 const paths: Readonly<Record<Operation, string>> = { generate: '', complete: '', compact: '/compact', 'count-tokens': '/input_tokens' };
 
 /** Caller's headers that mean something to a server of this protocol; everything else stays here. */
 const passedHeaders = ['openai-beta', 'originator', 'session_id', 'conversation_id', 'x-codex-beta-features', 'x-codex-turn-state', 'x-codex-turn-metadata'];
 
-export const request: UpstreamDoor['request'] = ({ target, operation, stream, clientHeaders }) => {
+export const request: UpstreamAdapter['request'] = ({ target, operation, stream, clientHeaders }) => {
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: stream ? 'text/event-stream' : 'application/json' };
   for (const name of passedHeaders) {
     const value = clientHeaders?.[name];

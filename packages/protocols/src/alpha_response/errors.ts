@@ -5,7 +5,7 @@ import { type OverflowWords, redrawOverflow, saysOverflow } from '../kit/context
 import { asObject, asString, own } from '../kit/read.ts';
 import { readRetryAfter } from '../kit/retry-after.ts';
 import { clearsCaller } from '../kit/status-of-fault.ts';
-import type { ClientDoor, ClientError } from '../protocol.ts';
+import type { ClientAdapter, ClientError } from '../protocol.ts';
 import { isAgent } from './models-tag.ts';
 import { newResponse, printEvent } from './wire.ts';
 
@@ -53,7 +53,7 @@ const byStatus: ReadonlyMap<number, FaultClass> = new Map<number, FaultClass>([
   [529, 'overloaded'],
 ]);
 
-const longestMessage = 2000;
+const maxMessageLength = 2000;
 
 /** A non-2xx reply. Never throws; `body` may be anything. */
 export function readError(status: number, headers: Headers, body: string): UpstreamFault {
@@ -82,7 +82,7 @@ function findError(value: unknown): Record<string, unknown> | undefined {
 }
 
 function buildFault(error: Record<string, unknown>, status: number | undefined, headers: Headers, plain: string): UpstreamFault {
-  const message = (asString(own(error, 'message')) ?? asString(own(error, 'detail')) ?? plain).slice(0, longestMessage);
+  const message = (asString(own(error, 'message')) ?? asString(own(error, 'detail')) ?? plain).slice(0, maxMessageLength);
   const rawCode = own(error, 'code');
   const type = asString(own(error, 'type'));
   const code = typeof rawCode === 'number' ? String(rawCode) : asString(rawCode) || (type === 'error' ? undefined : type);
@@ -165,7 +165,7 @@ export const writeError = (error: ClientError): { body: string } => ({ body: JSO
  * The coding agent of this protocol looks for a prompt that does not fit in the stream alone, where the vendor says it (`response.failed`); a 400
  * with the same code ends its turn without shortening the conversation.
  */
-export const refuseInStream: NonNullable<ClientDoor['refuseInStream']> = (error, { headers, model, createdAt, mintId }) => {
+export const refuseInStream: NonNullable<ClientAdapter['refuseInStream']> = (error, { headers, model, createdAt, mintId }) => {
   if (error.code !== 'context_overflow' || !isAgent(headers)) return null;
   const { code, message } = drawError(error);
   const created = newResponse(mintId('resp_'), model, createdAt);

@@ -1,7 +1,7 @@
 /** Where events of one reply differ while an item grows. */
-import type { GrowingPlaces } from '../protocol.ts';
+import type { DeltaFields } from '../protocol.ts';
 
-export const growing: GrowingPlaces = {
+export const deltaFields: DeltaFields = {
   words: [['delta']],
   // The second is padding, so that lengths tell a listener nothing.
   idle: [['sequence_number'], ['obfuscation']],

@@ -4,13 +4,13 @@ import { chatFamily } from '../alpha/families.ts';
 import { writeModel, writeModels } from '../alpha/models.ts';
 import { asCount, asNumber, own } from '../kit/read.ts';
 import { plainToolName } from '../kit/tool-names.ts';
-import type { ClientDoor, Protocol, UpstreamDoor } from '../protocol.ts';
+import type { ClientAdapter, Protocol, UpstreamAdapter } from '../protocol.ts';
 import { bodyWords, verbatim } from './anatomy.ts';
-import { bodyAnatomy } from './body-anatomy.ts';
-import { createCloser } from './closer.ts';
+import { bodyLayout } from './body-anatomy.ts';
+import { createTerminator } from './closer.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, refuseInStream, writeError } from './errors.ts';
-import { growing } from './growing.ts';
+import { deltaFields } from './growing.ts';
 import { modelsTagHeader } from './models-tag.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
 import { readRequest } from './read-request.ts';
@@ -22,7 +22,7 @@ import { testCall } from './test-call.ts';
 import { writeRequest } from './write-request.ts';
 import { createWriter, writeWhole } from './write-response.ts';
 
-const client: ClientDoor = {
+const client: ClientAdapter = {
   createSocketSession,
   remembersModel: true,
   routes,
@@ -41,15 +41,15 @@ const client: ClientDoor = {
   writeModels,
   writeModel,
   modelsTagHeader,
-  createCloser,
+  createTerminator,
   keepAlive: (form) => (form === 'sse' ? ':keep-alive\n\n' : null),
   contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),
 };
 
-const upstream: UpstreamDoor = {
-  bodyAnatomy: () => bodyAnatomy,
+const upstream: UpstreamAdapter = {
+  bodyLayout: () => bodyLayout,
   framing: 'sse',
-  growing,
+  deltaFields,
   request,
   credential,
   countsTokens: true,

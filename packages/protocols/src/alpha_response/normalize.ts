@@ -5,7 +5,7 @@ import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import { asNumber, asString, own } from '../kit/read.ts';
-import type { UpstreamDoor } from '../protocol.ts';
+import type { UpstreamAdapter } from '../protocol.ts';
 
 /** Less is a 400 on this endpoint, whatever the model: agents probe with one token. */
 export const fewestTokens = 16;
@@ -13,7 +13,7 @@ export const fewestTokens = 16;
 /** Top-level fields that are looked at on every request; the edge notes where they stand. */
 export const normalizedKeys = ['max_output_tokens', 'temperature', 'top_p', 'reasoning'] as const;
 
-export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context) => {
+export const normalize: NonNullable<UpstreamAdapter['normalize']> = (field, context) => {
   const losses = new Losses();
   const family = familyOf(context.target);
   if (context.operation !== 'generate') return { edits: [], losses: losses.list };

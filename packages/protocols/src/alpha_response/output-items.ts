@@ -1,6 +1,6 @@
 /** One output item of our own stream: the events that open it, carry it and close it. */
 import type { CitedPage } from '../kit/cited-pages.ts';
-import { GrowingText } from '../kit/growing-text.ts';
+import { AccumulatedText } from '../kit/growing-text.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { ClientTool } from './client-tools.ts';
 import type { OutputTextPart, RefusalContentPart } from './wire.ts';
@@ -35,7 +35,7 @@ export class MessageItem implements OutputItem {
   readonly #annotations: unknown[] = [];
   readonly #cited: CitedPage[] = [];
   readonly #probabilities: JsonObject[] = [];
-  readonly #text = new GrowingText();
+  readonly #text = new AccumulatedText();
 
   constructor(place: Place, kind: 'text' | 'refusal', phase: string | undefined) {
     this.id = place.id;
@@ -107,7 +107,7 @@ export class ReasoningItem implements OutputItem {
   readonly outputIndex: number;
   /** Sealed and marked; what the caller sends back. */
   encrypted: string | undefined;
-  readonly #text = new GrowingText();
+  readonly #text = new AccumulatedText();
 
   constructor(place: Place, encrypted?: string) {
     this.id = place.id;

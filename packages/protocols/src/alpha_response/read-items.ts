@@ -3,11 +3,11 @@ import { GatewayError } from '@model-gateway/errors';
 import type { Part, SystemPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart, Turn } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
-import { readProof } from '../kit/proof-mark.ts';
+import { readSignature } from '../kit/proof-mark.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { readClientCall, readClientOutput } from './client-tools.ts';
 import { type ContentPart, readContent } from './read-content.ts';
-import { tellServerItem } from './server-items.ts';
+import { describeServerItem } from './server-items.ts';
 import { joinNamespace, type ReadTools, readTools } from './tools.ts';
 
 /** The one answer to an item that names state we do not hold; verbatim passages give it too. */
@@ -95,9 +95,9 @@ export class ItemReader {
 
   /** What a tool of the vendor was asked and found, as text; what holds nothing readable is left out. */
   #readServerTool(item: JsonObject, type: string, path: string): void {
-    const told = tellServerItem(item, type);
-    this.#losses.add(path, told === '' ? 'dropped' : 'downgraded', 'This kind of item exists only at its own vendor.');
-    if (told !== '') this.#append('assistant', { type: 'text', text: told });
+    const described = describeServerItem(item, type);
+    this.#losses.add(path, described === '' ? 'dropped' : 'downgraded', 'This kind of item exists only at its own vendor.');
+    if (described !== '') this.#append('assistant', { type: 'text', text: described });
   }
 
   #readMessage(item: JsonObject, path: string): void {
@@ -121,23 +121,23 @@ export class ItemReader {
 
   #readReasoning(item: JsonObject, path: string): void {
     const encrypted = asString(own(item, 'encrypted_content'));
-    const proof = encrypted ? readProof(encrypted) : undefined;
-    if (proof?.owner.kind === 'call' || proof?.owner.kind === 'text') {
-      this.#hangProof(proof.owner.kind === 'call' ? proof.owner.callId : undefined, proof.sealed, path);
+    const signature = encrypted ? readSignature(encrypted) : undefined;
+    if (signature?.owner.kind === 'call' || signature?.owner.kind === 'text') {
+      this.#hangSignature(signature.owner.kind === 'call' ? signature.owner.callId : undefined, signature.sealed, path);
       return;
     }
     const summary = readTexts(own(item, 'summary'));
     const text = [...summary, ...readTexts(own(item, 'content'))].join('\n\n');
     const itemId = asString(own(item, 'id'));
-    if (!proof && text === '') {
+    if (!signature && text === '') {
       this.#losses.add(path, 'dropped', 'The reasoning item names what an upstream stored; ask for reasoning.encrypted_content to carry it along.');
       return;
     }
     const thinking: ThinkingPart = {
       type: 'thinking',
       text,
-      ...(proof && { signature: proof.sealed }),
-      ...(proof?.owner.kind === 'redacted' && { redacted: true }),
+      ...(signature && { signature: signature.sealed }),
+      ...(signature?.owner.kind === 'redacted' && { redacted: true }),
       ...(itemId !== undefined && { itemId }),
       ...(summary.length > 0 && { summary }),
     };
@@ -145,7 +145,7 @@ export class ItemReader {
   }
 
   /** Puts a proof back on the call or the text it came with, which stands before it. */
-  #hangProof(callId: string | undefined, signature: string, path: string): void {
+  #hangSignature(callId: string | undefined, signature: string, path: string): void {
     const owner = callId === undefined ? this.#lastText : this.#calls.get(callId);
     if (owner) owner.signature = signature;
     else this.#losses.add(path, 'dropped', 'The item that this proof belongs to is not before it.');

@@ -137,7 +137,7 @@ export class ItemBlocks {
     if (item.type === 'message') {
       // By order: one cloud's parts begin to count at 1 in its events and at 0 here.
       const streamed = [...item.blocks.keys()];
-      const highest = streamed.reduce((most, key) => Math.max(most, key), -1);
+      const highest = streamed.reduce((max, key) => Math.max(max, key), -1);
       (asArray(own(value, 'content')) ?? []).forEach((part, order) => {
         const object = asObject(part);
         if (object) this.#endPart(item, streamed[order] ?? highest + order + 1, object, streamed.length === 0);
@@ -158,13 +158,13 @@ export class ItemBlocks {
   }
 
   #completeReasoning(item: Item, value: JsonObject, event: JsonObject): void {
-    const proof = asString(own(value, 'encrypted_content'));
+    const signature = asString(own(value, 'encrypted_content'));
     if (item.blocks.size === 0) {
       const texts = [...(asArray(own(value, 'summary')) ?? []), ...(asArray(own(value, 'content')) ?? [])].map((part) => asString(own(part, 'text')) ?? '');
       for (const [at, text] of texts.entries()) if (text) this.#write({ ...event, summary_index: at }, 'thinking', text);
     }
     // The proof of the finished item: the one in `added` is of an unfinished thought.
-    if (proof) this.#emit({ type: 'signature', index: this.#open(item, 0, 'thinking').index, signature: proof });
+    if (signature) this.#emit({ type: 'signature', index: this.#open(item, 0, 'thinking').index, signature: signature });
   }
 
   /** `cite`: whether the part's annotations are news, which they are when it arrives whole. */

@@ -18,7 +18,7 @@ const read = (...events: object[]): ChatEvent[] => {
 const textsOf = (message: Message, kind: string): string[] => message.blocks.filter((block) => block.start.type === kind).map((block) => block.text);
 
 /** What the vendor's own final object says the reply was. */
-function contentOf(response: unknown): { texts: string[]; calls: unknown[]; proofs: number } {
+function contentOf(response: unknown): { texts: string[]; calls: unknown[]; signatures: number } {
   const items = asArray(own(response, 'output')) ?? [];
   const parts = items.filter((item) => own(item, 'type') === 'message').flatMap((item) => asArray(own(item, 'content')) ?? []);
   return {
@@ -26,14 +26,14 @@ function contentOf(response: unknown): { texts: string[]; calls: unknown[]; proo
     calls: items
       .filter((item) => /^(function|custom_tool)_call$/.test(String(own(item, 'type'))))
       .map((item) => [own(item, 'call_id'), own(item, 'name'), own(item, 'arguments') ?? own(item, 'input')]),
-    proofs: items.filter((item) => asString(own(item, 'encrypted_content'))).length,
+    signatures: items.filter((item) => asString(own(item, 'encrypted_content'))).length,
   };
 }
 
 const contentOfMessage = (message: Message): ReturnType<typeof contentOf> => ({
   texts: textsOf(message, 'text'),
   calls: message.blocks.flatMap(({ start, text }) => (start.type === 'tool-call' ? [[start.id, start.name, text]] : [])),
-  proofs: message.blocks.filter((block) => block.signature).length,
+  signatures: message.blocks.filter((block) => block.signature).length,
 });
 
 const streams = recorded('response.sse').filter(({ name }) => !name.startsWith('stream-failed'));

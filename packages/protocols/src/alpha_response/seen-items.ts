@@ -1,12 +1,12 @@
 /** The output items a caller has seen so far: finished ones as they are, open ones as far as their deltas go. */
-import { GrowingText } from '../kit/growing-text.ts';
+import { AccumulatedText } from '../kit/growing-text.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 
 interface SeenPart {
   value: JsonObject;
   /** Where its text stands: `text` or `refusal`. */
   field: 'text' | 'refusal';
-  text: GrowingText;
+  text: AccumulatedText;
   /** Own copy: the part came out of one event and is extended by many. */
   annotations: unknown[] | undefined;
   textDone: boolean;
@@ -122,7 +122,7 @@ export class SeenItem {
     this.#parts[list].set(indexIn(list, event), {
       value,
       field,
-      text: new GrowingText(asString(own(value, field))),
+      text: new AccumulatedText(asString(own(value, field))),
       annotations,
       textDone: false,
       done: false,
@@ -196,7 +196,7 @@ export class SeenItem {
 /** The finished text, where the event brings it. */
 function replaceText(part: SeenPart, value: unknown): void {
   const text = asString(value);
-  if (text !== undefined) part.text = new GrowingText(text);
+  if (text !== undefined) part.text = new AccumulatedText(text);
 }
 
 const finished = (part: SeenPart): JsonObject => ({ ...part.value, [part.field]: `${part.text}`, ...(part.annotations && { annotations: part.annotations }) });

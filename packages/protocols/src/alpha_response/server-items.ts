@@ -2,13 +2,13 @@
 import { asArray, asString, type JsonObject, own } from '../kit/read.ts';
 
 /** More than a reader of a history needs of one item. */
-const longest = 20_000;
-const mostResults = 100;
+const maxLength = 20_000;
+const maxResults = 100;
 
 /** Stands for a compacted conversation that only its issuer can read: without a word the model would take what is left for the whole. */
 export const unreadableCompaction = '[The conversation before this point was compacted by another model, and cannot be read here.]';
 
-const tellers: Readonly<Record<string, (item: JsonObject) => string[]>> = {
+const describers: Readonly<Record<string, (item: JsonObject) => string[]>> = {
   web_search_call: (item) => [named('web_search', own(item, 'action'))],
   file_search_call: (item) => [
     named('file_search', own(item, 'queries')),
@@ -25,14 +25,14 @@ const tellers: Readonly<Record<string, (item: JsonObject) => string[]>> = {
   compaction: () => [unreadableCompaction],
 };
 
-const listOf = (value: unknown): unknown[] => (asArray(value) ?? []).slice(0, mostResults);
+const listOf = (value: unknown): unknown[] => (asArray(value) ?? []).slice(0, maxResults);
 const named = (name: string, value: unknown): string => (value === undefined ? '' : `[${name}: ${JSON.stringify(value)}]`);
 
 /** '' when the item holds nothing that can be read. */
-export function tellServerItem(item: JsonObject, type: string): string {
-  const tell = Object.hasOwn(tellers, type) ? tellers[type] : undefined;
-  return (tell?.(item) ?? [])
+export function describeServerItem(item: JsonObject, type: string): string {
+  const describe = Object.hasOwn(describers, type) ? describers[type] : undefined;
+  return (describe?.(item) ?? [])
     .filter((text) => text !== '')
     .join('\n')
-    .slice(0, longest);
+    .slice(0, maxLength);
 }

@@ -25,7 +25,7 @@ const noKeys = { keys: [] } as const;
 
 /** The vendor's own: names need no escapes in JSON. */
 const laneName = /^[A-Za-z0-9_.-]{1,256}$/;
-const mostLanes = 32;
+const maxLanes = 32;
 /** Of frames that name none. */
 const unnamed = '';
 
@@ -72,8 +72,8 @@ class ResponsesSession implements SocketSession {
         ],
       };
     if (type !== 'response.create') return { answer: [inLane(lane, refusal(400, 'invalid_request', 'The type of a frame must be response.create.', 'type'))] };
-    if (lane !== unnamed && !this.#lanes.has(lane) && this.#lanes.size >= mostLanes)
-      return { answer: [inLane(lane, refusal(400, 'websocket_stream_limit_reached', `A connection has at most ${mostLanes} named streams.`, 'stream_id'))] };
+    if (lane !== unnamed && !this.#lanes.has(lane) && this.#lanes.size >= maxLanes)
+      return { answer: [inLane(lane, refusal(400, 'websocket_stream_limit_reached', `A connection has at most ${maxLanes} named streams.`, 'stream_id'))] };
     if (lane !== unnamed) this.#lanes.add(lane);
     return {
       lane,
@@ -188,13 +188,13 @@ class ResponsesSession implements SocketSession {
 function writeError(status: number, body: string): string {
   const error = asObject(own(parse(body), 'error'));
   // Some refusals of the gateway are plain text.
-  const told = error ?? {
+  const answer = error ?? {
     type: status === 429 ? 'rate_limit_error' : 'server_error',
     code: status === 429 ? 'rate_limit_exceeded' : null,
     message: body,
     param: null,
   };
-  return print({ type: 'error', status, error: told });
+  return print({ type: 'error', status, error: answer });
 }
 
 /** The events of a reply's finished items, up to what may be remembered. */

@@ -7,7 +7,7 @@ import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.t
 export const included = 'message.output_text.logprobs';
 
 /** `bytes` are not told with the pieces of a stream; each side has its own word for that. */
-const told = (entry: unknown, noBytes: unknown): JsonObject => ({
+const toTokenEntry = (entry: unknown, noBytes: unknown): JsonObject => ({
   token: asString(own(entry, 'token')) ?? '',
   logprob: asNumber(own(entry, 'logprob')) ?? 0,
   bytes: asArray(own(entry, 'bytes')) ?? noBytes,
@@ -15,8 +15,8 @@ const told = (entry: unknown, noBytes: unknown): JsonObject => ({
 
 const listed = (list: unknown, noBytes: unknown): JsonObject[] =>
   (asArray(list) ?? []).map((entry) => ({
-    ...told(entry, noBytes),
-    top_logprobs: (asArray(own(entry, 'top_logprobs')) ?? []).map((top) => told(top, noBytes)),
+    ...toTokenEntry(entry, noBytes),
+    top_logprobs: (asArray(own(entry, 'top_logprobs')) ?? []).map((top) => toTokenEntry(top, noBytes)),
   }));
 
 /** `logprobs` of a text or of a piece of it; undefined when nothing was told. */

@@ -140,13 +140,13 @@ function readAllowed(object: JsonObject): ToolChoice {
 }
 
 /** Tools as this wire wants them; other vendors' own tools are left out. */
-export function writeTools(conversation: Conversation, losses: Losses, widened: Map<string, unknown> = new Map()): JsonObject[] {
+export function writeTools(conversation: Conversation, losses: Losses, relaxed: Map<string, unknown> = new Map()): JsonObject[] {
   const printed: JsonObject[] = [];
   conversation.tools.forEach((tool, index) => {
     if (tool.cache) losses.add('tools.cache_control', 'dropped', 'The upstream places cache marks by itself.');
     if (tool.type === 'function') {
       const parameters = objectParameters(tool.parameters ?? {}, losses);
-      if (parameters.widened) widened.set(tool.name, tool.parameters);
+      if (parameters.relaxed) relaxed.set(tool.name, tool.parameters);
       printed.push({
         type: 'function',
         name: tool.name,

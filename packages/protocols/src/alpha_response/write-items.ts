@@ -49,7 +49,7 @@ export class ItemWriter {
     }
     switch (part.type) {
       case 'text':
-        if (part.signature !== undefined) this.#dropProof(path);
+        if (part.signature !== undefined) this.#dropSignature(path);
         return this.#say(role, { ...textPart(role, part), ...this.#mark(role, part.cache) }, role === 'assistant' ? part.phase : undefined);
       case 'refusal':
         return this.#say(role, role === 'assistant' ? { type: 'refusal', refusal: part.text } : textPart(role, part));
@@ -103,12 +103,12 @@ export class ItemWriter {
     this.#reasoning.push({ type: 'reasoning', summary: texts.map((text) => ({ type: 'summary_text', text })), encrypted_content: opened });
   }
 
-  #dropProof(path: string): void {
+  #dropSignature(path: string): void {
     this.#losses.add(`${path}.signature`, 'dropped', 'Proofs stand on reasoning alone here.');
   }
 
   #call(part: ToolCallPart, path: string): void {
-    if (part.signature !== undefined) this.#dropProof(path);
+    if (part.signature !== undefined) this.#dropSignature(path);
     this.#closeMessage();
     const id = this.#ids.get(part) ?? part.id;
     this.#freeText.set(id, part.custom === true);

@@ -21,8 +21,8 @@ const fewestTokens = 16;
 
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new Losses();
-  const widenedTools = new Map<string, unknown>();
-  const tools = writeTools(conversation, losses, widenedTools);
+  const relaxedToolSchemas = new Map<string, unknown>();
+  const tools = writeTools(conversation, losses, relaxedToolSchemas);
   const body: JsonObject = {
     model: context.target.upstreamModelId,
     ...writeInput(conversation, context, losses),
@@ -34,7 +34,7 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   };
   if (context.operation === 'generate') Object.assign(body, writeCall(conversation, context, own(body['reasoning'], 'effort'), losses));
   for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];
-  return { body, losses: losses.list, ...(widenedTools.size > 0 && { widenedTools }) };
+  return { body, losses: losses.list, ...(relaxedToolSchemas.size > 0 && { relaxedToolSchemas }) };
 }
 
 /** What only a real call has: limits, delivery and storage; counting refuses these fields. */
@@ -137,10 +137,10 @@ function writeReasoning(reasoning: Reasoning | undefined, thinking: Thinking, lo
 function writeOff({ style, efforts, optional }: Thinking, losses: Losses): Reasoning['effort'] {
   if (style === 'none') return undefined;
   if (style === 'effort' && optional) return 'none';
-  const [least] = style === 'effort' ? efforts : [];
-  if (least === undefined) losses.add('reasoning.enabled', 'dropped', 'The model decides whether it reasons.');
+  const [min] = style === 'effort' ? efforts : [];
+  if (min === undefined) losses.add('reasoning.enabled', 'dropped', 'The model decides whether it reasons.');
   else losses.add('reasoning.enabled', 'downgraded', 'This model always reasons; the least effort was asked for.');
-  return least;
+  return min;
 }
 
 function writeText(conversation: Conversation, losses: Losses): JsonObject | undefined {

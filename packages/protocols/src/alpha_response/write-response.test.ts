@@ -279,7 +279,7 @@ describe('laws', () => {
   const words = fc.array(fc.string({ minLength: 1, unit: 'binary' }), { maxLength: 4 });
   const anyBlock = fc.oneof(
     words.map((texts) => ({ open: { type: 'text' } as BlockStart, texts })),
-    fc.tuple(words, fc.string({ minLength: 1 })).map(([texts, proof]) => ({ open: { type: 'thinking' } as BlockStart, texts, proof })),
+    fc.tuple(words, fc.string({ minLength: 1 })).map(([texts, signature]) => ({ open: { type: 'thinking' } as BlockStart, texts, signature })),
     words.map((texts) => ({ open: { type: 'refusal' } as BlockStart, texts })),
     fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.json()).map(([name, json]) => ({ open: call(`call_${name}`, name), texts: [...json] })),
     fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), words).map(([name, texts]) => ({ open: call(`call_${name}`, name, true), texts })),
@@ -296,7 +296,7 @@ describe('laws', () => {
               index,
               'id' in entry.open ? { ...entry.open, id: `${entry.open.id}_${index}` } : entry.open,
               entry.texts,
-              'proof' in entry ? entry.proof : undefined,
+              'signature' in entry ? entry.signature : undefined,
             ),
           ),
           ...ending(reason),

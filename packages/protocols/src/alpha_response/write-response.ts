@@ -4,7 +4,7 @@ import type { BlockStart, ChatEvent, FinishReason } from '../chat/event.ts';
 import { type Message, unfoldMessage } from '../chat/fold.ts';
 import { readCitedPages } from '../kit/cited-pages.ts';
 import { Losses } from '../kit/losses.ts';
-import { markProof, type ProofOwner } from '../kit/proof-mark.ts';
+import { markSignature, type SignatureOwner } from '../kit/proof-mark.ts';
 import { asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
 import type { ReplyContext, ReplyWriter } from '../protocol.ts';
@@ -18,7 +18,7 @@ import { annotationKind, newResponse, printEvent, type RequestEcho } from './wir
 interface OpenBlock {
   item: OutputItem;
   /** A proof that belongs to a text or a call: it follows as an item of its own. */
-  proof?: string;
+  signature?: string;
 }
 
 const protocol = 'alpha_response';
@@ -199,7 +199,7 @@ export class ResponseWriter implements ReplyWriter {
   #sign(index: number, signature: string): void {
     const block = this.#open.get(index);
     if (block?.item instanceof ReasoningItem) block.item.encrypted = this.#mark(signature, { kind: 'thinking' });
-    else if (block) block.proof = signature;
+    else if (block) block.signature = signature;
   }
 
   #endBlock(index: number): void {
@@ -215,12 +215,12 @@ export class ResponseWriter implements ReplyWriter {
     this.#settling = [];
     const last = this.#items - 1;
     let text = '';
-    for (const { item, proof } of blocks) {
+    for (const { item, signature } of blocks) {
       const closed = item.close(this.#print, cut && (item.outputIndex === last || item instanceof CallItem));
       this.#output[item.outputIndex] = closed.item;
       if (item === this.#text) this.#text = undefined;
       text += closed.text;
-      if (proof !== undefined && closed.item['status'] !== 'incomplete') text += this.#carry(item, proof);
+      if (signature !== undefined && closed.item['status'] !== 'incomplete') text += this.#carry(item, signature);
     }
     return text;
   }
@@ -231,9 +231,9 @@ export class ResponseWriter implements ReplyWriter {
   }
 
   /** A reasoning item without text, right behind what it vouches for. */
-  #carry(owner: OutputItem, proof: string): string {
+  #carry(owner: OutputItem, signature: string): string {
     const called = owner instanceof CallItem || owner instanceof CustomCallItem || owner instanceof ClientCallItem;
-    const item = new ReasoningItem(this.#place('rs_'), this.#mark(proof, called ? { kind: 'call', callId: owner.callId } : { kind: 'text' }));
+    const item = new ReasoningItem(this.#place('rs_'), this.#mark(signature, called ? { kind: 'call', callId: owner.callId } : { kind: 'text' }));
     const opened = item.open(this.#print);
     const closed = item.close(this.#print, false);
     this.#output[item.outputIndex] = closed.item;
@@ -258,8 +258,8 @@ export class ResponseWriter implements ReplyWriter {
     return { id: this.#context.mintId(prefix), outputIndex: this.#items++ };
   }
 
-  #mark(proof: string, owner: ProofOwner): string {
-    return markProof(this.#context.sealSignature(proof), owner);
+  #mark(signature: string, owner: SignatureOwner): string {
+    return markSignature(this.#context.sealSignature(signature), owner);
   }
 
   /** A vendor's own item may hold a proof too (a compacted history). */

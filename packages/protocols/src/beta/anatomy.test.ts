@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { applyEdits, type Edit } from '@model-gateway/json';
 import { countingIds, ownFixture, recorded, recordsOf, seal, target, writeContext } from '../../test/support/beta.ts';
 import { validateStream } from '../../test/validate/beta.ts';
-import type { ProofRefusal } from '../kit/proof-refusal.ts';
+import type { SignatureRefusal } from '../kit/proof-refusal.ts';
 import type { VerbatimReplyContext, VerbatimRequestContext } from '../protocol.ts';
 import { verbatim } from './anatomy.ts';
 
@@ -14,13 +14,13 @@ const edit = (text: string, edits: Edit[]): string => {
 
 function sendRequest(
   body: unknown,
-  { baseUrl = 'https://upstream.test', model = 'upstream-id', refused }: { baseUrl?: string; model?: string; refused?: ProofRefusal } = {},
+  { baseUrl = 'https://upstream.test', model = 'upstream-id', refused }: { baseUrl?: string; model?: string; refused?: SignatureRefusal } = {},
 ) {
   const text = JSON.stringify(body);
   let parsed = 0;
   const context: VerbatimRequestContext = {
     ...writeContext(model, { target: target({ upstreamModelId: model, baseUrl }) }),
-    ...(refused && { proofsRefused: refused }),
+    ...(refused && { signaturesRefused: refused }),
     contains: (wanted) => text.includes(wanted),
     parse: () => {
       parsed += 1;
@@ -191,7 +191,7 @@ describe('requests', () => {
     const own = { type: 'thinking', thinking: 'hm', signature: seal('p') };
     const asked = { role: 'user', content: 'a' };
     const thinking = { type: 'enabled', budget_tokens: 2000 };
-    const sent = (messages: object[], model = 'claude-sonnet-4-5', more: object = {}, refused?: ProofRefusal) =>
+    const sent = (messages: object[], model = 'claude-sonnet-4-5', more: object = {}, refused?: SignatureRefusal) =>
       sendRequest({ model: 'm', thinking, messages, ...more }, { model, ...(refused && { refused }) }).sent;
 
     test.each<[string, object[]]>([
@@ -253,7 +253,7 @@ describe('requests', () => {
   for (const { name, text } of recorded('request.json')) {
     test(`recorded ${name}: with every proof ours, only the model changes`, () => {
       const context = {
-        ...writeContext('upstream-id', { openSignature: (proof) => proof }),
+        ...writeContext('upstream-id', { openSignature: (signature) => signature }),
         contains: (wanted: string) => text.includes(wanted),
         parse: () => JSON.parse(text) as unknown,
       };

@@ -35,8 +35,8 @@ export const bodyWords: readonly string[] = [
 function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules['requestEdits']> {
   const losses = new Losses();
   const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId }];
-  const mayHoldProofs =
-    context.proofsRefused !== undefined ||
+  const mayHoldSignatures =
+    context.signaturesRefused !== undefined ||
     ['"signature"', '"redacted_thinking"', '"compaction"'].some((word) => context.contains(word)) ||
     context.contains(envelopePrefix);
   const mayHoldCalls = context.contains('"tool_use"');
@@ -46,7 +46,7 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
   const mayDefer = !searchesTools(context.target) && deferredMarks.some((mark) => context.contains(mark));
   edits.push(...unreadEdits(context, losses));
   const mayFold = mayHoldRefusedTurns(context);
-  if (!mayHoldProofs && !mayHoldCalls && !holdsBilling && !mayDefer && !mayFold) return { edits, losses: losses.list };
+  if (!mayHoldSignatures && !mayHoldCalls && !holdsBilling && !mayDefer && !mayFold) return { edits, losses: losses.list };
   const body = context.parse();
   const billing = holdsBilling ? billingEdits(body) : [];
   if (billing.length > 0) losses.dropped('system.billing', 'a line that changes with every call and defeats prompt caching');
@@ -56,17 +56,17 @@ function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules
   for (const edit of offered) edits.push(edit);
   const messages = asArray(own(body, 'messages')) ?? [];
   if (mayHoldCalls) requireUniqueToolUse(messages);
-  if (mayHoldProofs || mayHoldCalls) edits.push(...proofEdits(body, messages, context, losses));
+  if (mayHoldSignatures || mayHoldCalls) edits.push(...signatureEdits(body, messages, context, losses));
   if (mayHoldCalls || mayFold) edits.push(...historyEdits(messages, context, losses));
   return { edits, losses: losses.list };
 }
 
-function proofEdits(body: unknown, messages: readonly unknown[], context: VerbatimRequestContext, losses: Losses): Edit[] {
+function signatureEdits(body: unknown, messages: readonly unknown[], context: VerbatimRequestContext, losses: Losses): Edit[] {
   const edits: Edit[] = [];
   const leftOut: unknown[] = [];
   const sent = messages.map((message, turn) => openMessage(asObject(message) ?? {}, turn, context, { edits, leftOut, losses }));
   declareLeftOut(leftOut, losses);
-  const demanded = context.proofsRefused?.about === 'thinking';
+  const demanded = context.signaturesRefused?.about === 'thinking';
   if (demanded || ((leftOut.length > 0 || checksBudgets(context.target)) && !mayThinkOn(sent))) edits.push(...thinkingEdits(body, demanded, losses));
   return edits;
 }
@@ -115,16 +115,16 @@ function openBlock(block: unknown, path: Path, context: VerbatimRequestContext):
   if (type !== 'thinking' && type !== 'redacted_thinking') return null;
   const field = type === 'thinking' ? 'signature' : 'data';
   const sealed = asString(own(block, field)) ?? '';
-  const proof = sealed === '' ? null : context.openSignature(sealed);
-  return proof !== null ? { path: [...path, field], value: proof } : { path, value: undefined };
+  const signature = sealed === '' ? null : context.openSignature(sealed);
+  return signature !== null ? { path: [...path, field], value: signature } : { path, value: undefined };
 }
 
 /** What a compaction carries for its own vendor alone. Its summary can be read without, and stays. */
-const compactionProofs = ['signature', 'encrypted_content'] as const;
+const compactionSignatures = ['signature', 'encrypted_content'] as const;
 
 function compactionEdits(block: unknown, path: Path, context: VerbatimRequestContext, losses: Losses): Edit[] {
   if (own(block, 'type') !== 'compaction') return [];
-  const edits = compactionProofs.flatMap((field): Edit[] => {
+  const edits = compactionSignatures.flatMap((field): Edit[] => {
     const sealed = asString(own(block, field)) ?? '';
     return sealed === '' ? [] : [{ path: [...path, field], value: context.openSignature(sealed) ?? undefined }];
   });
@@ -158,15 +158,15 @@ function thinkingEdits(body: unknown, demanded: boolean, losses: Losses): Edit[]
 /** Names, ids of calls that the caller runs, and proofs, in what the upstream answers. */
 function createReply(context: VerbatimReplyContext): VerbatimReply {
   const sealed = (holder: unknown, field: string, path: Path): Edit[] => {
-    const proof = asString(own(holder, field));
-    return proof === undefined || proof === '' ? [] : [{ path: [...path, field], value: context.sealSignature(proof) }];
+    const signature = asString(own(holder, field));
+    return signature === undefined || signature === '' ? [] : [{ path: [...path, field], value: context.sealSignature(signature) }];
   };
   const named = (holder: unknown, path: Path): Edit[] =>
     asString(own(holder, 'model')) === undefined ? [] : [{ path: [...path, 'model'], value: context.model }];
   const inBlock = (block: unknown, path: Path): Edit[] => {
     if (isCallersCall(block)) return [{ path: [...path, 'id'], value: context.mintId('toolu_') }];
     if (own(block, 'type') === 'thinking') return sealed(block, 'signature', path);
-    if (own(block, 'type') === 'compaction') return compactionProofs.flatMap((field) => sealed(block, field, path));
+    if (own(block, 'type') === 'compaction') return compactionSignatures.flatMap((field) => sealed(block, field, path));
     return own(block, 'type') === 'redacted_thinking' ? sealed(block, 'data', path) : [];
   };
   const sealedFields: ReadonlyMap<unknown, string> = new Map([

@@ -1,10 +1,10 @@
 /** Where the parts of a messages body stand. */
 
-import type { BodyAnatomy } from '../body-anatomy.ts';
+import type { BodyLayout } from '../body-anatomy.ts';
 import { namesAmong, putBefore } from '../kit/body-anatomy.ts';
 import { own } from '../kit/read.ts';
 
-export const bodyAnatomy: BodyAnatomy = {
+export const bodyLayout: BodyLayout = {
   counted: ['system', 'messages', 'tools', 'tool_choice', 'thinking'],
   // Blocks stand inside results, and inside documents that are made of blocks.
   content: ['system', 'messages.*.content', 'messages.*.content.*.content', 'messages.*.content.*.source.content'],

@@ -15,7 +15,7 @@ export function readCache(block: unknown): { cache?: CacheMark } {
 export const writeCache = (mark: CacheMark | undefined): { cache_control?: WireCacheControl } =>
   mark === undefined ? {} : { cache_control: { type: 'ephemeral', ...(mark.ttl !== undefined && { ttl: mark.ttl }) } };
 
-const mostMarks = 4;
+const maxMarks = 4;
 
 /**
  * Takes marks off until four are left; more are a 400. `marked` is every object just built that may hold one, in prompt order. The last ones stay:
@@ -23,7 +23,7 @@ const mostMarks = 4;
  */
 export function limitMarks(marked: Iterable<object>, losses: Losses): void {
   const holders = [...marked].filter((holder): holder is { cache_control?: unknown } => 'cache_control' in holder);
-  if (holders.length <= mostMarks) return;
-  for (const holder of holders.slice(0, -mostMarks)) delete holder.cache_control;
+  if (holders.length <= maxMarks) return;
+  for (const holder of holders.slice(0, -maxMarks)) delete holder.cache_control;
   losses.dropped('cache_control', 'at most four cache breakpoints are taken; the earliest were left out');
 }

@@ -89,4 +89,4 @@ const known: readonly (readonly [RegExp, (tool: unknown) => Told])[] = [
 ];
 
 /** undefined: a tool that the vendor runs itself, or one that is not known. */
-export const tellClientTool = (type: string, tool: unknown): Told | undefined => known.find(([match]) => match.test(type))?.[1](tool);
+export const describeClientTool = (type: string, tool: unknown): Told | undefined => known.find(([match]) => match.test(type))?.[1](tool);

@@ -1,8 +1,8 @@
 /** The closer: after any event, however its bytes arrive, what it adds makes a valid stream that agents do not mistake for a natural end. */
 import { describe, expect, test } from '@jest/globals';
-import { closerContext, ownFixture, recorded } from '../../test/support/beta.ts';
+import { ownFixture, recorded, terminatorContext } from '../../test/support/beta.ts';
 import { validateStream } from '../../test/validate/beta.ts';
-import { createCloser } from './closer.ts';
+import { createTerminator } from './closer.ts';
 
 const warning = { reason: 'upstream_broken', detail: 'The upstream closed the reply.', timestamp: '2026-01-01T00:00:00.000Z' };
 const dataOf = (text: string) =>
@@ -12,10 +12,10 @@ const dataOf = (text: string) =>
     .map((line) => JSON.parse(line.slice(5)) as Record<string, unknown>);
 
 function closeAfter(text: string, chunk = text.length || 1): string {
-  const closer = createCloser(closerContext());
+  const terminator = createTerminator(terminatorContext());
   const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += chunk) closer.observe(bytes.subarray(at, at + chunk));
-  return closer.close(warning);
+  for (let at = 0; at < bytes.length; at += chunk) terminator.observe(bytes.subarray(at, at + chunk));
+  return terminator.close(warning);
 }
 
 describe('after every event', () => {
@@ -79,13 +79,13 @@ describe('what it says', () => {
   });
 
   test('the metered usage when there is one, else an estimate of the output', () => {
-    const closer = createCloser(closerContext());
-    closer.observe(Buffer.from(ownFixture('tools.sse').split('event: message_delta')[0] ?? ''));
+    const terminator = createTerminator(terminatorContext());
+    terminator.observe(Buffer.from(ownFixture('tools.sse').split('event: message_delta')[0] ?? ''));
     const usage = { input: 1, cacheRead: 2, cacheWrite5m: 3, cacheWrite1h: 4, output: 5, reasoning: 6 };
-    const delta = dataOf(closer.close(warning, usage)).find((data) => data['type'] === 'message_delta');
+    const delta = dataOf(terminator.close(warning, usage)).find((data) => data['type'] === 'message_delta');
     expect(delta?.['usage']).toMatchObject({ input_tokens: 1, cache_read_input_tokens: 2, cache_creation_input_tokens: 7, output_tokens: 11 });
-    expect(closer.ended).toBe(true);
-    expect(closer.close(warning)).toBe('');
+    expect(terminator.ended).toBe(true);
+    expect(terminator.close(warning)).toBe('');
     const event = `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${'word '.repeat(400)}"}}\n\n`;
     const estimated = dataOf(closeAfter(event)).find((data) => data['type'] === 'message_delta')?.['usage'] as Record<string, number>;
     expect(Object.keys(estimated)).toEqual(['output_tokens']);
@@ -104,6 +104,6 @@ describe('what it says', () => {
   });
 
   test('a whole reply has nothing to close', () => {
-    expect(createCloser({ ...closerContext(), streamForm: 'whole' }).close(warning)).toBe('');
+    expect(createTerminator({ ...terminatorContext(), streamForm: 'whole' }).close(warning)).toBe('');
   });
 });

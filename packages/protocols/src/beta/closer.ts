@@ -1,25 +1,25 @@
 /** Watches the bytes that go to a caller and can end the stream properly after any event; deltas are counted, never parsed. */
 import type { Usage } from '@model-gateway/contracts';
 import { asNumber, asString, own } from '../kit/read.ts';
-import type { Closer, CloserContext, GatewayWarning } from '../protocol.ts';
+import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../protocol.ts';
 import { writeUsage } from './usage.ts';
 import { printEvent } from './wire.ts';
 
 /** What is kept of one line. Events that are looked into are far shorter, except a tool's whole result, of which the head is enough. */
-const longestLine = 16_384;
+const maxLineLength = 16_384;
 
 /** About what JSON and names cost around a delta's text, for the estimate of what was written. */
 const deltaFrame = 100;
 
 /** The same for the whole event with its name; more bytes than the second may be several events, and are counted one by one. */
 const eventFrame = 130;
-const mostPassed = 250;
+const maxPassed = 250;
 
 /** In the head of an event too long to be parsed. */
 const toolUse = /"content_block"\s*:\s*\{\s*(?:"[a-z_]+"\s*:\s*"[^"\\]*"\s*,\s*)*"type"\s*:\s*"tool_use"/;
 
-class BetaCloser implements Closer {
-  readonly #context: CloserContext;
+class BetaTerminator implements StreamTerminator {
+  readonly #context: TerminatorContext;
   /** The line that has not ended yet, up to its bound, and how long it really is. */
   #line = '';
   #lineLength = 0;
@@ -38,7 +38,7 @@ class BetaCloser implements Closer {
   #stopReason: string | null = null;
   #shownBytes = 0;
 
-  constructor(context: CloserContext) {
+  constructor(context: TerminatorContext) {
     this.#context = context;
   }
 
@@ -63,7 +63,7 @@ class BetaCloser implements Closer {
   }
 
   passes(length: number): boolean {
-    if (length > mostPassed || this.#line !== '' || this.#event !== '') return false;
+    if (length > maxPassed || this.#line !== '' || this.#event !== '') return false;
     this.#shownBytes += Math.max(0, length - eventFrame);
     return true;
   }
@@ -84,8 +84,8 @@ class BetaCloser implements Closer {
   }
 
   #append(text: string, from: number, to: number): void {
-    const room = longestLine - this.#line.length;
-    if (room > 0 && to > from) this.#line += text.slice(from, Math.min(to, from + room));
+    const remaining = maxLineLength - this.#line.length;
+    if (remaining > 0 && to > from) this.#line += text.slice(from, Math.min(to, from + remaining));
     this.#lineLength += to - from;
   }
 
@@ -181,12 +181,12 @@ class BetaCloser implements Closer {
   }
 }
 
-const observers: ReadonlyMap<string, (closer: BetaCloser) => void> = new Map([
-  ['message_start', (closer) => closer.sawStart()],
-  ['content_block_start', (closer) => closer.sawBlockStart()],
-  ['content_block_stop', (closer) => closer.sawBlockStop()],
-  ['message_delta', (closer) => closer.sawDelta()],
-  ['message_stop', (closer) => closer.sawStop()],
+const observers: ReadonlyMap<string, (terminator: BetaTerminator) => void> = new Map([
+  ['message_start', (terminator) => terminator.sawStart()],
+  ['content_block_start', (terminator) => terminator.sawBlockStart()],
+  ['content_block_stop', (terminator) => terminator.sawBlockStop()],
+  ['message_delta', (terminator) => terminator.sawDelta()],
+  ['message_stop', (terminator) => terminator.sawStop()],
 ]);
 
-export const createCloser = (context: CloserContext): Closer => new BetaCloser(context);
+export const createTerminator = (context: TerminatorContext): StreamTerminator => new BetaTerminator(context);

@@ -6,7 +6,7 @@ import type { Edit } from '@model-gateway/json';
 import { asArray, asString, own } from '../kit/read.ts';
 import type { Target } from '../protocol.ts';
 import { isFirstParty } from './billing-line.ts';
-import { tellServerTool } from './server-tools.ts';
+import { describeServerTool } from './server-tools.ts';
 
 /** Texts one of which is in every body that needs this. */
 export const deferredMarks = ['"defer_loading"', '"tool_reference"', '"tool_search_tool_'] as const;
@@ -14,7 +14,7 @@ export const deferredMarks = ['"defer_loading"', '"tool_reference"', '"tool_sear
 export const searchesTools = (target: Target): boolean => isFirstParty(target.baseUrl) || own(target.extraConfig, 'tool_search') === 'native';
 
 /** What a reference to a tool says where it means nothing. */
-export const tellReference = (block: unknown): string => `The tool ${asString(own(block, 'tool_name')) ?? ''} is available now.`;
+export const describeReference = (block: unknown): string => `The tool ${asString(own(block, 'tool_name')) ?? ''} is available now.`;
 
 const isSearch = (type: string | undefined): boolean => type?.startsWith('tool_search_tool_') ?? false;
 
@@ -25,16 +25,16 @@ export function offerAllTools(body: unknown): Edit[] {
     return own(tool, 'defer_loading') === undefined ? [] : [{ path: ['tools', at, 'defer_loading'], value: undefined }];
   });
   const blocks = (asArray(own(body, 'messages')) ?? []).flatMap((message, turn) =>
-    (asArray(own(message, 'content')) ?? []).flatMap((block, at) => tellBlock(block, ['messages', turn, 'content', at])),
+    (asArray(own(message, 'content')) ?? []).flatMap((block, at) => describeBlock(block, ['messages', turn, 'content', at])),
   );
   return [...tools, ...blocks];
 }
 
-function tellBlock(block: unknown, path: Edit['path']): Edit[] {
+function describeBlock(block: unknown, path: Edit['path']): Edit[] {
   const type = asString(own(block, 'type'));
-  if (type === 'tool_reference') return [{ path, value: { type: 'text', text: tellReference(block) } }];
-  if (type === 'tool_result') return (asArray(own(block, 'content')) ?? []).flatMap((inner, at) => tellBlock(inner, [...path, 'content', at]));
+  if (type === 'tool_reference') return [{ path, value: { type: 'text', text: describeReference(block) } }];
+  if (type === 'tool_result') return (asArray(own(block, 'content')) ?? []).flatMap((inner, at) => describeBlock(inner, [...path, 'content', at]));
   const searched = type === 'tool_search_tool_result' || (type === 'server_tool_use' && isSearch(`${asString(own(block, 'name')) ?? ''}_`));
   // A block may not be empty, nor may a turn: what says nothing else says that a search was made.
-  return searched ? [{ path, value: { type: 'text', text: tellServerTool(block, type ?? '') || '[tool search]' } }] : [];
+  return searched ? [{ path, value: { type: 'text', text: describeServerTool(block, type ?? '') || '[tool search]' } }] : [];
 }

@@ -2,11 +2,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { unknownFamily } from '@model-gateway/model-families';
 import { recorded, target } from '../../test/support/beta.ts';
-import type { ClientDoor, ModelsAsked, UpstreamDoor } from '../protocol.ts';
+import type { ClientAdapter, ModelsAsked, UpstreamAdapter } from '../protocol.ts';
 import { beta } from './index.ts';
 
-const client = beta.client as ClientDoor;
-const upstream = beta.upstream as UpstreamDoor;
+const client = beta.client as ClientAdapter;
+const upstream = beta.upstream as UpstreamAdapter;
 const none = new URLSearchParams();
 const asked = (query = ''): ModelsAsked => ({ path: '/v1/models', query: new URLSearchParams(query) });
 

@@ -4,7 +4,7 @@ import type { Reasoning } from '../chat/conversation.ts';
 type Effort = NonNullable<Reasoning['effort']>;
 
 /** Least budget the wire accepts. */
-export const leastBudget = 1024;
+export const minBudget = 1024;
 
 /** Each word's budget, rising. `none` asks for no thinking. */
 const budgets: readonly [Effort, number][] = [

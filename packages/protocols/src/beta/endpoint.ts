@@ -1,7 +1,7 @@
 /** Where a call to an upstream of this protocol goes, and with which headers. */
 import { joinUrl } from '../kit/join-url.ts';
 import { besideEndpoint } from '../kit/whole-endpoint.ts';
-import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../protocol.ts';
 import { apiVersion } from './api-version.ts';
 import { flagsFor, flagsOfCaller, listFlags } from './feature-flags.ts';
 
@@ -11,7 +11,7 @@ const passedHeaders = ['x-app', 'x-claude-code-session-id'] as const;
 // No caller of this protocol asks for legacy completions, or for a conversation to be compacted.
 const pathByOperation = { generate: '/messages', complete: '/messages', compact: '/messages', 'count-tokens': '/messages/count_tokens' } as const;
 
-export const request: UpstreamDoor['request'] = ({ target, operation, stream, clientHeaders, clientQuery }) => ({
+export const request: UpstreamAdapter['request'] = ({ target, operation, stream, clientHeaders, clientQuery }) => ({
   method: 'POST',
   url: withQuery(address(target, pathByOperation[operation]), clientQuery),
   headers: {
@@ -36,7 +36,7 @@ export const listModels = (target: Target): UpstreamRequest => ({
 const loginFlag = 'oauth-2025-04-20';
 
 /** A token of a login goes as a bearer and with its feature flag, beside the caller's own; every other key under `x-api-key`, which is the neutral name too. */
-export const credential: UpstreamDoor['credential'] = (key, _target, headers = {}): Record<string, string> => {
+export const credential: UpstreamAdapter['credential'] = (key, _target, headers = {}): Record<string, string> => {
   if (!key.startsWith('sk-ant-oat')) return { 'x-api-key': key };
   const flags = [...new Set([...listFlags(headers['anthropic-beta']), loginFlag])].join(',');
   return { authorization: `Bearer ${key}`, 'anthropic-beta': flags, 'beta-beta': flags };

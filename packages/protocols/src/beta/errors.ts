@@ -88,7 +88,7 @@ function classify(status: number | undefined, type: string | undefined, message:
   return fault;
 }
 
-const longestMessage = 2000;
+const maxMessageLength = 2000;
 
 /** The fault that an error body (a whole reply's, or a stream's `error` event) reports. Other shapes are read as far as they go. */
 export function faultOf(body: unknown, replied?: number): UpstreamFault {
@@ -96,7 +96,7 @@ export function faultOf(body: unknown, replied?: number): UpstreamFault {
   const status = replied ?? statusInside(inner);
   const type = asString(own(inner, 'type')) ?? asString(own(inner, 'code'));
   const words = [own(inner, 'message'), inner, own(body, 'message'), own(body, 'detail')].map(asString).find((text) => text !== undefined && text !== '');
-  const message = (words ?? 'The upstream reported an error.').slice(0, longestMessage);
+  const message = (words ?? 'The upstream reported an error.').slice(0, maxMessageLength);
   const details = asObject(own(inner, 'details'));
   return {
     class: classify(status, type, message),

@@ -38,7 +38,7 @@ export interface Flags {
 }
 
 /** More than any client sends. */
-const mostFlags = 64;
+const maxFlags = 64;
 
 /** The flags of a comma-separated list, each once. */
 export const listFlags = (text: string | undefined): string[] =>
@@ -47,7 +47,7 @@ export const listFlags = (text: string | undefined): string[] =>
     : [
         ...new Set(
           text
-            .split(',', mostFlags)
+            .split(',', maxFlags)
             .map((flag) => flag.trim())
             .filter((flag) => flag !== ''),
         ),

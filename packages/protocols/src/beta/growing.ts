@@ -1,7 +1,7 @@
 /** Where events of one reply differ while a block grows. */
-import type { GrowingPlaces } from '../protocol.ts';
+import type { DeltaFields } from '../protocol.ts';
 
-export const growing: GrowingPlaces = {
+export const deltaFields: DeltaFields = {
   words: [
     ['delta', 'text'],
     ['delta', 'thinking'],

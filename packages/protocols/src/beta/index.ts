@@ -2,12 +2,12 @@
 import { plainToolRules } from '../kit/tool-bridge.ts';
 import type { Protocol } from '../protocol.ts';
 import { bodyWords, verbatim } from './anatomy.ts';
-import { bodyAnatomy } from './body-anatomy.ts';
-import { createCloser } from './closer.ts';
+import { bodyLayout } from './body-anatomy.ts';
+import { createTerminator } from './closer.ts';
 import { credential, listModels, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { flagsOfCaller, readRefusedFlags } from './feature-flags.ts';
-import { growing } from './growing.ts';
+import { deltaFields } from './growing.ts';
 import { injectCache } from './inject-cache.ts';
 import { readModelList, writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
@@ -37,15 +37,15 @@ export const beta: Protocol = {
     writeError,
     writeModels,
     writeModel,
-    createCloser,
+    createTerminator,
     keepAlive: (form) => (form === 'sse' ? ':keep-alive\n\n' : null),
     contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),
     replyHeaders: (requestId) => ({ 'request-id': requestId }),
   },
   upstream: {
-    bodyAnatomy: () => bodyAnatomy,
+    bodyLayout: () => bodyLayout,
     framing: 'sse',
-    growing,
+    deltaFields,
     request,
     credential,
     countsTokens: true,

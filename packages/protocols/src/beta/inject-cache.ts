@@ -4,12 +4,12 @@
  */
 import { familyOf } from '../kit/family.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { UpstreamDoor } from '../protocol.ts';
+import type { UpstreamAdapter } from '../protocol.ts';
 
 /** Turns from the end that are marked: the last writes, the one before is what the previous call wrote. */
 const markedTurns = 2;
 
-export const injectCache: NonNullable<UpstreamDoor['injectCache']> = (body, { target }) => {
+export const injectCache: NonNullable<UpstreamAdapter['injectCache']> = (body, { target }) => {
   if (familyOf(target).cacheMarks !== 'explicit') return;
   // Tools stand before the system text, so a mark on the latter covers both.
   const fixed = asArray(own(body, 'system')) ?? [];

@@ -10,11 +10,11 @@ export interface ModelFamily {
   /** `max_tokens` when the caller of another protocol names none, where that means "as much as it takes". Too large is a 400, too small cuts replies. */
   defaultMaxTokens: number;
   /** Largest budget. */
-  mostThinking: number;
+  maxThinking: number;
   /** How thinking is asked for. `adaptive`: by effort alone, and no sampling parameters at all on `fixedSampling` models. */
   thinking: 'adaptive' | 'budget' | 'none';
   fixedSampling: boolean;
-  mostTemperature: number;
+  maxTemperature: number;
   /** Whether `temperature` and `top_p` may stand together. */
   bothSamplings: boolean;
   /** `output_config.format`; otherwise the schema is asked for by other means. */
@@ -34,13 +34,13 @@ const version = /claude-(?:[a-z]{1,20}-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/i;
 export function modelFamily(target: Target): ModelFamily {
   const family = familyOf(target);
   const own = isOwnModel(family);
-  const { style, efforts, most } = family.thinking;
+  const { style, efforts, max } = family.thinking;
   return {
     defaultMaxTokens: family.defaultOutput,
-    mostThinking: most,
+    maxThinking: max,
     thinking: style === 'none' ? 'none' : own && style === 'adaptive' ? 'adaptive' : 'budget',
     fixedSampling: own && family.sampling.fixed,
-    mostTemperature: family.sampling.mostTemperature === 1 || !own ? 1 : 2,
+    maxTemperature: family.sampling.maxTemperature === 1 || !own ? 1 : 2,
     bothSamplings: family.sampling.both,
     structuredOutput: family.structuredOutput === 'native',
     systemTurns: own && family.systemTurns,

@@ -13,7 +13,7 @@ export const writeModel = (model: ListedModel): unknown => ({
 });
 
 /** The vendor's own bound. Without `limit` all are given up to it, since some clients read the first page alone. */
-const longestPage = 1000;
+const maxPageSize = 1000;
 
 /** One page: `limit` models after `after_id`, or before `before_id`. An id that is not listed (any more) gives an empty page. */
 export function writeModels(models: readonly ListedModel[], { query }: ModelsAsked): unknown {
@@ -34,9 +34,9 @@ export function writeModels(models: readonly ListedModel[], { query }: ModelsAsk
 }
 
 function readLimit(text: string | null): number {
-  if (text === null || text === '') return longestPage;
+  if (text === null || text === '') return maxPageSize;
   const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > longestPage) throw invalid('limit', `limit must be an integer from 1 to ${longestPage}.`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxPageSize) throw invalid('limit', `limit must be an integer from 1 to ${maxPageSize}.`);
   return limit;
 }
 

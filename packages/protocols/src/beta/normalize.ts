@@ -8,9 +8,9 @@ import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { UpstreamDoor } from '../protocol.ts';
+import type { UpstreamAdapter } from '../protocol.ts';
 import { samplingRefusal } from './api-version.ts';
-import { leastBudget, nearestEffort } from './effort.ts';
+import { minBudget, nearestEffort } from './effort.ts';
 import { isOwnModel } from './model-family.ts';
 import { mayThinkOn } from './write-reasoning.ts';
 
@@ -19,7 +19,7 @@ export const normalizedKeys = ['max_tokens', 'temperature', 'top_p', 'top_k', 't
 
 type Field = (key: string) => unknown;
 
-export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context) => {
+export const normalize: NonNullable<UpstreamAdapter['normalize']> = (field, context) => {
   const losses = new Losses();
   const family = familyOf(context.target);
   // A counter takes no limits and no sampling, and counts whatever it is given of the rest.
@@ -58,12 +58,12 @@ function thinkingEdit(field: Field, family: ModelFamily, maxTokens: number, loss
     return { path: ['thinking'], value: { ...displayOf(thinking), type: 'adaptive' } };
   }
   if (!adaptive) return budgetEdit(thinking, maxTokens, family, losses);
-  if (maxTokens <= leastBudget || !mayThinkOn((asArray(field('messages')) ?? []) as JsonObject[])) {
+  if (maxTokens <= minBudget || !mayThinkOn((asArray(field('messages')) ?? []) as JsonObject[])) {
     losses.dropped('thinking', 'this model takes a budget, and there is no room or no replayable thinking for one');
     return remove;
   }
   losses.add('thinking.type', 'downgraded', 'this model takes a budget in tokens');
-  const budget = Math.max(leastBudget, Math.min(family.thinking.most, Math.floor(maxTokens * 0.8)));
+  const budget = Math.max(minBudget, Math.min(family.thinking.max, Math.floor(maxTokens * 0.8)));
   return { path: ['thinking'], value: { type: 'enabled', budget_tokens: budget } };
 }
 
@@ -73,11 +73,11 @@ const displayOf = (thinking: JsonObject): JsonObject => (own(thinking, 'display'
 function budgetEdit(thinking: JsonObject, maxTokens: number, family: ModelFamily, losses: Losses): Edit | null {
   const budget = asNumber(own(thinking, 'budget_tokens'));
   if (budget === undefined) return null;
-  if (maxTokens <= leastBudget) {
+  if (maxTokens <= minBudget) {
     losses.dropped('thinking', 'max_tokens leaves no room for a thinking budget');
     return { path: ['thinking'], value: undefined };
   }
-  const limited = Math.max(leastBudget, Math.min(budget, maxTokens - 1, family.thinking.most));
+  const limited = Math.max(minBudget, Math.min(budget, maxTokens - 1, family.thinking.max));
   if (limited === budget) return null;
   losses.add('thinking.budget_tokens', 'downgraded', `became ${limited}, this call's bound`);
   return { path: ['thinking'], value: { ...thinking, budget_tokens: limited } };
@@ -114,7 +114,7 @@ function samplingEdits(field: Field, family: ModelFamily, thinks: boolean, losse
     edits.push({ path: [key], value: undefined });
   };
   const [temperature, topP, topK] = ['temperature', 'top_p', 'top_k'].map((key) => asNumber(field(key)));
-  const { fixed, both, mostTemperature } = family.sampling;
+  const { fixed, both, maxTemperature } = family.sampling;
   const why = fixed ? 'this model takes no sampling parameters' : 'thinking excludes it';
   // The default says nothing, and is refused as well by some models that take no sampling parameters: it goes, and nothing is lost.
   const dropDefault = (key: string): void => void edits.push({ path: [key], value: undefined });
@@ -125,9 +125,9 @@ function samplingEdits(field: Field, family: ModelFamily, thinks: boolean, losse
   } else if (temperature !== undefined && (fixed || thinks) && temperature !== 1) {
     drop('temperature', why);
     keepsTemperature = false;
-  } else if (temperature !== undefined && temperature > mostTemperature) {
-    losses.add('temperature', 'downgraded', `limited to ${mostTemperature}`);
-    edits.push({ path: ['temperature'], value: mostTemperature });
+  } else if (temperature !== undefined && temperature > maxTemperature) {
+    losses.add('temperature', 'downgraded', `limited to ${maxTemperature}`);
+    edits.push({ path: ['temperature'], value: maxTemperature });
   }
   if (fixed && topP === 1) dropDefault('top_p');
   else if (topP !== undefined && ((fixed && topP !== 1) || (thinks && topP < 0.95))) drop('top_p', why);

@@ -2,28 +2,31 @@
 import type { MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
-import { readProof } from '../kit/proof-mark.ts';
+import { readSignature } from '../kit/proof-mark.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { readCache } from './cache-mark.ts';
-import { tellReference } from './deferred-tools.ts';
-import { tellServerTool } from './server-tools.ts';
+import { describeReference } from './deferred-tools.ts';
+import { describeServerTool } from './server-tools.ts';
 
 /** A message's `content`: a string, or a list of blocks. */
 export function readContent(value: unknown, path: string, role: string, losses: Losses): Part[] {
   const text = asString(value);
   if (text !== undefined) return [{ type: 'text', text }];
-  const proofs = new Map<string, string>();
-  const parts = readBlocks(value, path).flatMap((block, place) => (takeCallProof(block, proofs) ? [] : readBlock(block, `${path}.${place}`, role, losses)));
-  if (proofs.size > 0) for (const part of parts) if (part.type === 'tool-call' && proofs.has(part.id)) part.signature = proofs.get(part.id) as string;
+  const signatures = new Map<string, string>();
+  const parts = readBlocks(value, path).flatMap((block, place) =>
+    takeCallSignature(block, signatures) ? [] : readBlock(block, `${path}.${place}`, role, losses),
+  );
+  if (signatures.size > 0)
+    for (const part of parts) if (part.type === 'tool-call' && signatures.has(part.id)) part.signature = signatures.get(part.id) as string;
   return parts;
 }
 
 /** Whether the block is one of ours that only holds a call's proof (`write-response.ts`), which is then noted by the call's id. */
-function takeCallProof(block: JsonObject, proofs: Map<string, string>): boolean {
+function takeCallSignature(block: JsonObject, signatures: Map<string, string>): boolean {
   if (own(block, 'type') !== 'thinking' || own(block, 'thinking') !== '') return false;
-  const { owner, sealed } = readProof(asString(own(block, 'signature')) ?? '');
+  const { owner, sealed } = readSignature(asString(own(block, 'signature')) ?? '');
   if (owner.kind !== 'call') return false;
-  proofs.set(owner.callId, sealed);
+  signatures.set(owner.callId, sealed);
   return true;
 }
 
@@ -43,7 +46,7 @@ const readers: ReadonlyMap<string, BlockReader> = new Map<string, BlockReader>([
   ['text', (block, path, losses) => [readText(block, path, losses)]],
   ['image', (block, path) => [readImage(block, path)]],
   ['document', (block, path, losses) => [readDocument(block, path, losses)]],
-  ['tool_reference', (block) => [{ type: 'text', text: tellReference(block) }]],
+  ['tool_reference', (block) => [{ type: 'text', text: describeReference(block) }]],
   ['search_result', (block, path, losses) => [readSearchResult(block, path, losses)]],
   ['tool_use', (block, path, losses) => [readToolUse(block, path, losses)]],
   ['tool_result', (block, path, losses) => [readToolResult(block, path, losses)]],
@@ -66,10 +69,10 @@ function readBlock(block: JsonObject, path: string, role: string, losses: Losses
   if (owner !== undefined && owner !== role) throw invalid(path, `${path}: \`${type}\` blocks can only be in \`${owner}\` messages`);
   const reader = readers.get(type);
   if (reader) return reader(block, path, losses);
-  const told = tellServerTool(block, type);
-  if (told !== null) {
+  const described = describeServerTool(block, type);
+  if (described !== null) {
     losses.add('content.server_tools', 'downgraded', 'what a tool of the vendor was asked, and what it found, was turned into text');
-    return told === '' ? [] : [{ type: 'text', text: told }];
+    return described === '' ? [] : [{ type: 'text', text: described }];
   }
   losses.dropped(path, 'a block that only its own vendor understands');
   return [];

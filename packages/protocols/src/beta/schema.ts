@@ -45,20 +45,20 @@ function close(schema: unknown, depth: number): unknown {
   const object = asObject(schema);
   if (!object || depth > deepest) return schema;
   const copy: JsonObject = Object.create(null) as JsonObject;
-  const told: string[] = [];
+  const described: string[] = [];
   let changed = false;
   for (const [word, value] of Object.entries(object)) {
     const next = closeMember(word, value, object, depth + 1);
     changed ||= next?.word !== word || next.value !== value;
     if (next) copy[next.word] = next.value;
-    else if (!notes.has(word)) told.push(`${word}: ${JSON.stringify(value)}`);
+    else if (!notes.has(word)) described.push(`${word}: ${JSON.stringify(value)}`);
   }
   if (isOfType(object, 'object') && object['$ref'] === undefined && copy['additionalProperties'] !== false) {
     copy['additionalProperties'] = false;
     changed = true;
   }
-  if (told.length > 0) {
-    const words = `{${told.join(', ')}}`;
+  if (described.length > 0) {
+    const words = `{${described.join(', ')}}`;
     copy['description'] = typeof copy['description'] === 'string' ? `${copy['description']}\n\n${words}` : words;
   }
   return changed ? copy : schema;

@@ -5,20 +5,20 @@
 import { asArray, asObject, asString, own } from '../kit/read.ts';
 
 /** More than a reader of a history needs of one result; a page that was fetched may be a book. */
-const longestResult = 20_000;
+const maxResultLength = 20_000;
 /** Texts of one result, however many an untrusted history holds. */
-const mostTexts = 200;
-const mostSteps = 2000;
+const maxTexts = 200;
+const maxSteps = 2000;
 
 /** The block as text; '' when it says nothing readable, null when it is no such block. */
-export function tellServerTool(block: unknown, type: string): string | null {
+export function describeServerTool(block: unknown, type: string): string | null {
   if (type === 'server_tool_use' || type === 'mcp_tool_use') {
     const server = asString(own(block, 'server_name'));
     const name = asString(own(block, 'name')) ?? type;
-    return `[${server === undefined ? name : `${server}.${name}`}: ${JSON.stringify(own(block, 'input') ?? {})}]`.slice(0, longestResult);
+    return `[${server === undefined ? name : `${server}.${name}`}: ${JSON.stringify(own(block, 'input') ?? {})}]`.slice(0, maxResultLength);
   }
   if (!/^[a-z_]{1,60}_tool_result$/.test(type)) return null;
-  const text = textsOf(own(block, 'content')).join('\n').slice(0, longestResult);
+  const text = textsOf(own(block, 'content')).join('\n').slice(0, maxResultLength);
   return text === '' ? '' : `[${type.replace(/_tool_result$/, '')} result]\n${text}`;
 }
 
@@ -26,11 +26,11 @@ export function tellServerTool(block: unknown, type: string): string | null {
 function textsOf(content: unknown): string[] {
   const texts: string[] = [];
   const waiting: unknown[] = [content];
-  for (let steps = 0; waiting.length > 0 && texts.length < mostTexts && steps < mostSteps; steps++) {
+  for (let steps = 0; waiting.length > 0 && texts.length < maxTexts && steps < maxSteps; steps++) {
     const value = waiting.shift();
     const list = asArray(value);
     if (list) {
-      waiting.unshift(...list.slice(0, mostTexts));
+      waiting.unshift(...list.slice(0, maxTexts));
       continue;
     }
     const text = asString(value);

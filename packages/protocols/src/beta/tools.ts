@@ -2,11 +2,11 @@
 import type { Conversation, Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
-import { noteWidened } from '../kit/object-parameters.ts';
+import { noteRelaxed } from '../kit/object-parameters.ts';
 import { asArray, asBoolean, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { rootObject } from '../kit/root-object.ts';
 import { readCache, writeCache } from './cache-mark.ts';
-import { tellClientTool } from './client-tools.ts';
+import { describeClientTool } from './client-tools.ts';
 import { closeSchema } from './schema.ts';
 
 const functionFields: ReadonlySet<string> = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'defer_loading']);
@@ -26,7 +26,7 @@ function readTool(value: unknown, path: string, losses: Losses): Tool {
   const cache = readCache(tool);
   // A type of its own means the vendor runs it, or knows its schema by heart (web search, text editor, bash): only the same family understands it.
   if (type !== undefined && type !== 'custom') {
-    const asFunction = name === '' ? undefined : tellClientTool(type, tool);
+    const asFunction = name === '' ? undefined : describeClientTool(type, tool);
     return { type: 'server', name: name || type, raw: tool, rawProtocol: 'beta', ...(asFunction && { asFunction }), ...cache };
   }
   if (name === '') throw invalid(`${path}.name`, `${path}.name: Field required`);
@@ -61,26 +61,26 @@ function readChoice(value: unknown): ToolChoice {
 }
 
 /** What is left of the tools after `allowed` has narrowed them: this wire has no such list, so the others are not sent. */
-export function writeTools(conversation: Conversation, strictTools: boolean, losses: Losses, widened: Map<string, unknown> = new Map()): unknown[] {
+export function writeTools(conversation: Conversation, strictTools: boolean, losses: Losses, relaxed: Map<string, unknown> = new Map()): unknown[] {
   const { toolChoice } = conversation;
   const allowed = toolChoice !== undefined && 'allowed' in toolChoice ? toolChoice.allowed : undefined;
   if (allowed) losses.add('tool_choice.allowed', 'emulated', 'the tools that are not allowed were left out');
   return conversation.tools.flatMap((tool, place) =>
-    allowed && !allowed.includes(tool.name) ? [] : (writeTool(tool, `tools.${place}`, strictTools, losses, widened) ?? []),
+    allowed && !allowed.includes(tool.name) ? [] : (writeTool(tool, `tools.${place}`, strictTools, losses, relaxed) ?? []),
   );
 }
 
-function writeTool(tool: Tool, path: string, strictTools: boolean, losses: Losses, widened: Map<string, unknown>): unknown {
+function writeTool(tool: Tool, path: string, strictTools: boolean, losses: Losses, relaxed: Map<string, unknown>): unknown {
   if (tool.type === 'server') {
     // A copy: cache marks over the limit are taken off what is sent, never off the caller's own body.
     if (tool.rawProtocol === 'beta') return { ...asObject(tool.raw) };
     losses.dropped(path, 'a tool that only its own vendor runs');
     return undefined;
   }
-  const { schema, widened: isWidened } = rootObject(tool.parameters);
-  if (isWidened) {
-    noteWidened(losses);
-    widened.set(tool.name, tool.parameters);
+  const { schema, relaxed: isRelaxed } = rootObject(tool.parameters);
+  if (isRelaxed) {
+    noteRelaxed(losses);
+    relaxed.set(tool.name, tool.parameters);
   }
   return {
     name: tool.name,

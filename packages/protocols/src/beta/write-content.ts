@@ -103,8 +103,9 @@ export function writeOrphanResult(part: ToolResultPart, losses: Losses): WireBlo
  * sent as text, since models imitate what stands in their own turns.
  */
 export function writeThinking(part: ThinkingPart, openSignature: (sealed: string) => string | null, losses: Losses): WireBlock | null {
-  const proof = part.signature === undefined ? null : openSignature(part.signature);
-  if (proof !== null) return part.redacted ? { type: 'redacted_thinking', data: proof } : { type: 'thinking', thinking: part.text, signature: proof };
+  const signature = part.signature === undefined ? null : openSignature(part.signature);
+  if (signature !== null)
+    return part.redacted ? { type: 'redacted_thinking', data: signature } : { type: 'thinking', thinking: part.text, signature: signature };
   if (part.signature !== undefined) losses.dropped('thinking.signature', 'issued by another model, upstream or account');
   if (!isBlank(part.text)) losses.dropped('thinking', 'thinking of another model, upstream or account cannot be sent back');
   return null;

@@ -3,7 +3,7 @@ import type { Conversation, Reasoning, Sampling } from '../chat/conversation.ts'
 import type { Losses } from '../kit/losses.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { WriteRequestContext } from '../protocol.ts';
-import { budgetOfEffort, effortOfBudget, leastBudget, nearestEffort } from './effort.ts';
+import { budgetOfEffort, effortOfBudget, minBudget, nearestEffort } from './effort.ts';
 import type { ModelFamily } from './model-family.ts';
 
 /** A message, as far as the rules about thinking look into it. */
@@ -51,14 +51,14 @@ function planAdaptive(reasoning: Reasoning, family: ModelFamily, losses: Losses)
 
 /** A budget is at least 1024 and leaves room for the answer below `max_tokens`. */
 function planBudget(reasoning: Reasoning, family: ModelFamily, maxTokens: number, messages: readonly Said[], losses: Losses): ThinkingPlan {
-  if (maxTokens <= leastBudget) return leaveOut('max_tokens leaves no room for a thinking budget', losses);
+  if (maxTokens <= minBudget) return leaveOut('max_tokens leaves no room for a thinking budget', losses);
   if (!mayThinkOn(messages)) return leaveOut('the calls being answered came without thinking that can be replayed', losses);
   const named = reasoning.budget !== undefined && reasoning.budget > 0 ? reasoning.budget : undefined;
   if (named === undefined || reasoning.effort !== undefined) losses.add('reasoning.effort', 'downgraded', 'this model takes a budget in tokens');
   if (reasoning.adaptive) losses.add('reasoning.adaptive', 'downgraded', 'this model takes a budget in tokens');
   if (reasoning.summary !== undefined) losses.dropped('reasoning.summary', 'this model always shows its thinking');
-  const wanted = Math.min(named ?? budgetOfEffort(reasoning.effort ?? 'medium'), family.mostThinking);
-  const budget = Math.max(leastBudget, wanted < maxTokens ? wanted : Math.floor(maxTokens * 0.8));
+  const wanted = Math.min(named ?? budgetOfEffort(reasoning.effort ?? 'medium'), family.maxThinking);
+  const budget = Math.max(minBudget, wanted < maxTokens ? wanted : Math.floor(maxTokens * 0.8));
   if (named !== undefined && budget !== named) losses.add('reasoning.budget', 'downgraded', 'limited to what max_tokens leaves');
   return { active: true, thinking: { type: 'enabled', budget_tokens: Math.trunc(budget) } };
 }
@@ -80,10 +80,10 @@ const kindsIn = ({ content }: Said): unknown[] => (Array.isArray(content) ? cont
 /** The conversation as it is asked for again after the upstream missed the thinking of its tool loop: without thinking. */
 export function withoutDemandedThinking(
   conversation: Conversation,
-  { proofsRefused }: Pick<WriteRequestContext, 'proofsRefused'>,
+  { signaturesRefused }: Pick<WriteRequestContext, 'signaturesRefused'>,
   losses: Losses,
 ): Conversation {
-  if (proofsRefused?.about !== 'thinking' || !conversation.reasoning) return conversation;
+  if (signaturesRefused?.about !== 'thinking' || !conversation.reasoning) return conversation;
   losses.dropped('reasoning', 'the calls being answered came without thinking that can be replayed');
   const { reasoning: _reasoning, ...rest } = conversation;
   return rest;

@@ -274,7 +274,7 @@ describe('recorded requests', () => {
       const parsed = JSON.parse(body) as { model: string; max_tokens?: number };
       const operation = parsed.max_tokens === undefined ? 'count-tokens' : 'generate';
       const first = readRequest(parsed, { ...readContext, operation }).conversation;
-      const context = writeContext(parsed.model, { operation, stream: first.stream, openSignature: (proof) => proof });
+      const context = writeContext(parsed.model, { operation, stream: first.stream, openSignature: (signature) => signature });
       const written = writeRequest(first, context);
       const again = readRequest(JSON.parse(JSON.stringify(written.body)), { ...readContext, operation }).conversation;
       expect(again.turns).toEqual(first.turns.filter((turn) => turn.parts.length > 0));

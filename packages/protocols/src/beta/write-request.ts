@@ -22,8 +22,8 @@ export function writeRequest(asked: Conversation, context: WriteRequestContext):
   const maxTokens = conversation.sampling.maxTokens ?? asNumber(own(context.target.extraConfig, 'default_max_tokens')) ?? family.defaultMaxTokens;
   const output = writeOutput(conversation, family, losses);
   const prompt = writePrompt(conversation, output.instruction, family, context, losses);
-  const widenedTools = new Map<string, unknown>();
-  const tools = output.tool ? [output.tool] : writeTools(conversation, family.structuredOutput, losses, widenedTools);
+  const relaxedToolSchemas = new Map<string, unknown>();
+  const tools = output.tool ? [output.tool] : writeTools(conversation, family.structuredOutput, losses, relaxedToolSchemas);
   const toolChoice = output.tool ? { type: 'tool', name: outputTool } : writeToolChoice(conversation, tools.length > 0);
   if (!toolChoice && conversation.toolChoice) losses.dropped('tool_choice', 'there are no tools');
   const thinking = planThinking(conversation, family, maxTokens, prompt.messages, losses);
@@ -47,7 +47,7 @@ export function writeRequest(asked: Conversation, context: WriteRequestContext):
     ...writeIdentity(conversation, losses),
     ...(context.stream && { stream: true }),
   };
-  return { body, losses: losses.list, ...(output.emulation && { emulation: output.emulation }), ...(widenedTools.size > 0 && { widenedTools }) };
+  return { body, losses: losses.list, ...(output.emulation && { emulation: output.emulation }), ...(relaxedToolSchemas.size > 0 && { relaxedToolSchemas }) };
 }
 
 /** System text and messages. A conversation of nothing but system text is put as the user's, since one message is the least there may be. */

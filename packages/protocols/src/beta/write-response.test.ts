@@ -1,11 +1,11 @@
 /** The caller's stream: always one the strict validator accepts, at every prefix and after the closer too; and nothing is lost on the way. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { closerContext, open, ownFixture, readStream, recorded, replyContext, seal } from '../../test/support/beta.ts';
+import { open, ownFixture, readStream, recorded, replyContext, seal, terminatorContext } from '../../test/support/beta.ts';
 import { validateStream } from '../../test/validate/beta.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents, type Message, unfoldMessage } from '../chat/fold.ts';
-import { createCloser } from './closer.ts';
+import { createTerminator } from './closer.ts';
 import { readWhole } from './read-response.ts';
 import { createWriter, writeWhole } from './write-response.ts';
 
@@ -21,9 +21,9 @@ function checkEveryPrefix(events: readonly ChatEvent[]): void {
   for (let length = 0; length <= events.length; length++) {
     const written = write(events.slice(0, length));
     expect(validateStream(written, { partial: true })).toEqual([]);
-    const closer = createCloser(closerContext());
-    closer.observe(Buffer.from(written));
-    const closed = written + closer.close(warning);
+    const terminator = createTerminator(terminatorContext());
+    terminator.observe(Buffer.from(written));
+    const closed = written + terminator.close(warning);
     expect(validateStream(closed)).toEqual([]);
     expect(closed.split('_gateway_warning')).toHaveLength(length === events.length && events.at(-1)?.type === 'end' ? 1 : 2);
   }
@@ -142,9 +142,9 @@ describe('streams', () => {
   });
 
   test('thinking without text shows its proof alone; without either it is not shown', () => {
-    const thinking = (proof: boolean): ChatEvent[] => [
+    const thinking = (signature: boolean): ChatEvent[] => [
       { type: 'block-start', index: 0, block: { type: 'thinking' } },
-      ...(proof ? [{ type: 'signature', index: 0, signature: 'p' } as const] : []),
+      ...(signature ? [{ type: 'signature', index: 0, signature: 'p' } as const] : []),
       { type: 'block-end', index: 0 },
       { type: 'finish', reason: 'stop' },
       { type: 'end' },

@@ -3,7 +3,7 @@ import type { Loss, Usage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent } from '../chat/event.ts';
 import type { Block, Message } from '../chat/fold.ts';
 import { Losses } from '../kit/losses.ts';
-import { markProof } from '../kit/proof-mark.ts';
+import { markSignature } from '../kit/proof-mark.ts';
 import { asObject, asString, own } from '../kit/read.ts';
 import { type BlockEvent, SequentialBlocks } from '../kit/sequential-blocks.ts';
 import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
@@ -16,7 +16,7 @@ import { printEvent } from './wire.ts';
 import { parseInput } from './write-content.ts';
 
 /** A thinking block that says nothing and holds the proof of a call: clients of this wire return such blocks as they are, and calls have no place for one. */
-interface CallProof {
+interface CallSignature {
   type: 'thinking';
   provesCall: string;
 }
@@ -115,11 +115,11 @@ class BetaWriter implements ReplyWriter {
       return [];
     }
     if (event.type !== 'signature' || !call) return [...this.#startCall(), ...this.#blocks.push(event)];
-    const proof: CallProof = { type: 'thinking', provesCall: call.id };
+    const signature: CallSignature = { type: 'thinking', provesCall: call.id };
     // A number that no block of the upstream has.
     const index = -1 - event.index;
     const blocks: BlockEvent[] = [
-      { type: 'block-start', index, block: proof },
+      { type: 'block-start', index, block: signature },
       { ...event, index },
       { type: 'block-end', index },
     ];
@@ -201,17 +201,17 @@ class BetaWriter implements ReplyWriter {
 
   #printStop(index: number): string {
     const closing = this.#open?.type === 'tool-call' && this.#open.custom ? this.#printFragment(index, '"}') : '';
-    const proof =
+    const signature =
       this.#signature === ''
         ? ''
         : printEvent({
             type: 'content_block_delta',
             index,
-            delta: { type: 'signature_delta', signature: sealProof(this.#open, this.#signature, this.#context) },
+            delta: { type: 'signature_delta', signature: sealSignature(this.#open, this.#signature, this.#context) },
           });
     this.#open = null;
     this.#signature = '';
-    return closing + proof + printEvent({ type: 'content_block_stop', index });
+    return closing + signature + printEvent({ type: 'content_block_stop', index });
   }
 
   #terminate(): string {
@@ -253,8 +253,8 @@ const stopFields = (finish: Message['finish'], calledTool: boolean) => {
 };
 
 /** The proof sealed, and marked when it is a call's. */
-const sealProof = (start: BlockStart | CallProof | null, proof: string, context: ReplyContext): string =>
-  markProof(context.sealSignature(proof), start && 'provesCall' in start ? { kind: 'call', callId: start.provesCall } : { kind: 'thinking' });
+const sealSignature = (start: BlockStart | CallSignature | null, signature: string, context: ReplyContext): string =>
+  markSignature(context.sealSignature(signature), start && 'provesCall' in start ? { kind: 'call', callId: start.provesCall } : { kind: 'thinking' });
 
 /** A block as its start event shows it: everything that deltas will bring is empty. A call's id is the one minted for the caller. */
 function emptyBlock(start: BlockStart, context: ReplyContext): unknown {
@@ -306,7 +306,7 @@ function wholeBlock(block: Block, context: ReplyContext, losses: Losses): unknow
       const call = { ...start, id: context.mintId('toolu_') };
       const use = { ...asObject(emptyBlock(call, context)), input: start.custom ? { input: text } : parseInput(text, losses) };
       if (signature === undefined) return use;
-      return [{ type: 'thinking', thinking: '', signature: sealProof({ type: 'thinking', provesCall: call.id }, signature, context) }, use];
+      return [{ type: 'thinking', thinking: '', signature: sealSignature({ type: 'thinking', provesCall: call.id }, signature, context) }, use];
     }
     case 'raw':
       return withRawDeltas(block);

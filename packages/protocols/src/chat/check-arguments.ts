@@ -5,7 +5,7 @@ import { Losses } from '../kit/losses.ts';
 import type { ChatEvent } from './event.ts';
 
 /** Longer ones are not judged. */
-const longest = 1024 * 1024;
+const maxLength = 1024 * 1024;
 
 export class ArgumentsCheck {
   readonly #schemas: ReadonlyMap<string, unknown>;
@@ -37,7 +37,7 @@ export class ArgumentsCheck {
     const call = this.#open.get(index);
     if (!call) return;
     call.text += text;
-    if (call.text.length > longest) this.#open.delete(index);
+    if (call.text.length > maxLength) this.#open.delete(index);
   }
 
   #end(index: number): void {

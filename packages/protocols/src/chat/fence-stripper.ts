@@ -1,9 +1,9 @@
 /** Takes a Markdown code fence off a text that comes in pieces; a text that does not begin with one passes unchanged. */
 
-const fence = '```';
+const dropBefore = '```';
 /** Longest opening line (```json) and closing tail that is waited for. */
-const longestOpening = 40;
-const longestTail = 64;
+const maxOpeningLength = 40;
+const maxTailLength = 64;
 
 export class FenceStripper {
   #state: 'start' | 'plain' | 'fenced' = 'start';
@@ -22,14 +22,14 @@ export class FenceStripper {
     this.#held = '';
     if (this.#state !== 'fenced') return rest;
     const tail = rest.trimEnd();
-    return tail.endsWith(fence) ? tail.slice(0, -fence.length).trimEnd() : rest;
+    return tail.endsWith(dropBefore) ? tail.slice(0, -dropBefore.length).trimEnd() : rest;
   }
 
   #open(): string {
     const text = this.#held.trimStart();
-    const undecided = text.length < fence.length ? fence.startsWith(text) : text.startsWith(fence) && !text.includes('\n');
-    if (undecided && this.#held.length <= longestOpening) return '';
-    if (text.startsWith(fence) && text.includes('\n')) {
+    const undecided = text.length < dropBefore.length ? dropBefore.startsWith(text) : text.startsWith(dropBefore) && !text.includes('\n');
+    if (undecided && this.#held.length <= maxOpeningLength) return '';
+    if (text.startsWith(dropBefore) && text.includes('\n')) {
       this.#state = 'fenced';
       this.#held = text.slice(text.indexOf('\n') + 1);
       return this.#body();
@@ -43,7 +43,7 @@ export class FenceStripper {
   /** All but a tail of blanks and backticks, which may turn out to be the end of the fence. */
   #body(): string {
     let end = this.#held.length;
-    while (end > 0 && this.#held.length - end < longestTail && ' \t\r\n`'.includes(this.#held[end - 1] ?? 'x')) end--;
+    while (end > 0 && this.#held.length - end < maxTailLength && ' \t\r\n`'.includes(this.#held[end - 1] ?? 'x')) end--;
     const out = this.#held.slice(0, end);
     this.#held = this.#held.slice(end);
     return out;

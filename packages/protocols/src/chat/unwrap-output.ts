@@ -9,16 +9,16 @@ import type { ChatEvent } from './event.ts';
 import { FenceStripper } from './fence-stripper.ts';
 
 /** Longer answers are passed on unjudged. */
-const mostJudged = 4 * 1024 * 1024;
+const maxJudged = 4 * 1024 * 1024;
 /** Text beside a forced tool that is waited with, in characters and in events. */
-const mostBeside = 64 * 1024;
-const mostBesideEvents = 4096;
+const maxOtherFields = 64 * 1024;
+const maxOtherEvents = 4096;
 
 export class OutputUnwrapper {
   readonly losses: Loss[] = [];
   readonly #emulation: ReplyEmulation;
   /** By the upstream's number: under which the caller gets the block, and what becomes of its text. */
-  readonly #blocks = new Map<number, { index: number; answer: boolean; fence: FenceStripper | null }>();
+  readonly #blocks = new Map<number, { index: number; answer: boolean; dropBefore: FenceStripper | null }>();
   /** Text beside the forced tool: it would spoil the answer, and is the answer where the model did not call the tool. */
   #beside: ChatEvent[] = [];
   readonly #besideBlocks = new Set<number>();
@@ -46,7 +46,7 @@ export class OutputUnwrapper {
   #hold(event: ChatEvent): ChatEvent[] {
     this.#beside.push(event);
     if ('text' in event) this.#besideLength += event.text.length;
-    if (this.#besideLength <= mostBeside && this.#beside.length <= mostBesideEvents) return [];
+    if (this.#besideLength <= maxOtherFields && this.#beside.length <= maxOtherEvents) return [];
     this.#besideBlocks.clear();
     return this.#releaseAll();
   }
@@ -70,7 +70,7 @@ export class OutputUnwrapper {
     this.#blocks.set(event.index, {
       index,
       answer: called || (tool === undefined && block.type === 'text'),
-      fence: tool === undefined && block.type === 'text' ? new FenceStripper() : null,
+      dropBefore: tool === undefined && block.type === 'text' ? new FenceStripper() : null,
     });
     return [{ type: 'block-start', index, block: called ? { type: 'text' } : block }];
   }
@@ -78,18 +78,18 @@ export class OutputUnwrapper {
   #inBlock(event: Extract<ChatEvent, { index: number }>): ChatEvent[] {
     const block = this.#blocks.get(event.index);
     if (!block) return [];
-    const { index, fence, answer } = block;
+    const { index, dropBefore, answer } = block;
     if (event.type === 'block-end') {
-      const rest = fence?.end() ?? '';
+      const rest = dropBefore?.end() ?? '';
       return [...this.#say(index, rest), { type: 'block-end', index }];
     }
     if (!answer || (event.type !== 'text-delta' && event.type !== 'arguments-delta')) return [{ ...event, index } as ChatEvent];
-    return this.#say(index, fence ? fence.push(event.text) : event.text);
+    return this.#say(index, dropBefore ? dropBefore.push(event.text) : event.text);
   }
 
   #say(index: number, text: string): ChatEvent[] {
     if (text === '') return [];
-    if (this.#answer.length <= mostJudged) this.#answer += text;
+    if (this.#answer.length <= maxJudged) this.#answer += text;
     return [{ type: 'text-delta', index, text }];
   }
 
@@ -103,14 +103,14 @@ export class OutputUnwrapper {
 
   #release(event: ChatEvent): ChatEvent[] {
     if (event.type === 'block-start') {
-      this.#blocks.set(event.index, { index: this.#next, answer: true, fence: new FenceStripper() });
+      this.#blocks.set(event.index, { index: this.#next, answer: true, dropBefore: new FenceStripper() });
       return [{ ...event, index: this.#next++ }];
     }
     return 'index' in event ? this.#inBlock(event) : [];
   }
 
   #judge(): void {
-    if (this.#answer.length > mostJudged) return;
+    if (this.#answer.length > maxJudged) return;
     if (!this.#fits()) this.losses.push({ field: 'response_format', action: 'downgraded', detail: 'The answer does not fit the schema that was asked for.' });
   }
 

@@ -1,11 +1,11 @@
 /** Where the parts of a Converse body stand. */
 
-import type { BodyAnatomy } from '../body-anatomy.ts';
+import type { BodyLayout } from '../body-anatomy.ts';
 import { keysOf, namesAmong, putBefore } from '../kit/body-anatomy.ts';
 import { own } from '../kit/read.ts';
 
 /** `schemaVersion`-style bodies of the same vendor have the same places. */
-export const bodyAnatomy: BodyAnatomy = {
+export const bodyLayout: BodyLayout = {
   content: ['system', 'messages.*.content', 'messages.*.content.*.toolResult.content'],
   kindsOf: keysOf,
   textBlock: (text) => ({ text }),

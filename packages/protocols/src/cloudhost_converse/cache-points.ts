@@ -2,11 +2,11 @@
 import type { CacheMark } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, own } from '../kit/read.ts';
-import type { UpstreamDoor } from '../protocol.ts';
+import type { UpstreamAdapter } from '../protocol.ts';
 import { type CloudFamily, cloudFamily } from './model-family.ts';
 import type { WireCachePoint } from './wire.ts';
 
-const mostPoints = 4;
+const maxPoints = 4;
 
 /** One block for each mark the model takes, none for others. */
 export function writeCachePoint(mark: CacheMark | undefined, place: CloudFamily['cachePoints'][number], family: CloudFamily, losses: Losses): WireCachePoint[] {
@@ -23,7 +23,7 @@ export const isCachePoint = (block: object): block is WireCachePoint => 'cachePo
 
 /** Takes points out until four are left; more are a 400. The last ones stay: a later point covers what stands before it. `lists` in prompt order. */
 export function limitCachePoints(lists: readonly object[][], losses: Losses): void {
-  let spare = lists.reduce((sum, list) => sum + list.filter(isCachePoint).length, 0) - mostPoints;
+  let spare = lists.reduce((sum, list) => sum + list.filter(isCachePoint).length, 0) - maxPoints;
   if (spare <= 0) return;
   losses.add('cache_control', 'dropped', 'at most four cache points are taken; the earliest were left out');
   for (const list of lists) {
@@ -36,7 +36,7 @@ export function limitCachePoints(lists: readonly object[][], losses: Losses): vo
 const markedTurns = 2;
 
 /** Points for callers whose protocol has no marks, where the model takes them: after the system text (or the tools without one) and the last user turns. */
-export const injectCache: NonNullable<UpstreamDoor['injectCache']> = (body, { target }) => {
+export const injectCache: NonNullable<UpstreamAdapter['injectCache']> = (body, { target }) => {
   const { cachePoints } = cloudFamily(target);
   const point = (list: unknown, place: CloudFamily['cachePoints'][number]): boolean => {
     const blocks = asArray(list) ?? [];

@@ -1,12 +1,12 @@
 /** Where a call to the cloud goes, for each of its verbs, and with which headers. */
 import { asArray, asString, own } from '../kit/read.ts';
-import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../protocol.ts';
 
 const verbs = { whole: 'converse', stream: 'converse-stream' };
 
 /** Address and headers of a call whose verbs are these two; counting has the same one everywhere. */
 export const requestWith =
-  (names: { whole: string; stream: string }): UpstreamDoor['request'] =>
+  (names: { whole: string; stream: string }): UpstreamAdapter['request'] =>
   ({ target, operation, stream }) => ({
     method: 'POST',
     url: target.directPath ? target.baseUrl : modelUrl(target, operation === 'count-tokens' ? 'count-tokens' : stream ? names.stream : names.whole),

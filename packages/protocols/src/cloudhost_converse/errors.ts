@@ -71,7 +71,7 @@ const wordings: readonly { among: readonly FaultClass[]; pattern: { test(words: 
   },
 ];
 
-const longestMessage = 2000;
+const maxMessageLength = 2000;
 
 /** `ValidationException:http://…`, `com.amazon.coral#ThrottlingException`, `throttlingException` → its bare name. */
 const bareName = (type: string): string => /^(?:[^:]*#)?([A-Za-z]{1,80})/.exec(type.trim())?.[1] ?? '';
@@ -82,14 +82,14 @@ export function faultOf(type: string | undefined, message: string | undefined, s
   const named = classByName.get(name.toLowerCase().replace(/(?:exception|error|fault)$/, '')) ?? classByName.get(name.toLowerCase().replace(/exception$/, ''));
   const byStatus = status === undefined ? undefined : (classByStatus.get(status) ?? (status >= 500 ? 'server' : 'caller'));
   const kind = named ?? byStatus ?? 'server';
-  const words = (message ?? '').slice(0, longestMessage);
-  const told = wordings.find(({ among, pattern }) => among.includes(kind) && pattern.test(words));
-  const code = told?.code ?? (name === '' ? undefined : name);
+  const words = (message ?? '').slice(0, maxMessageLength);
+  const known = wordings.find(({ among, pattern }) => among.includes(kind) && pattern.test(words));
+  const code = known?.code ?? (name === '' ? undefined : name);
   return {
-    class: told?.class ?? kind,
+    class: known?.class ?? kind,
     ...(status !== undefined && { status }),
     ...(code !== undefined && { code }),
-    message: told?.message ?? (words === '' ? 'The upstream reported an error.' : words),
+    message: known?.message ?? (words === '' ? 'The upstream reported an error.' : words),
   };
 }
 

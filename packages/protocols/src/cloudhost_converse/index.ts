@@ -1,7 +1,7 @@
 /** Bedrock Converse: the protocol as one value. Only upstreams speak it. */
 import { beta } from '../beta/index.ts';
 import type { Protocol } from '../protocol.ts';
-import { bodyAnatomy } from './body-anatomy.ts';
+import { bodyLayout } from './body-anatomy.ts';
 import { injectCache } from './cache-points.ts';
 import { credential, signing } from './credentials.ts';
 import { listModels, readModelList, readTokenCount, request } from './endpoint.ts';
@@ -14,12 +14,12 @@ export const cloudhostConverse: Protocol = {
   id: 'cloudhost_converse',
   title: 'Bedrock Converse',
   upstream: {
-    bodyAnatomy: () => bodyAnatomy,
+    bodyLayout: () => bodyLayout,
     framing: 'event-stream',
     request,
     credential,
     signing,
-    proofKind: (target) => (cloudFamily(target).reasoning === 'messages' ? beta.id : 'cloudhost_converse'),
+    signatureKind: (target) => (cloudFamily(target).reasoning === 'messages' ? beta.id : 'cloudhost_converse'),
     countsTokens: true,
     // The service itself takes the text out of documents.
     readsKind: ({ kind }) => kind === 'document',

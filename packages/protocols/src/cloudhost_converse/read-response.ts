@@ -161,21 +161,21 @@ function kindOf(delta: unknown): BlockKind | undefined {
 
 function applyDelta(block: OpenBlock, delta: unknown): ChatEvent[] {
   const { index } = block;
-  if (block.kind === 'tool') return told('arguments-delta', index, asString(own(own(delta, 'toolUse'), 'input')));
+  if (block.kind === 'tool') return deltaEvents('arguments-delta', index, asString(own(own(delta, 'toolUse'), 'input')));
   if (block.kind === 'text') {
     const citation = own(delta, 'citation');
     return [
-      ...told('text-delta', index, asString(own(delta, 'text'))),
+      ...deltaEvents('text-delta', index, asString(own(delta, 'text'))),
       ...(citation === undefined ? [] : [{ type: 'raw-delta', index, value: { citation } } satisfies ChatEvent]),
     ];
   }
   const reasoning = own(delta, 'reasoningContent');
   const piece = asString(own(reasoning, block.kind === 'redacted' ? 'redactedContent' : 'signature'));
   if (piece !== undefined && piece !== '') block.pieces.push(piece);
-  return block.kind === 'redacted' ? [] : told('thinking-delta', index, asString(own(reasoning, 'text')));
+  return block.kind === 'redacted' ? [] : deltaEvents('thinking-delta', index, asString(own(reasoning, 'text')));
 }
 
-const told = (type: 'text-delta' | 'thinking-delta' | 'arguments-delta', index: number, text: string | undefined): ChatEvent[] =>
+const deltaEvents = (type: 'text-delta' | 'thinking-delta' | 'arguments-delta', index: number, text: string | undefined): ChatEvent[] =>
   text === undefined || text === '' ? [] : [{ type, index, text }];
 
 function finishEvent(json: unknown, calledTool: boolean): ChatEvent {

@@ -3,7 +3,7 @@
 import { closeSchema } from '../beta/schema.ts';
 import type { Conversation, Tool } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
-import { noteWidened } from '../kit/object-parameters.ts';
+import { noteRelaxed } from '../kit/object-parameters.ts';
 import type { JsonObject } from '../kit/read.ts';
 import { rootObject } from '../kit/root-object.ts';
 import { writeCachePoint } from './cache-points.ts';
@@ -54,8 +54,8 @@ function writeTool(tool: Tool, path: string, family: CloudFamily, losses: Losses
     losses.add(path, 'dropped', 'a tool that only its own vendor runs');
     return [];
   }
-  const { schema: json, widened } = rootObject(tool.parameters);
-  if (widened) noteWidened(losses);
+  const { schema: json, relaxed } = rootObject(tool.parameters);
+  if (relaxed) noteRelaxed(losses);
   // A loose tool works, a refused one does not.
   const strict = tool.strict === true && family.structuredOutput && !closeSchema(json).changed;
   if (tool.strict === true && !strict)

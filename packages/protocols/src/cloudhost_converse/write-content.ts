@@ -60,9 +60,9 @@ export function writeOrphanResult(part: ToolResultPart, names: DocumentNames, lo
 
 /** Thinking goes back only with a signature that this upstream and account issued; else it is left out, and never sent as the assistant's words. */
 export function writeThinking(part: ThinkingPart, openSignature: (sealed: string) => string | null, losses: Losses): WireBlock | null {
-  const proof = part.signature === undefined ? null : openSignature(part.signature);
-  if (proof !== null)
-    return { reasoningContent: part.redacted ? { redactedContent: writeOpaque(proof) } : { reasoningText: { text: part.text, signature: proof } } };
+  const signature = part.signature === undefined ? null : openSignature(part.signature);
+  if (signature !== null)
+    return { reasoningContent: part.redacted ? { redactedContent: writeOpaque(signature) } : { reasoningText: { text: part.text, signature: signature } } };
   if (part.signature !== undefined) losses.add('thinking.signature', 'dropped', 'issued by another model, upstream or account');
   if (part.text.trim() !== '') losses.add('thinking', 'dropped', 'thinking of another model, upstream or account cannot be sent back');
   return null;

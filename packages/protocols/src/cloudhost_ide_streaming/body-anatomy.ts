@@ -1,6 +1,6 @@
 /** Where the parts of an assistant's body stand. It has no place for system text: the conversation's first words are the user's. */
 
-import type { BodyAnatomy } from '../body-anatomy.ts';
+import type { BodyLayout } from '../body-anatomy.ts';
 import { keysOf, namesAmong, putBefore } from '../kit/body-anatomy.ts';
 import { asArray, own } from '../kit/read.ts';
 
@@ -8,7 +8,7 @@ const current = 'conversationState.currentMessage.userInputMessage';
 const earlier = 'conversationState.history.*.userInputMessage';
 const images = '.images';
 
-export const bodyAnatomy: BodyAnatomy = {
+export const bodyLayout: BodyLayout = {
   content: [current, earlier].flatMap((message) => [`${message}${images}`, `${message}.userInputMessageContext.toolResults.*.content`]),
   // An image is its format and its bytes.
   kindsOf: (block) => (own(block, 'source') === undefined ? keysOf(block) : ['image']),

@@ -1,5 +1,5 @@
 import { asArray, asString, own } from '../kit/read.ts';
-import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../protocol.ts';
 
 const generatePath = '/generateAssistantResponse';
 
@@ -13,7 +13,7 @@ export const profileOf = (target: Target): string | undefined =>
 export const originOf = (target: Target): string => asString(own(target.extraConfig, 'origin')) ?? 'AI_EDITOR';
 
 /** Address and headers of a call. The service answers in binary event streams alone. */
-export const request: UpstreamDoor['request'] = ({ target }) => ({
+export const request: UpstreamAdapter['request'] = ({ target }) => ({
   method: 'POST',
   url: target.directPath || baseOf(target).endsWith(generatePath) ? target.baseUrl : `${baseOf(target)}${generatePath}`,
   headers: {

@@ -42,7 +42,7 @@ const classOfStatus = (status: number): UpstreamFault['class'] => {
   return status >= 400 && status < 500 && status !== 404 ? 'caller' : 'server';
 };
 
-const longest = 2000;
+const maxLength = 2000;
 
 /** A reply with an error status. */
 export function readError(status: number, headers: Headers, body: string): UpstreamFault {
@@ -65,7 +65,7 @@ function describe(json: unknown, named: string, status: number | undefined, head
     asString(own(json, 'message')) ??
     asString(own(json, 'Message')) ??
     (type || `The upstream answered with status ${status ?? 'unknown'}.`)
-  ).slice(0, longest);
+  ).slice(0, maxLength);
   const rule = reasons.find((one) => one.when.test(reason)) ?? types.find((one) => one.when.test(type) && (one.words?.test(message) ?? true));
   const known = status ?? rule?.status;
   const kind = rule?.class ?? classOfStatus(known ?? 500);

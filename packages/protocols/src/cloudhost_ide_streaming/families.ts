@@ -8,7 +8,7 @@ export interface ModelFamily {
   /** Whether the model knows the word between `high` and `max`. */
   knowsXhigh: boolean;
   /** Refuses earlier reasoning without its proof. */
-  checksProofs: boolean;
+  checksSignatures: boolean;
 }
 
 /** The service chooses the model itself; what it chooses checks proofs. */
@@ -21,6 +21,6 @@ export function assistantFamily(target: Target): ModelFamily {
     // The fields are those of the service's own list of models: it began with the generation that decides itself how much it thinks.
     takesFields: claude && thinking.style === 'adaptive',
     knowsXhigh: thinking.efforts.includes('xhigh'),
-    checksProofs: claude || target.upstreamModelId.toLowerCase() === chosenByService,
+    checksSignatures: claude || target.upstreamModelId.toLowerCase() === chosenByService,
   };
 }

@@ -1,6 +1,6 @@
 /** CodeWhisperer / Kiro assistant streaming: the protocol as one value. Only upstreams speak it, and only in streams. */
 import type { Protocol } from '../protocol.ts';
-import { bodyAnatomy } from './body-anatomy.ts';
+import { bodyLayout } from './body-anatomy.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError } from './errors.ts';
 import { IdeStreamingReader, readWhole } from './read-response.ts';
@@ -10,7 +10,7 @@ export const cloudhostIdeStreaming: Protocol = {
   id: 'cloudhost_ide_streaming',
   title: 'CodeWhisperer / Kiro assistant',
   upstream: {
-    bodyAnatomy: () => bodyAnatomy,
+    bodyLayout: () => bodyLayout,
     framing: 'event-stream',
     request,
     credential,

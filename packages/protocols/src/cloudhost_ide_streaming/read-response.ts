@@ -13,7 +13,7 @@ interface OpenCall {
 }
 
 /** More calls than one reply has; the others would only cost memory. */
-const mostCalls = 256;
+const maxCalls = 256;
 
 /**
  * The stream of one reply. The service names neither the end nor, mostly, a reason: a reply is complete when its body ended after one of the events
@@ -164,7 +164,7 @@ export class IdeStreamingReader implements ReplyReader {
 
   #openCall(id: string, name: string, events: ChatEvent[]): void {
     // Repeated events of a call that has stopped add nothing to it.
-    if (this.#calls >= mostCalls || (id !== '' && this.#seenCalls.has(id))) return;
+    if (this.#calls >= maxCalls || (id !== '' && this.#seenCalls.has(id))) return;
     this.#say(this.#leading.finish(), events);
     this.#closeCurrent(events);
     this.#closeCall(events);

@@ -32,5 +32,5 @@ function writeEffort({ effort, budget }: Reasoning, family: ModelFamily, losses:
   if (effort !== undefined) return effort;
   if (budget === undefined || budget < 0) return undefined;
   losses.add('reasoning.budget', 'downgraded', 'A budget in tokens was turned into an effort word.');
-  return effortOfBudget.find(([most]) => budget <= most)?.[1] ?? 'high';
+  return effortOfBudget.find(([max]) => budget <= max)?.[1] ?? 'high';
 }

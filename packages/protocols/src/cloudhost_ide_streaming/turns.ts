@@ -1,7 +1,7 @@
 /** The turns of a conversation as this wire wants them: strictly alternating, a user first and a user last. */
 import type { Conversation, Part, Turn } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
-import { tellsPhase } from '../kit/text-phase.ts';
+import { supportsPhase } from '../kit/text-phase.ts';
 
 export interface Exchange {
   role: 'user' | 'assistant';
@@ -39,7 +39,7 @@ export function alternate(conversation: Conversation, words: readonly string[], 
 function add(exchanges: Exchange[], turn: Turn, losses: Losses): void {
   if (turn.parts.length === 0) return;
   if (turn.name !== undefined) losses.add('messages.name', 'dropped', 'Turns have no names here.');
-  if (tellsPhase(turn)) losses.add('messages.phase', 'dropped', 'What a text was for is not told here.');
+  if (supportsPhase(turn)) losses.add('messages.phase', 'dropped', 'What a text was for is not told here.');
   const role = turn.role === 'assistant' ? 'assistant' : 'user';
   if (turn.role === 'system') losses.add('messages.system', 'emulated', 'System text between turns was said by the user.');
   const last = exchanges.at(-1);

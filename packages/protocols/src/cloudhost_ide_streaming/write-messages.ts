@@ -67,8 +67,8 @@ function writeMedia(part: MediaPart, images: WireImage[], page: Page): string[] 
     return [];
   }
   losses.add(`messages.${part.kind}`, 'downgraded', 'This wire takes the bytes of common images alone: only a name or address could be told.');
-  const told = [part.url ?? part.filename ?? part.title ?? 'left out', part.context].filter(Boolean).join(', ');
-  return [`[${part.kind}: ${told}]`];
+  const described = [part.url ?? part.filename ?? part.title ?? 'left out', part.context].filter(Boolean).join(', ');
+  return [`[${part.kind}: ${described}]`];
 }
 
 /** Text, calls and the reasoning that led to them. The wire keeps no order among them. */
@@ -122,7 +122,7 @@ function writeThought(part: ThinkingPart, page: Page): NonNullable<WireAssistant
   if (part.signature !== undefined && opened === null)
     page.losses.add('reasoning.signature', 'dropped', 'The proof was issued for another model, upstream or account.');
   if (part.redacted) return opened === null ? undefined : { redactedContent: opened };
-  if (opened === null && (page.family.checksProofs || part.text === '')) {
+  if (opened === null && (page.family.checksSignatures || part.text === '')) {
     page.losses.add('messages.reasoning', 'dropped', 'This model takes reasoning back with its proof alone.');
     return undefined;
   }

@@ -50,11 +50,11 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
 }
 
 /** The bounds of the one field that limits a reply. */
-const leastLimit = 1024;
+const minLimit = 1024;
 
 function writeLimit({ sampling }: Conversation, family: ModelFamily, losses: Losses): { max_tokens?: number } {
   if (sampling.maxTokens === undefined) return {};
-  if (family.takesFields && sampling.maxTokens >= leastLimit) return { max_tokens: sampling.maxTokens };
+  if (family.takesFields && sampling.maxTokens >= minLimit) return { max_tokens: sampling.maxTokens };
   losses.add('max_tokens', 'dropped', 'This upstream takes no such limit for this model.');
   return {};
 }

@@ -4,12 +4,12 @@ import { beta } from '../beta/index.ts';
 import { refuseStoredTurns } from '../beta/read-request.ts';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asString, own } from '../kit/read.ts';
-import type { UpstreamDoor, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
+import type { UpstreamAdapter, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 import { allowedFlags } from './feature-flags.ts';
 import { absentTools, absentToolWords, refusedKeys, unreadableSources, version } from './messages-body.ts';
 import { metricsKey } from './read-response.ts';
 
-const messages = beta.upstream?.verbatim as NonNullable<UpstreamDoor['verbatim']>;
+const messages = beta.upstream?.verbatim as NonNullable<UpstreamAdapter['verbatim']>;
 /** Refused unless this flag is on. */
 const managed = { key: 'context_management', flag: 'context-management-2025-06-27' };
 

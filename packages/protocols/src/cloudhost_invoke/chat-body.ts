@@ -1,13 +1,13 @@
 /** Chat completions as several vendors have them here: without model and stream, and with `message` and `stop_reason` where older ones say so. */
-import { bodyAnatomy } from '../alpha/body-anatomy.ts';
+import { bodyLayout } from '../alpha/body-anatomy.ts';
 import { alpha } from '../alpha/index.ts';
 import type { Conversation } from '../chat/conversation.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { asArray, asObject, type JsonObject, own } from '../kit/read.ts';
-import type { ReplyReader, StreamRecord, Target, UpstreamDoor, WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { ReplyReader, StreamRecord, Target, UpstreamAdapter, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import type { BodyShape } from './shapes.ts';
 
-const chat = alpha.upstream as UpstreamDoor;
+const chat = alpha.upstream as UpstreamAdapter;
 
 function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const written = chat.writeRequest(conversation, { ...context, operation: 'generate', stream: false });
@@ -49,7 +49,7 @@ class ChatReader implements ReplyReader {
 }
 
 export const chatShape: BodyShape = {
-  anatomy: () => bodyAnatomy,
+  layout: () => bodyLayout,
   writeRequest,
   createReader: (target) => new ChatReader(target),
   readWhole: (body, target) => chat.readWhole(asChat(body, false), target),

@@ -1,6 +1,6 @@
 /** Models that complete a prompt (Llama, the first Mistral models, Titan): their bodies as one table, and one reader for all. */
 import { noUsage, type Usage } from '@model-gateway/contracts';
-import type { BodyAnatomy } from '../body-anatomy.ts';
+import type { BodyLayout } from '../body-anatomy.ts';
 import type { Conversation, Sampling } from '../chat/conversation.ts';
 import type { ChatEvent, FinishReason } from '../chat/event.ts';
 import { fitTokens } from '../kit/limit-tokens.ts';
@@ -146,7 +146,7 @@ class CompletionReader implements ReplyReader {
 }
 
 /** A prompt is one text: of all parts it has a place for system text alone, before the turns. */
-const anatomyOf = (key: string, template: Template): BodyAnatomy => ({
+const anatomyOf = (key: string, template: Template): BodyLayout => ({
   content: [],
   kindsOf: () => [],
   textBlock: () => null,
@@ -158,18 +158,18 @@ const anatomyOf = (key: string, template: Template): BodyAnatomy => ({
   },
 });
 
-function anatomies({ template, prompt }: Completion): BodyShape['anatomy'] {
-  const known = new Map<Template, BodyAnatomy>();
+function anatomies({ template, prompt }: Completion): BodyShape['layout'] {
+  const known = new Map<Template, BodyLayout>();
   return (target) => {
     const used = template(target);
-    const anatomy = known.get(used) ?? anatomyOf(prompt, used);
-    known.set(used, anatomy);
-    return anatomy;
+    const layout = known.get(used) ?? anatomyOf(prompt, used);
+    known.set(used, layout);
+    return layout;
   };
 }
 
 const shapeFor = (completion: Completion): BodyShape => ({
-  anatomy: anatomies(completion),
+  layout: anatomies(completion),
   writeRequest: (conversation, context) => writeRequest(completion, conversation, context),
   createReader: () => new CompletionReader(completion),
   readWhole: (json) => {

@@ -21,8 +21,8 @@ export const cloudhostInvoke: Protocol = {
   upstream: {
     framing: 'event-stream',
     unwrapRecord,
-    proofKind: (target) => (shapeOf(target) === messagesShape ? beta.id : 'cloudhost_invoke'),
-    bodyAnatomy: (target) => shapeOf(target).anatomy(target),
+    signatureKind: (target) => (shapeOf(target) === messagesShape ? beta.id : 'cloudhost_invoke'),
+    bodyLayout: (target) => shapeOf(target).layout(target),
     request,
     credential,
     signing,

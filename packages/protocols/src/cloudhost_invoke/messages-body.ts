@@ -1,11 +1,11 @@
 /** The messages vendor's body on this host: its own request without model and stream, with a version in the body, and less than it takes elsewhere. */
-import { bodyAnatomy } from '../beta/body-anatomy.ts';
+import { bodyLayout } from '../beta/body-anatomy.ts';
 import { beta } from '../beta/index.ts';
 import type { Conversation } from '../chat/conversation.ts';
 import { Losses } from '../kit/losses.ts';
 import { noteOmitted } from '../kit/media-note.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
-import type { UpstreamDoor, WriteRequestContext, WrittenRequest } from '../protocol.ts';
+import type { UpstreamAdapter, WriteRequestContext, WrittenRequest } from '../protocol.ts';
 import type { BodyShape } from './shapes.ts';
 
 export const version = 'bedrock-2023-05-31';
@@ -30,7 +30,7 @@ export const refusedKeys = [
   'thread',
 ] as const;
 
-const messages = beta.upstream as UpstreamDoor;
+const messages = beta.upstream as UpstreamAdapter;
 
 function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const written = messages.writeRequest(conversation, { ...hostVersioned(context), operation: 'generate', stream: false });
@@ -96,6 +96,6 @@ function place(body: JsonObject, path: Path, value: unknown): void {
 }
 
 // A count wraps the whole body: none of its keys are a counter's.
-const { counted: _counted, ...anatomy } = bodyAnatomy;
+const { counted: _counted, ...layout } = bodyLayout;
 
-export const messagesShape: BodyShape = { anatomy: () => anatomy, writeRequest, createReader: messages.createReader, readWhole: messages.readWhole };
+export const messagesShape: BodyShape = { layout: () => layout, writeRequest, createReader: messages.createReader, readWhole: messages.readWhole };

@@ -2,7 +2,7 @@
 
 import type { Conversation } from '../chat/conversation.ts';
 import type { ChatEvent } from '../chat/event.ts';
-import { bodyAnatomy } from '../cloudhost_converse/body-anatomy.ts';
+import { bodyLayout } from '../cloudhost_converse/body-anatomy.ts';
 import { ConverseReader, readWhole } from '../cloudhost_converse/read-response.ts';
 import { writeRequest as writeConverse } from '../cloudhost_converse/write-request.ts';
 import { Losses } from '../kit/losses.ts';
@@ -70,4 +70,4 @@ class NovaReader implements ReplyReader {
   }
 }
 
-export const novaShape: BodyShape = { anatomy: () => bodyAnatomy, writeRequest, createReader: () => new NovaReader(), readWhole };
+export const novaShape: BodyShape = { layout: () => bodyLayout, writeRequest, createReader: () => new NovaReader(), readWhole };

@@ -3,14 +3,14 @@ import { describe, expect, test } from '@jest/globals';
 import { applyEdits } from '@model-gateway/json';
 import type { Conversation } from '../chat/conversation.ts';
 import { foldEvents } from '../chat/fold.ts';
-import type { Target, UpstreamDoor } from '../protocol.ts';
+import type { Target, UpstreamAdapter } from '../protocol.ts';
 import { unwrapRecord } from './envelope.ts';
 import { cloudhostInvoke } from './index.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are read freely.
 type Json = any;
 
-const door = cloudhostInvoke.upstream as UpstreamDoor;
+const door = cloudhostInvoke.upstream as UpstreamAdapter;
 const targetOf = (upstreamModelId: string, extraConfig: Record<string, unknown> | null = null): Target => ({
   baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',
   directPath: false,

@@ -1,6 +1,6 @@
 /** The bodies of the models' own vendors, which this host takes and gives as they are: one table by model id. */
 
-import type { BodyAnatomy } from '../body-anatomy.ts';
+import type { BodyLayout } from '../body-anatomy.ts';
 import type { Conversation } from '../chat/conversation.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { asString, own } from '../kit/read.ts';
@@ -12,7 +12,7 @@ import { novaShape } from './nova-body.ts';
 
 export interface BodyShape {
   /** Where the parts of the body stand. The same object for the same target. */
-  anatomy(target: Target): BodyAnatomy;
+  layout(target: Target): BodyLayout;
   writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest;
   /** Reads what stands inside the host's chunks. */
   createReader(target: Target): ReplyReader;

@@ -1,6 +1,6 @@
 /** Where the parts of a generation body stand. */
 
-import type { BodyAnatomy } from '../body-anatomy.ts';
+import type { BodyLayout } from '../body-anatomy.ts';
 import { injectSystemMessage, keysOf, namesAmong, systemMessageNeeds } from '../kit/body-anatomy.ts';
 import { asArray, own } from '../kit/read.ts';
 
@@ -9,7 +9,7 @@ const functionName = (holder: unknown): string[] => namesAmong(own(own(holder, '
 /** Content is text at the text endpoint and a list of parts at the multimodal one; a new message is of the kind that its neighbours are. */
 const takesParts = (messages: unknown): boolean => (asArray(messages) ?? []).some((message) => Array.isArray(own(message, 'content')));
 
-export const bodyAnatomy: BodyAnatomy = {
+export const bodyLayout: BodyLayout = {
   content: ['input.messages.*.content'],
   kindsOf: keysOf,
   textBlock: (text) => ({ text }),

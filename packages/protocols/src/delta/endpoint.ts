@@ -1,6 +1,6 @@
 import { joinUrl } from '../kit/join-url.ts';
 import { asArray, asString, own } from '../kit/read.ts';
-import type { Target, UpstreamDoor, UpstreamRequest } from '../protocol.ts';
+import type { Target, UpstreamAdapter, UpstreamRequest } from '../protocol.ts';
 import { streamsOnly } from './families.ts';
 
 const version = 'api/v1';
@@ -19,7 +19,7 @@ export const isMultimodal = (target: Target): boolean => target.kind === 'delta-
 export const asksForStream = (target: Target, stream: boolean): boolean => stream || streamsOnly(target);
 
 /** Address and headers of a generation, or of the tokenizer. The body's own `stream` means nothing here: a header asks for it. */
-export const request: UpstreamDoor['request'] = ({ target, operation, stream }) => {
+export const request: UpstreamAdapter['request'] = ({ target, operation, stream }) => {
   const streams = operation === 'generate' && asksForStream(target, stream);
   const path = operation === 'count-tokens' ? '/tokenizer' : generationPaths[isMultimodal(target) ? 'delta-multimodal' : ''];
   const url =

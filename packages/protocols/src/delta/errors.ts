@@ -54,7 +54,7 @@ const classOfStatus = (status: number): UpstreamFault['class'] => {
 };
 
 /** Longest message that is kept of an upstream. */
-const longest = 2000;
+const maxLength = 2000;
 
 /** A reply with an error status. */
 export function readError(status: number, headers: Headers, body: string): UpstreamFault {
@@ -79,7 +79,7 @@ function describe(json: unknown, given: number | undefined, headers: Headers): U
   // The compatible endpoint of the same vendor answers in its own shape, also on this one's paths.
   const error = own(json, 'error') ?? json;
   const code = asString(own(error, 'code')) ?? asString(own(error, 'type')) ?? '';
-  const message = (asString(own(error, 'message')) || 'The upstream gave no reason.').slice(0, longest);
+  const message = (asString(own(error, 'message')) || 'The upstream gave no reason.').slice(0, maxLength);
   const rule = rules.find((one) => one.code.test(code) && (one.words?.test(message) ?? true));
   const status = given !== undefined && given >= 400 && given < 600 ? given : rule?.status;
   const kind = rule === undefined || (rule.class === 'caller' && clearsCaller(given)) ? classOfStatus(status ?? 500) : rule.class;

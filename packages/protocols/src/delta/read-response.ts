@@ -7,7 +7,7 @@ import { Increments, type StreamManner } from './increments.ts';
 import { toCompatibleUsage } from './usage.ts';
 
 /** More calls than one reply has; the others would only cost memory. */
-const mostCalls = 256;
+const maxCalls = 256;
 
 /** One event or body as this wire has it, whichever of its two result formats. */
 interface Seen {
@@ -88,7 +88,7 @@ export class DeltaReader implements ReplyReader {
     const index = asNumber(own(call, 'index')) ?? position;
     let held = this.#arguments.get(index);
     if (!held) {
-      if (this.#arguments.size >= mostCalls) return [];
+      if (this.#arguments.size >= maxCalls) return [];
       held = new Increments(this.#manner, true);
       this.#arguments.set(index, held);
     }
@@ -154,7 +154,7 @@ export function readWhole(body: unknown): ChatEvent[] {
   const message = {
     content: withOthers(textOf(seen.content), seen.content),
     reasoning_content: seen.reasoning,
-    tool_calls: seen.calls.slice(0, mostCalls),
+    tool_calls: seen.calls.slice(0, maxCalls),
     images: imagesOf(seen.content),
     annotations: seen.citations,
   };

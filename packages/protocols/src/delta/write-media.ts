@@ -16,15 +16,15 @@ export function writeMedia(part: MediaPart, multimodal: boolean, losses: Losses)
   if (!multimodal) {
     losses.add(`messages.${part.kind}`, 'dropped', 'The text endpoint takes no media; a model of the kind delta-multimodal does.');
     if (part.detail !== undefined && part.detail !== 'auto') losses.add('image.detail', 'dropped', 'The image itself was left out.');
-    const told = [part.title ?? part.filename, part.context].filter(Boolean).map((words) => `, ${words}`);
-    return { text: `[${part.kind} left out: this model reads text only${told.join('')}]` };
+    const described = [part.title ?? part.filename, part.context].filter(Boolean).map((words) => `, ${words}`);
+    return { text: `[${part.kind} left out: this model reads text only${described.join('')}]` };
   }
   const { kind } = part;
   const address = kind === 'document' || part.fileId !== undefined ? undefined : addressOf(part, kind);
   if (address === undefined || kind === 'document') {
     losses.add(`messages.${kind}`, 'downgraded', 'This wire has no part for it: only its name or address could be told.');
-    const told = [part.url ?? part.filename ?? part.title ?? 'without address', part.context].filter(Boolean).join(', ');
-    return { text: `[${kind}: ${told}]` };
+    const described = [part.url ?? part.filename ?? part.title ?? 'without address', part.context].filter(Boolean).join(', ');
+    return { text: `[${kind}: ${described}]` };
   }
   if (part.detail !== undefined && part.detail !== 'auto') losses.add('image.detail', 'dropped', 'How closely an image is looked at is not asked for here.');
   return kind === 'image' ? { image: address } : kind === 'audio' ? { audio: address } : { video: address };

@@ -3,7 +3,7 @@ import { pairCallIds } from '../kit/call-ids.ts';
 import { isBegun } from '../kit/fit-to-model.ts';
 import type { Losses } from '../kit/losses.ts';
 import { shortId } from '../kit/short-id.ts';
-import { tellsPhase } from '../kit/text-phase.ts';
+import { supportsPhase } from '../kit/text-phase.ts';
 import type { WriteRequestContext } from '../protocol.ts';
 import { isMultimodal } from './endpoint.ts';
 import type { WireCall, WireMessage, WirePart } from './wire.ts';
@@ -39,7 +39,7 @@ const writeTexts = (text: string, page: Page): string | WirePart[] => (page.mult
 
 function writeTurn(turn: Turn, page: Page): WireMessage[] {
   if (turn.name !== undefined) page.losses.add('messages.name', 'dropped', 'Turns have no names here.');
-  if (tellsPhase(turn)) page.losses.add('messages.phase', 'dropped', 'What a text was for is not told here.');
+  if (supportsPhase(turn)) page.losses.add('messages.phase', 'dropped', 'What a text was for is not told here.');
   if (turn.role === 'assistant') return writeAssistant(turn, page);
   if (turn.role === 'system') {
     const text = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
@@ -72,8 +72,8 @@ function writeUser(turn: Turn, page: Page): WireMessage[] {
 function writeContent(parts: readonly (TextPart | MediaPart)[], page: Page): string | WirePart[] {
   if (parts.some((part) => part.cache)) noteCache(page.losses);
   // An empty text among others would leave a line break behind.
-  const told = parts.filter((part) => part.type !== 'text' || part.text !== '');
-  const written = (told.length > 0 ? told : parts).map(
+  const shown = parts.filter((part) => part.type !== 'text' || part.text !== '');
+  const written = (shown.length > 0 ? shown : parts).map(
     (part): WirePart => (part.type === 'text' ? { text: part.text } : writeMedia(part, page.multimodal, page.losses)),
   );
   if (page.multimodal) return written.length > 0 ? written : [{ text: '' }];
@@ -84,10 +84,10 @@ function writeResultText(part: ToolResultPart, media: number, page: Page): strin
   const text = part.content.flatMap((inner) => (inner.type === 'text' ? [inner.text] : [])).join('\n');
   if (part.cache) noteCache(page.losses);
   if (media > 0) page.losses.add('tool_result.media', 'emulated', 'Media of a tool result went into the user message after it.');
-  const told = text === '' && media > 0 ? '[The result is attached in the next message.]' : text;
-  if (!part.isError) return told;
+  const shown = text === '' && media > 0 ? '[The result is attached in the next message.]' : text;
+  if (!part.isError) return shown;
   page.losses.add('tool_result.is_error', 'emulated', 'A failed tool result is told by its text.');
-  return /^error\b/i.test(told) ? told : `Error: ${told}`;
+  return /^error\b/i.test(shown) ? shown : `Error: ${shown}`;
 }
 
 function writeAssistant(turn: Turn, page: Page): WireMessage[] {

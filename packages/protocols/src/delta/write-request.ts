@@ -45,7 +45,7 @@ function writeThinking({ reasoning }: Conversation, { target }: WriteRequestCont
 }
 
 /** Just below the bound that is refused. */
-const mostTemperature = 1.99;
+const maxTemperature = 1.99;
 
 function writeSampling({ sampling }: Conversation, { target }: WriteRequestContext, losses: Losses): JsonObject {
   const { temperature, topP } = sampling;
@@ -56,7 +56,7 @@ function writeSampling({ sampling }: Conversation, { target }: WriteRequestConte
   if ((sampling.choices ?? 1) > 1) losses.add('n', 'dropped', 'Several choices are only carried between equal protocols.');
   const fields: JsonObject = {
     max_tokens: fitTokens('max_tokens', sampling.maxTokens, target, losses),
-    temperature: temperature === undefined ? undefined : Math.min(mostTemperature, temperature),
+    temperature: temperature === undefined ? undefined : Math.min(maxTemperature, temperature),
     top_p: topP === undefined ? undefined : Math.max(0.01, topP),
     top_k: sampling.topK,
     stop: sampling.stop && sampling.stop.length > 0 ? sampling.stop : undefined,
@@ -73,11 +73,11 @@ function writeOutput(output: OutputFormat, messages: WireMessage[], thinks: bool
   if (output.type === 'text') return {};
   if (output.type === 'schema') {
     losses.add('response_format.json_schema', 'emulated', 'JSON was asked for and the schema told in words.');
-    tell(messages, `Answer with one JSON object that fits this JSON schema:\n${JSON.stringify(output.schema)}`, target);
+    addSystemText(messages, `Answer with one JSON object that fits this JSON schema:\n${JSON.stringify(output.schema)}`, target);
   } else if (!saysJson(messages)) {
     // A request that never says the word is refused.
     losses.add('response_format.json_object', 'emulated', 'A sentence that asks for JSON was added, as this upstream demands.');
-    tell(messages, 'Answer with one JSON object.', target);
+    addSystemText(messages, 'Answer with one JSON object.', target);
   }
   if (!thinks) return { response_format: { type: 'json_object' } };
   losses.add('response_format', 'downgraded', 'A model that reasons takes no output format: it was asked for in words.');
@@ -96,7 +96,7 @@ const saysJson = (messages: readonly WireMessage[]): boolean =>
   );
 
 /** Added to the one system message, which has to come first. */
-function tell(messages: WireMessage[], words: string, target: WriteRequestContext['target']): void {
+function addSystemText(messages: WireMessage[], words: string, target: WriteRequestContext['target']): void {
   const first = messages[0];
   if (first?.role !== 'system') messages.unshift({ role: 'system', content: isMultimodal(target) ? [{ text: words }] : words });
   else if (typeof first.content === 'string') first.content = `${first.content}\n\n${words}`;

@@ -38,9 +38,9 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
   const losses = new Losses();
   const edits: Edit[] = [];
   const counts = context.operation === 'count-tokens' && nestedTexts.some((text) => context.contains(text));
-  const needsCallProof = context.proofsRefused !== undefined || geminiFamily(context.target).needsCallSignature;
+  const needsCallSignature = context.signaturesRefused !== undefined || geminiFamily(context.target).needsCallSignature;
   const holds = (texts: readonly string[]): boolean => texts.some((text) => context.contains(text));
-  if (!counts && !holds(signatureTexts) && !(needsCallProof && holds(callTexts))) return { edits, losses: losses.list };
+  if (!counts && !holds(signatureTexts) && !(needsCallSignature && holds(callTexts))) return { edits, losses: losses.list };
   const body = context.parse();
   const nested = counts ? spelling(body, 'generateContentRequest') : undefined;
   const request = nested === undefined ? body : own(body, nested);
@@ -50,14 +50,14 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
     edits.push({ path: [...prefix, 'model'], value: modelName(context.target.upstreamModelId) });
   for (const content of elements(request, 'contents', prefix)) {
     const parts = elements(content.value, 'parts', content.path);
-    for (const part of parts) edits.push(...partEdits(part.value, part.path, context, needsCallProof, losses));
-    if (needsCallProof) edits.push(...unsignedCallEdits(parts, losses));
+    for (const part of parts) edits.push(...partEdits(part.value, part.path, context, needsCallSignature, losses));
+    if (needsCallSignature) edits.push(...unsignedCallEdits(parts, losses));
   }
   return { edits, losses: losses.list };
 }
 
 /** A proof of ours is opened for this attempt; any other is removed, since no caller can have a raw one that fits the key we use. */
-function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext, needsCallProof: boolean, losses: Losses): Edit[] {
+function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext, needsCallSignature: boolean, losses: Losses): Edit[] {
   const edits: Edit[] = [];
   for (const name of signatureNames) {
     const value = asString(own(part, name));
@@ -71,7 +71,7 @@ function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext
     const kept = Object.keys(part).filter((key) => key !== name);
     // A part must hold something, and on families that check proofs a call must hold the value that skips the check.
     if (kept.length === 0) edits.push({ path, value: { text: '' } });
-    else if (needsCallProof && spelling(part, 'functionCall') !== undefined) edits.push({ path: [...path, name], value: skipSignature });
+    else if (needsCallSignature && spelling(part, 'functionCall') !== undefined) edits.push({ path: [...path, name], value: skipSignature });
     else edits.push({ path: [...path, name], value: undefined });
   }
   return edits;

@@ -1,6 +1,6 @@
 /** Where the parts of a generate-content body stand, in either spelling of their names. */
 
-import type { BodyAnatomy } from '../body-anatomy.ts';
+import type { BodyLayout } from '../body-anatomy.ts';
 import { keysOf, kindOfMedia, namesAmong, putBefore } from '../kit/body-anatomy.ts';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
 import { camelName, field, spelling } from './fields.ts';
@@ -27,7 +27,7 @@ function namesOf(tool: unknown): string[] {
   ];
 }
 
-export const bodyAnatomy: BodyAnatomy = {
+export const bodyLayout: BodyLayout = {
   content: [
     'systemInstruction.parts',
     'system_instruction.parts',

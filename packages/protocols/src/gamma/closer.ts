@@ -1,7 +1,7 @@
 /** Watches the bytes written to a gamma caller, in both forms, and ends a broken stream with one more valid chunk. */
 import type { StreamForm, Usage } from '@model-gateway/contracts';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
-import type { Closer, CloserContext, GatewayWarning } from '../protocol.ts';
+import type { GatewayWarning, StreamTerminator, TerminatorContext } from '../protocol.ts';
 import { arraySeparator, frameEnd, frameRecord } from './frame.ts';
 import { writeUsage } from './usage.ts';
 
@@ -17,8 +17,8 @@ const keptTail = 1 << 16;
 
 const closingBracket = 0x5d;
 
-export class GammaCloser implements Closer {
-  readonly #context: CloserContext;
+export class GammaTerminator implements StreamTerminator {
+  readonly #context: TerminatorContext;
   readonly #form: StreamForm;
   /** What came after the last boundary: a piece of a chunk, or (in an array, where an element is bounded by the next one) the last chunk. */
   #pending: Buffer = Buffer.alloc(0);
@@ -29,7 +29,7 @@ export class GammaCloser implements Closer {
   /** The id that the reply's own chunks carry (an upstream's, on verbatim passage); undefined until the first chunk was seen. */
   #responseId: string | undefined;
 
-  constructor(context: CloserContext) {
+  constructor(context: TerminatorContext) {
     this.#context = context;
     this.#form = context.streamForm;
   }

@@ -12,12 +12,12 @@ type FaultClass = UpstreamFault['class'];
 // ---- reading -------------------------------------------------------------------------------------------------------
 
 /** Longer messages help nobody, and a log line has a size. */
-const longestMessage = 2000;
+const maxMessageLength = 2000;
 
 /** Google quotes the key it refuses: "Consumer 'api_key:AIza…' has been suspended". */
 const redact = (message: string): string =>
   message
-    .slice(0, longestMessage)
+    .slice(0, maxMessageLength)
     .replace(/AIza[\w-]{10,}/g, '[redacted]')
     .replace(/((?:api_)?key[:=]\s?)[^\s'"&]+/gi, '$1[redacted]');
 

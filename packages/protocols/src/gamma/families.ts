@@ -7,9 +7,9 @@ export interface Family {
   /** `budget`: thinkingBudget in tokens; `level`: thinkingLevel; null: the family does not think and refuses thinkingConfig. */
   thinking: 'budget' | 'level' | null;
   /** Smallest budget, beside 0 where thinking can be switched off. */
-  leastTokens: number;
+  minTokens: number;
   /** Largest budget. */
-  mostTokens: number;
+  maxTokens: number;
   /** Whether thinking can be switched off. */
   optional: boolean;
   levels: readonly ThinkingLevel[];
@@ -27,7 +27,7 @@ const levelOf: Readonly<Record<string, ThinkingLevel | undefined>> = { minimal: 
 
 /** A model that is not the vendor's own: budgets are understood by every thinking generation, and nothing else is assumed. */
 const foreign: Family = {
-  ...{ thinking: 'budget', leastTokens: 0, mostTokens: 24_576, optional: true, levels: [], needsCallSignature: false },
+  ...{ thinking: 'budget', minTokens: 0, maxTokens: 24_576, optional: true, levels: [], needsCallSignature: false },
   ...{ mediaInResults: false, formatBesideTools: true },
 };
 
@@ -46,14 +46,14 @@ function rulesOf(family: ModelFamily): Family {
   return rules;
 }
 
-function makeRules({ thinking, generateContent, needsCallProof }: ModelFamily): Family {
+function makeRules({ thinking, generateContent, needsCallSignature }: ModelFamily): Family {
   return {
     ...generateContent,
     thinking: thinking.style === 'none' ? null : thinking.style === 'effort' ? 'level' : 'budget',
-    leastTokens: thinking.least,
-    mostTokens: thinking.most,
+    minTokens: thinking.min,
+    maxTokens: thinking.max,
     optional: thinking.optional,
     levels: thinking.efforts.flatMap((effort) => levelOf[effort] ?? []),
-    needsCallSignature: needsCallProof,
+    needsCallSignature: needsCallSignature,
   };
 }

@@ -1,8 +1,8 @@
 /** gamma: the Gemini-compatible generate-content protocol, as callers speak it to us and as we speak it to upstreams. */
 import type { Protocol } from '../protocol.ts';
 import { bodyWords, verbatim } from './anatomy.ts';
-import { bodyAnatomy } from './body-anatomy.ts';
-import { GammaCloser } from './closer.ts';
+import { bodyLayout } from './body-anatomy.ts';
+import { GammaTerminator } from './closer.ts';
 import { buildCredential, buildListRequest, buildRequest } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { frameEnd, frameRecord } from './frame.ts';
@@ -37,14 +37,14 @@ export const gamma: Protocol = {
     writeError,
     writeModels,
     writeModel,
-    createCloser: (context) => new GammaCloser(context),
+    createTerminator: (context) => new GammaTerminator(context),
     keepAlive,
     contentType: (form) => (form === 'sse' ? 'text/event-stream' : 'application/json; charset=UTF-8'),
     frameRecord,
     frameEnd,
   },
   upstream: {
-    bodyAnatomy: () => bodyAnatomy,
+    bodyLayout: () => bodyLayout,
     toolRules: () => ({ name: functionName, freeText: false, vendorTools: 'gamma' }),
     framing: 'sse',
     request: buildRequest,

@@ -14,7 +14,7 @@ export const writeModel = (model: ListedModel): unknown => ({
 });
 
 /** The vendor's own bound, which cuts a larger wish silently. Without `pageSize` all are given up to it. */
-const longestPage = 1000;
+const maxPageSize = 1000;
 
 /** One page; its `nextPageToken` is the name of its last model, so that it holds while models come and go. */
 export function writeModels(models: readonly ListedModel[], { query }: ModelsAsked): unknown {
@@ -28,8 +28,8 @@ export function writeModels(models: readonly ListedModel[], { query }: ModelsAsk
 }
 
 function readSize(text: string | null): number {
-  if (text === null || text === '' || text === '0') return longestPage;
+  if (text === null || text === '' || text === '0') return maxPageSize;
   const size = Number(text);
   if (!Number.isInteger(size) || size < 0) throw invalid('pageSize', 'pageSize must be a whole number.');
-  return Math.min(size, longestPage);
+  return Math.min(size, maxPageSize);
 }

@@ -4,14 +4,14 @@ import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';
 import { own } from '../kit/read.ts';
-import type { Target, UpstreamDoor } from '../protocol.ts';
+import type { Target, UpstreamAdapter } from '../protocol.ts';
 import { geminiFamily } from './families.ts';
 import { spelling } from './fields.ts';
 
 /** Both spellings of the one field that is looked at; the edge notes where they stand. */
 export const normalizedKeys = ['generationConfig', 'generation_config'] as const;
 
-export const normalize: NonNullable<UpstreamDoor['normalize']> = (field, context) => {
+export const normalize: NonNullable<UpstreamAdapter['normalize']> = (field, context) => {
   const losses = new Losses();
   const key = normalizedKeys.find((name) => field(name) !== undefined);
   if (key === undefined || context.operation !== 'generate') return { edits: [], losses: losses.list };

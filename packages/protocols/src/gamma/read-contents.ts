@@ -74,16 +74,16 @@ function readPart(part: unknown, path: string, pairing: Pairing, losses: Losses)
   if (!asObject(part)) throw invalid(path, 'must be an object');
   if (field(part, 'partMetadata') !== undefined) losses.add('contents.parts.partMetadata', 'dropped', 'What is noted on a part has no counterpart.');
   const signature = readSignature(part);
-  const proof = signature === undefined ? {} : { signature };
+  const signatureField = signature === undefined ? {} : { signature };
   const call = objectField(part, 'functionCall');
-  if (call) return [pairing.addCall({ ...readCall(call, path), ...proof })];
+  if (call) return [pairing.addCall({ ...readCall(call, path), ...signatureField })];
   const text = asString(field(part, 'text'));
   if (field(part, 'thought') === true) {
-    const thinking: ThinkingPart = { type: 'thinking', text: text ?? '', ...proof };
+    const thinking: ThinkingPart = { type: 'thinking', text: text ?? '', ...signatureField };
     return thinking.text === '' && signature === undefined ? [] : [thinking];
   }
   // An empty text is a stream's last chunk coming back; with a proof it is the proof's place.
-  if (text !== undefined) return text === '' && signature === undefined ? [] : [{ type: 'text', text, ...proof }];
+  if (text !== undefined) return text === '' && signature === undefined ? [] : [{ type: 'text', text, ...signatureField }];
   const response = objectField(part, 'functionResponse');
   const other = response ? pairing.addResult(readResult(response, path, losses)) : (readMedia(part, losses) ?? readCode(part, losses));
   if (!other && signature !== undefined) return [{ type: 'text', text: '', signature }];

@@ -203,10 +203,10 @@ export class GammaReplyReader implements ReplyReader {
     loseDetails(this.#usage.metadata, this.#losses);
     if (this.#finishWord === continuationWord)
       this.#losses.dropped('reply.continuation', 'The reply goes on in another call of its vendor: it ends here as one that is cut.');
-    const told = { ...(servedTier !== undefined && { servedTier }), ...lostIn(this.#losses) };
+    const metadata = { ...(servedTier !== undefined && { servedTier }), ...lostIn(this.#losses) };
     if (this.#finishWord !== undefined) {
-      this.#emit({ type: 'finish', reason: readFinishReason(this.#finishWord, this.#hasCalls), native: this.#finishWord, ...told });
-    } else this.#emit({ type: 'finish', reason: 'content-filter', native: this.#blockReason!, ...told });
+      this.#emit({ type: 'finish', reason: readFinishReason(this.#finishWord, this.#hasCalls), native: this.#finishWord, ...metadata });
+    } else this.#emit({ type: 'finish', reason: 'content-filter', native: this.#blockReason!, ...metadata });
     if (this.#usage.any) this.#emit({ type: 'usage', usage: this.#usage.usage });
     this.#emit({ type: 'end' });
   }

@@ -95,8 +95,8 @@ export interface WrittenSchema {
  * is a declared loss. What then fits the OpenAPI subset goes into the older field, which every model knows; the rest needs the JSON Schema one.
  */
 export function writeSchema(schema: unknown, losses: Losses, path: string): WrittenSchema {
-  const widened = widen(schema, losses, path, 0);
-  return fitsOpenApi(widened) ? { dialect: 'open-api', schema: toOpenApi(widened) } : { dialect: 'json-schema', schema: widened };
+  const relaxed = widen(schema, losses, path, 0);
+  return fitsOpenApi(relaxed) ? { dialect: 'open-api', schema: toOpenApi(relaxed) } : { dialect: 'json-schema', schema: relaxed };
 }
 
 function widen(schema: unknown, losses: Losses, path: string, depth: number): JsonObject {

@@ -4,9 +4,9 @@ import { asNumber } from '../kit/read.ts';
 import { field, listField, objectField, textField } from './fields.ts';
 
 /** More tokens than one chunk or reply has. */
-const most = 200_000;
+const max = 200_000;
 
-const told = (candidate: unknown) => {
+const toTokenEntry = (candidate: unknown) => {
   const token = textField(candidate, 'token') ?? '';
   return { token, logprob: asNumber(field(candidate, 'logProbability')) ?? 0, bytes: [...Buffer.from(token, 'utf8')] };
 };
@@ -14,9 +14,9 @@ const told = (candidate: unknown) => {
 /** undefined when nothing was told. */
 export function readProbabilities(candidate: unknown): RawFields | undefined {
   const result = objectField(candidate, 'logprobsResult');
-  const chosen = listField(result, 'chosenCandidates').slice(0, most);
+  const chosen = listField(result, 'chosenCandidates').slice(0, max);
   if (chosen.length === 0) return undefined;
   const tops = listField(result, 'topCandidates');
-  const content = chosen.map((token, at) => ({ ...told(token), top_logprobs: listField(tops[at], 'candidates').map(told) }));
+  const content = chosen.map((token, at) => ({ ...toTokenEntry(token), top_logprobs: listField(tops[at], 'candidates').map(toTokenEntry) }));
   return { place: 'choice', fields: { logprobs: { content, refusal: null } } };
 }

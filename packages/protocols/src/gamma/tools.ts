@@ -2,7 +2,7 @@
 import type { Tool, ToolChoice } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';
-import { noteWidened } from '../kit/object-parameters.ts';
+import { noteRelaxed } from '../kit/object-parameters.ts';
 import { asArray, asObject, asString, type JsonObject } from '../kit/read.ts';
 import { rootObject } from '../kit/root-object.ts';
 import { camelName, field, listField, objectField, textField } from './fields.ts';
@@ -77,9 +77,9 @@ export function readToolChoice(body: unknown, losses: Losses): ToolChoice | unde
 }
 
 /** All function declarations in one entry, then each built-in tool of this protocol as it came. `widened` gets the caller's schema where another is sent. */
-export function writeTools(tools: readonly Tool[], losses: Losses, widened: Map<string, unknown>): JsonObject[] {
+export function writeTools(tools: readonly Tool[], losses: Losses, relaxed: Map<string, unknown>): JsonObject[] {
   const written: JsonObject[] = [];
-  const declarations = tools.filter((tool) => tool.type !== 'server').map((tool) => writeDeclaration(tool, losses, widened));
+  const declarations = tools.filter((tool) => tool.type !== 'server').map((tool) => writeDeclaration(tool, losses, relaxed));
   if (declarations.length > 0) written.push({ functionDeclarations: declarations });
   for (const tool of tools) {
     if (tool.type !== 'server') continue;
@@ -90,16 +90,16 @@ export function writeTools(tools: readonly Tool[], losses: Losses, widened: Map<
   return written;
 }
 
-function writeDeclaration(tool: Tool, losses: Losses, widened: Map<string, unknown>): JsonObject {
+function writeDeclaration(tool: Tool, losses: Losses, relaxed: Map<string, unknown>): JsonObject {
   if (tool.cache) losses.add('tools.cache_control', 'dropped', 'Cache marks have no counterpart: caching is implicit.');
   if (tool.strict === true) losses.add('tools.strict', 'dropped', 'Strict tool schemas have no counterpart.');
   const head = { name: tool.name, ...(tool.description !== undefined && { description: tool.description }) };
   const ofSchema = new Losses();
   // A choice at the root, whose members need not say that they are objects, is refused.
   const root = tool.parameters === undefined ? undefined : rootObject(tool.parameters);
-  if (root?.widened) noteWidened(ofSchema);
-  const { dialect, schema } = writeSchema(root?.widened ? root.schema : tool.parameters, ofSchema, 'tools.parameters');
-  if (ofSchema.list.length > 0) widened.set(tool.name, tool.parameters);
+  if (root?.relaxed) noteRelaxed(ofSchema);
+  const { dialect, schema } = writeSchema(root?.relaxed ? root.schema : tool.parameters, ofSchema, 'tools.parameters');
+  if (ofSchema.list.length > 0) relaxed.set(tool.name, tool.parameters);
   for (const { field: name, action, detail } of ofSchema.list) losses.add(name, action, detail);
   // An object schema without properties is a 400 on older models, and no schema at all means the same.
   if (isEmpty(schema)) return head;

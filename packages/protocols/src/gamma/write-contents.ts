@@ -2,7 +2,7 @@
 import type { Conversation, MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject } from '../kit/read.ts';
-import { tellsPhase } from '../kit/text-phase.ts';
+import { supportsPhase } from '../kit/text-phase.ts';
 import type { WriteRequestContext } from '../protocol.ts';
 import { type Family, geminiFamily } from './families.ts';
 
@@ -37,7 +37,7 @@ function groupTurns(conversation: Conversation, losses: Losses): Group[] {
   for (const turn of conversation.turns) {
     if (turn.role === 'system') losses.add('messages.role', 'downgraded', 'A system message between turns was sent as user text.');
     if (turn.name !== undefined) losses.add('messages.name', 'dropped', 'Names of speakers have no counterpart.');
-    if (tellsPhase(turn)) losses.add('messages.phase', 'dropped', 'What a text was for has no counterpart.');
+    if (supportsPhase(turn)) losses.add('messages.phase', 'dropped', 'What a text was for has no counterpart.');
     const role = turn.role === 'assistant' ? 'model' : 'user';
     const last = groups.at(-1);
     // One by one: a spread call has a limit, and a caller decides how many parts there are.
@@ -89,7 +89,7 @@ class ContentsWriter {
   }
 
   /** The proof of a part, opened for this attempt; undefined when there is none to send. */
-  #proof(sealed: string | undefined): string | undefined {
+  #signature(sealed: string | undefined): string | undefined {
     if (sealed === undefined || sealed === skipSignature) return sealed;
     const opened = this.#context.openSignature(sealed);
     if (opened === null) this.#losses.add('messages.signature', 'dropped', 'A proof of another model, upstream or account was left out.');
@@ -102,15 +102,15 @@ class ContentsWriter {
    */
   #call(part: ToolCallPart, first: boolean): WirePart {
     this.#waiting.add({ call: part, order: this.#order++ }, part.id === '' ? ['anonymous', `name ${part.name}`] : [`id ${part.id}`]);
-    let proof = this.#proof(part.signature);
-    if (proof === undefined && first && (this.#family.needsCallSignature || this.#context.proofsRefused)) {
-      proof = skipSignature;
+    let signature = this.#signature(part.signature);
+    if (signature === undefined && first && (this.#family.needsCallSignature || this.#context.signaturesRefused)) {
+      signature = skipSignature;
       this.#losses.add('messages.tool_calls.signature', 'emulated', 'A tool call without a proof of its own was sent with the value that skips the check.');
     }
     if (part.cache) this.#cacheLoss();
     return {
       functionCall: { ...(part.id !== '' && { id: part.id }), name: part.name, args: this.#args(part) },
-      ...(proof !== undefined && { thoughtSignature: proof }),
+      ...(signature !== undefined && { thoughtSignature: signature }),
     };
   }
 
@@ -125,8 +125,8 @@ class ContentsWriter {
 
   /** Readable thinking stays without its proof too (contract §7): the vendor's own SDK sends such parts back in its chats. */
   #thinking(part: ThinkingPart): WirePart[] {
-    const proof = part.signature === undefined || part.redacted ? undefined : this.#proof(part.signature);
-    if (proof !== undefined) return [{ text: part.text, thought: true, thoughtSignature: proof }];
+    const signature = part.signature === undefined || part.redacted ? undefined : this.#signature(part.signature);
+    if (signature !== undefined) return [{ text: part.text, thought: true, thoughtSignature: signature }];
     if (part.text !== '') return [{ text: part.text, thought: true }];
     this.#losses.add('messages.thinking', 'dropped', 'Thinking without readable text or a proof of this model was left out.');
     return [];
@@ -134,8 +134,8 @@ class ContentsWriter {
 
   #text(part: TextPart): WirePart[] {
     if (part.cache) this.#cacheLoss();
-    const proof = this.#proof(part.signature);
-    return part.text === '' && proof === undefined ? [] : [{ text: part.text, ...(proof !== undefined && { thoughtSignature: proof }) }];
+    const signature = this.#signature(part.signature);
+    return part.text === '' && signature === undefined ? [] : [{ text: part.text, ...(signature !== undefined && { thoughtSignature: signature }) }];
   }
 
   #cacheLoss(): void {

@@ -14,8 +14,8 @@ import { writeContents } from './write-contents.ts';
 export function writeRequest(conversation: Conversation, context: WriteRequestContext): WrittenRequest {
   const losses = new Losses();
   const modelId = context.target.upstreamModelId;
-  const widenedTools = new Map<string, unknown>();
-  const tools = writeTools(conversation.tools, losses, widenedTools);
+  const relaxedToolSchemas = new Map<string, unknown>();
+  const tools = writeTools(conversation.tools, losses, relaxedToolSchemas);
   const hasFunctions = tools.some((tool) => 'functionDeclarations' in tool);
   const toolConfig = hasFunctions ? writeToolChoice(conversation.toolChoice) : undefined;
   const family = geminiFamily(context.target);
@@ -44,9 +44,9 @@ export function writeRequest(conversation: Conversation, context: WriteRequestCo
   const body = context.operation === 'count-tokens' ? { generateContentRequest: { model: modelName(modelId), ...request } } : request;
   // A schema that had to be widened no longer holds the model to the caller's: what it answers is judged by the original.
   const { output } = conversation;
-  const widened = output?.type === 'schema' && losses.list.some((loss) => loss.field.startsWith('response_format.schema'));
-  const emulation = emulated?.emulation ?? (widened ? { schema: output.schema } : undefined);
-  return { body, losses: losses.list, ...(emulation && { emulation }), ...(widenedTools.size > 0 && { widenedTools }) };
+  const relaxed = output?.type === 'schema' && losses.list.some((loss) => loss.field.startsWith('response_format.schema'));
+  const emulation = emulated?.emulation ?? (relaxed ? { schema: output.schema } : undefined);
+  return { body, losses: losses.list, ...(emulation && { emulation }), ...(relaxedToolSchemas.size > 0 && { relaxedToolSchemas }) };
 }
 
 /** A JSON answer asked for in words, for models that refuse an output format beside functions; undefined: none was asked for. */
@@ -84,17 +84,17 @@ function writeConfig(conversation: Conversation, family: Family, losses: Losses)
 }
 
 /** The vendor refuses more. */
-const mostStops = 5;
+const maxStops = 5;
 
 function writeSampling(sampling: Sampling, losses: Losses): JsonObject {
   const stop = (sampling.stop ?? []).filter((text) => text !== '');
-  if (stop.length > mostStops) losses.add('stop', 'downgraded', `Only the first ${mostStops} stop sequences were sent.`);
+  if (stop.length > maxStops) losses.add('stop', 'downgraded', `Only the first ${maxStops} stop sequences were sent.`);
   const fields: readonly (readonly [string, unknown])[] = [
     ['maxOutputTokens', sampling.maxTokens],
     ['temperature', sampling.temperature],
     ['topP', sampling.topP],
     ['topK', sampling.topK],
-    ['stopSequences', stop.length > 0 ? stop.slice(0, mostStops) : undefined],
+    ['stopSequences', stop.length > 0 ? stop.slice(0, maxStops) : undefined],
     ['seed', sampling.seed],
     ['presencePenalty', sampling.presencePenalty],
     ['frequencyPenalty', sampling.frequencyPenalty],
@@ -141,8 +141,8 @@ function budgetOf(reasoning: Reasoning, off: boolean, family: Family, losses: Lo
   const asked = off ? 0 : (reasoning.budget ?? (reasoning.effort === undefined ? undefined : effortTokens[reasoning.effort]));
   if (asked === undefined) return reasoning.enabled || reasoning.adaptive ? { thinkingBudget: -1 } : {};
   if (asked === -1) return { thinkingBudget: -1 };
-  const least = family.leastTokens;
-  const budget = asked === 0 && family.optional ? 0 : Math.min(family.mostTokens, Math.max(least, asked));
+  const min = family.minTokens;
+  const budget = asked === 0 && family.optional ? 0 : Math.min(family.maxTokens, Math.max(min, asked));
   // An effort is a word, not a number: only a figure that the caller gave can be missed.
   if (off ? budget > 0 : reasoning.budget !== undefined && budget !== asked)
     losses.add('reasoning.budget', 'downgraded', `The thinking budget became ${budget}, this model's bound.`);

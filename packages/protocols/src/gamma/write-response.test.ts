@@ -117,10 +117,10 @@ describe.each(forms)('streamed as %s', (form) => {
     const { pieces } = write(everything, form);
     for (let count = 0; count <= pieces.length; count++) {
       const written = pieces.slice(0, count).join('');
-      const closer = client.createCloser({ ...replyContext(form) });
-      for (const piece of pieces.slice(0, count)) closer.observe(Buffer.from(piece));
-      expect(closer.ended).toBe(count === pieces.length);
-      const closing = closer.close({ reason: 'upstream_broken', detail: 'd', timestamp: '2026-01-01T00:00:00.000Z' }, { ...noUsage, input: 1 });
+      const terminator = client.createTerminator({ ...replyContext(form) });
+      for (const piece of pieces.slice(0, count)) terminator.observe(Buffer.from(piece));
+      expect(terminator.ended).toBe(count === pieces.length);
+      const closing = terminator.close({ reason: 'upstream_broken', detail: 'd', timestamp: '2026-01-01T00:00:00.000Z' }, { ...noUsage, input: 1 });
       const faults = validateStream(written + closing, form);
       expect([count, faults]).toEqual([count, []]);
       if (count === pieces.length) expect(closing).toBe('');
@@ -139,11 +139,11 @@ describe.each(forms)('streamed as %s', (form) => {
     fc.assert(
       fc.property(fc.array(fc.nat(text.length), { maxLength: 8 }), (cuts) => {
         const points = [0, ...cuts.sort((one, other) => one - other), text.length];
-        const closer = client.createCloser({ ...replyContext(form) });
+        const terminator = client.createTerminator({ ...replyContext(form) });
         points.slice(1).forEach((end, at) => {
-          closer.observe(text.subarray(points[at], end));
+          terminator.observe(text.subarray(points[at], end));
         });
-        return closer.ended && closer.close({ reason: 'r', detail: 'd', timestamp: 't' }) === '';
+        return terminator.ended && terminator.close({ reason: 'r', detail: 'd', timestamp: 't' }) === '';
       }),
     );
   });
@@ -230,10 +230,10 @@ describe('parts', () => {
 });
 
 describe('the closer on bytes of a verbatim passage', () => {
-  const watch = (form: Form, ...texts: string[]): ReturnType<typeof client.createCloser> => {
-    const closer = client.createCloser({ ...replyContext(form) });
-    for (const text of texts) closer.observe(Buffer.from(text));
-    return closer;
+  const watch = (form: Form, ...texts: string[]): ReturnType<typeof client.createTerminator> => {
+    const terminator = client.createTerminator({ ...replyContext(form) });
+    for (const text of texts) terminator.observe(Buffer.from(text));
+    return terminator;
   };
 
   test('spaced JSON, line feeds alone, keep-alives between events', () => {
@@ -253,9 +253,9 @@ describe('the closer on bytes of a verbatim passage', () => {
   });
 
   test('an array whose finish went out lacks only its bracket', () => {
-    const closer = watch('json-array', '[{"candidates":[{"content":{"parts":[{"text":"]"}]}}]}', '\n,\r\n{"candidates":[{"finishReason":"STOP"}]}');
-    expect(closer.ended).toBe(false);
-    expect(closer.close({ reason: 'r', detail: 'd', timestamp: 't' })).toBe('\n]');
+    const terminator = watch('json-array', '[{"candidates":[{"content":{"parts":[{"text":"]"}]}}]}', '\n,\r\n{"candidates":[{"finishReason":"STOP"}]}');
+    expect(terminator.ended).toBe(false);
+    expect(terminator.close({ reason: 'r', detail: 'd', timestamp: 't' })).toBe('\n]');
   });
 
   test('a very large chunk is not kept, and its finish is still seen', () => {
@@ -267,17 +267,17 @@ describe('the closer on bytes of a verbatim passage', () => {
   });
 
   test('a whole reply needs no ending', () => {
-    const closer = client.createCloser({ ...replyContext('whole') });
-    closer.observe(Buffer.from('{"candidates":'));
-    expect([closer.ended, closer.close({ reason: 'r', detail: 'd', timestamp: 't' })]).toEqual([true, '']);
+    const terminator = client.createTerminator({ ...replyContext('whole') });
+    terminator.observe(Buffer.from('{"candidates":'));
+    expect([terminator.ended, terminator.close({ reason: 'r', detail: 'd', timestamp: 't' })]).toEqual([true, '']);
   });
 });
 
 test('a chunk with a long run of blanks, or a proof with a long run of padding, costs what its length does', () => {
-  const closer = client.createCloser({ ...replyContext('json-array') });
+  const terminator = client.createTerminator({ ...replyContext('json-array') });
   const started = process.cpuUsage();
-  closer.observe(Buffer.from(`[{"candidates":[{"content":{"parts":[{"text":"${' '.repeat(300_000)}x"}]},"finishReason":"STOP"}]}`));
-  expect(closer.close({ reason: 'r', detail: 'd', timestamp: 't' })).toBe('\n]');
+  terminator.observe(Buffer.from(`[{"candidates":[{"content":{"parts":[{"text":"${' '.repeat(300_000)}x"}]},"finishReason":"STOP"}]}`));
+  expect(terminator.close({ reason: 'r', detail: 'd', timestamp: 't' })).toBe('\n]');
   expect(standardBase64(`${'='.repeat(300_000)}x-`)).toBe(`${'='.repeat(300_000)}x+==`);
   expect(standardBase64('ab-_=')).toBe('ab+/');
   expect(process.cpuUsage(started).user / 1000).toBeLessThan(10_000);

@@ -91,19 +91,19 @@ class PartWriter {
   end(block: OpenBlock): JsonObject[] {
     const { start } = block;
     const signature = block.signature ?? this.#note(start);
-    const proof = signature === undefined ? {} : { thoughtSignature: signature };
+    const signatureField = signature === undefined ? {} : { thoughtSignature: signature };
     switch (start.type) {
       case 'tool-call':
-        return [{ functionCall: { ...(start.id !== '' && { id: start.id }), name: start.name, args: this.#args(block) }, ...proof }];
+        return [{ functionCall: { ...(start.id !== '' && { id: start.id }), name: start.name, args: this.#args(block) }, ...signatureField }];
       case 'raw':
-        return this.#raw(start, proof);
+        return this.#raw(start, signatureField);
       case 'redacted-thinking':
         this.losses.add('response.redacted_thinking', 'dropped', 'Thinking without readable text has no place in this protocol.');
         return [];
       default:
-        if (this.waits(block)) return block.text === '' && signature === undefined ? [] : [{ text: wordOf(block.text), ...proof }];
+        if (this.waits(block)) return block.text === '' && signature === undefined ? [] : [{ text: wordOf(block.text), ...signatureField }];
         if (start.type === 'thinking' && signature !== undefined) this.think('', true);
-        return signature === undefined ? [] : [{ text: '', ...(start.type === 'thinking' && { thought: true }), ...proof }];
+        return signature === undefined ? [] : [{ text: '', ...(start.type === 'thinking' && { thought: true }), ...signatureField }];
     }
   }
 
@@ -128,10 +128,10 @@ class PartWriter {
     return {};
   }
 
-  #raw(start: BlockStart & { type: 'raw' }, proof: { thoughtSignature?: string }): JsonObject[] {
+  #raw(start: BlockStart & { type: 'raw' }, signatureField: { thoughtSignature?: string }): JsonObject[] {
     const part = asObject(own(start.value, 'part'));
     const candidate = asObject(own(start.value, 'candidate'));
-    if (start.protocol === 'gamma' && part) return [{ ...part, ...proof }];
+    if (start.protocol === 'gamma' && part) return [{ ...part, ...signatureField }];
     if (start.protocol === 'gamma' && candidate) Object.assign(this.candidate, candidate);
     else if (start.protocol === 'gamma' || !this.#ground(start.value))
       this.losses.add('response.blocks', 'dropped', "A block of the upstream's own protocol has no counterpart.");

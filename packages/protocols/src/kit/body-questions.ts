@@ -1,6 +1,6 @@
 /** What the edge's one scan of a caller's body looks for, so that nobody after it has to: top-level values, and words anywhere. */
 import { createHash } from 'node:crypto';
-import type { ClientDoor } from '../protocol.ts';
+import type { ClientAdapter } from '../protocol.ts';
 
 export interface BodyQuestions {
   /** Names both lists: an edge of another version may have asked something else. */
@@ -12,10 +12,10 @@ export interface BodyQuestions {
 }
 
 const decisive = ['model', 'stream'] as const;
-const known = new WeakMap<ClientDoor, BodyQuestions>();
+const known = new WeakMap<ClientAdapter, BodyQuestions>();
 
 /** The same object for the same door. */
-export function questionsOf(client: ClientDoor): BodyQuestions {
+export function questionsOf(client: ClientAdapter): BodyQuestions {
   let questions = known.get(client);
   if (!questions) {
     const { editedKeys = [], limitKeys = [], cacheKey, bodyWords: words = [] } = client;

@@ -12,7 +12,7 @@ const clientOf = (id: string) => speakers.find((one) => one.id === id)!;
 type Json = any;
 
 /** What the caller's stream and whole body say; two texts, of which the first is cited. */
-function heard(client: string, upstream: string): { streamed: string; whole: Json } {
+function received(client: string, upstream: string): { streamed: string; whole: Json } {
   const pair = { client: clientOf(client), upstream: upstreamOf(upstream) };
   const asked = ask(pair, askerOf(client).text());
   const events = reply([...citedReply(upstream)!, text(' It is long.')]);
@@ -23,14 +23,14 @@ function heard(client: string, upstream: string): { streamed: string; whole: Jso
 
 describe('from the messages wire, which cites before the words', () => {
   test('chat completions: over the block that is cited', () => {
-    const { streamed, whole } = heard('alpha', 'beta');
+    const { streamed, whole } = received('alpha', 'beta');
     const annotation = { type: 'url_citation', url_citation: { url: citedPage, title: 'Seine', start_index: 0, end_index: 'The Seine is a river.'.length } };
     expect(streamed).toContain(JSON.stringify(annotation));
     expect(whole.choices[0].message.annotations).toEqual([annotation]);
   });
 
   test('Responses: on the part, in an event of its own and in the finished item', () => {
-    const { streamed, whole } = heard('alpha_response', 'beta');
+    const { streamed, whole } = received('alpha_response', 'beta');
     const annotation = { type: 'url_citation', start_index: 0, end_index: 'The Seine is a river.'.length, title: 'Seine', url: citedPage };
     expect(streamed).toContain(`"annotation":${JSON.stringify(annotation)}`);
     expect(whole.output[0].content[0].annotations).toEqual([annotation]);
@@ -38,7 +38,7 @@ describe('from the messages wire, which cites before the words', () => {
   });
 
   test('generate-content: among the pages of the candidate', () => {
-    const { streamed, whole } = heard('gamma', 'beta');
+    const { streamed, whole } = received('gamma', 'beta');
     const chunk = { web: { uri: citedPage, title: 'Seine' } };
     expect(streamed).toContain(JSON.stringify(chunk));
     expect(whole.candidates[0].groundingMetadata).toEqual({ groundingChunks: [chunk] });
@@ -46,8 +46,8 @@ describe('from the messages wire, which cites before the words', () => {
 });
 
 test('between the two protocols of one vendor the words that are meant stay the same', () => {
-  expect(heard('alpha_response', 'alpha').whole.output[0].content[0].annotations).toMatchObject([{ url: citedPage, start_index: 4, end_index: 9 }]);
-  expect(heard('alpha', 'alpha_response').whole.choices[0].message.annotations).toMatchObject([
+  expect(received('alpha_response', 'alpha').whole.output[0].content[0].annotations).toMatchObject([{ url: citedPage, start_index: 4, end_index: 9 }]);
+  expect(received('alpha', 'alpha_response').whole.choices[0].message.annotations).toMatchObject([
     { url_citation: { url: citedPage, start_index: 4, end_index: 9 } },
   ]);
 });

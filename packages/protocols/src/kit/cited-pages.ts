@@ -18,11 +18,11 @@ export interface Cited {
 }
 
 /** More than any page's address has. */
-const longestUrl = 8192;
+const maxUrlLength = 8192;
 
 function page(url: unknown, title: unknown, start?: unknown, end?: unknown): CitedPage[] {
   const address = asString(url);
-  if (address === undefined || address.length > longestUrl || !/^https?:\/\//i.test(address)) return [];
+  if (address === undefined || address.length > maxUrlLength || !/^https?:\/\//i.test(address)) return [];
   const [from, to] = [asNumber(start), asNumber(end)];
   const isRange = from !== undefined && to !== undefined && Number.isInteger(from) && Number.isInteger(to) && 0 <= from && from < to;
   return [{ url: address, title: asString(title) ?? '', ...(isRange && { range: [from, to] }) }];

@@ -99,25 +99,25 @@ const plainWords = new RegExp(
 const perMinute = /\btokens per (?:minute|min|hour|day)\b|\bTPM\b/;
 
 /** Longest message that is looked at. */
-const longest = 4000;
+const maxLength = 4000;
 
 /** Whether a message says that the prompt is too long for the model. Only to be asked of a refusal (4xx), and not of a 429. */
 export function saysOverflow(message: string): boolean {
-  const text = message.slice(0, longest);
+  const text = message.slice(0, maxLength);
   return !perMinute.test(text) && (plainWords.test(text) || wordings.some(({ pattern }) => pattern.test(text)));
 }
 
 /** {} when it tells none. */
 export function overflowFigures(message: string): OverflowFigures {
-  const text = message.slice(0, longest);
+  const text = message.slice(0, maxLength);
   for (const { pattern, figures } of wordings) {
     const found = pattern.exec(text);
     if (!found) continue;
-    const told: OverflowFigures = {};
+    const known: OverflowFigures = {};
     figures.forEach((figure, at) => {
-      if (figure !== null) told[figure] = Number(found[at + 1]);
+      if (figure !== null) known[figure] = Number(found[at + 1]);
     });
-    return told;
+    return known;
   }
   return {};
 }

@@ -6,7 +6,7 @@
 import type { Loss } from '@model-gateway/contracts';
 import type { ModelFamily } from '@model-gateway/model-families';
 import type { Conversation, MediaPart, Part, TextPart, Turn } from '../chat/conversation.ts';
-import type { Target, UpstreamDoor } from '../protocol.ts';
+import type { Target, UpstreamAdapter } from '../protocol.ts';
 import { familyOf } from './family.ts';
 import { Losses } from './losses.ts';
 
@@ -14,7 +14,7 @@ import { Losses } from './losses.ts';
 export function fitToModel(
   conversation: Conversation,
   target: Target,
-  upstream: Pick<UpstreamDoor, 'continuesReplies' | 'readsKind'> = {},
+  upstream: Pick<UpstreamAdapter, 'continuesReplies' | 'readsKind'> = {},
 ): { conversation: Conversation; losses: Loss[] } | null {
   const family = familyOf(target);
   const losses = new Losses();
@@ -60,13 +60,13 @@ function asText(part: MediaPart): MediaPart | undefined {
 function noteUnread(part: MediaPart, losses: Losses): TextPart {
   losses.add(`messages.${part.kind}`, 'downgraded', 'This model reads text only: a note stands in its place.');
   if (part.detail !== undefined && part.detail !== 'auto') losses.add('image.detail', 'dropped', 'The image itself was left out.');
-  const url = part.url !== undefined && !/^data:/i.test(part.url) ? part.url.slice(0, longestAddress) : undefined;
-  const told = [part.title ?? part.filename, part.context, url].filter((fact) => fact !== undefined && fact !== '');
-  return { type: 'text', text: unreadNote(part.kind, told.join(', ')), ...(part.cache && { cache: part.cache }) };
+  const url = part.url !== undefined && !/^data:/i.test(part.url) ? part.url.slice(0, maxAddressLength) : undefined;
+  const described = [part.title ?? part.filename, part.context, url].filter((fact) => fact !== undefined && fact !== '');
+  return { type: 'text', text: unreadNote(part.kind, described.join(', ')), ...(part.cache && { cache: part.cache }) };
 }
 
 /** Characters of an address that are worth telling. */
-const longestAddress = 2048;
+const maxAddressLength = 2048;
 
 /** What the model is told instead. `told`: what the caller said of it. */
-export const unreadNote = (kind: string, told = ''): string => `[${kind} left out: this model reads text only${told === '' ? '' : `; ${told}`}]`;
+export const unreadNote = (kind: string, described = ''): string => `[${kind} left out: this model reads text only${described === '' ? '' : `; ${described}`}]`;

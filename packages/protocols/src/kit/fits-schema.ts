@@ -5,7 +5,7 @@
 import { asArray, asNumber, asObject, asString, type JsonObject } from './read.ts';
 
 const deepest = 64;
-const mostSteps = 200_000;
+const maxSteps = 200_000;
 
 interface Judge {
   root: unknown;
@@ -14,7 +14,7 @@ interface Judge {
 }
 
 /** true for a schema that says nothing, and for values too large to be judged. */
-export const fitsSchema = (value: unknown, schema: unknown): boolean => fits(value, schema, { root: schema, steps: mostSteps }, 0);
+export const fitsSchema = (value: unknown, schema: unknown): boolean => fits(value, schema, { root: schema, steps: maxSteps }, 0);
 
 function fits(value: unknown, schema: unknown, judge: Judge, depth: number): boolean {
   if (schema === false) return false;

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { GrowingText } from './growing-text.ts';
+import { AccumulatedText } from './growing-text.ts';
 
 test('is the sum of its pieces', () => {
   fc.assert(
@@ -15,7 +15,7 @@ test('is the sum of its pieces', () => {
         ),
       ),
       (start, pieces) => {
-        const text = new GrowingText(start);
+        const text = new AccumulatedText(start);
         for (const piece of pieces) text.add(piece);
         const whole = start + pieces.join('');
         expect(`${text}`).toBe(whole);
@@ -26,7 +26,7 @@ test('is the sum of its pieces', () => {
 });
 
 test('holds little more than the text', () => {
-  const growing = Array.from({ length: 20 }, () => new GrowingText());
+  const deltaFields = Array.from({ length: 20 }, () => new AccumulatedText());
   // What is garbage, here and of suites before this one in the process, is none of what is held.
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -35,9 +35,9 @@ test('holds little more than the text', () => {
     return process.memoryUsage().heapUsed;
   };
   const before = held();
-  for (let round = 0; round < 40_000; round++) for (const text of growing) text.add(`${round % 7} `);
+  for (let round = 0; round < 40_000; round++) for (const text of deltaFields) text.add(`${round % 7} `);
   const grown = held() - before;
-  const letters = growing.reduce((sum, text) => sum + text.length, 0);
+  const letters = deltaFields.reduce((sum, text) => sum + text.length, 0);
   // A tree of these pieces takes 30 bytes a letter.
   expect(grown / letters).toBeLessThan(15);
 });

@@ -10,10 +10,10 @@ export const fitTokens = (field: string, asked: number | undefined, target: Targ
   (limitTokens([field], asked, familyOf(target), losses)[0]?.value as number | undefined) ?? asked;
 
 /** The edit that brings a reply's token limit between the model's bounds; [] when it is there, absent or no number. `least` is the endpoint's own. */
-export function limitTokens(path: Edit['path'], value: unknown, family: ModelFamily, losses: Pick<Losses, 'add'>, least = 1): Edit[] {
+export function limitTokens(path: Edit['path'], value: unknown, family: ModelFamily, losses: Pick<Losses, 'add'>, min = 1): Edit[] {
   const asked = asNumber(value);
   if (asked === undefined) return [];
-  const fewest = Math.max(least, family.leastOutput);
+  const fewest = Math.max(min, family.minOutput);
   const limited = Math.min(Math.max(asked, fewest), family.output ?? Number.POSITIVE_INFINITY);
   if (limited === asked) return [];
   losses.add(

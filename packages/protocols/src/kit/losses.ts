@@ -2,7 +2,7 @@ import type { Loss } from '@model-gateway/contracts';
 import { own } from './read.ts';
 
 /** Enough to explain any request; a hostile one cannot grow the row. */
-const most = 64;
+const max = 64;
 
 /** What is said of a field that nothing reads. */
 export const noPlace = 'No other protocol has a place for this field.';
@@ -22,7 +22,7 @@ export class Losses {
   add(field: string, action: Loss['action'], detail: string): void {
     const key = `${action} ${field}`;
     this.#seen ??= new Set();
-    if (this.list.length >= most || this.#seen.has(key)) return;
+    if (this.list.length >= max || this.#seen.has(key)) return;
     this.#seen.add(key);
     this.list.push({ field, action, detail });
   }

@@ -2,7 +2,7 @@
 import type { MediaPart } from '../chat/conversation.ts';
 
 /** Characters of an address that are worth telling. */
-const longestAddress = 2048;
+const maxAddressLength = 2048;
 
 /** `[image omitted: image/png, https://…]`. An address is told as the caller wrote it; bytes that stand in one (`data:`) are none. */
 export function noteOmitted({
@@ -13,8 +13,8 @@ export function noteOmitted({
   mimeType,
   url,
 }: Pick<MediaPart, 'title' | 'filename' | 'context' | 'mimeType' | 'url'> & { kind: string }): string {
-  const told = [title ?? filename, context, mimeType, url === undefined || /^data:/i.test(url) ? undefined : url.slice(0, longestAddress)].filter(
+  const described = [title ?? filename, context, mimeType, url === undefined || /^data:/i.test(url) ? undefined : url.slice(0, maxAddressLength)].filter(
     (fact) => fact !== undefined,
   );
-  return `[${kind} omitted${told.length === 0 ? '' : `: ${told.join(', ')}`}]`;
+  return `[${kind} omitted${described.length === 0 ? '' : `: ${described.join(', ')}`}]`;
 }

@@ -9,15 +9,15 @@ const deepest = 64;
  * A plain object that names its properties, if only an empty list of them, and lists that say what they hold: the vendor answers anything else with a
  * 400, and tools without arguments (those of tool servers above all) are often declared so. Schemas that are so already are the same afterwards.
  */
-export function objectParameters(parameters: unknown, losses: Pick<Losses, 'add'>): { schema: unknown; widened: boolean } {
+export function objectParameters(parameters: unknown, losses: Pick<Losses, 'add'>): { schema: unknown; relaxed: boolean } {
   const schema = asObject(parameters);
-  if (!schema) return { schema: parameters, widened: false };
+  if (!schema) return { schema: parameters, relaxed: false };
   const root = rootObject(schema);
-  if (root.widened) noteWidened(losses);
-  return { schema: fillItems(root.schema, 0), widened: root.widened };
+  if (root.relaxed) noteRelaxed(losses);
+  return { schema: fillItems(root.schema, 0), relaxed: root.relaxed };
 }
 
-export const noteWidened = (losses: Pick<Losses, 'add'>): void =>
+export const noteRelaxed = (losses: Pick<Losses, 'add'>): void =>
   losses.add(
     'tools.parameters',
     'downgraded',

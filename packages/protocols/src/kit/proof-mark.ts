@@ -2,17 +2,17 @@
  * Where a protocol has one field that every client returns as it is, proofs that other vendors hang elsewhere travel there too, with a mark before
  * the envelope that says what they prove. An unmarked one is the reasoning's own.
  */
-export type ProofOwner = { kind: 'thinking' } | { kind: 'redacted' } | { kind: 'text' } | { kind: 'call'; callId: string };
+export type SignatureOwner = { kind: 'thinking' } | { kind: 'redacted' } | { kind: 'text' } | { kind: 'call'; callId: string };
 
 // Envelopes and vendors' proofs are base64: neither holds a colon.
 const marked = /^(redacted|text|call:[\s\S]*):([^:]*)$/;
 
-export function markProof(sealed: string, owner: ProofOwner): string {
+export function markSignature(sealed: string, owner: SignatureOwner): string {
   if (owner.kind === 'thinking') return sealed;
   return owner.kind === 'call' ? `call:${owner.callId}:${sealed}` : `${owner.kind}:${sealed}`;
 }
 
-export function readProof(encrypted: string): { owner: ProofOwner; sealed: string } {
+export function readSignature(encrypted: string): { owner: SignatureOwner; sealed: string } {
   const match = encrypted.includes(':') ? marked.exec(encrypted) : null;
   if (!match) return { owner: { kind: 'thinking' }, sealed: encrypted };
   const mark = match[1] ?? '';

@@ -1,8 +1,8 @@
 /** Real sentences of vendors about proofs, and sentences near them that mean something else. */
 import { describe, expect, test } from '@jest/globals';
-import { readProofRefusal } from './proof-refusal.ts';
+import { readSignatureRefusal } from './proof-refusal.ts';
 
-const refused = (message: string, code?: string) => readProofRefusal({ class: 'caller', status: 400, message, ...(code !== undefined && { code }) });
+const refused = (message: string, code?: string) => readSignatureRefusal({ class: 'caller', status: 400, message, ...(code !== undefined && { code }) });
 
 describe('a refusal of proofs', () => {
   test.each([
@@ -50,7 +50,7 @@ describe('another fault', () => {
 
   test('the account and the state of the upstream are never about proofs', () => {
     for (const kind of ['credential', 'account', 'rate', 'overloaded', 'timeout', 'connect', 'context'] as const)
-      expect(readProofRefusal({ class: kind, message: 'Invalid `signature` in `thinking` block' })).toBe(null);
+      expect(readSignatureRefusal({ class: kind, message: 'Invalid `signature` in `thinking` block' })).toBe(null);
   });
 
   test('a hostile text is read in linear time', () => {

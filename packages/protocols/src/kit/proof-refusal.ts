@@ -8,7 +8,7 @@ import type { UpstreamFault } from '../chat/event.ts';
  * `proofs`: what is there is not accepted, so no proof is sent · `call-proof`: a call lacks its proof · `thinking`: a tool loop lacks the thinking it
  * began with · `reasoning`: a message lacks its readable reasoning · `item`: an item's id names nothing, or what it belongs to is missing.
  */
-export interface ProofRefusal {
+export interface SignatureRefusal {
   about: 'proofs' | 'call-proof' | 'thinking' | 'reasoning' | 'item';
   /** The id that an `item` refusal names, and whether it is refused because what it belongs to is missing. */
   item?: string;
@@ -16,10 +16,10 @@ export interface ProofRefusal {
 }
 
 /** No vendor's sentence is longer; upstream text may be. */
-const longestRead = 4096;
+const maxReadLength = 4096;
 
 /** Each pattern is a sentence seen in the wild, reduced to what does not change. All run in linear time. The first that fits decides. */
-const wordings: readonly (readonly [ProofRefusal['about'], RegExp])[] = [
+const wordings: readonly (readonly [SignatureRefusal['about'], RegExp])[] = [
   // `messages.1.content.0: Invalid `signature` in `thinking` block` (also …The block is bound to a different conversation)
   ['proofs', /invalid\W{0,4}(?:signature|data)\W{0,4}in\W{0,4}(?:redacted_)?thinking/i],
   // `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified
@@ -46,9 +46,9 @@ const codes: ReadonlySet<string> = new Set(['invalid_encrypted_content', 'thinki
 const classes: ReadonlySet<UpstreamFault['class']> = new Set(['caller', 'not-found', 'server', 'broken']);
 
 /** What a fault refuses about proofs of earlier thinking; null: it is about something else. */
-export function readProofRefusal({ class: kind, code, message }: UpstreamFault): ProofRefusal | null {
+export function readSignatureRefusal({ class: kind, code, message }: UpstreamFault): SignatureRefusal | null {
   if (!classes.has(kind)) return null;
-  const text = message.slice(0, longestRead);
+  const text = message.slice(0, maxReadLength);
   for (const [about, wording] of wordings) {
     const found = wording.exec(text);
     if (found) return about === 'item' && found[1] !== undefined ? { about, item: found[1], ...(/without its/i.test(found[0]) && { alone: true }) } : { about };

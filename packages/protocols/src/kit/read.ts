@@ -16,10 +16,10 @@ export const asString = (value: unknown): string | undefined => (typeof value ==
 export const asNumber = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
 
 /** More tokens than any reply has, and few enough that sums and prices of them stay exact. */
-const mostCounted = 1e12;
+const maxCounted = 1e12;
 
 /** A token count: whole, 0 to 1e12; what is no finite number is 0. */
-export const asCount = (value: unknown): number => Math.min(mostCounted, Math.max(0, Math.trunc(asNumber(value) ?? 0)));
+export const asCount = (value: unknown): number => Math.min(maxCounted, Math.max(0, Math.trunc(asNumber(value) ?? 0)));
 
 /** A boolean, or undefined. */
 export const asBoolean = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined);

@@ -205,7 +205,7 @@ class Repair {
   #addResult(part: ToolResultPart, others: Part[]): void {
     const id = part.callId === '' ? this.#named.oldest(part.name) : part.callId;
     if (id === undefined || !this.#open.delete(id)) {
-      for (const told of this.#orphan(part)) others.push(told);
+      for (const orphan of this.#orphan(part)) others.push(orphan);
       return;
     }
     this.#named.answer(id);

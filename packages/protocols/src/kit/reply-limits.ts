@@ -2,7 +2,7 @@
 import { asNumber } from './read.ts';
 
 /** More than any endpoint gives for one request. */
-const mostReplies = 128;
+const maxReplies = 128;
 
 /** A limit in tokens; undefined for what is none. */
 export function asLimit(value: unknown): number | undefined {
@@ -13,7 +13,7 @@ export function asLimit(value: unknown): number | undefined {
 /** How many replies were asked for; 1 for what makes no sense. */
 export function asReplies(value: unknown): number {
   const number = asNumber(value);
-  return number === undefined || number < 1 ? 1 : Math.min(mostReplies, Math.ceil(number));
+  return number === undefined || number < 1 ? 1 : Math.min(maxReplies, Math.ceil(number));
 }
 
 /** Of several spellings of one limit the largest: which of them holds is the upstream's to say. */

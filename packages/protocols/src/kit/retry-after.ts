@@ -2,7 +2,7 @@ type Headers = Readonly<Record<string, string | undefined>>;
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 /** A day: no vendor means more, and a larger value would overflow timers. */
-const longestMs = 86_400_000;
+const maxMs = 86_400_000;
 
 /**
  * How long an upstream asks us to wait, in ms: `retry-after-ms`, `retry-after` in seconds, as `20ms` / `1m30s`, or as a date (measured against the
@@ -30,4 +30,4 @@ function readDuration(text: string): number | undefined {
   return total;
 }
 
-const bound = (value: number): number => Math.min(longestMs, Math.max(0, Math.round(value)));
+const bound = (value: number): number => Math.min(maxMs, Math.max(0, Math.round(value)));

@@ -11,11 +11,11 @@ const others = ['not', 'enum', 'const', 'if', 'then', 'else'] as const;
 const deepest = 8;
 
 /** `widened`: more is valid than before. The same schema when its root is a plain object. */
-export function rootObject(parameters: unknown): { schema: JsonObject; widened: boolean } {
+export function rootObject(parameters: unknown): { schema: JsonObject; relaxed: boolean } {
   const schema = asObject(parameters) ?? {};
   const merged = mergeChoices(schema, schema, 0);
   const object = merged['type'] === 'object' ? merged : { ...merged, type: 'object' };
-  return { schema: object['properties'] === undefined && object['$ref'] === undefined ? { ...object, properties: {} } : object, widened: merged !== schema };
+  return { schema: object['properties'] === undefined && object['$ref'] === undefined ? { ...object, properties: {} } : object, relaxed: merged !== schema };
 }
 
 function mergeChoices(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
@@ -50,15 +50,15 @@ class Merged {
 
   /** `all`: every member holds at once; otherwise any of them. */
   add(members: readonly JsonObject[], all: boolean): void {
-    const told = new Map<string, unknown[]>();
+    const seen = new Map<string, unknown[]>();
     for (const member of members) {
       for (const [name, property] of Object.entries(asObject(member['properties']) ?? {})) {
-        const known = told.get(name) ?? [];
+        const known = seen.get(name) ?? [];
         if (!known.some((one) => JSON.stringify(one) === JSON.stringify(property))) known.push(property);
-        told.set(name, known);
+        seen.set(name, known);
       }
     }
-    for (const [name, forms] of told) {
+    for (const [name, forms] of seen) {
       if (!this.#properties.has(name)) this.#properties.set(name, forms.length === 1 ? forms[0] : { [all ? 'allOf' : 'anyOf']: forms });
     }
     const required = members.map((member) => asArray(member['required']) ?? []);

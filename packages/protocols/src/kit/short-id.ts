@@ -1,12 +1,12 @@
 /** Ids above this length are refused by several vendors. */
-const longest = 64;
+const maxLength = 64;
 
 /**
  * An id that every upstream takes: as it is up to 64 characters, else `prefix` and a hash of it. The same id gives the same text, so that a
  * call and its result stay paired without any table. Not a secret and not proof against a caller that collides with itself.
  */
 export function shortId(id: string, prefix = 'call_'): string {
-  if (id.length <= longest) return id;
+  if (id.length <= maxLength) return id;
   return prefix + [0x811c9dc5, 0x9e3779b9, 0x85ebca6b, 0xc2b2ae35].map((seed) => hash(id, seed).toString(16).padStart(8, '0')).join('');
 }
 

@@ -6,7 +6,7 @@ import type { Losses } from './losses.ts';
 import { asArray, asObject, type JsonObject } from './read.ts';
 
 const deepest = 64;
-const mostSchemas = 20_000;
+const maxSchemas = 20_000;
 
 /** Where schemas hold further schemas. */
 const named = ['properties', '$defs', 'definitions'] as const;
@@ -28,7 +28,7 @@ const refused = [
 
 export function isStrictSchema(schema: unknown): boolean {
   const root = asObject(schema);
-  return root !== undefined && root['type'] === 'object' && !Object.hasOwn(root, 'anyOf') && isStrict(root, { left: mostSchemas }, 0);
+  return root !== undefined && root['type'] === 'object' && !Object.hasOwn(root, 'anyOf') && isStrict(root, { left: maxSchemas }, 0);
 }
 
 function isStrict(schema: unknown, budget: { left: number }, depth: number): boolean {

@@ -4,7 +4,7 @@ import { shortId } from './short-id.ts';
 /** What nearly every vendor takes. */
 export const plainToolName = /^[a-zA-Z0-9_-]{1,64}$/;
 
-const longest = 64;
+const maxLength = 64;
 const hashDigits = 8;
 
 /**
@@ -13,7 +13,7 @@ const hashDigits = 8;
  */
 export function legalToolName(name: string, legal: RegExp): string {
   if (legal.test(name)) return name;
-  const hash = shortId(name.padEnd(longest + 1, ' '), '').slice(0, hashDigits);
-  const readable = name.replace(/[^a-zA-Z0-9_-]+/g, '_').slice(0, longest - hashDigits - 3);
+  const hash = shortId(name.padEnd(maxLength + 1, ' '), '').slice(0, hashDigits);
+  const readable = name.replace(/[^a-zA-Z0-9_-]+/g, '_').slice(0, maxLength - hashDigits - 3);
   return `${/^[a-zA-Z_]/.test(readable) ? '' : 't_'}${readable}_${hash}`;
 }

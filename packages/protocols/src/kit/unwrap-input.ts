@@ -10,7 +10,7 @@ export const freeTextArgument = 'input';
 /** How the expected JSON begins, up to the first character of the text. Blanks are bounded: a model's arguments have none, and a hostile upstream's may. */
 const opening = /^\s{0,64}\{\s{0,64}"input"\s{0,64}:\s{0,64}"/;
 /** No text that is longer than this and does not match `opening` ever will. */
-const longestOpening = 64 * 4 + 10;
+const maxOpeningLength = 64 * 4 + 10;
 
 const escapes: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
@@ -44,7 +44,7 @@ export class InputUnwrapper {
       this.#mode = 'text';
       return this.#decode(json, match[0].length);
     }
-    if (json.length < longestOpening) this.#held = json;
+    if (json.length < maxOpeningLength) this.#held = json;
     else {
       this.#mode = 'whole';
       this.#pieces = [json];

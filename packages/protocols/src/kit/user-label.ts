@@ -4,12 +4,12 @@ import type { Losses } from './losses.ts';
 import { shortId } from './short-id.ts';
 
 /** Agents of another protocol put ids of account, device and session together here: 130 characters and more, which several vendors answer with a 400. */
-const longest = 64;
+const maxLength = 64;
 
 /** As it is while it is short enough, else a hash of it: the same user gets the same one each time. */
 export function fitUser(user: string, losses: Pick<Losses, 'add'>, field = 'user'): string {
-  if (user.length <= longest) return user;
-  losses.add(field, 'renamed', `Ids of users over ${longest} characters are refused: a hash of it was sent.`);
+  if (user.length <= maxLength) return user;
+  losses.add(field, 'renamed', `Ids of users over ${maxLength} characters are refused: a hash of it was sent.`);
   return hashed(user);
 }
 
@@ -29,12 +29,12 @@ export const bothUsers = ({ user, safetyIdentifier }: Conversation, losses: Pick
 
 /** A vendor that refuses e-mail addresses and telephone numbers, and longer ids, gets a hash in their place. */
 export function hideUser(user: string, losses: Pick<Losses, 'add'>): string {
-  if (user.length <= longestHidden && !email.test(user) && !telephone.test(user)) return user;
+  if (user.length <= maxHiddenLength && !email.test(user) && !telephone.test(user)) return user;
   losses.add('user', 'renamed', 'E-mail addresses, telephone numbers and long ids of users are refused: a hash of it was sent.');
   return hashed(user);
 }
 
-const longestHidden = 256;
+const maxHiddenLength = 256;
 const email = /[^\s@]@[^\s@]+\.[^\s@]/;
 const telephone = /^\s*\+?[\d\s().-]{7,24}$|\+\d[\d\s().-]{6,}/;
 

@@ -104,10 +104,10 @@ export function answerWhole(pair: Pair, asked: Asked, events: readonly ChatEvent
 }
 
 /** What a caller's own library makes of what he heard. */
-export const understand = ({ client }: Pair, heard: Heard, streamed: boolean): Message =>
+export const understand = ({ client }: Pair, received: Heard, streamed: boolean): Message =>
   streamed
-    ? foldEvents(readStream(client, [Buffer.from(heard.text, 'utf8')]))
-    : foldEvents(client.upstream.readWhole(JSON.parse(heard.text), { ...plain, upstreamModelId: 'm' }));
+    ? foldEvents(readStream(client, [Buffer.from(received.text, 'utf8')]))
+    : foldEvents(client.upstream.readWhole(JSON.parse(received.text), { ...plain, upstreamModelId: 'm' }));
 
 const plain = { baseUrl: 'https://upstream.test', directPath: false, neutralHeaders: false, extraConfig: null };
 

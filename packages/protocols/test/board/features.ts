@@ -74,13 +74,13 @@ const textOf = (body: string): string => body + body.replaceAll(/"([\w+/=]{40,})
 function countTokens(pair: Pair): Verdict {
   if (!canCount(pair)) return nothing;
   const { upstream, target, id } = pair.upstream;
-  const told = JSON.stringify(pair.client.client.writeTokenCount(17)).includes('17') ? [] : ['the caller is not told the count'];
+  const described = JSON.stringify(pair.client.client.writeTokenCount(17)).includes('17') ? [] : ['the caller is not told the count'];
   if (!upstream.countsTokens)
-    return { word: 'emulated', because: ['tokens: the gateway counts them with the tokenizer of the model’s family'], undeclared: told };
+    return { word: 'emulated', because: ['tokens: the gateway counts them with the tokenizer of the model’s family'], undeclared: described };
   const asked = ask(pair, askerOf(pair.client.id).text(), 'count-tokens');
   const { url } = upstream.request({ target, operation: 'count-tokens', stream: false });
   const undeclared = [
-    ...told,
+    ...described,
     ...(url.startsWith(target.baseUrl) && textOf(asked.text).includes(traces.text[0]!) ? [] : ['the counter is not asked for this text']),
     ...(upstream.readTokenCount(counts[id]) === 17 ? [] : ['the count is not understood']),
   ];
@@ -137,7 +137,7 @@ export const features: readonly Feature[] = [
         without: citing ? asks.document() : asks.text(),
         forms: ['streamed'],
         answer: () => blocks && reply(blocks),
-        missed: (heard) => (heard.text.includes(citedPage) ? [] : ['the caller does not get the page that is cited']),
+        missed: (received) => (received.text.includes(citedPage) ? [] : ['the caller does not get the page that is cited']),
       };
     }),
   },

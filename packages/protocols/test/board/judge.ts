@@ -24,7 +24,7 @@ export interface Exchange {
   /** The upstream's answer, which may depend on how it was asked; null: the upstream's protocol has no such thing. */
   answer(asked: Asked): ChatEvent[] | null;
   /** Names what the caller does not get of the answer; [] when all is there. */
-  missed(heard: { message: Message; text: string }, streamed: boolean): string[];
+  missed(received: { message: Message; text: string }, streamed: boolean): string[];
   forms: readonly ('streamed' | 'whole')[];
   /** Whether cache marks that the gateway sets are part of the matter. */
   marks?: true;
@@ -42,19 +42,19 @@ export function judge(pair: Pair, exchange: Exchange): Verdict {
   const problems = exchange.traces.filter((trace) => !holds(asked.text, trace)).map((trace) => `the upstream does not get ${trace}`);
   const losses = [...asked.losses];
   for (const form of exchange.forms) {
-    const heard = form === 'streamed' ? answerStreamed(pair, asked, events) : answerWhole(pair, asked, events);
-    losses.push(...heard.losses);
-    problems.push(...missedOf(pair, exchange, heard, form === 'streamed').map((what) => `${form}: ${what}`));
+    const received = form === 'streamed' ? answerStreamed(pair, asked, events) : answerWhole(pair, asked, events);
+    losses.push(...received.losses);
+    problems.push(...missedOf(pair, exchange, received, form === 'streamed').map((what) => `${form}: ${what}`));
   }
   return conclude(problems, withoutThose(losses, plainLosses(pair, exchange)), exchange.marks === true && asked.marked);
 }
 
 const holds = (text: string, trace: string | RegExp): boolean => (typeof trace === 'string' ? text.includes(trace) : trace.test(text));
 
-function missedOf(pair: Pair, exchange: Exchange, heard: Heard, streamed: boolean): string[] {
-  const faults = streamed ? validate(pair.client, heard.text) : [];
-  const ends = !streamed || readStream(pair.client, [Buffer.from(heard.text, 'utf8')]).at(-1)?.type === 'end';
-  const missed = exchange.missed({ message: understand(pair, heard, streamed), text: heard.text }, streamed);
+function missedOf(pair: Pair, exchange: Exchange, received: Heard, streamed: boolean): string[] {
+  const faults = streamed ? validate(pair.client, received.text) : [];
+  const ends = !streamed || readStream(pair.client, [Buffer.from(received.text, 'utf8')]).at(-1)?.type === 'end';
+  const missed = exchange.missed({ message: understand(pair, received, streamed), text: received.text }, streamed);
   return [...faults, ...(ends ? [] : ['no proper end']), ...missed];
 }
 

@@ -20,13 +20,13 @@ export function reach(from: ProtocolId, to: ProtocolId, model: string, sent: obj
   const target: Target = { baseUrl: 'https://upstream.test', directPath: false, upstreamModelId: model, neutralHeaders: false, extraConfig: null, ...more };
   const context = writeContext(false, target);
   const text = JSON.stringify(sent);
-  const told = (losses: readonly { action: string; field: string }[]): string[] => losses.map(({ action, field }) => `${action} ${field}`);
+  const described = (losses: readonly { action: string; field: string }[]): string[] => losses.map(({ action, field }) => `${action} ${field}`);
   if (upstream.verbatim && (upstream.passesVerbatim?.(from, target, 'generate') ?? from === to)) {
     const passed = upstream.verbatim.requestEdits({ ...context, contains: (part) => text.includes(part), parse: () => JSON.parse(text) as Json });
     const normalized = upstream.normalize?.((key) => (JSON.parse(text) as Json)[key], context);
     const isWithin = (edit: Edit): boolean => passed.edits.some((earlier) => earlier.path.every((step, at) => edit.path[at] === step));
     const edits = [...passed.edits, ...(normalized?.edits ?? []).filter((edit) => !isWithin(edit))];
-    return { body: JSON.parse(applyEdits(text, edits)), losses: told([...passed.losses, ...(normalized?.losses ?? [])]) };
+    return { body: JSON.parse(applyEdits(text, edits)), losses: described([...passed.losses, ...(normalized?.losses ?? [])]) };
   }
   const read = client.readRequest(JSON.parse(text), { path: '', operation: 'generate', model: 'm', streamForm: 'sse', headers: {} });
   const fitted = fitToModel(read.conversation, target, upstream);
@@ -35,5 +35,5 @@ export function reach(from: ProtocolId, to: ProtocolId, model: string, sent: obj
   const bridged = bridgeTools(asked, upstream.toolRules?.(target) ?? plainToolRules);
   const written = upstream.writeRequest(bridged?.conversation ?? asked, context);
   const losses = [read.losses, fitted?.losses ?? [], repaired?.losses ?? [], bridged?.losses ?? [], written.losses].flat();
-  return { body: JSON.parse(JSON.stringify(written.body)), losses: told(losses) };
+  return { body: JSON.parse(JSON.stringify(written.body)), losses: described(losses) };
 }

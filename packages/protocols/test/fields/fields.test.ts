@@ -180,10 +180,10 @@ describe('what a caller may send is not what every upstream takes', () => {
   test.each([
     ['cloudhost_converse', 'amazon.nova-pro-v1:0', ['inferenceConfig', 'maxTokens'], 10_000],
     ['delta', 'qwen-plus', ['parameters', 'max_tokens'], 32_768],
-  ] as const)('%s: a limit beyond what %s writes becomes its own', (upstream, upstreamModelId, path, most) => {
+  ] as const)('%s: a limit beyond what %s writes becomes its own', (upstream, upstreamModelId, path, max) => {
     const pair = pairTo('beta', upstream, { upstreamModelId });
     const body = asks('beta', ['max_tokens'], 64_000);
-    expect(path.reduce((value, step) => value[step], bodyOf(pair, body))).toBe(most);
+    expect(path.reduce((value, step) => value[step], bodyOf(pair, body))).toBe(max);
     expect(lossOf(pair, body, 'max_tokens')?.action).toBe('downgraded');
   });
 
@@ -227,10 +227,10 @@ describe('answers to calls', () => {
   test.each([
     ['no such file', 'Error: no such file'],
     ['Error: no such file', 'Error: no such file'],
-  ])('a failed result (%s) says so in its words, and nothing is lost', (text, told) => {
+  ])('a failed result (%s) says so in its words, and nothing is lost', (text, described) => {
     const failed = { type: 'tool_result', tool_use_id: 'c1', is_error: true, content: text };
     const { text: sent, losses } = ask(pairTo('beta', 'alpha_response'), withField(bodies['beta']!, ['messages', 2, 'content', 0], failed));
-    expect(JSON.parse(sent).input.find(({ type }: { type: string }) => type === 'function_call_output').output).toBe(told);
+    expect(JSON.parse(sent).input.find(({ type }: { type: string }) => type === 'function_call_output').output).toBe(described);
     expect(losses.find(({ field }) => /is_error/.test(field))?.action).toBe('emulated');
   });
 });
@@ -266,8 +266,8 @@ describe('token probabilities', () => {
     const writer = pair.client.client.createWriter(contextOf(asked));
     const text = events.map((event) => writer.write(event)).join('');
     expect(validate(pair.client, text)).toEqual([]);
-    const told = [...text.matchAll(/^data: (\{.*)$/gm)].flatMap(([, json]) => JSON.parse(json!).choices[0]?.logprobs?.content ?? []);
-    expect(told).toEqual(expected);
+    const described = [...text.matchAll(/^data: (\{.*)$/gm)].flatMap(([, json]) => JSON.parse(json!).choices[0]?.logprobs?.content ?? []);
+    expect(described).toEqual(expected);
   });
 });
 

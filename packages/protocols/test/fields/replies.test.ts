@@ -32,7 +32,7 @@ interface Heard {
 }
 
 /** What `client` gets of the whole reply, and of the same as a stream. */
-function hear(client: string, upstream: string, reply: unknown): Heard {
+function receive(client: string, upstream: string, reply: unknown): Heard {
   const to: Target = { ...target, upstreamModelId: models[upstream]! };
   const { upstream: door } = speaker(upstream);
   const pair = { client: speaker(client), upstream: { ...upstreams.find(({ id }) => id === upstream)!, target: to } };
@@ -47,7 +47,7 @@ function hear(client: string, upstream: string, reply: unknown): Heard {
   return { body: whole.body, stream, losses: [...losses, ...whole.losses] };
 }
 
-const told = ({ body, losses }: Heard): string => JSON.stringify([body, losses]);
+const described = ({ body, losses }: Heard): string => JSON.stringify([body, losses]);
 
 describe('what a reply says reaches the caller, or a loss names it', () => {
   for (const [upstream, fields] of Object.entries(loudReplies)) {
@@ -56,14 +56,15 @@ describe('what a reply says reaches the caller, or a loss names it', () => {
         .map(({ id }) => id)
         .filter(
           (client) =>
-            client !== upstream && told(hear(client, upstream, replies[upstream])) === told(hear(client, upstream, withField(replies[upstream], path, value))),
+            client !== upstream &&
+            described(receive(client, upstream, replies[upstream])) === described(receive(client, upstream, withField(replies[upstream], path, value))),
         );
       expect(silent).toEqual([]);
     });
   }
 
   test.each(['alpha', 'alpha_response', 'beta', 'gamma'])('a plain reply of %s loses nothing', (upstream) => {
-    for (const { id } of speakers) if (id !== upstream) expect(hear(id, upstream, replies[upstream]).losses).toEqual([]);
+    for (const { id } of speakers) if (id !== upstream) expect(receive(id, upstream, replies[upstream]).losses).toEqual([]);
   });
 });
 
@@ -81,7 +82,7 @@ describe('the tier that served a reply', () => {
     (upstream, client) => {
       for (const tier of ['default', 'priority']) {
         const said = (id: string) => (tier === 'default' ? (words[id] ?? tier) : tier);
-        const { body, stream, losses } = hear(client, upstream, withField(replies[upstream], at[upstream]!, said(upstream)));
+        const { body, stream, losses } = receive(client, upstream, withField(replies[upstream], at[upstream]!, said(upstream)));
         expect(at[client]!.reduce((value, step) => value[step], body)).toBe(said(client));
         expect(stream).toContain(JSON.stringify({ [at[client]!.at(-1)!]: said(client) }).slice(1, -1));
         expect(losses).toEqual([]);
@@ -98,7 +99,7 @@ describe('what filters found', () => {
       ['prompt_filter_results'],
       [{ content_filter_results: safe }],
     );
-    expect(hear('beta', 'alpha', reply).losses).toEqual([]);
+    expect(receive('beta', 'alpha', reply).losses).toEqual([]);
   });
 });
 
@@ -126,7 +127,11 @@ describe('token probabilities', () => {
   });
 
   test('of a Responses upstream are told of the choice', () => {
-    const { body, stream, losses } = hear('alpha', 'alpha_response', withField(replies['alpha_response'], ['output', 0, 'content', 0, 'logprobs'], [probable]));
+    const { body, stream, losses } = receive(
+      'alpha',
+      'alpha_response',
+      withField(replies['alpha_response'], ['output', 0, 'content', 0, 'logprobs'], [probable]),
+    );
     expect(body.choices[0].logprobs).toEqual({ content: [probable], refusal: null });
     expect(stream).toContain(JSON.stringify({ logprobs: { content: [probable], refusal: null } }).slice(1, -1));
     expect(losses).toEqual([]);
@@ -135,7 +140,7 @@ describe('token probabilities', () => {
   test('of a choice are told on the text to a Responses caller', () => {
     const reply = withField(replies['alpha'], ['choices', 0, 'logprobs'], { content: [{ ...probable, bytes: null }], refusal: null });
     const calling = withField(reply, ['choices', 0, 'message', 'tool_calls'], [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }]);
-    const { body, stream, losses } = hear('alpha_response', 'alpha', calling);
+    const { body, stream, losses } = receive('alpha_response', 'alpha', calling);
     expect(body.output[0].content[0].logprobs).toEqual([{ ...probable, bytes: [] }]);
     expect(stream).toContain(`"text":"Hello","logprobs":${JSON.stringify([{ ...probable, bytes: [] }])}`);
     expect(losses).toEqual([]);

@@ -4,7 +4,7 @@ import { applyEdits } from '@model-gateway/json';
 import { type ChatEvent, foldEvents, promptPrefix, type ReplyContext, type ReplyReader } from '../../src/index.ts';
 import { own } from '../../src/kit/read.ts';
 import { type Asked, ask, contextOf, type Pair, unwrapped, verbatimContext } from '../board/cross.ts';
-import { bytes, closerContext, echoOf, target, validate, writeContext } from '../laws/harness.ts';
+import { bytes, echoOf, target, terminatorContext, validate, writeContext } from '../laws/harness.ts';
 import type { FuzzedRecord } from './replies.ts';
 
 /** Rules about what an upstream's model said, which a writer does not mend: a model may write broken JSON, or a call without a name. */
@@ -122,13 +122,16 @@ export function answerStream(pair: Pair, asked: Asked, records: readonly FuzzedR
 }
 
 /** Proofs are sealed into standard base64, whatever the upstream sent. */
-const sealing = (asked: Asked): ReplyContext => ({ ...contextOf(asked), sealSignature: (proof) => Buffer.from(`sealed ${proof}`, 'utf8').toString('base64') });
+const sealing = (asked: Asked): ReplyContext => ({
+  ...contextOf(asked),
+  sealSignature: (signature) => Buffer.from(`sealed ${signature}`, 'utf8').toString('base64'),
+});
 
 /** What the caller has heard, with the closer's ending where it is not at its end. */
 function close({ client }: Pair, text: string, judged: boolean): string[] {
-  const closer = client.client.createCloser(closerContext());
-  closer.observe(bytes(text));
-  const whole = text + closer.close({ reason: 'upstream_broken', detail: 'd', timestamp: '2026-01-01T00:00:00.000Z' });
+  const terminator = client.client.createTerminator(terminatorContext());
+  terminator.observe(bytes(text));
+  const whole = text + terminator.close({ reason: 'upstream_broken', detail: 'd', timestamp: '2026-01-01T00:00:00.000Z' });
   return judged ? validate(client, whole).filter((fault) => !upstreamsOwn.test(fault)) : [];
 }
 
@@ -148,8 +151,8 @@ export function answerBody(pair: Pair, asked: Asked, body: unknown): string[] {
   // The older form of chat completions holds one call, and says so.
   if (losses.some(({ field }) => field === 'tool_calls')) return faults;
   const seen = foldEvents(client.upstream.readWhole(written, target));
-  const [said, heard] = [meaning(message), meaning(seen)].map((one) => JSON.stringify(one));
-  return said === heard ? faults : [...faults, `${said} became ${heard}`];
+  const [said, received] = [meaning(message), meaning(seen)].map((one) => JSON.stringify(one));
+  return said === received ? faults : [...faults, `${said} became ${received}`];
 }
 
 /** How much was said, as text or refusal, and the number of calls that have a name, whatever their arguments are. */

@@ -65,9 +65,9 @@ function change([holder, key]: [Holder, string], random: Random): void {
 }
 
 /** A copy with one to `most` changes. */
-export function mutate<T>(value: T, random: Random, most: number): T {
+export function mutate<T>(value: T, random: Random, max: number): T {
   const holder = { value: structuredClone(value) };
-  for (let left = Math.floor(random() * most); left >= 0; left--) {
+  for (let left = Math.floor(random() * max); left >= 0; left--) {
     const found = places(holder);
     if (found.length > 0) change(pick(found, random), random);
   }
@@ -76,9 +76,9 @@ export function mutate<T>(value: T, random: Random, most: number): T {
 }
 
 /** A copy of a list of records with one to `most` changes in what they hold; some records are left out, said twice or moved. */
-export function mutateRecords<T extends { json: unknown }>(records: readonly T[], random: Random, most: number): T[] {
+export function mutateRecords<T extends { json: unknown }>(records: readonly T[], random: Random, max: number): T[] {
   const list = [...records];
-  for (let left = Math.floor(random() * most); left >= 0; left--) {
+  for (let left = Math.floor(random() * max); left >= 0; left--) {
     const at = Math.floor(random() * list.length);
     const record = list[at];
     if (!record) break;

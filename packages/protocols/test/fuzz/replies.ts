@@ -23,7 +23,7 @@ export interface ReplySeeds {
 
 const folder = process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures');
 /** Longer ones would be all that the fuzz reads. */
-const longestRecorded = 48 * 1024;
+const maxRecordedLength = 48 * 1024;
 
 function recordsOf(framing: Upstream['upstream']['framing'], bytes: Uint8Array): FuzzedRecord[] {
   const maxBytes = 1 << 20;
@@ -46,7 +46,7 @@ function recorded({ id, upstream }: Upstream): ReplySeeds {
   for (const name of existsSync(own) ? readdirSync(own) : []) {
     for (const file of readdirSync(join(own, name))) {
       const path = join(own, name, file);
-      if (!file.includes('response') || statSync(path).size > longestRecorded) continue;
+      if (!file.includes('response') || statSync(path).size > maxRecordedLength) continue;
       if (/\.(?:sse|bin)$/.test(file)) seeds.streams.push(recordsOf(upstream.framing, readFileSync(path)));
       else if (file.endsWith('.json')) seeds.wholes.push(parse(readFileSync(path, 'utf8')));
     }

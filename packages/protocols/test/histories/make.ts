@@ -8,7 +8,7 @@ export interface Call {
 
 export type Piece =
   | { kind: 'text'; text: string }
-  | { kind: 'thinking'; text: string; proof: string | null }
+  | { kind: 'thinking'; text: string; signature: string | null }
   | { kind: 'call'; call: Call }
   | { kind: 'result'; call: Call; text: string; image: boolean; failed: boolean }
   | { kind: 'image' };
@@ -26,7 +26,7 @@ const shuffled = <T>(list: readonly T[], random: Random): T[] =>
     .map((value) => ({ value, at: random() }))
     .sort((a, b) => a.at - b.at)
     .map(({ value }) => value);
-const times = (most: number, random: Random): number => Math.floor(random() * (most + 1));
+const times = (max: number, random: Random): number => Math.floor(random() * (max + 1));
 
 /** `ids`: whether calls always have one. */
 export function makeHistory(random: Random, ids: boolean): Step[] {
@@ -43,7 +43,7 @@ export function makeHistory(random: Random, ids: boolean): Step[] {
   const assistant = (): Piece[] => {
     const thinking = Array.from(
       { length: times(1, random) },
-      (): Piece => ({ kind: 'thinking', text: pick(texts, random), proof: random() < 0.5 ? 'AAAA' : null }),
+      (): Piece => ({ kind: 'thinking', text: pick(texts, random), signature: random() < 0.5 ? 'AAAA' : null }),
     );
     const calls = Array.from({ length: times(3, random) }, (): Piece => ({ kind: 'call', call: newCall() }));
     const said = [...Array.from({ length: times(2, random) }, text), ...calls];

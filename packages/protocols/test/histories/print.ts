@@ -38,7 +38,11 @@ function responseItems({ role, pieces }: Step): Json[] {
     if (piece.kind === 'image') return { role: 'user', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }] };
     if (piece.kind === 'call') return { type: 'function_call', call_id: piece.call.id, name: piece.call.name, arguments: '{"a":1}' };
     if (piece.kind === 'result') return { type: 'function_call_output', call_id: piece.call.id, output: piece.text };
-    return { type: 'reasoning', summary: [{ type: 'summary_text', text: piece.text }], ...(piece.proof !== null && { encrypted_content: piece.proof }) };
+    return {
+      type: 'reasoning',
+      summary: [{ type: 'summary_text', text: piece.text }],
+      ...(piece.signature !== null && { encrypted_content: piece.signature }),
+    };
   });
 }
 
@@ -47,7 +51,7 @@ function betaBlock(piece: Piece): Json {
   if (piece.kind === 'text') return { type: 'text', text: piece.text, cache_control: { type: 'ephemeral' } };
   if (piece.kind === 'image') return image;
   if (piece.kind === 'call') return { type: 'tool_use', id: piece.call.id, name: piece.call.name, input: { a: 1 } };
-  if (piece.kind === 'thinking') return { type: 'thinking', thinking: piece.text, signature: piece.proof ?? '' };
+  if (piece.kind === 'thinking') return { type: 'thinking', thinking: piece.text, signature: piece.signature ?? '' };
   const content = [{ type: 'text', text: piece.text }, ...(piece.image ? [image] : [])];
   return { type: 'tool_result', tool_use_id: piece.call.id, content, ...(piece.failed && { is_error: true }) };
 }
@@ -56,7 +60,7 @@ function gammaPart(piece: Piece): Json {
   const image = { inlineData: { mimeType: 'image/png', data: png } };
   if (piece.kind === 'text') return { text: piece.text };
   if (piece.kind === 'image') return image;
-  if (piece.kind === 'thinking') return { text: piece.text, thought: true, ...(piece.proof !== null && { thoughtSignature: piece.proof }) };
+  if (piece.kind === 'thinking') return { text: piece.text, thought: true, ...(piece.signature !== null && { thoughtSignature: piece.signature }) };
   const id = piece.call.id === '' ? {} : { id: piece.call.id };
   if (piece.kind === 'call') return { functionCall: { ...id, name: piece.call.name, args: { a: 1 } } };
   return { functionResponse: { ...id, name: piece.call.name, response: { result: piece.text }, ...(piece.image && { parts: [image] }) } };

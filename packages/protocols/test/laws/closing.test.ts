@@ -1,6 +1,6 @@
 /** Law: after any prefix of whole events, the closer's ending makes a complete, valid stream that never reads as a success. */
 import { describe, expect, test } from '@jest/globals';
-import { bytes, closerContext, foldAll, meaningOf, readStream, speakers, validate, writePieces } from './harness.ts';
+import { bytes, foldAll, meaningOf, readStream, speakers, terminatorContext, validate, writePieces } from './harness.ts';
 import { replyScenarios } from './scenarios.ts';
 
 const warning = { reason: 'upstream_broken', detail: 'The upstream closed the reply before it was complete.', timestamp: '2026-01-01T00:00:00.000Z' };
@@ -39,16 +39,16 @@ describe.each(speakers)('$id', (speaker) => {
     const full = meaningOf(foldAll(events));
     for (const boundary of boundaries) {
       const prefix = stream.slice(0, boundary);
-      const closer = speaker.client.createCloser(closerContext());
+      const terminator = speaker.client.createTerminator(terminatorContext());
       // Fed in the pieces that it would see: event by event.
       let from = 0;
       for (const to of boundaries.filter((point) => point <= boundary)) {
-        if (to > from) closer.observe(bytes(prefix.slice(from, to)));
+        if (to > from) terminator.observe(bytes(prefix.slice(from, to)));
         from = to;
       }
-      const ended = closer.ended;
-      expect({ at: boundary, repeatable: closer.repeatable }).toEqual({ at: boundary, repeatable: mayRepeat(prefix) });
-      const closing = closer.close(warning);
+      const ended = terminator.ended;
+      expect({ at: boundary, repeatable: terminator.repeatable }).toEqual({ at: boundary, repeatable: mayRepeat(prefix) });
+      const closing = terminator.close(warning);
       const whole = prefix + closing;
       expect({ at: boundary, problems: validate(speaker, whole) }).toEqual({ at: boundary, problems: [] });
       if (ended) {

@@ -4,14 +4,14 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { protocols } from '../../src/index.ts';
-import type { UpstreamDoor } from '../../src/protocol.ts';
+import type { UpstreamAdapter } from '../../src/protocol.ts';
 import { describeRecorded } from '../support/describe-recorded.ts';
 
 const folder = process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures');
 const target = { baseUrl: 'https://h', directPath: false, upstreamModelId: 'm', neutralHeaders: false, extraConfig: null };
 const doors = protocols.flatMap(({ id, upstream }) => (upstream?.finishedUsage ? [{ id, upstream }] : []));
 
-function agree(upstream: UpstreamDoor, body: unknown): boolean {
+function agree(upstream: UpstreamAdapter, body: unknown): boolean {
   const short = upstream.finishedUsage?.(body);
   if (short === undefined) return false;
   const events = upstream.readWhole(body, target);

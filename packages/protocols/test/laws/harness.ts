@@ -2,8 +2,7 @@
 import { createEventStreamParser, createSseParser } from '@model-gateway/framing';
 import {
   type ChatEvent,
-  type ClientDoor,
-  type CloserContext,
+  type ClientAdapter,
   type Conversation,
   clientProtocols,
   Fold,
@@ -13,7 +12,8 @@ import {
   type Protocol,
   type ReplyContext,
   type Target,
-  type UpstreamDoor,
+  type TerminatorContext,
+  type UpstreamAdapter,
   upstreamProtocols,
   type WriteRequestContext,
 } from '../../src/index.ts';
@@ -27,7 +27,7 @@ import { validateStream as validateAlphaResponse } from '../validate/alpha-respo
 import { validateStream as validateBeta } from '../validate/beta.ts';
 import { validateStream as validateGamma } from '../validate/gamma.ts';
 
-export type Speaker = Protocol & { client: ClientDoor; upstream: UpstreamDoor };
+export type Speaker = Protocol & { client: ClientAdapter; upstream: UpstreamAdapter };
 
 /** Protocols with both doors: their writer plays the upstream of the laws. */
 export const speakers = clientProtocols.filter((protocol): protocol is Speaker => upstreamProtocols.includes(protocol as never));
@@ -56,7 +56,7 @@ export const replyContext = (echo?: unknown): ReplyContext => ({
   inputEstimate: 10,
 });
 
-export const closerContext = (): CloserContext => ({
+export const terminatorContext = (): TerminatorContext => ({
   requestId: 'req-1',
   model: 'client-model',
   createdAt: 1_700_000_000,
@@ -92,7 +92,7 @@ export function writePieces(client: Speaker, events: readonly ChatEvent[]): stri
 /** One upstream of the laws: its door, and what plays it. */
 export interface Upstream extends UpstreamPlayer {
   id: string;
-  upstream: UpstreamDoor;
+  upstream: UpstreamAdapter;
   target: Target;
 }
 
@@ -105,7 +105,7 @@ const playedByOwnDoor = (speaker: Speaker): Upstream => ({
   readRequest: (body) => readBack(speaker, body),
 });
 
-const doorOf = (id: string): UpstreamDoor => upstreamProtocols.find((protocol) => protocol.id === id)!.upstream;
+const doorOf = (id: string): UpstreamAdapter => upstreamProtocols.find((protocol) => protocol.id === id)!.upstream;
 
 export const upstreams: readonly Upstream[] = [
   ...speakers.map(playedByOwnDoor),
@@ -139,7 +139,7 @@ export const play = (upstream: Upstream, events: readonly ChatEvent[]): Uint8Arr
   Buffer.concat(upstream.stream(events).map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'utf8') : piece)));
 
 /** Bytes of a stream → events, cut into the given chunks. */
-export function readStream({ upstream, target }: { upstream: UpstreamDoor; target?: Target }, chunks: readonly Uint8Array[]): ChatEvent[] {
+export function readStream({ upstream, target }: { upstream: UpstreamAdapter; target?: Target }, chunks: readonly Uint8Array[]): ChatEvent[] {
   const maxBytes = 1 << 20;
   const parser = upstream.framing === 'event-stream' ? createEventStreamParser({ maxMessageBytes: maxBytes }) : createSseParser({ maxEventBytes: maxBytes });
   const reader = upstream.createReader(target ?? plainTarget);

@@ -1,5 +1,5 @@
 /** Plays InvokeModel: the events of the model's vendor inside the host's chunks. */
-import { type ClientDoor, type Conversation, clientProtocols } from '../../src/index.ts';
+import { type ClientAdapter, type Conversation, clientProtocols } from '../../src/index.ts';
 import { converseEvents, converseWhole, readConverse } from './converse.ts';
 import { writeEvent } from './event-stream.ts';
 import type { UpstreamPlayer } from './player.ts';
@@ -9,7 +9,7 @@ const metrics = { 'amazon-bedrock-invocationMetrics': { inputTokenCount: 1, outp
 
 /** The messages shape, played by that protocol's own writer. */
 export function messagesPlayer(own: UpstreamPlayer): UpstreamPlayer {
-  const door = clientProtocols.find(({ id }) => id === 'beta')?.client as ClientDoor;
+  const door = clientProtocols.find(({ id }) => id === 'beta')?.client as ClientAdapter;
   return {
     stream: (events) =>
       own

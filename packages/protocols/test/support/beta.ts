@@ -5,7 +5,7 @@ import { createSseParser } from '@model-gateway/framing';
 import { createReader } from '../../src/beta/read-response.ts';
 import type { ChatEvent } from '../../src/chat/event.ts';
 import { envelopePrefix } from '../../src/kit/envelope-prefix.ts';
-import type { CloserContext, ReplyContext, StreamRecord, Target, WriteRequestContext } from '../../src/protocol.ts';
+import type { ReplyContext, StreamRecord, Target, TerminatorContext, WriteRequestContext } from '../../src/protocol.ts';
 
 /** Ids that count up, so that outputs can be compared. */
 export function countingIds(): (prefix: string) => string {
@@ -29,7 +29,7 @@ export const replyContext = (changes: Partial<ReplyContext> = {}): ReplyContext 
   ...changes,
 });
 
-export const closerContext = (): CloserContext => ({
+export const terminatorContext = (): TerminatorContext => ({
   requestId: 'request-1',
   model: 'callers-name',
   createdAt: 1_700_000_000,

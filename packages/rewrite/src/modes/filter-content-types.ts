@@ -4,14 +4,14 @@
  * takes no text, the words beside it say so.
  */
 import type { Edit, Need } from '@model-gateway/json';
-import type { BodyAnatomy } from '@model-gateway/protocols';
+import type { BodyLayout } from '@model-gateway/protocols';
 import type { Mode } from '../mode.ts';
 import { findAll, type Path, type Place, pathOf } from '../path.ts';
 import { readTarget } from '../targets.ts';
 import { readTexts } from '../value.ts';
 import { removeAt } from '../write.ts';
 
-type Blocks = Pick<BodyAnatomy, 'kindsOf' | 'textBlock' | 'wordsBeside'>;
+type Blocks = Pick<BodyLayout, 'kindsOf' | 'textBlock' | 'wordsBeside'>;
 
 /** Without knowledge of the protocol a block is called what it says itself. */
 const ownType: Blocks = {
@@ -24,28 +24,28 @@ const ownType: Blocks = {
 
 interface Filter {
   types: ReadonlySet<string>;
-  anatomy: Blocks;
+  layout: Blocks;
 }
 
-function filterArray(body: unknown, array: readonly unknown[], place: Place, written: string, { types, anatomy }: Filter): Edit[] {
+function filterArray(body: unknown, array: readonly unknown[], place: Place, written: string, { types, layout }: Filter): Edit[] {
   const removed: { index: number; type: string; image: boolean }[] = [];
   for (const [index, block] of array.entries()) {
-    const kinds = anatomy.kindsOf(block);
+    const kinds = layout.kindsOf(block);
     const type = kinds.find((kind) => types.has(kind));
     if (type !== undefined) removed.push({ index, type, image: kinds.includes('image') });
   }
   const [first] = removed;
   if (!first) return [];
   const image = removed.find((block) => block.image);
-  const told = image ?? (removed.length === array.length ? first : undefined);
-  const note = told && `[${image ? 'image' : told.type} removed]`;
-  const placeholder = note === undefined ? null : (anatomy.textBlock(note, written) ?? null);
+  const replacement = image ?? (removed.length === array.length ? first : undefined);
+  const note = replacement && `[${image ? 'image' : replacement.type} removed]`;
+  const placeholder = note === undefined ? null : (layout.textBlock(note, written) ?? null);
   const edits = removed.map(
-    ({ index }): Edit => (placeholder !== null && index === told?.index ? { path: [...place, index], value: placeholder } : removeAt([...place, index])),
+    ({ index }): Edit => (placeholder !== null && index === replacement?.index ? { path: [...place, index], value: placeholder } : removeAt([...place, index])),
   );
   if (placeholder !== null) return edits;
   const emptied = removed.length === array.length ? [removeAt(place)] : edits;
-  return note === undefined ? emptied : [...emptied, ...noteBeside(body, place, note, anatomy.wordsBeside?.(written) ?? null)];
+  return note === undefined ? emptied : [...emptied, ...noteBeside(body, place, note, layout.wordsBeside?.(written) ?? null)];
 }
 
 /** The note behind the words that go with the array. */
@@ -60,9 +60,9 @@ export const filterContentTypes: Mode = {
   compile(rule) {
     const path = rule.path ? readTarget(rule) : null;
     const types = new Set(readTexts(rule.value, 'the type of a block'));
-    return (body, { anatomy }) => {
-      const filter: Filter = { types, anatomy: anatomy ?? ownType };
-      const paths: readonly Path[] = path ? [path] : (anatomy?.content ?? []).map((text) => text.split('.'));
+    return (body, { layout }) => {
+      const filter: Filter = { types, layout: layout ?? ownType };
+      const paths: readonly Path[] = path ? [path] : (layout?.content ?? []).map((text) => text.split('.'));
       const gone: Edit[] = [];
       for (const one of paths)
         for (const { place, value } of findAll(body, one)) if (Array.isArray(value)) gone.push(...filterArray(body, value, place, one.join('.'), filter));
@@ -70,17 +70,17 @@ export const filterContentTypes: Mode = {
     };
   },
   // Of content that is text nothing is read.
-  needs: ({ path }, anatomy) =>
-    (path ? [path] : (anatomy?.content ?? [])).flatMap((text): Need[] => [
+  needs: ({ path }, layout) =>
+    (path ? [path] : (layout?.content ?? [])).flatMap((text): Need[] => [
       { path: pathOf(text), depth: 'length' },
       { path: [...pathOf(text), '*'], depth: 'value' },
-      ...besideNeeds(text, anatomy),
+      ...besideNeeds(text, layout),
     ]),
   moves: () => true,
 };
 
-function besideNeeds(text: string, anatomy: BodyAnatomy | null): Need[] {
-  const key = anatomy?.wordsBeside?.(text) ?? null;
+function besideNeeds(text: string, layout: BodyLayout | null): Need[] {
+  const key = layout?.wordsBeside?.(text) ?? null;
   return key === null ? [] : [{ path: [...pathOf(text).slice(0, -1), key], depth: 'text' }];
 }
 

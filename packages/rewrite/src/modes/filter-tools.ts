@@ -4,7 +4,7 @@
  * of the protocol, whose choices then stay.
  */
 import { type Edit, JsonDocument, type Need } from '@model-gateway/json';
-import type { BodyAnatomy } from '@model-gateway/protocols';
+import type { BodyLayout } from '@model-gateway/protocols';
 import type { Mode } from '../mode.ts';
 import { findAll, pathOf } from '../path.ts';
 import { matchesPattern } from '../pattern.ts';
@@ -27,7 +27,7 @@ function readFilter(value: unknown): Goes {
 /** Takes tools out of every array of them. An array that is left without any goes with the object that held nothing else. */
 function removeTools(
   document: JsonDocument,
-  { places, namesOf }: Pick<BodyAnatomy['tools'], 'places' | 'namesOf'>,
+  { places, namesOf }: Pick<BodyLayout['tools'], 'places' | 'namesOf'>,
   goes: Goes,
 ): { removed: Set<string>; left: boolean } {
   const removed = new Set<string>();
@@ -64,7 +64,7 @@ function removeHusks(document: JsonDocument, places: readonly string[]): void {
     }
 }
 
-function removeChoices(document: JsonDocument, choices: BodyAnatomy['tools']['choices'], removed: ReadonlySet<string>): void {
+function removeChoices(document: JsonDocument, choices: BodyLayout['tools']['choices'], removed: ReadonlySet<string>): void {
   for (const { path, namesOf, above = 0 } of choices)
     for (const { place, value } of findAll(document.value, path.split('.'))) {
       const isGone = (choice: unknown) => namesOf(choice).some((name) => removed.has(name));
@@ -75,7 +75,7 @@ function removeChoices(document: JsonDocument, choices: BodyAnatomy['tools']['ch
 }
 
 /** Without knowledge of the protocol a tool is called what it says itself. */
-const ownNames: BodyAnatomy['tools']['namesOf'] = (tool) =>
+const ownNames: BodyLayout['tools']['namesOf'] = (tool) =>
   [['function', 'name'], ['name'], ['type']]
     .flatMap((path) => findAll(tool, path).flatMap(({ value }) => (typeof value === 'string' ? [value] : [])))
     .slice(0, 1);
@@ -85,23 +85,23 @@ export const filterTools: Mode = {
   compile(rule) {
     const goes = readFilter(rule.value);
     const path = rule.path ? readTarget(rule).join('.') : null;
-    return (body, { anatomy }) => {
+    return (body, { layout }) => {
       const document = new JsonDocument(body);
-      if (!anatomy || isElsewhere(path, anatomy)) {
-        if (path !== null) removeTools(document, { places: [path], namesOf: anatomy?.tools.namesOf ?? ownNames }, goes);
+      if (!layout || isElsewhere(path, layout)) {
+        if (path !== null) removeTools(document, { places: [path], namesOf: layout?.tools.namesOf ?? ownNames }, goes);
         return document.edits();
       }
-      const { removed, left } = removeTools(document, anatomy.tools, goes);
+      const { removed, left } = removeTools(document, layout.tools, goes);
       if (removed.size === 0) return [];
-      removeHusks(document, anatomy.tools.places);
-      if (left) removeChoices(document, anatomy.tools.choices, removed);
-      else for (const text of anatomy.tools.meaningless) document.apply(findAll(document.value, text.split('.')).map(({ place }) => removeAt(place)));
+      removeHusks(document, layout.tools.places);
+      if (left) removeChoices(document, layout.tools.choices, removed);
+      else for (const text of layout.tools.meaningless) document.apply(findAll(document.value, text.split('.')).map(({ place }) => removeAt(place)));
       return document.edits();
     };
   },
-  needs({ path }, anatomy) {
-    if (!anatomy || isElsewhere(path, anatomy)) return path ? [{ path: pathOf(path), depth: 'value' }] : [];
-    const { places, choices, meaningless } = anatomy.tools;
+  needs({ path }, layout) {
+    if (!layout || isElsewhere(path, layout)) return path ? [{ path: pathOf(path), depth: 'value' }] : [];
+    const { places, choices, meaningless } = layout.tools;
     const looked = [...places, ...choices.map((choice) => choice.path)].map((text): Need => ({ path: pathOf(text), depth: 'value' }));
     return [...looked, ...meaningless.map((text): Need => ({ path: pathOf(text), depth: 'place' }))];
   },
@@ -109,4 +109,4 @@ export const filterTools: Mode = {
 };
 
 /** One of the protocol's own places means all of them: some wires have lists of tools inside lists. */
-const isElsewhere = (path: string | null | undefined, { tools }: BodyAnatomy): boolean => !!path && !tools.places.includes(path);
+const isElsewhere = (path: string | null | undefined, { tools }: BodyLayout): boolean => !!path && !tools.places.includes(path);

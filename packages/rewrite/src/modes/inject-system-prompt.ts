@@ -8,11 +8,11 @@ export const injectSystemPrompt: Mode = {
   compile(rule) {
     if (typeof rule.value !== 'string' || rule.value === '') throw new RuleError('value', 'must be the text of the prompt');
     const value = readValue(rule.value);
-    return (body, { facts, anatomy }) => {
-      const text = anatomy ? value(facts) : undefined;
-      return anatomy && typeof text === 'string' ? anatomy.injectSystem(body, text) : [];
+    return (body, { facts, layout }) => {
+      const text = layout ? value(facts) : undefined;
+      return layout && typeof text === 'string' ? layout.injectSystem(body, text) : [];
     };
   },
-  needs: (_rule, anatomy) => anatomy?.systemNeeds ?? [],
+  needs: (_rule, layout) => layout?.systemNeeds ?? [],
   moves: () => true,
 };

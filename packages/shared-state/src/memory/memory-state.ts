@@ -31,7 +31,7 @@ export interface MemoryStateOptions {
   maxWindows?: number;
 }
 
-const mostBudgets = 100_000;
+const maxBudgets = 100_000;
 /** A process does not outlive itself: its own leases need no end. */
 const noEnd = Number.MAX_SAFE_INTEGER / 4;
 
@@ -112,7 +112,7 @@ export class MemoryState implements SharedState {
   #budget(scope: string): BudgetState {
     const state = this.#budgets.get(scope) ?? openBudget();
     // Periods end, and their scopes are never asked for again.
-    if (!this.#budgets.has(scope) && this.#budgets.size >= mostBudgets) this.#budgets.delete(this.#budgets.keys().next().value!);
+    if (!this.#budgets.has(scope) && this.#budgets.size >= maxBudgets) this.#budgets.delete(this.#budgets.keys().next().value!);
     this.#budgets.set(scope, state);
     return state;
   }

@@ -20,8 +20,8 @@ export interface RedisStateOptions {
 type Argument = string | number;
 
 /** Callers known to be over their limit: a flood of theirs is refused without asking. */
-const mostRefused = 10_000;
-const mostCharged = 100_000;
+const maxRefused = 10_000;
+const maxCharged = 100_000;
 /** How late a process in line may be before it loses its place. */
 const graceMs = 150;
 
@@ -240,7 +240,7 @@ export class RedisState implements SharedState {
 
   #noteCost(scope: string, cost: number): void {
     // Periods end, and their scopes are never charged again.
-    if (!this.#charged.has(scope) && this.#charged.size >= mostCharged) this.#charged.delete(this.#charged.keys().next().value!);
+    if (!this.#charged.has(scope) && this.#charged.size >= maxCharged) this.#charged.delete(this.#charged.keys().next().value!);
     this.#charged.set(scope, (this.#charged.get(scope) ?? 0) + cost);
   }
 
@@ -256,7 +256,7 @@ export class RedisState implements SharedState {
   }
 
   #refuse(scope: string, limit: WindowLimit, used: number, retryMs: number): void {
-    if (this.#refused.size >= mostRefused) this.#refused.delete(this.#refused.keys().next().value!);
+    if (this.#refused.size >= maxRefused) this.#refused.delete(this.#refused.keys().next().value!);
     this.#refused.set(scope, { until: performance.now() + retryMs, used, limit });
   }
 }

@@ -27,10 +27,10 @@ export interface DeadLetters {
 }
 
 /** Somebody who floods the bus fills no disk with it. */
-export const mostLetters = 5_000;
+export const maxDeadLetters = 5_000;
 const lettersPerStatement = 200;
 
-export function createDeadLetters(db: Kysely<Database>, dialect: StorageDialect, most = mostLetters): DeadLetters {
+export function createDeadLetters(db: Kysely<Database>, dialect: StorageDialect, max = maxDeadLetters): DeadLetters {
   const translate = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -46,7 +46,7 @@ export function createDeadLetters(db: Kysely<Database>, dialect: StorageDialect,
     return Number(found?.count ?? 0);
   };
   const forgetOldest = async (): Promise<void> => {
-    const beyond = (await countAll()) - most;
+    const beyond = (await countAll()) - max;
     if (beyond > 0) await sql`delete from dead_letters where id in (select id from dead_letters order by last_at, id limit ${beyond})`.execute(db);
   };
   return {
@@ -81,14 +81,14 @@ export function createDeadLetters(db: Kysely<Database>, dialect: StorageDialect,
 }
 
 /** Longest excerpt: a whole row of a request mostly fits. */
-const longestExcerpt = 8_192;
-const longestWord = 500;
+const maxExcerptLength = 8_192;
+const maxWordLength = 500;
 
 const clean = (letter: DeadLetter): DeadLetter => ({
   ...letter,
-  item_id: cleanText(letter.item_id, longestWord),
-  reason: cleanText(letter.reason, longestWord),
-  excerpt: cleanText(letter.excerpt, longestExcerpt),
+  item_id: cleanText(letter.item_id, maxWordLength),
+  reason: cleanText(letter.reason, maxWordLength),
+  excerpt: cleanText(letter.excerpt, maxExcerptLength),
 });
 
 /** One statement may not touch a row twice, and statements that lock rows in one order cannot block each other. */

@@ -20,7 +20,7 @@ export interface StorageDialect {
   /** Rows are added up in larger shares than they are written: a statement is cheap, but runs on the gateway's own thread. */
   countsLater: boolean;
   /** The smaller and the larger of two values. */
-  leastOf: string;
+  minOf: string;
   greatestOf: string;
   /** A function of two texts of counts by bucket that gives both together; absent where the engine has none. */
   addCounts?: string;

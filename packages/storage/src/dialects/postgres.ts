@@ -49,7 +49,7 @@ export function createPostgresDialect(url: string, logger: PostgresLogger): Stor
     compactTable: '',
     partitionsByDay: true,
     countsLater: false,
-    leastOf: 'least',
+    minOf: 'least',
     greatestOf: 'greatest',
     encodeBoolean: (value) => value,
     contains: (column, text) => sql<boolean>`strpos(lower(${column}), lower(${text})) > 0`,

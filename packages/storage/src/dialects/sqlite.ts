@@ -10,7 +10,7 @@ import { createErrorTranslator } from './translate-error.ts';
 /** How long a statement waits for another writer's lock. The wait blocks this thread, so it is short. */
 const busyTimeoutMs = 2_000;
 /** Compiled statements that are kept: compiling is most of what a short one costs. */
-const mostCompiled = 200;
+const maxCompiled = 200;
 
 export function createSqliteDialect(file: string): StorageDialect {
   let database: DatabaseSync | undefined;
@@ -42,7 +42,7 @@ export function createSqliteDialect(file: string): StorageDialect {
     compactTable: 'without rowid',
     partitionsByDay: false,
     countsLater: true,
-    leastOf: 'min',
+    minOf: 'min',
     greatestOf: 'max',
     addCounts: 'add_counts',
     encodeBoolean: (value) => (value ? 1 : 0),
@@ -113,7 +113,7 @@ function forKysely(database: DatabaseSync): SqliteDatabase {
       const known = compiled.get(text);
       if (known) return known;
       const made = text === 'rollback' ? rollbackOf(database) : statementOf(database.prepare(text));
-      if (compiled.size >= mostCompiled) compiled.clear();
+      if (compiled.size >= maxCompiled) compiled.clear();
       compiled.set(text, made);
       return made;
     },

@@ -1,9 +1,9 @@
 /** Text that both engines take: PostgreSQL refuses NUL, and a lone surrogate has no UTF-8. */
 
 /** What anybody else wrote is never longer than this. */
-export const longestText = 2_048;
+export const maxTextLength = 2_048;
 
-export function cleanText(text: string, limit = longestText): string {
+export function cleanText(text: string, limit = maxTextLength): string {
   const cut = text.length > limit ? text.slice(0, limit) : text;
   if (cut.isWellFormed() && !cut.includes('\0')) return cut;
   return cut.toWellFormed().replaceAll('\0', '\u{fffd}');

@@ -17,11 +17,11 @@ const isLeft = (row: StoredRow): boolean => isTold(row) && row.status === 499;
 
 /** `known` stands there, `row` comes. */
 export function settleRows(known: StoredRow, row: StoredRow): Settled {
-  const [told, ran] = known.authority <= row.authority ? [known, row] : [row, known];
-  if (told.authority === ran.authority) return nothing;
-  if (isRefusal(told)) return { row: told === known ? null : copyOf(told), orphan: hasRun(ran) ? orphanOf(ran) : null };
+  const [preferred, ran] = known.authority <= row.authority ? [known, row] : [row, known];
+  if (preferred.authority === ran.authority) return nothing;
+  if (isRefusal(preferred)) return { row: preferred === known ? null : copyOf(preferred), orphan: hasRun(ran) ? orphanOf(ran) : null };
   // The caller saw that it left, and pays for what ran until then.
-  const final = isLeft(told) && ran.status !== 499 ? { ...copyOf(ran), status: told.status, error_code: told.error_code } : ran;
+  const final = isLeft(preferred) && ran.status !== 499 ? { ...copyOf(ran), status: preferred.status, error_code: preferred.error_code } : ran;
   return { row: final === known ? null : copyOf(final), orphan: null };
 }
 

@@ -9,7 +9,7 @@ export interface SumTable {
   name: string;
   keys: readonly { name: string; type: 'text' | 'integer' }[];
   /** What comes is added, or the smaller or larger value stays, or counts by bucket (`histogram.ts`) are added up. */
-  values: readonly { name: string; how: 'add' | 'least' | 'greatest' | 'counts' }[];
+  values: readonly { name: string; how: 'add' | 'min' | 'greatest' | 'counts' }[];
 }
 
 type Row = readonly (string | number)[];
@@ -39,7 +39,7 @@ const insertInto = (table: SumTable): string => `insert into ${table.name} as t 
 function merge({ keys, values }: SumTable, dialect: StorageDialect): string {
   const merges = {
     add: (column: string) => `t.${column} + excluded.${column}`,
-    least: (column: string) => `${dialect.leastOf}(t.${column}, excluded.${column})`,
+    min: (column: string) => `${dialect.minOf}(t.${column}, excluded.${column})`,
     greatest: (column: string) => `${dialect.greatestOf}(t.${column}, excluded.${column})`,
     // Where the engine cannot add them they follow one another, which says the same, until `addTogether` finds them long.
     counts: (column: string) =>
@@ -57,7 +57,7 @@ const unnest = (columns: readonly { type: 'text' | 'integer' }[]): string => unn
 const columnTypes = { text: 'text', integer: 'bigint' } as const;
 
 /** Counts that follow one another are added up beyond so many characters: most rows never come that far, and a second write costs as much as the first. */
-const longestCounts = 600;
+const maxCountsLength = 600;
 
 async function addTogether(db: Kysely<Database>, dialect: StorageDialect, table: SumTable, rows: readonly Row[]): Promise<void> {
   const columns = columnsOf(table);
@@ -65,7 +65,7 @@ async function addTogether(db: Kysely<Database>, dialect: StorageDialect, table:
   const write = `${insertInto(table)} select * from ${unnest(columns)} ${merge(table, dialect)}`;
   if (counts.length === 0) return void (await db.executeQuery(CompiledQuery.raw(write, arraysOf(columns, rows))));
   const wanted = namesOf([...table.keys, ...counts]);
-  const long = counts.map(({ name }) => `length(${name}) > ${longestCounts}`).join(' or ');
+  const long = counts.map(({ name }) => `length(${name}) > ${maxCountsLength}`).join(' or ');
   const { rows: found } = await db.executeQuery<Record<string, string | number>>(
     CompiledQuery.raw(`with written as (${write} returning ${wanted}) select ${wanted} from written where ${long}`, arraysOf(columns, rows)),
   );

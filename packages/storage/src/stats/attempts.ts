@@ -23,8 +23,8 @@ export interface AttemptSum {
 }
 
 const between = '\u0001';
-const longest = 200;
-const short = (text: string): string => cleanText(text, longest);
+const maxLength = 200;
+const short = (text: string): string => cleanText(text, maxLength);
 
 /** What went well. */
 export const wentWell = 'ok';

@@ -8,8 +8,8 @@ import type { Database } from '../schema.ts';
 import { type Change, Tally } from './tally.ts';
 
 /** So many combinations wait at most: this bounds the memory, and how long adding them takes. */
-const mostWaiting = 2_000;
-const longestWaitMs = 1_000;
+const maxWaiting = 2_000;
+const maxWaitMs = 1_000;
 /** Rows of an earlier process that are read at once. */
 const readAtOnce = 1_000;
 
@@ -39,7 +39,7 @@ export class CountLater {
       const changes = await this.#deps.db.transaction().execute(async (transaction) => {
         const found = await writeRows(transaction);
         // What takes back something that was counted must not be forgotten: only new rows are found again by their number.
-        const now = found.some(({ before }) => before !== null) || this.#waiting.size >= mostWaiting;
+        const now = found.some(({ before }) => before !== null) || this.#waiting.size >= maxWaiting;
         if (now) done = await this.#count(transaction, [this.#waiting, Tally.of(found)]);
         return found;
       });
@@ -91,7 +91,7 @@ export class CountLater {
       this.#timer = undefined;
       // Who writes or asks next meets the same error, and hands it on.
       this.flush().catch(() => undefined);
-    }, longestWaitMs);
+    }, maxWaitMs);
     return timer.unref();
   }
 
@@ -105,7 +105,7 @@ export class CountLater {
       for (const row of rows) waiting.add({ before: null, after: row });
       last = rows.at(-1)?.row_number ?? last;
       more = rows.length === readAtOnce;
-      if (waiting.size < mostWaiting) continue;
+      if (waiting.size < maxWaiting) continue;
       const full = waiting;
       const done = await this.#deps.db.transaction().execute((transaction) => this.#count(transaction, [full], last));
       done();

@@ -20,8 +20,8 @@ export type Values = Record<Dimension, string>;
 export const errorOf = ({ error_code, status }: Pick<StoredRow, 'error_code' | 'status'>): string =>
   error_code ?? (status !== null && status >= 400 ? `http_${status}` : '');
 
-const longest = 200;
-const short = (value: string | null): string => (value === null ? '' : value.length <= longest ? value : cleanText(value, longest));
+const maxLength = 200;
+const short = (value: string | null): string => (value === null ? '' : value.length <= maxLength ? value : cleanText(value, maxLength));
 
 export const valuesOf = (row: StoredRow): Values => ({
   // What ran for a request that was refused is nobody's who asked.

@@ -112,14 +112,14 @@ function first(groups: readonly Gathered[], limit: number): AttemptGroup[] {
 }
 
 function finish({ start, value, upstream, attempts, duration, outcomes, histogram }: Gathered): AttemptGroup {
-  const told = [...outcomes].filter(([, count]) => count > 0).map(([outcome, count]) => ({ outcome, attempts: count }));
+  const nonZero = [...outcomes].filter(([, count]) => count > 0).map(([outcome, count]) => ({ outcome, attempts: count }));
   return {
     start,
     value,
     upstream,
     attempts,
-    failed: told.reduce((sum, one) => (one.outcome === wentWell || one.outcome === 'client_gone' ? sum : sum + one.attempts), 0),
-    outcomes: told.sort((one, other) => other.attempts - one.attempts),
+    failed: nonZero.reduce((sum, one) => (one.outcome === wentWell || one.outcome === 'client_gone' ? sum : sum + one.attempts), 0),
+    outcomes: nonZero.sort((one, other) => other.attempts - one.attempts),
     averageMs: attempts === 0 ? null : Math.round(duration / attempts),
     duration: { p50: quantile(histogram, 0.5), p95: quantile(histogram, 0.95), p99: quantile(histogram, 0.99) },
   };

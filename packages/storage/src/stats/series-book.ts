@@ -14,7 +14,7 @@ export interface SeriesKey {
 
 export type FreshSeries = readonly (readonly [key: string, id: number])[];
 
-const mostRemembered = 200_000;
+const maxRemembered = 200_000;
 const perStatement = 500;
 /** Names hold no control characters, so that no two series have one key. */
 const between = '\u0001';
@@ -59,7 +59,7 @@ export class SeriesBook {
   }
 
   remember(fresh: FreshSeries): void {
-    if (this.#ids.size + fresh.length > mostRemembered) this.#ids.clear();
+    if (this.#ids.size + fresh.length > maxRemembered) this.#ids.clear();
     for (const [key, id] of fresh) this.#ids.set(key, id);
   }
 }

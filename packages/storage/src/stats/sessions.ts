@@ -10,7 +10,7 @@ import type { Session, Tally } from './tally.ts';
 const table: SumTable = {
   name: 'stat_sessions',
   keys: ['session_id', 'access_key', 'currency'].map((name) => ({ name, type: 'text' })),
-  values: [{ name: 'first_at', how: 'least' }, { name: 'last_at', how: 'greatest' }, ...measureColumns],
+  values: [{ name: 'first_at', how: 'min' }, { name: 'last_at', how: 'greatest' }, ...measureColumns],
 };
 
 /** Inside the transaction that writes the rows. */

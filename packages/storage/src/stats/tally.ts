@@ -29,7 +29,7 @@ export interface Session {
 }
 
 const between = '\u0001';
-const longestSession = 512;
+const maxSessionLength = 512;
 
 export class Tally {
   readonly hours = new Map<string, Group>();
@@ -92,7 +92,7 @@ export class Tally {
 
   /** A session belongs to its access key: ids are the callers' own. */
   #countSession(row: StoredRow, id: string, sign: 1 | -1): void {
-    const key = [id.length <= longestSession ? id : id.slice(0, longestSession).toWellFormed(), row.access_key ?? '', currencyOf(row)] as const;
+    const key = [id.length <= maxSessionLength ? id : id.slice(0, maxSessionLength).toWellFormed(), row.access_key ?? '', currencyOf(row)] as const;
     const session = find(this.sessions, key.join(between), () => ({ key, first: row.started_at, last: row.started_at, sums: noMeasures() }));
     session.first = Math.min(session.first, row.started_at);
     session.last = Math.max(session.last, row.started_at);

@@ -42,10 +42,10 @@ function ask(question: Question): Promise<unknown> {
 }
 
 parentPort?.on('message', (question: Question) => {
-  const tell = (answer: Answer): void => parentPort?.postMessage(answer);
+  const post = (answer: Answer): void => parentPort?.postMessage(answer);
   const { id } = question;
   ask(question).then(
-    (value) => tell({ id, value }),
-    (error: unknown) => tell(isGatewayError(error) ? { id, refused: error.toWire(), cause: error.cause } : { id, failed: error }),
+    (value) => post({ id, value }),
+    (error: unknown) => post(isGatewayError(error) ? { id, refused: error.toWire(), cause: error.cause } : { id, failed: error }),
   );
 });

@@ -1,7 +1,7 @@
 /** Rows between threads, column by column: numbers in one block of memory, each text once. An object for each row would cost more to hand over than to store. */
 import type { RequestRow } from '@model-gateway/contracts';
 import type { StorageDialect } from '../dialects/dialect.ts';
-import { cleanText, longestText } from '../requests/clean-text.ts';
+import { cleanText, maxTextLength } from '../requests/clean-text.ts';
 import { absent, clampInteger, columnKinds, columnNames, jsonText, type Kind, type StoredRow } from '../requests/row-codec.ts';
 import { RowOfColumns } from '../requests/row-of-columns.ts';
 
@@ -47,7 +47,7 @@ const packers: Record<Kind, Packer> = {
   },
 };
 
-const shorten = (text: string): string => (text.length > longestText ? text.slice(0, longestText) : text);
+const shorten = (text: string): string => (text.length > maxTextLength ? text.slice(0, maxTextLength) : text);
 
 /** Texts and where each stands. */
 class Places {

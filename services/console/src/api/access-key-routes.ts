@@ -9,12 +9,12 @@ import { Problem } from '../problem.ts';
 import { sealValue } from '../resources/access-keys.ts';
 import { etagMatches, formatEtag } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { copiedKey } from './answers/configuration.ts';
 import { base, parameter, type Route } from './route.ts';
 
-export function accessKeyRoutes(accessKeys: ResourceOperations, room: Room): Route[] {
-  const { storage, keyring, audit } = room;
+export function accessKeyRoutes(accessKeys: ResourceOperations, context: ConsoleContext): Route[] {
+  const { storage, keyring, audit } = context;
   const find = async (reader: CatalogReader, name: string): Promise<StoredResource<AccessKeyDocument>> => {
     const stored = await reader.accessKeys.find(name);
     if (!stored) throw new Problem('not_found', 'There is no access key of this name.');
@@ -56,10 +56,10 @@ export function accessKeyRoutes(accessKeys: ResourceOperations, room: Room): Rou
         const name = parameter(request, 'name');
         const key = mintAccessKey();
         const purpose = { action: 'rotate', entity_type: 'access_key', entity_id: name } as const;
-        const { value } = await commit(room, { request, response }, purpose, async (writer) => {
+        const { value } = await commit(context, { request, response }, purpose, async (writer) => {
           const stored = await find(writer, name);
           etagMatches(stored.etag, request.get('if-match'));
-          await writer.accessKeys.update(stored, { ...stored.document, ...sealValue(key, stored.document.anonymous, stored.id, { room }) });
+          await writer.accessKeys.update(stored, { ...stored.document, ...sealValue(key, stored.document.anonymous, stored.id, { context }) });
           return accessKeys.read(writer, name);
         });
         response.set('ETag', formatEtag(value.etag)).json({ ...value.body, key });

@@ -2,7 +2,7 @@
 import { type AttemptGroup, attemptDimensions, grainMs, startOf } from '@model-gateway/storage';
 import { z } from 'zod';
 import { invalidField } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { csvHeaders, csvLine } from '../statistics/csv.ts';
 import { readInput } from '../validation/read-input.ts';
 import { isoTime } from './answers/iso-time.ts';
@@ -31,7 +31,7 @@ export const attemptQuery = z.object({
   format: z.enum(['json', 'csv']).default('json').meta({ undocumented: true }),
 });
 
-const mostPoints = 2_000;
+const maxPoints = 2_000;
 
 const shownOf = ({ start, value, upstream, attempts, failed, outcomes, averageMs, duration }: AttemptGroup) => ({
   ...(start !== null && { start }),
@@ -44,7 +44,7 @@ const shownOf = ({ start, value, upstream, attempts, failed, outcomes, averageMs
   duration_ms: { average: averageMs, ...duration },
 });
 
-export const attemptRoutes = ({ storage: { requests } }: Room, now: () => number): Route[] => [
+export const attemptRoutes = ({ storage: { requests } }: ConsoleContext, now: () => number): Route[] => [
   {
     method: 'get',
     path: `${base}/stats/attempts`,
@@ -61,8 +61,8 @@ export const attemptRoutes = ({ storage: { requests } }: Room, now: () => number
       const grain = granularity === 'auto' ? (to - from <= 3 * dayMs ? 'hour' : 'day') : granularity;
       const range = { from: startOf(from, grain), to: startOf(Math.max(from, to - 1), grain) + grainMs[grain] };
       const overTime = over_time === 'true';
-      if (overTime && (range.to - range.from) / grainMs[grain] > mostPoints)
-        throw invalidField('granularity', `gives more than ${mostPoints} points in this range`);
+      if (overTime && (range.to - range.from) / grainMs[grain] > maxPoints)
+        throw invalidField('granularity', `gives more than ${maxPoints} points in this range`);
       const asked = Object.fromEntries(attemptDimensions.flatMap((name) => (filters[name] === undefined ? [] : [[name, filters[name]]])));
       const items = (await requests.readAttempts({ ...range, grain, filters: asked, by, limit, overTime })).map(shownOf);
       if (format === 'json') return void response.json({ ...range, granularity: grain, by, items });

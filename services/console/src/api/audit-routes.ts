@@ -1,7 +1,7 @@
 /** The audit log. Looking at it leaves no record. */
 import { auditActions, auditEntityTypes } from '@model-gateway/contracts';
 import { z } from 'zod';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { auditRecord } from './answers/account.ts';
 import { cursorPageOf } from './answers/common.ts';
@@ -36,7 +36,7 @@ export const auditQuery = z.object({
   ...cursorPage(500),
 });
 
-export const auditRoutes = ({ storage }: Room, now: () => number): Route[] => [
+export const auditRoutes = ({ storage }: ConsoleContext, now: () => number): Route[] => [
   {
     method: 'get',
     path: `${base}/audit-logs`,

@@ -4,13 +4,13 @@ import { type BatchResult, batchSchema, prepareBatch } from '../history/batch.ts
 import { commit } from '../history/commit.ts';
 import { describeChange, describeChanges, summarize } from '../history/describe-change.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { batchAnswer } from './answers/configuration.ts';
 import { dryRunQuery, isDryRun } from './dry-run.ts';
 import { base, type Route } from './route.ts';
 
-export const batchRoutes = (resources: readonly ResourceOperations[], room: Room): Route[] => [
+export const batchRoutes = (resources: readonly ResourceOperations[], context: ConsoleContext): Route[] => [
   {
     method: 'post',
     path: `${base}/batch`,
@@ -40,7 +40,7 @@ export const batchRoutes = (resources: readonly ResourceOperations[], room: Room
           }),
         diff: ({ revision, changes }: MadeChange<BatchResult[]>) => ({ revision, ...summarize(changes) }),
       } as const;
-      const { value, revision, changed, changes } = await commit(room, { request, response }, purpose, prepareBatch(entries, resources));
+      const { value, revision, changed, changes } = await commit(context, { request, response }, purpose, prepareBatch(entries, resources));
       response.json({
         dry_run: dryRun,
         revision: changed ? revision : null,

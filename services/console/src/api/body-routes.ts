@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { actorNameOf, auditOf } from '../audit/audit-of.ts';
 import { Problem } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { bodyEntry, requestBodies } from './answers/stored-bodies.ts';
 import { base, parameter, type Route } from './route.ts';
@@ -13,7 +13,7 @@ const bodyQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
-export const bodyRoutes = ({ storage, audit }: Room): Route[] => [
+export const bodyRoutes = ({ storage, audit }: ConsoleContext): Route[] => [
   {
     method: 'get',
     path: `${base}/logs/bodies`,

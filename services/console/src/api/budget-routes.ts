@@ -2,16 +2,16 @@
 import { printMoney } from '@model-gateway/contracts';
 import { budgetLevel, periodEnd, periodStart, toMicros } from '@model-gateway/limits';
 import { ownerOf } from '../probes/explain-key.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { budgetList } from './answers/statistics.ts';
 import { base, type Route } from './route.ts';
 
 /** The fullest first; nobody reads more. */
-const mostShown = 1_000;
+const maxShown = 1_000;
 
 const states: Readonly<Record<number, string>> = { 0: 'ok', 80: 'warning', 100: 'exhausted' };
 
-export const budgetRoutes = ({ storage }: Room, now: () => number): Route[] => [
+export const budgetRoutes = ({ storage }: ConsoleContext, now: () => number): Route[] => [
   {
     method: 'get',
     path: `${base}/budgets`,
@@ -46,7 +46,7 @@ export const budgetRoutes = ({ storage }: Room, now: () => number): Route[] => [
           state: states[budgetLevel(spent_micros, limit_micros)],
         };
       });
-      response.json({ items: items.sort((one, other) => other.share - one.share).slice(0, mostShown), total: items.length });
+      response.json({ items: items.sort((one, other) => other.share - one.share).slice(0, maxShown), total: items.length });
     },
   },
 ];

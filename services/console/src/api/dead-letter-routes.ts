@@ -3,7 +3,7 @@ import { durableSubjects } from '@model-gateway/contracts';
 import { z } from 'zod';
 import { actorNameOf, auditOf } from '../audit/audit-of.ts';
 import { Problem } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { count, cursorPageOf, instant, text } from './answers/common.ts';
 import { isoTime } from './answers/iso-time.ts';
@@ -28,7 +28,7 @@ const deadLetter = z.strictObject({
   times: count,
 });
 
-export const deadLetterRoutes = ({ storage: { deadLetters }, audit }: Room): Route[] => [
+export const deadLetterRoutes = ({ storage: { deadLetters }, audit }: ConsoleContext): Route[] => [
   {
     method: 'get',
     path: `${base}/dead-letters`,

@@ -6,7 +6,7 @@ import { commit } from '../history/commit.ts';
 import { describeChanges, summarize } from '../history/describe-change.ts';
 import { rollBack } from '../history/rollback.ts';
 import { Problem } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { historyCommit, historyDiff, historyPage, rollbackAnswer } from './answers/configuration.ts';
 import { isoTime } from './answers/iso-time.ts';
@@ -28,8 +28,8 @@ function revisionOf(request: Request): number {
   return data;
 }
 
-export function historyRoutes(room: Room): Route[] {
-  const { history, catalog } = room.storage;
+export function historyRoutes(context: ConsoleContext): Route[] {
+  const { history, catalog } = context.storage;
   const between = async (one: number, other: number): Promise<RowChange[]> => {
     const [from, to] = one < other ? [one, other] : [other, one];
     const changes = from === to ? [] : await history.between(from, to);
@@ -108,7 +108,7 @@ export function historyRoutes(room: Room): Route[] {
           dryRun,
           diff: ({ changes }: { changes: readonly RowChange[] }) => summarize(changes),
         } as const;
-        const { revision: made, changed, changes } = await commit(room, { request, response }, purpose, (writer) => rollBack(writer, revision));
+        const { revision: made, changed, changes } = await commit(context, { request, response }, purpose, (writer) => rollBack(writer, revision));
         response.json({ dry_run: dryRun, rolled_back_to: revision, revision: changed ? made : null, ...describeChanges(changes) });
       },
     },

@@ -36,8 +36,8 @@ const firstPage = z.coerce
   .optional();
 
 /** Size of a page where a cursor leads to the next: `limit`, which other lists call `page_size`. */
-export const cursorPage = (most: number) => {
-  const size = z.coerce.number().int().min(1).max(most).optional();
+export const cursorPage = (max: number) => {
+  const size = z.coerce.number().int().min(1).max(max).optional();
   return { limit: size, page_size: size, page: firstPage, cursor: z.string().min(1).max(4096).optional() };
 };
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { actorNameOf, auditOf } from '../audit/audit-of.ts';
 import { Problem } from '../problem.ts';
 import { fingerprintOfValue, keysOfValue } from '../resources/upstream-keys.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { maybeText, text } from './answers/common.ts';
 import { base, type Route } from './route.ts';
@@ -24,14 +24,14 @@ type Found = z.output<typeof lookupAnswer>;
 
 const minuteMs = 60_000;
 /** Enough for somebody with a list of leaked keys, too few to try values with a stolen session. */
-const mostAMinute = 30;
+const maxPerMinute = 30;
 
-export const keyLookupRoutes = (room: Room, attempts: Attempts): Route[] => [
+export const keyLookupRoutes = (context: ConsoleContext, attempts: Attempts): Route[] => [
   {
     method: 'post',
     path: `${base}/access-keys/lookup`,
     operationId: 'lookup_key',
-    summary: `Whose a key is, by its whole value: an access key's or an upstream's (${mostAMinute} a minute; recorded in the audit log without the value)`,
+    summary: `Whose a key is, by its whole value: an access key's or an upstream's (${maxPerMinute} a minute; recorded in the audit log without the value)`,
     tag: 'access-keys',
     body: lookupBody,
     status: 200,
@@ -39,13 +39,13 @@ export const keyLookupRoutes = (room: Room, attempts: Attempts): Route[] => [
     failures: [429],
     async handle(request, response) {
       const actor = actorNameOf(response);
-      if ((await attempts.add(`lookup:${actor}`, minuteMs)) > mostAMinute)
-        throw new Problem('rate_limited', `At most ${mostAMinute} keys are looked up in a minute.`, { retryAfter: minuteMs / 1000 });
+      if ((await attempts.add(`lookup:${actor}`, minuteMs)) > maxPerMinute)
+        throw new Problem('rate_limited', `At most ${maxPerMinute} keys are looked up in a minute.`, { retryAfter: minuteMs / 1000 });
       // Copied from somewhere, a value has blanks around it.
       const value = readInput(lookupBody, request.body).key.trim();
-      const found = await findKey(value, room);
+      const found = await findKey(value, context);
       const { access_key, upstream_keys } = found;
-      await room.audit({
+      await context.audit({
         ...auditOf(request, actor),
         action: 'lookup',
         entity_type: access_key === null && upstream_keys.length > 0 ? 'upstream' : 'access_key',
@@ -57,12 +57,12 @@ export const keyLookupRoutes = (room: Room, attempts: Attempts): Route[] => [
   },
 ];
 
-async function findKey(value: string, room: Room): Promise<Found> {
-  const { owner, upstreams } = await room.storage.catalog.read(async (reader) => ({
+async function findKey(value: string, context: ConsoleContext): Promise<Found> {
+  const { owner, upstreams } = await context.storage.catalog.read(async (reader) => ({
     owner: (await reader.accessKeys.where('hash', hashAccessKey(value), 1))[0]?.document,
     upstreams: await reader.upstreams.all(),
   }));
-  const used = owner && (await room.storage.lastUsed([owner.name])).get(owner.name);
+  const used = owner && (await context.storage.lastUsed([owner.name])).get(owner.name);
   return {
     access_key: owner
       ? {
@@ -74,13 +74,13 @@ async function findKey(value: string, room: Room): Promise<Found> {
         }
       : null,
     upstream_keys: upstreams.flatMap(({ id, document }) =>
-      keysOfValue(value, id, document.api_keys, room).map((key) => ({
+      keysOfValue(value, id, document.api_keys, context).map((key) => ({
         upstream: document.name,
         upstream_enabled: document.enabled,
         id: key.id,
         position: document.api_keys.indexOf(key) + 1,
         label: key.label ?? null,
-        fingerprint: fingerprintOfValue(value, room),
+        fingerprint: fingerprintOfValue(value, context),
       })),
     ),
   };

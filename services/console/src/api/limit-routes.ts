@@ -1,7 +1,7 @@
 /** What is left of the limits. */
 import { type BudgetPart, printMaybeMoney, printMoney } from '@model-gateway/contracts';
 import { readLimitStatus } from '../probes/limit-status.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { limitStatus } from './answers/routing.ts';
 import { base, type Route } from './route.ts';
 
@@ -13,7 +13,7 @@ const showBudgetPart = (budget: BudgetPart) => ({
   reserved: printMoney(budget.reserved_micros),
 });
 
-export const limitRoutes = (room: Room): Route[] => [
+export const limitRoutes = (context: ConsoleContext): Route[] => [
   {
     method: 'get',
     path: `${base}/rate-limit-status`,
@@ -23,7 +23,7 @@ export const limitRoutes = (room: Room): Route[] => [
     status: 200,
     answer: limitStatus,
     async handle(_request, response) {
-      const status = await readLimitStatus(room);
+      const status = await readLimitStatus(context);
       response.json({ ...status, budgets: status.budgets.map(showBudgetPart) });
     },
   },

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { invalidField } from '../problem.ts';
 
 /** Left empty, as forms send what nobody filled in, is left out. */
-export const maybeText = (most: number) =>
+export const maybeText = (max: number) =>
   z
     .string()
-    .max(most)
+    .max(max)
     .transform((value) => value || undefined)
     .optional();
 

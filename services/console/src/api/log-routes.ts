@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { LiveLog } from '../live-log/live-log.ts';
 import { streamRows } from '../live-log/stream-rows.ts';
 import { invalidField, Problem } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { csvHeaders } from '../statistics/csv.ts';
 import { rowTableHead, rowTableLine } from '../statistics/row-table.ts';
 import { readInput } from '../validation/read-input.ts';
@@ -85,7 +85,7 @@ async function* tableOf(requests: RequestStats, filters: RequestFilters): AsyncG
   }
 }
 
-export const logRoutes = ({ storage, logger, keyring }: Room, now: () => number, liveLog: LiveLog): Route[] => [
+export const logRoutes = ({ storage, logger, keyring }: ConsoleContext, now: () => number, liveLog: LiveLog): Route[] => [
   {
     method: 'get',
     path: `${base}/logs`,

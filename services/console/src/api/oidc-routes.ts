@@ -38,7 +38,7 @@ export function oidcRoutes(signIn: SignIn, { oidc, settings, logger }: Deps): Ro
   const { store, sessions, audit, now } = signIn;
 
   /** Every fault ends on the sign-in page, by a word that the page knows. */
-  const tellFaults = async (response: Response, work: () => Promise<void>) => {
+  const reportFaults = async (response: Response, work: () => Promise<void>) => {
     try {
       await work();
     } catch (error) {
@@ -51,14 +51,14 @@ export function oidcRoutes(signIn: SignIn, { oidc, settings, logger }: Deps): Ro
     response.cookie(cookieName, value, { httpOnly: true, sameSite: 'lax', secure, path: cookiePath, maxAge: ms });
 
   const start = (_request: Request, response: Response) =>
-    tellFaults(response, async () => {
+    reportFaults(response, async () => {
       const { url, kept, secure } = await oidc.start();
       keep(response, kept, { secure, ms: keptMs });
       response.redirect(303, url);
     });
 
   const callback = (request: Request, response: Response) =>
-    tellFaults(response, async () => {
+    reportFaults(response, async () => {
       const query = request.originalUrl.split('?')[1] ?? '';
       const { issuer, subject, claims } = await oidc.finish(query, readCookie(request));
       const { user, change } = await admit({ issuer, subject }, claims).catch(async (error: unknown) => {

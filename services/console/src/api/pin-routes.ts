@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { commit } from '../history/commit.ts';
 import { Problem } from '../problem.ts';
 import { findBalancer, type Outcome, putPin } from '../resources/pins.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { pageOf } from './answers/common.ts';
 import { pin } from './answers/routing.ts';
@@ -15,8 +15,8 @@ import { base, parameter, type Route } from './route.ts';
 const pinSchema = z.strictObject({ access_key: resourceName, entry: modelName });
 const entrySchema = z.strictObject({ entry: modelName });
 
-export function pinRoutes(room: Room): Route[] {
-  const { catalog } = room.storage;
+export function pinRoutes(context: ConsoleContext): Route[] {
+  const { catalog } = context.storage;
   const all = `${base}/load-balancers/{name}/pins`;
   const one = `${all}/{access_key}`;
   const tag = 'load-balancers';
@@ -26,7 +26,7 @@ export function pinRoutes(room: Room): Route[] {
     const load_balancer = parameter(request, 'name');
     const pin = { load_balancer, access_key: accessKey, entry };
     const action = (outcome: Outcome) => (outcome === 'created' ? 'create' : 'update');
-    await commit(room, { request, response }, { action, ...entityOf(request, accessKey) }, async (writer) => {
+    await commit(context, { request, response }, { action, ...entityOf(request, accessKey) }, async (writer) => {
       await findBalancer(writer, load_balancer);
       return putPin(writer, pin);
     });
@@ -64,7 +64,7 @@ export function pinRoutes(room: Room): Route[] {
       async handle(request, response) {
         const { access_key, entry } = readInput(pinSchema, request.body);
         const load_balancer = parameter(request, 'name');
-        await commit(room, { request, response }, { action: 'create', ...entityOf(request, access_key) }, async (writer) => {
+        await commit(context, { request, response }, { action: 'create', ...entityOf(request, access_key) }, async (writer) => {
           const { id } = await findBalancer(writer, load_balancer);
           if (await writer.balancerLinks.findPin(id, access_key))
             throw new Problem('conflict', 'This access key is pinned already.', [{ field: 'access_key', message: 'is pinned already' }]);
@@ -129,7 +129,7 @@ export function pinRoutes(room: Room): Route[] {
       failures: [404],
       async handle(request, response) {
         const accessKey = parameter(request, 'access_key');
-        await commit(room, { request, response }, { action: 'delete', ...entityOf(request, accessKey) }, async (writer) => {
+        await commit(context, { request, response }, { action: 'delete', ...entityOf(request, accessKey) }, async (writer) => {
           const { id } = await findBalancer(writer, parameter(request, 'name'));
           if (!(await writer.balancerLinks.removePin(id, accessKey))) throw new Problem('not_found', 'This access key is not pinned.');
         });

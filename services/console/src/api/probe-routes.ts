@@ -2,11 +2,11 @@
 
 import { fetchModels } from '../probes/fetch-models.ts';
 import { Problem } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { fetchedModels } from './answers/routing.ts';
 import { base, parameter, type Route } from './route.ts';
 
-export const probeRoutes = (room: Room): Route[] => [
+export const probeRoutes = (context: ConsoleContext): Route[] => [
   {
     method: 'post',
     path: `${base}/upstreams/{name}/fetch-models`,
@@ -17,9 +17,9 @@ export const probeRoutes = (room: Room): Route[] => [
     answer: fetchedModels,
     failures: [404, 502],
     async handle(request, response) {
-      const upstream = await room.storage.catalog.upstreams.find(parameter(request, 'name'));
+      const upstream = await context.storage.catalog.upstreams.find(parameter(request, 'name'));
       if (!upstream) throw new Problem('not_found', 'There is no upstream of this name.');
-      response.json(await fetchModels(upstream, room));
+      response.json(await fetchModels(upstream, context));
     },
   },
 ];

@@ -6,25 +6,25 @@ import { type Call, commit, type Purpose } from '../history/commit.ts';
 import { formatEtag } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import type { Reply } from '../resources/resource.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { actorOf } from '../sign-in/actor.ts';
 import { readInput } from '../validation/read-input.ts';
 import { pageOf } from './answers/common.ts';
 import { listQuery, maybeText, tagQuery, toListQuery } from './list-query.ts';
 import { base, parameter, type Route } from './route.ts';
 
-export function resourceRoutes(resource: ResourceOperations, room: Room): Route[] {
+export function resourceRoutes(resource: ResourceOperations, context: ConsoleContext): Route[] {
   const { path, entityType } = resource;
   const all = `${base}/${path}`;
   const one = `${all}/{name}`;
-  const { catalog } = room.storage;
+  const { catalog } = context.storage;
   const id = path.replaceAll('-', '_');
   const tag = path;
 
   const answer = (response: Response, status: number, { body, etag }: Reply) => response.status(status).set('ETag', formatEtag(etag)).json(body);
   const shownTo = (response: Response, reply: Reply): Reply => (actorOf(response).role === 'admin' ? reply : resource.conceal(reply));
   const change = <T>(call: Call, action: 'create' | 'update' | 'delete', entity_id: Purpose<T>['entity_id'], work: (writer: CatalogWriter) => Promise<T>) =>
-    commit(room, call, { action, entity_type: entityType, entity_id }, work);
+    commit(context, call, { action, entity_type: entityType, entity_id }, work);
   const update = async (request: Request, response: Response) => {
     const name = parameter(request, 'name');
     const { value } = await change({ request, response }, 'update', name, (writer) => resource.update(writer, name, request.body, request.get('if-match')));

@@ -11,7 +11,7 @@ import { readLimitStatus } from '../probes/limit-status.ts';
 import { type ModelTest, testModel } from '../probes/test-model.ts';
 import { invalid, invalidField } from '../problem.ts';
 import { findBalancer } from '../resources/pins.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { balancerNodes, explanation, keyMonitor, modelTest } from './answers/routing.ts';
 import { listQuery, maybeText, toListQuery } from './list-query.ts';
@@ -81,19 +81,19 @@ function bodyOfTest(body: Body | null, beside: Body, prompt: string | undefined,
 }
 
 /** The same test as events: `data` with the reply's bytes as they come (JSON strings), `result` with what the plain answer is. */
-async function answerStreamed(test: ModelTest, response: Response, room: Room): Promise<void> {
+async function answerStreamed(test: ModelTest, response: Response, context: ConsoleContext): Promise<void> {
   const left = new AbortController();
   response.once('close', () => left.abort());
   response.status(200).set({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }).flushHeaders();
   const decoder = new TextDecoder();
   const say = (event: string, value: unknown) => response.write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`);
-  const result = await testModel(test, room, { data: (piece) => say('data', decoder.decode(piece, { stream: true })), signal: left.signal });
+  const result = await testModel(test, context, { data: (piece) => say('data', decoder.decode(piece, { stream: true })), signal: left.signal });
   if (left.signal.aborted) return;
   say('result', result);
   response.end();
 }
 
-export const routingRoutes = (room: Room, now: () => number): Route[] => [
+export const routingRoutes = (context: ConsoleContext, now: () => number): Route[] => [
   {
     method: 'get',
     path: `${base}/model-monitor`,
@@ -105,7 +105,7 @@ export const routingRoutes = (room: Room, now: () => number): Route[] => [
     answer: keyMonitor,
     async handle(request, response) {
       const { upstream, ...query } = readInput(monitorQuery, request.query);
-      const monitor = await monitorKeys(toListQuery(query, ['name', 'group', 'created_at', 'updated_at']), upstream, room);
+      const monitor = await monitorKeys(toListQuery(query, ['name', 'group', 'created_at', 'updated_at']), upstream, context);
       response.json({ ...monitor, page: query.page, page_size: query.page_size });
     },
   },
@@ -119,8 +119,8 @@ export const routingRoutes = (room: Room, now: () => number): Route[] => [
     answer: balancerNodes,
     failures: [404],
     async handle(request, response) {
-      const { document } = await findBalancer(room.storage.catalog, parameter(request, 'name'));
-      response.json(await readNodes(document.name, room));
+      const { document } = await findBalancer(context.storage.catalog, parameter(request, 'name'));
+      response.json(await readNodes(document.name, context));
     },
   },
   {
@@ -135,7 +135,7 @@ export const routingRoutes = (room: Room, now: () => number): Route[] => [
     async handle(request, response) {
       const { access_key, model, body, client_protocol } = readInput(explainSchema, request.body);
       const protocol = pick(clients, client_protocol);
-      const key = await lookAtKey(access_key, now(), room);
+      const key = await lookAtKey(access_key, now(), context);
       if (!key) throw invalidField('access_key', 'there is no access key of this name');
       const { explanation, routers, processes } = await explainWays(
         {
@@ -148,9 +148,9 @@ export const routingRoutes = (room: Room, now: () => number): Route[] => [
           stream: body?.['stream'] === true,
           ...(body && { body: JSON.stringify(body) }),
         },
-        room,
+        context,
       );
-      const status = await readLimitStatus(room, Number.POSITIVE_INFINITY);
+      const status = await readLimitStatus(context, Number.POSITIVE_INFINITY);
       const limits = explainLimits(status, key, explanation.nodes);
       const refusal = key.refusal ?? explanation.refusal ?? refuseSpent(status, key);
       response.json({ access_key, key_group: key.group, client_protocol: protocol.id, ...explanation, limits, refusal, routers, processes });
@@ -172,8 +172,8 @@ export const routingRoutes = (room: Room, now: () => number): Route[] => [
       const body = bodyOfTest(given, beside, prompt, protocol);
       const test = { model, protocol, prompt: prompt ?? defaultPrompt, body, stream: stream ?? body?.['stream'] === true };
       // A list of both, as fetch sends by default, means the plain answer.
-      if (request.get('accept') === 'text/event-stream') return answerStreamed(test, response, room);
-      response.json(await testModel(test, room));
+      if (request.get('accept') === 'text/event-stream') return answerStreamed(test, response, context);
+      response.json(await testModel(test, context));
     },
   },
 ];

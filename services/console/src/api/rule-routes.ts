@@ -5,7 +5,7 @@ import type { Target } from '@model-gateway/protocols';
 import { applyRules, compileRules, switchesOf, systemPromptHash, type TemplateFacts } from '@model-gateway/rewrite';
 import { z } from 'zod';
 import { invalid, invalidField } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { checkBodyRules } from '../validation/body-rules.ts';
 import { readInput } from '../validation/read-input.ts';
 import { ruleTest } from './answers/routing.ts';
@@ -35,7 +35,7 @@ export const ruleTestSchema = z.strictObject({
 
 type Context = z.output<typeof contextSchema>;
 
-export const ruleRoutes = (room: Room): Route[] => [
+export const ruleRoutes = (consoleContext: ConsoleContext): Route[] => [
   {
     method: 'post',
     path: `${base}/rules/test`,
@@ -49,7 +49,7 @@ export const ruleRoutes = (room: Room): Route[] => [
       const { rules, body, protocol, context } = readInput(ruleTestSchema, request.body);
       const faults = checkBodyRules(rules).map(({ field, message }) => ({ field: field.replace('request_body_rules', 'rules'), message }));
       if (faults.length > 0) throw invalid(faults);
-      response.json(tryRules(rules, body, { facts: factsOf(context), anatomy: anatomyOf(protocol, context.upstream_model_id ?? '', room) }));
+      response.json(tryRules(rules, body, { facts: factsOf(context), layout: anatomyOf(protocol, context.upstream_model_id ?? '', consoleContext) }));
     },
   },
 ];
@@ -65,11 +65,11 @@ function tryRules(rules: readonly BodyRule[], body: Record<string, unknown>, con
   };
 }
 
-function anatomyOf(id: string | undefined, upstreamModelId: string, { protocols }: Room) {
+function anatomyOf(id: string | undefined, upstreamModelId: string, { protocols }: ConsoleContext) {
   const found = id === undefined ? protocols[0] : protocols.find((protocol) => protocol.id === id);
   if (!found) throw invalidField('protocol', `is not one of ${protocols.map((protocol) => protocol.id).join(', ')}`);
   const target: Target = { baseUrl: '', directPath: false, upstreamModelId, neutralHeaders: false, extraConfig: null };
-  return found.upstream.bodyAnatomy?.(target) ?? null;
+  return found.upstream.bodyLayout?.(target) ?? null;
 }
 
 function factsOf(context: Context): TemplateFacts {

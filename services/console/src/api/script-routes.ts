@@ -4,7 +4,7 @@ import { scriptTypes } from '@model-gateway/script-language';
 import { z } from 'zod';
 import { testScript } from '../probes/test-script.ts';
 import { Problem } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { scriptTest, scriptTypes as scriptTypesAnswer } from './answers/routing.ts';
 import { base, type Route } from './route.ts';
@@ -39,7 +39,7 @@ const testSchema = z.strictObject({
   slot: z.enum(['request_transform_before', 'request_transform_after', 'response_transform']).optional(),
 });
 
-export const scriptRoutes = (room: Room): Route[] => [
+export const scriptRoutes = (consoleContext: ConsoleContext): Route[] => [
   {
     method: 'post',
     path: `${base}/scripts/test`,
@@ -53,7 +53,7 @@ export const scriptRoutes = (room: Room): Route[] => [
     async handle(request, response) {
       const { script, body, context, slot } = readInput(testSchema, request.body);
       const phase = slot ?? slotOf(context);
-      const { outcome, body: made } = await testScript({ script, body, context: contextOf(context, phase), slot: phase }, room);
+      const { outcome, body: made } = await testScript({ script, body, context: contextOf(context, phase), slot: phase }, consoleContext);
       const { fault, execution_time_ms, operations, use_model } = outcome;
       if (fault) {
         if (fault.code.startsWith('ScriptRunner')) throw new Problem('service_unavailable', fault.message);

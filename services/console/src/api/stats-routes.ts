@@ -3,7 +3,7 @@ import { type Dimension, dimensions, type Grain, grainMs, type StatsFilters, typ
 import type { Response } from 'express';
 import { z } from 'zod';
 import { invalidField } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { csvHeaders } from '../statistics/csv.ts';
 import { figuresTable, sessionFigures, timedFiguresOf } from '../statistics/figures.ts';
 import { readInput } from '../validation/read-input.ts';
@@ -74,7 +74,7 @@ const orders = { requests: 'requests', errors: 'errors', tokens: 'tokens', cost:
 const sessionOrders = { last: 'last_at', cost: 'cost_micros', requests: 'requests', errors: 'requests', tokens: 'requests', duration: 'last_at' } as const;
 
 /** So many points a chart can still show, and an answer hold. */
-const mostPoints = 2_000;
+const maxPoints = 2_000;
 
 /** Ranges of some days go by hours, longer ones by days, which begin at midnight UTC: there are as many sums for each key as there are hours. */
 const sumGrain = (ms: number): Grain => (ms <= 2 * dayMs ? 'hour' : 'day');
@@ -112,12 +112,12 @@ const within = (from: number, to: number, grain: Grain): Pick<StatsQuery, 'from'
   to: startOf(Math.max(from, to - 1), grain) + grainMs[grain],
   grain,
 });
-const told = ({ from, to, grain }: Pick<StatsQuery, 'from' | 'to' | 'grain'>) => ({ from, to, granularity: grain });
+const answeredRange = ({ from, to, grain }: Pick<StatsQuery, 'from' | 'to' | 'grain'>) => ({ from, to, granularity: grain });
 
 const shown = (text: string): string | null => (text === '' ? null : text);
 const sendTable = (response: Response, name: string, lines: Iterable<string>): void => void response.set(csvHeaders(name)).send([...lines].join(''));
 
-export function statsRoutes({ storage: { requests, deadLetters } }: Room, now: () => number): Route[] {
+export function statsRoutes({ storage: { requests, deadLetters } }: ConsoleContext, now: () => number): Route[] {
   const route = (name: string, summary: string, { query, answer }: { query: z.ZodObject; answer: z.ZodType }, handle: Route['handle']): Route => ({
     method: 'get',
     path: `${base}/stats/${name}`,
@@ -141,7 +141,7 @@ export function statsRoutes({ storage: { requests, deadLetters } }: Room, now: (
         const filters = filtersOf(query);
         const read = async (range: Pick<StatsQuery, 'from' | 'to' | 'grain'>) => {
           const [group] = await requests.readStats({ ...range, filters, overTime: false });
-          return { ...told(range), ...timedFiguresOf(group) };
+          return { ...answeredRange(range), ...timedFiguresOf(group) };
         };
         const range = within(from, to, sumGrain(to - from));
         const summary = await read(range);
@@ -161,7 +161,7 @@ export function statsRoutes({ storage: { requests, deadLetters } }: Room, now: (
       const filters = filtersOf(query);
       const plain = query.by === undefined && Object.keys(filters).length === 0;
       const range = within(from, to, seriesGrain(query.granularity, from, to, plain, now()));
-      if ((range.to - range.from) / grainMs[range.grain] > mostPoints) throw invalidField('granularity', `gives more than ${mostPoints} points in this range`);
+      if ((range.to - range.from) / grainMs[range.grain] > maxPoints) throw invalidField('granularity', `gives more than ${maxPoints} points in this range`);
       const by = query.by === undefined ? undefined : { dimension: query.by, order: 'requests' as const, limit: query.limit };
       const groups = await requests.readStats({ ...range, filters, overTime: true, ...(by && { by }) });
       const items = groups.map((group) => ({ start: group.start ?? 0, ...(by && { value: shown(group.value ?? '') }), ...timedFiguresOf(group) }));
@@ -171,7 +171,7 @@ export function statsRoutes({ storage: { requests, deadLetters } }: Room, now: (
           'series',
           figuresTable(['start', ...(query.by ? [query.by] : [])], items, (one) => [isoTime(one.start), ...(by ? [one.value ?? null] : [])]),
         );
-      response.json({ ...told(range), by: query.by ?? null, items });
+      response.json({ ...answeredRange(range), by: query.by ?? null, items });
     }),
     route('top', 'Who or what had the most of it', { query: topQuery, answer: statsTop }, async (request, response) => {
       const query = readInput(topQuery, request.query);
@@ -205,7 +205,7 @@ export function statsRoutes({ storage: { requests, deadLetters } }: Room, now: (
           'top',
           figuresTable([query.by], items, (one) => [one.value]),
         );
-      response.json({ ...told(range), by: query.by, items });
+      response.json({ ...answeredRange(range), by: query.by, items });
     }),
     route('sessions', 'Sessions of coding agents, and what they used', { query: sessionsQuery, answer: statsSessions }, async (request, response) => {
       const query = readInput(sessionsQuery, request.query);

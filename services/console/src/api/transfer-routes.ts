@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { commit } from '../history/commit.ts';
 import { describeChanges, summarize } from '../history/describe-change.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { exportConfiguration } from '../transfer/export.ts';
 import { importSchema, prepareImport } from '../transfer/import.ts';
 import { readInput } from '../validation/read-input.ts';
@@ -16,7 +16,7 @@ import { base, type Route } from './route.ts';
 
 const exportQuery = z.object({ format: z.enum(['yaml', 'json']).optional().meta({ undocumented: true }) });
 
-export const transferRoutes = (resources: readonly ResourceOperations[], room: Room): Route[] => [
+export const transferRoutes = (resources: readonly ResourceOperations[], context: ConsoleContext): Route[] => [
   {
     method: 'get',
     path: `${base}/export`,
@@ -30,7 +30,7 @@ export const transferRoutes = (resources: readonly ResourceOperations[], room: R
     async handle(request, response) {
       const { format } = readInput(exportQuery, request.query);
       const wanted = format ?? (request.accepts(['application/json', 'application/yaml', 'text/yaml'])?.toString().includes('yaml') ? 'yaml' : 'json');
-      const configuration = await exportConfiguration(resources, room);
+      const configuration = await exportConfiguration(resources, context);
       if (wanted === 'json') response.json(configuration);
       else sendYaml(response, configuration);
     },
@@ -50,7 +50,7 @@ export const transferRoutes = (resources: readonly ResourceOperations[], room: R
     failures: [409],
     async handle(request, response) {
       const dryRun = isDryRun(request);
-      const work = await prepareImport(request.body, { resources, room });
+      const work = await prepareImport(request.body, { resources, context });
       const purpose = {
         action: 'import',
         entity_type: 'config',
@@ -58,7 +58,7 @@ export const transferRoutes = (resources: readonly ResourceOperations[], room: R
         dryRun,
         diff: ({ changes }: { changes: readonly RowChange[] }) => summarize(changes),
       } as const;
-      const { value, revision, changed, changes } = await commit(room, { request, response }, purpose, work);
+      const { value, revision, changed, changes } = await commit(context, { request, response }, purpose, work);
       response.json({ dry_run: dryRun, revision: changed ? revision : null, ...value, ...describeChanges(changes) });
     },
   },

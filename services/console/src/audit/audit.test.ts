@@ -12,17 +12,17 @@ const record: AuditRecord = { actor: 'ada', action: 'create', entity_type: 'mode
 const refused = () => Promise.reject(new Error('away'));
 
 function rig(
-  tellDurably: (row: AuditRow) => Promise<void>,
-  { insertRows = refused, patienceMs = 50 }: { insertRows?: AuditLogs['insertRows']; patienceMs?: number } = {},
+  publishDurable: (row: AuditRow) => Promise<void>,
+  { insertRows = refused, maxWaitMs = 50 }: { insertRows?: AuditLogs['insertRows']; maxWaitMs?: number } = {},
 ) {
   const lines: string[] = [];
   const logger = createLogger({ level: 'info', name: 'test', destination: { write: (line) => void lines.push(line) } });
   const metrics = createMetrics({ service: 'test' });
-  const bus = { tellDurably: (_subject: string, _id: string, row: AuditRow) => tellDurably(row) } as unknown as Bus;
+  const bus = { publishDurable: (_subject: string, _id: string, row: AuditRow) => publishDurable(row) } as unknown as Bus;
   return {
     lines,
     metrics,
-    audit: createAudit({ bus, logs: { insertRows }, logger, metrics, mintId: createMinter(), now: () => 1_700_000_000_000, patienceMs }),
+    audit: createAudit({ bus, logs: { insertRows }, logger, metrics, mintId: createMinter(), now: () => 1_700_000_000_000, maxWaitMs }),
   };
 }
 
@@ -44,18 +44,20 @@ describe('createAudit', () => {
       ids.push(rows[0]!.id);
       return new Promise<void>(() => undefined);
     };
-    const { audit } = rig(async (row) => void ids.push(row.id), { insertRows, patienceMs: 5 });
+    const { audit } = rig(async (row) => void ids.push(row.id), { insertRows, maxWaitMs: 5 });
     await audit(record);
     expect(ids).toHaveLength(2);
     expect(ids[0]).toBe(ids[1]);
   });
 
   test('resolves when every record is in safe hands; records of one moment keep their order', async () => {
-    const told: AuditRow[] = [];
-    const { audit } = rig(async (row) => void told.push(row));
+    const described: AuditRow[] = [];
+    const { audit } = rig(async (row) => void described.push(row));
     await audit(...Array.from({ length: 40 }, (_, index) => ({ ...record, entity_id: String(index) })));
-    expect([...told].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ entity_id }) => entity_id)).toEqual(Array.from({ length: 40 }, (_, index) => String(index)));
-    expect(told[0]).toMatchObject({ occurred_at: 1_700_000_000_000, diff: null, request_id: null });
+    expect([...described].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ entity_id }) => entity_id)).toEqual(
+      Array.from({ length: 40 }, (_, index) => String(index)),
+    );
+    expect(described[0]).toMatchObject({ occurred_at: 1_700_000_000_000, diff: null, request_id: null });
   });
 
   test('what cannot be told is counted and stands in the log whole, and nobody fails', async () => {
@@ -66,7 +68,7 @@ describe('createAudit', () => {
   });
 
   test('does not wait for ever', async () => {
-    const { audit, metrics } = rig(() => new Promise(() => undefined), { insertRows: () => new Promise(() => undefined), patienceMs: 5 });
+    const { audit, metrics } = rig(() => new Promise(() => undefined), { insertRows: () => new Promise(() => undefined), maxWaitMs: 5 });
     await audit(record, record);
     expect(await metrics.text()).toMatch(/gateway_audit_late_total(\{[^}]*\})? 2/);
   });

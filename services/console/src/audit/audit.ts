@@ -28,7 +28,7 @@ export interface Audit {
   /** For a transaction that commits them with the change. */
   toRows(records: readonly AuditRecord[]): AuditRow[];
   /** For rows that their transaction refused: they go to the statistics, through the outbox on the disk. As above. */
-  tell(rows: readonly AuditRow[]): Promise<void>;
+  publish(rows: readonly AuditRow[]): Promise<void>;
 }
 
 export interface AuditDeps {
@@ -40,7 +40,7 @@ export interface AuditDeps {
   /** Milliseconds since the epoch. */
   now?: () => number;
   /** How long the database has for a record, and then the bus, in ms: longer than news need to be on the disk. */
-  patienceMs?: number;
+  maxWaitMs?: number;
 }
 
 const counted: Record<'lost' | 'late', string> = {
@@ -48,22 +48,22 @@ const counted: Record<'lost' | 'late', string> = {
   late: 'Audit records that were still on their way when the change was acknowledged.',
 };
 
-export function createAudit({ bus, logs, logger, mintId, metrics, now = Date.now, patienceMs = 1_000 }: AuditDeps): Audit {
+export function createAudit({ bus, logs, logger, mintId, metrics, now = Date.now, maxWaitMs = 1_000 }: AuditDeps): Audit {
   const count = (name: keyof typeof counted): Counter | undefined => metrics?.counter(`gateway_audit_${name}`, counted[name]);
   const lost = count('lost');
   const late = count('late');
   const mint = createIdOrder(mintId);
 
-  const tellOne = async (row: AuditRow): Promise<void> => {
+  const publishOne = async (row: AuditRow): Promise<void> => {
     try {
-      await bus.tellDurably('audit.record', row.id, row);
+      await bus.publishDurable('audit.record', row.id, row);
     } catch (error) {
       lost?.add(1);
       logger.error({ error, record: row }, 'an audit record could not be told');
     }
   };
-  const tell = async (rows: readonly AuditRow[]): Promise<void> => {
-    if (await settlesWithin(Promise.all(rows.map(tellOne)), patienceMs)) return;
+  const publish = async (rows: readonly AuditRow[]): Promise<void> => {
+    if (await settlesWithin(Promise.all(rows.map(publishOne)), maxWaitMs)) return;
     late?.add(rows.length);
     logger.warn({ records: rows.length }, 'audit records are on their way for long: what they tell of is acknowledged without waiting');
   };
@@ -76,7 +76,7 @@ export function createAudit({ bus, logs, logger, mintId, metrics, now = Date.now
         return false;
       },
     );
-    return (await settlesWithin(inserted, patienceMs)) && (await inserted);
+    return (await settlesWithin(inserted, maxWaitMs)) && (await inserted);
   };
   const toRows = (records: readonly AuditRecord[]): AuditRow[] => {
     const at = now();
@@ -84,9 +84,9 @@ export function createAudit({ bus, logs, logger, mintId, metrics, now = Date.now
   };
   const audit = async (...records: readonly AuditRecord[]): Promise<void> => {
     const rows = toRows(records);
-    if (!(await insert(rows))) await tell(rows);
+    if (!(await insert(rows))) await publish(rows);
   };
-  return Object.assign(audit, { toRows, tell });
+  return Object.assign(audit, { toRows, publish });
 }
 
 const toRow = ({ actor, action, entity_type, entity_id, diff, ip_address, request_id }: AuditRecord, id: string, at: number): AuditRow => ({
@@ -109,10 +109,10 @@ function createIdOrder(mintId: MintId): (at: number) => string {
 
 async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<boolean>((resolve) => {
+  const timeout = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, ms, false);
   });
-  const settled = await Promise.race([promise.then(() => true), patience]);
+  const settled = await Promise.race([promise.then(() => true), timeout]);
   clearTimeout(timer);
   return settled;
 }

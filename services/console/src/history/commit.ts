@@ -4,7 +4,7 @@ import type { CatalogWriter, ChangeResult, MadeChange, RowChange } from '@model-
 import type { Request, Response } from 'express';
 import type { AuditRecord } from '../audit/audit.ts';
 import { actorNameOf, auditOf } from '../audit/audit-of.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { describeChange } from './describe-change.ts';
 
 export interface Purpose<T> {
@@ -26,7 +26,7 @@ export interface Call {
 
 /** Rejects with what `work` threw: then nothing was changed. When nothing changed, there is no revision and no record either. */
 export async function commit<T>(
-  room: Room,
+  context: ConsoleContext,
   { request, response }: Call,
   purpose: Purpose<T>,
   work: (writer: CatalogWriter) => Promise<T>,
@@ -36,21 +36,21 @@ export async function commit<T>(
   const idOf = (value: T) => (typeof purpose.entity_id === 'string' ? purpose.entity_id : purpose.entity_id(value));
   const actionOf = (value: T) => (typeof purpose.action === 'string' ? purpose.action : purpose.action(value));
   let rows: readonly AuditRow[] = [];
-  const result = await room.storage.catalog.change(work, {
+  const result = await context.storage.catalog.change(work, {
     keep: (_value, changes) => !dryRun && changes.length > 0,
     author: (value) => ({ actor, action: actionOf(value), entity_type, entity_id: idOf(value), ip_address, request_id: request_id ?? null }),
     records(made) {
       const who = { actor, ip_address, request_id };
       const whole = { action: actionOf(made.value), entity_type, entity_id: idOf(made.value), diff: (purpose.diff ?? diffOfUpdate)(made) };
-      rows = room.audit.toRows([...(purpose.parts?.(made) ?? []), whole].map((one) => ({ ...who, ...one })));
+      rows = context.audit.toRows([...(purpose.parts?.(made) ?? []), whole].map((one) => ({ ...who, ...one })));
       return rows;
     },
   });
   if (!result.changed) return result;
   const entity_id = idOf(result.value);
   const action = actionOf(result.value);
-  room.logger.info({ action, entity_type, entity_id, revision: result.revision, actor, client_ip: ip_address }, 'configuration changed');
-  if (!result.recorded) await room.audit.tell(rows);
+  context.logger.info({ action, entity_type, entity_id, revision: result.revision, actor, client_ip: ip_address }, 'configuration changed');
+  if (!result.recorded) await context.audit.publish(rows);
   return result;
 }
 

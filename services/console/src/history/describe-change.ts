@@ -48,11 +48,11 @@ const nameChange = ({ section, name, before, after }: RowChange): Omit<Described
 });
 
 /** An answer lists at most this many; how many there are stands beside them. */
-const mostListed = 500;
+const maxListed = 500;
 
 export const describeChanges = (changes: readonly RowChange[]): { total_changes: number; changes: DescribedChange[] } => ({
   total_changes: changes.length,
-  changes: changes.slice(0, mostListed).map(describeChange),
+  changes: changes.slice(0, maxListed).map(describeChange),
 });
 
 /** Which rows came, changed and went, for the audit record of a whole commit. */

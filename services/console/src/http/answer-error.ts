@@ -3,7 +3,7 @@ import { isGatewayError } from '@model-gateway/errors';
 import { SealError } from '@model-gateway/secrets';
 import type { NextFunction, Request, Response } from 'express';
 import { Problem } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 
 /** Faults of the body parsers and the router, by their type or name. Their messages quote what was sent, so none is passed on. */
 const parserFaults: Readonly<Record<string, () => Problem>> = {
@@ -30,7 +30,7 @@ export function toProblem(error: unknown): Problem | null {
 }
 
 export const answerError =
-  ({ logger }: Pick<Room, 'logger'>) =>
+  ({ logger }: Pick<ConsoleContext, 'logger'>) =>
   (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
     const known = toProblem(error);
     if (!known) logger.error({ error, method: request.method, path: request.path }, 'the console failed');

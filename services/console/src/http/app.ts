@@ -3,7 +3,7 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import { isPublic, mayUse } from '../api/permissions.ts';
 import { type Route, toExpressPath } from '../api/route.ts';
 import { Problem } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { actorOf } from '../sign-in/actor.ts';
 import { answerError } from './answer-error.ts';
 import { type AuthenticateDeps, authenticate } from './authenticate.ts';
@@ -17,7 +17,7 @@ import { webApp } from './web-app.ts';
 export function createApp(
   routes: readonly Route[],
   { webRoot, ...credentials }: { webRoot: string | null } & AuthenticateDeps,
-  room: Pick<Room, 'logger'>,
+  context: Pick<ConsoleContext, 'logger'>,
 ): Express {
   const read = createBodyReader();
   const app = express();
@@ -38,7 +38,7 @@ export function createApp(
   app.use(() => {
     throw new Problem('not_found');
   });
-  app.use(answerError(room));
+  app.use(answerError(context));
   return app;
 }
 

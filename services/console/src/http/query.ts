@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import type { Route } from '../api/route.ts';
 import { type Detail, invalid } from '../problem.ts';
 
-const mostNamed = 20;
+const maxNamed = 20;
 
 /** Refuses parameters that the route does not know, and values with a zero byte: no row holds one, and PostgreSQL takes such a text for an error instead of a question without answers. */
 export function checkQuery({ query }: Pick<Route, 'query'>): RequestHandler {
@@ -14,7 +14,7 @@ export function checkQuery({ query }: Pick<Route, 'query'>): RequestHandler {
       if (!known.has(name)) return [{ field, message: 'is not a known parameter' }];
       return [value].flat().some((one) => typeof one === 'string' && one.includes('\0')) ? [{ field, message: 'must not hold a zero byte' }] : [];
     });
-    if (faults.length > 0) throw invalid(faults.slice(0, mostNamed));
+    if (faults.length > 0) throw invalid(faults.slice(0, maxNamed));
     next();
   };
 }

@@ -16,13 +16,13 @@ export interface LiveLog {
 }
 
 const renewMs = 5_000;
-const mostViewers = 50;
+const maxViewers = 50;
 
 export function createLiveLog(bus: Bus): LiveLog {
   const viewers = new Set<Viewer>();
   let listening: Disposable | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const watch = (): void => bus.tell('logs.watch', {});
+  const watch = (): void => bus.publish('logs.watch', {});
   const rest = async (): Promise<void> => {
     clearInterval(timer);
     const ended = listening;
@@ -31,7 +31,7 @@ export function createLiveLog(bus: Bus): LiveLog {
   };
   return {
     join(viewer) {
-      if (viewers.size >= mostViewers) throw new Problem('overloaded', 'Too many are looking on at the log already.');
+      if (viewers.size >= maxViewers) throw new Problem('overloaded', 'Too many are looking on at the log already.');
       viewers.add(viewer);
       if (!listening) {
         listening = bus.listen('logs.rows', ({ rows, dropped }) => {

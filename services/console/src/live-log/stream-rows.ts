@@ -9,14 +9,14 @@ import { createRowFilter } from './row-filter.ts';
 /** Longer than usual proxies wait for a byte. */
 const quietMs = 15_000;
 /** Who goes on looking asks again, with a credential that is looked at again. */
-const longestMs = 15 * 60_000;
+const maxMs = 15 * 60_000;
 
 export function streamRows(response: Response, filters: RequestFilters, liveLog: LiveLog): void {
   const matches = createRowFilter(filters);
   let dropped = 0;
   let over = false;
   const send = (event: string, data: unknown): void => void response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-  const tellDropped = (): void => {
+  const reportDropped = (): void => {
     if (dropped === 0 || over || response.writableNeedDrain) return;
     const count = dropped;
     dropped = 0;
@@ -37,14 +37,14 @@ export function streamRows(response: Response, filters: RequestFilters, liveLog:
         if (response.writableNeedDrain) dropped++;
         else send('row', showRow(row));
       }
-      tellDropped();
+      reportDropped();
     },
     end: () => finish('draining'),
   });
   const beat = setInterval(() => {
     if (!response.writableNeedDrain) response.write(': keep-alive\n\n');
   }, quietMs);
-  const late = setTimeout(() => finish('time'), longestMs);
+  const late = setTimeout(() => finish('time'), maxMs);
   const release = (): void => {
     over = true;
     leave();
@@ -54,7 +54,7 @@ export function streamRows(response: Response, filters: RequestFilters, liveLog:
   response.on('close', () => {
     if (!over) release();
   });
-  response.on('drain', tellDropped);
+  response.on('drain', reportDropped);
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
   // The reader knows at once that it is connected.
   response.write(': open\n\n');

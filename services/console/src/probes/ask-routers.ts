@@ -1,7 +1,7 @@
 /** What each live router says of the same question: turns, bindings and breakers are every router's own. */
 import type { ExplainedNode, ExplainRequest, Explanation } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 
 export interface Processes {
   answered: string[];
@@ -24,22 +24,29 @@ export interface RouterWay extends RouterNodes {
 const waitMs = 1_000;
 
 /** The nodes are those of the first router by name; what the others say stands beside it. 503 when none answers. */
-export async function readNodes(loadBalancer: string, room: Room): Promise<{ nodes: ExplainedNode[]; routers: RouterNodes[]; processes: Processes }> {
-  const { answers, processes, first } = await askRouters('balancer-nodes', { loadBalancer, revision: await room.storage.catalog.revision() }, room);
+export async function readNodes(
+  loadBalancer: string,
+  context: ConsoleContext,
+): Promise<{ nodes: ExplainedNode[]; routers: RouterNodes[]; processes: Processes }> {
+  const { answers, processes, first } = await askRouters('balancer-nodes', { loadBalancer, revision: await context.storage.catalog.revision() }, context);
   return { nodes: first.nodes, routers: answers.map(({ process, answer: { nodes } }) => ({ process, nodes })), processes };
 }
 
 /** Likewise. What does not depend on the router is told once. */
 export async function explainWays(
   request: Omit<ExplainRequest, 'revision'>,
-  room: Room,
+  context: ConsoleContext,
 ): Promise<{ explanation: Explanation; routers: RouterWay[]; processes: Processes }> {
-  const { answers, processes, first } = await askRouters('route-explain', { ...request, revision: await room.storage.catalog.revision() }, room);
+  const { answers, processes, first } = await askRouters('route-explain', { ...request, revision: await context.storage.catalog.revision() }, context);
   return { explanation: first, routers: answers.map(({ process, answer: { nodes, refusal } }) => ({ process, nodes, refusal })), processes };
 }
 
-async function askRouters<T extends 'balancer-nodes' | 'route-explain'>(topic: T, request: Parameters<typeof room.gatherer.gather<T>>[1], room: Room) {
-  const { answers, missing } = await room.gatherer.gather(topic, request, waitMs);
+async function askRouters<T extends 'balancer-nodes' | 'route-explain'>(
+  topic: T,
+  request: Parameters<typeof context.gatherer.gather<T>>[1],
+  context: ConsoleContext,
+) {
+  const { answers, missing } = await context.gatherer.gather(topic, request, waitMs);
   const sorted = answers.toSorted((one, other) => (one.process < other.process ? -1 : 1));
   const [first] = sorted;
   if (!first) throw new GatewayError('service_unavailable', { message: 'No router answers.' });

@@ -3,7 +3,7 @@ import type { Budget, Explanation, KeyRateLimit } from '@model-gateway/contracts
 import { errorCodes } from '@model-gateway/errors';
 import { periodStart, toMicros } from '@model-gateway/limits';
 import type { AccessKeyDocument, KeyGroupDocument } from '@model-gateway/storage';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 
 /** In millionths of its currency. */
 export interface OwnBudget {
@@ -26,7 +26,7 @@ export interface KeyLook {
 }
 
 /** null: there is no access key of this name. `at`: milliseconds since the epoch. */
-export async function lookAtKey(name: string, at: number, { storage }: Room): Promise<KeyLook | null> {
+export async function lookAtKey(name: string, at: number, { storage }: ConsoleContext): Promise<KeyLook | null> {
   const { key, group } = await storage.catalog.read(async (reader) => {
     const key = (await reader.accessKeys.find(name))?.document;
     return { key, group: key && (await reader.keyGroups.find(key.group))?.document };

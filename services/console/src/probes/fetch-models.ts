@@ -6,7 +6,7 @@ import type { Target } from '@model-gateway/protocols';
 import { compileHeaders, noFacts, renderHeaders } from '@model-gateway/rewrite';
 import type { StoredResource, UpstreamDocument } from '@model-gateway/storage';
 import { Problem } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 
 export interface FetchedModels {
   models: string[];
@@ -21,9 +21,9 @@ const maxBytes = 8 * 1024 * 1024;
 const totalMs = 20_000;
 
 /** Throws `upstream_*` and `timeout` problems. Nothing of the upstream's text is passed on: it may repeat our credential. */
-export async function fetchModels({ id, document }: StoredResource<UpstreamDocument>, room: Room): Promise<FetchedModels> {
-  const door = room.protocols.find((protocol) => protocol.id === document.protocol)?.upstream;
-  if (!door) throw new Problem('validation_failed', `The protocol ${document.protocol} is not built yet for upstreams.`);
+export async function fetchModels({ id, document }: StoredResource<UpstreamDocument>, context: ConsoleContext): Promise<FetchedModels> {
+  const adapter = context.protocols.find((protocol) => protocol.id === document.protocol)?.upstream;
+  if (!adapter) throw new Problem('validation_failed', `The protocol ${document.protocol} is not built yet for upstreams.`);
   const target: Target = {
     baseUrl: document.base_url,
     directPath: false,
@@ -31,21 +31,21 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
     neutralHeaders: document.neutral_headers,
     extraConfig: document.extra_config,
   };
-  const { method, url, headers } = door.listModels(target);
+  const { method, url, headers } = adapter.listModels(target);
   const key = document.api_keys.find(({ weight }) => weight > 0) ?? document.api_keys[0];
   if (key) {
-    const value = room.keyring.open(key.sealed, sealedAs.upstreamKey(id, key.id));
-    const signing = door.signing?.(value, target);
+    const value = context.keyring.open(key.sealed, sealedAs.upstreamKey(id, key.id));
+    const signing = adapter.signing?.(value, target);
     Object.assign(
       headers,
-      signing ? await signRequest(signing, { method, url, headers, body: undefined }, new Date()) : door.credential(value, target, headers),
+      signing ? await signRequest(signing, { method, url, headers, body: undefined }, new Date()) : adapter.credential(value, target, headers),
     );
   }
-  const open = (sealed: string, boundTo: string) => room.keyring.open(sealed, boundTo);
+  const open = (sealed: string, boundTo: string) => context.keyring.open(sealed, boundTo);
   renderHeaders(compileHeaders(readCustomHeaders({ ...document, id }, open), document.user_agent), () => noFacts, headers);
 
   const egress = createEgressReader({ open })({ ...document, id });
-  const { status, bytes } = await send(room.outbound, { method, url, headers, egress, timeouts: { ...document.timeouts, total_ms: totalMs } });
+  const { status, bytes } = await send(context.outbound, { method, url, headers, egress, timeouts: { ...document.timeouts, total_ms: totalMs } });
   if (status === 401 || status === 403) throw new Problem('upstream_credential', `The upstream refused the stored key (${status}).`);
   if (status >= 300 && status < 400)
     throw new Problem('upstream_redirect', `The upstream answered ${status} to the model list: redirects are never followed, enter the address it moved to.`);
@@ -56,7 +56,7 @@ export async function fetchModels({ id, document }: StoredResource<UpstreamDocum
   } catch {
     throw new Problem('upstream_bad_reply', 'The upstream answered the model list with something that is not JSON.');
   }
-  const models = [...new Set(door.readModelList(list))];
+  const models = [...new Set(adapter.readModelList(list))];
   const { origin, pathname } = new URL(url);
   return { models, parsed_count: models.length, raw_count: countEntries(list), source: origin + pathname };
 }

@@ -3,7 +3,7 @@ import type { KeyBinding } from '@model-gateway/contracts';
 import { fingerprintOf, isGranted, pickKey } from '@model-gateway/routing';
 import type { CatalogReader, ListQuery } from '@model-gateway/storage';
 import { upstreamKeyMask } from '../resources/upstream-keys.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 
 export interface MonitoredKey {
   upstream: string;
@@ -26,13 +26,13 @@ export interface KeyMonitor {
   processes: { answered: string[]; missing: string[] };
 }
 
-export async function monitorKeys(query: ListQuery, upstream: string | undefined, room: Room): Promise<KeyMonitor> {
-  const { page, reach, upstreams } = await room.storage.catalog.read(async (reader) => ({
+export async function monitorKeys(query: ListQuery, upstream: string | undefined, context: ConsoleContext): Promise<KeyMonitor> {
+  const { page, reach, upstreams } = await context.storage.catalog.read(async (reader) => ({
     page: await reader.accessKeys.list(query),
     reach: await readReach(reader),
     upstreams: new Map((await reader.upstreams.all()).map(({ document }) => [document.name, document])),
   }));
-  const { answers, missing } = await room.gatherer.gather('key-bindings', { accessKeys: page.items.map(({ document }) => document.name) });
+  const { answers, missing } = await context.gatherer.gather('key-bindings', { accessKeys: page.items.map(({ document }) => document.name) });
   const bindings = freshest(answers);
   const items = page.items.map(({ document: { name, group, enabled } }) => ({
     access_key: name,

@@ -1,6 +1,6 @@
 /** How much of each limit is in use: what all live edges and translators say, put together by layer. Read only. */
 import type { BudgetPart, CounterPart, EdgeLimits, RateLimit, StatePart, TranslatorLimits } from '@model-gateway/contracts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 
 interface Usage {
   used: number;
@@ -31,14 +31,14 @@ export interface LimitStatus {
   processes: { answered: string[]; missing: string[] };
 }
 
-const mostShown = 200;
+const maxShown = 200;
 
 /** `most`: of keys, of addresses and of budgets, each. */
-export async function readLimitStatus(room: Room, most = mostShown): Promise<LimitStatus> {
+export async function readLimitStatus(context: ConsoleContext, max = maxShown): Promise<LimitStatus> {
   const [edges, translators, limited] = await Promise.all([
-    room.gatherer.gather('edge-limits', {}),
-    room.gatherer.gather('translator-limits', {}),
-    readLimited(room),
+    context.gatherer.gather('edge-limits', {}),
+    context.gatherer.gather('translator-limits', {}),
+    readLimited(context),
   ]);
   const edgeParts = edges.answers.map(({ answer }) => answer);
   const translatorParts = translators.answers.map(({ answer }) => answer);
@@ -49,11 +49,11 @@ export async function readLimitStatus(room: Room, most = mostShown): Promise<Lim
     degraded: isDegraded(states),
     global: capOf(edgeParts, 'requests'),
     streams: capOf(edgeParts, 'streams'),
-    keys: countersOf(edgeParts, 'keys').slice(0, most),
-    ips: countersOf(edgeParts, 'ips').slice(0, most),
+    keys: countersOf(edgeParts, 'keys').slice(0, max),
+    ips: countersOf(edgeParts, 'ips').slice(0, max),
     upstreams: limited.upstreams.map(gate('upstream')),
     models: limited.models.map(gate('model')),
-    budgets: budgetsOf(edgeParts).slice(0, most),
+    budgets: budgetsOf(edgeParts).slice(0, max),
     processes: {
       answered: [...edges.answers, ...translators.answers].map(({ process }) => process).sort(),
       missing: [...edges.missing, ...translators.missing].sort(),
@@ -65,7 +65,7 @@ const isDegraded = (states: readonly StatePart[]): boolean => states.some(({ deg
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** What was saved, whether anybody has come yet or not. */
-async function readLimited({ storage }: Room) {
+async function readLimited({ storage }: ConsoleContext) {
   return storage.catalog.read(async ({ upstreams, models }) => ({
     upstreams: (await upstreams.all()).flatMap(({ document: { name, rate_limit } }) => (rate_limit ? [{ name, limit: rate_limit }] : [])),
     models: (await models.all()).flatMap(({ document: { name, rate_limit } }) => (rate_limit && rate_limit !== 'inherit' ? [{ name, limit: rate_limit }] : [])),

@@ -3,13 +3,13 @@ import { type Job, type Loss, type ReplyTail, testIdentity } from '@model-gatewa
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import { createSseParser } from '@model-gateway/framing';
 import { scanBody } from '@model-gateway/json';
-import { type ClientDoor, type Protocol, questionsOf, type TestCall } from '@model-gateway/protocols';
+import { type ClientAdapter, type Protocol, questionsOf, type TestCall } from '@model-gateway/protocols';
 import { mintRequestId } from '@model-gateway/service';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 
 export interface ModelTest {
   model: string;
-  protocol: Protocol & { client: ClientDoor & Required<Pick<ClientDoor, 'testCall'>> };
+  protocol: Protocol & { client: ClientAdapter & Required<Pick<ClientAdapter, 'testCall'>> };
   stream: boolean;
   prompt: string;
   body: Record<string, unknown> | null;
@@ -28,7 +28,7 @@ export interface ModelTestResult {
 }
 
 const deadlineMs = 120_000;
-const mostBytes = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 
 /** Who watches a test while it runs. */
 export interface TestWatcher {
@@ -39,13 +39,17 @@ export interface TestWatcher {
 }
 
 /** Rejects only when the gateway itself cannot make the call; what the upstream does is part of the answer. */
-export async function testModel({ model, protocol, stream, prompt, body }: ModelTest, room: Room, watcher?: TestWatcher): Promise<ModelTestResult> {
+export async function testModel(
+  { model, protocol, stream, prompt, body }: ModelTest,
+  context: ConsoleContext,
+  watcher?: TestWatcher,
+): Promise<ModelTestResult> {
   const id = mintRequestId();
   const startedAt = Date.now();
   const began = performance.now();
   const call = protocol.client.testCall({ model, stream, prompt, body });
   const bytes = Buffer.from(JSON.stringify(call.body), 'utf8');
-  const run = await send({ id, startedAt, model, protocol, call, bytes }, room, watcher);
+  const run = await send({ id, startedAt, model, protocol, call, bytes }, context, watcher);
   const { tail, error, reply } = run;
   const row = tail?.row;
   const translation = {
@@ -84,12 +88,12 @@ interface Sending {
 
 async function send(
   sending: Sending,
-  room: Room,
+  context: ConsoleContext,
   watcher: TestWatcher | undefined,
 ): Promise<{ tail: ReplyTail | null; error: GatewayError | null; reply: Buffer }> {
   let job: Job;
   try {
-    job = await makeJob(sending, room);
+    job = await makeJob(sending, context);
   } catch (error) {
     return { tail: null, error: toGatewayError(error), reply: Buffer.alloc(0) };
   }
@@ -97,7 +101,7 @@ async function send(
     const parts: Buffer[] = [];
     let size = 0;
     const reply = () => Buffer.concat(parts);
-    const stream = room.bus.open(
+    const stream = context.bus.open(
       'translator.run',
       job,
       {
@@ -106,15 +110,15 @@ async function send(
           size += piece.length;
           stream.consumed(piece.length);
           watcher?.data(piece);
-          if (size <= mostBytes) return void parts.push(Buffer.from(piece));
+          if (size <= maxBytes) return void parts.push(Buffer.from(piece));
           stream.cancel('reply too large');
           resolve({ tail: null, error: new GatewayError('upstream_bad_reply', { message: 'The reply is larger than a test shows.' }), reply: Buffer.alloc(0) });
         },
         tail(tail) {
           // The row is ours to hand on, as the edge does with those of callers.
-          room.bus.tellDurably('stats.request', tail.row.id, tail.row).then(
+          context.bus.publishDurable('stats.request', tail.row.id, tail.row).then(
             () => stream.acknowledge(),
-            (error: unknown) => room.logger.error({ request: tail.row.id, error }, 'row lost'),
+            (error: unknown) => context.logger.error({ request: tail.row.id, error }, 'row lost'),
           );
           resolve({ tail, error: tail.error ? GatewayError.fromWire(tail.error) : null, reply: reply() });
         },
@@ -126,14 +130,14 @@ async function send(
   });
 }
 
-async function makeJob({ id, startedAt, model, protocol, call, bytes }: Sending, room: Room): Promise<Job> {
+async function makeJob({ id, startedAt, model, protocol, call, bytes }: Sending, context: ConsoleContext): Promise<Job> {
   const { client } = protocol;
   const stream = call.streamForm !== 'whole';
   const questions = questionsOf(client);
   const scan = scanBody<string>(bytes, { ...questions, distinctKeys: true });
   if (!scan.ok) throw new GatewayError('invalid_request', { message: scan.message });
   const who = { accessKey: testIdentity, keyGroup: '', clientProtocol: protocol.id, operation: 'generate' as const, stream };
-  const plan = await room.bus.ask('router.plan', { ...who, requestId: id, revision: await room.storage.catalog.revision(), model, internal: true });
+  const plan = await context.bus.ask('router.plan', { ...who, requestId: id, revision: await context.storage.catalog.revision(), model, internal: true });
   return {
     ...who,
     id,
@@ -163,6 +167,6 @@ function parse(text: string): unknown {
 }
 
 function readEvents(bytes: Buffer): { event?: string; data: unknown }[] {
-  const parser = createSseParser({ maxEventBytes: mostBytes });
+  const parser = createSseParser({ maxEventBytes: maxBytes });
   return [...parser.push(bytes), ...parser.finish()].map(({ event, data }) => ({ ...(event !== undefined && { event }), data: parse(data) }));
 }

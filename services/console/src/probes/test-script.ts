@@ -2,7 +2,7 @@
 import type { ScriptContext, ScriptOutcome, ScriptSlot } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/errors';
 import { replaceRanges } from '@model-gateway/json';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 
 export interface ScriptTest {
   script: string;
@@ -20,12 +20,12 @@ export interface ScriptTestResult {
 const deadlineMs = 60_000;
 
 /** Rejects with a GatewayError when no runner is there. */
-export function testScript({ script, body, slot, context }: ScriptTest, room: Room): Promise<ScriptTestResult> {
+export function testScript({ script, body, slot, context }: ScriptTest, consoleContext: ConsoleContext): Promise<ScriptTestResult> {
   const bytes = Buffer.from(JSON.stringify(body), 'utf8');
   return new Promise((resolve, reject) => {
     let head: ScriptOutcome | undefined;
     const parts: Uint8Array[] = [];
-    const stream = room.bus.open(
+    const stream = consoleContext.bus.open(
       'script.run',
       { script, slot, context, owner: 'console' },
       {

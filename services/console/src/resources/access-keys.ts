@@ -49,7 +49,7 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
     const sent = isMasked(key) ? undefined : key;
     if (existing && (sent === undefined || hashOf(sent) === existing.document.hash)) {
       const { mask, hash, sealed } = existing.document;
-      return { document: { ...input, mask, hash, sealed: sealed === null ? null : renewSeal(context.room, sealed, sealedAs.accessKey(context.id)) } };
+      return { document: { ...input, mask, hash, sealed: sealed === null ? null : renewSeal(context.context, sealed, sealedAs.accessKey(context.id)) } };
     }
     if (existing && !context.mayReplaceKey) throw invalidField('key', 'can be given at creation only: use rotate');
     if (!existing && key !== undefined && sent === undefined) throw invalidField(joinPath(prefix, 'key'), 'is a mask, not a key');
@@ -59,9 +59,9 @@ export const accessKeys: Resource<AccessKeyDocument, AccessKey> = {
     return { document: { ...input, ...secret }, shown: { key: value } };
   },
   checkRemoval: async () => undefined,
-  toExport: ({ id, document: { mask: _mask, hash, sealed, ...document } }, room) => ({
+  toExport: ({ id, document: { mask: _mask, hash, sealed, ...document } }, context) => ({
     ...showBudget(document),
-    key: sealed === null ? `sha256:${hash}` : sealForExport(room.keyring.open(sealed, sealedAs.accessKey(id)), room.keyring),
+    key: sealed === null ? `sha256:${hash}` : sealForExport(context.keyring.open(sealed, sealedAs.accessKey(id)), context.keyring),
   }),
 };
 
@@ -79,9 +79,9 @@ function checkKey({ name, key, anonymous }: AccessKey): Detail[] {
 
 const hashOf = (value: string): string => hashForm.exec(value)?.[1] ?? hashAccessKey(value);
 
-export function sealValue(value: string, anonymous: boolean, id: string, { room }: Pick<BuildContext<AccessKeyDocument>, 'room'>) {
+export function sealValue(value: string, anonymous: boolean, id: string, { context }: Pick<BuildContext<AccessKeyDocument>, 'context'>) {
   const mask = hashForm.test(value) ? '****' : maskKey(value);
-  return { mask, hash: hashOf(value), sealed: anonymous ? null : room.keyring.seal(value, sealedAs.accessKey(id)) };
+  return { mask, hash: hashOf(value), sealed: anonymous ? null : context.keyring.seal(value, sealedAs.accessKey(id)) };
 }
 
 async function refuseSecondOwner(hash: string, { id, writer, prefix }: BuildContext<AccessKeyDocument>): Promise<void> {

@@ -1,7 +1,7 @@
 /** Faults that a stored resource had before it was changed: checks grow stricter, and rows of earlier versions must stay editable. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Detail } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import type { Resource } from './resource.ts';
 
 type Checked<D extends { name: string }, I extends { name: string }> = Pick<Resource<D, I>, 'schema' | 'toInput' | 'check'>;
@@ -13,11 +13,11 @@ type Checked<D extends { name: string }, I extends { name: string }> = Pick<Reso
 export function inheritedFaults<D extends { name: string }, I extends { name: string }>(
   resource: Checked<D, I>,
   { existing, input }: { existing: D; input: I },
-  room: Room,
+  context: ConsoleContext,
 ): (fault: Detail) => boolean {
   const { success, data: before } = resource.schema.safeParse(withoutNulls(resource.toInput(existing)));
   if (!success) return () => false;
-  const known = new Set(resource.check(before, room).map(identify));
+  const known = new Set(resource.check(before, context).map(identify));
   const isUnchanged = (field: string): boolean => isDeepStrictEqual(Reflect.get(before, field), Reflect.get(input, field));
   return (fault) => known.has(identify(fault)) && isUnchanged(fault.field.split('.', 1)[0] ?? '');
 }

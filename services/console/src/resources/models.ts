@@ -29,13 +29,13 @@ export const models: Resource<ModelDocument, Model> = {
   toReply: (document) => ({ ...document }),
   conceal: (shown) => ({ ...shown, extra_config: concealConfig(shown['extra_config']) }),
   secrets: ({ extra_config }) => ({ extra_config }),
-  check: (input, room) => [
-    ...(input.protocol === null ? [] : checkProtocol('protocol', input.protocol, room.protocols)),
-    ...checkBaseUrl('base_url', input.base_url, room.outbound.policy),
+  check: (input, context) => [
+    ...(input.protocol === null ? [] : checkProtocol('protocol', input.protocol, context.protocols)),
+    ...checkBaseUrl('base_url', input.base_url, context.outbound.policy),
     ...checkQuery('base_url', input.base_url, input.direct_path),
     ...(input.direct_path && input.base_url === null ? [{ field: 'base_url', message: 'is required with direct_path: it is the whole endpoint' }] : []),
     ...checkAliases(input, 'model'),
-    ...checkKind(input.kind, room.protocols),
+    ...checkKind(input.kind, context.protocols),
     ...checkExtraConfig(input.extra_config, 'model'),
     ...checkBodyRules(input.request_body_rules, input.name),
     ...checkScripts(input),
@@ -43,7 +43,7 @@ export const models: Resource<ModelDocument, Model> = {
   async build(input, context) {
     const upstream = await context.writer.upstreams.find(input.upstream);
     if (!upstream) throw invalid([{ field: joinPath(context.prefix, 'upstream'), message: 'there is no upstream of this name' }]);
-    const misfit = checkKindOfProtocol(input.kind, input.protocol ?? upstream.document.protocol, context.room.protocols);
+    const misfit = checkKindOfProtocol(input.kind, input.protocol ?? upstream.document.protocol, context.context.protocols);
     if (misfit) throw invalid([{ field: joinPath(context.prefix, 'kind'), message: misfit }]);
     await refuseTakenNames(input, context);
     return { document: { ...withoutBlankScripts(input), kind: input.kind || null } };

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { stored as storedFields } from '../api/answers/common.ts';
 import { isoTime } from '../api/answers/iso-time.ts';
 import { invalid, invalidField, Problem } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { joinPath, readInput } from '../validation/read-input.ts';
 import { spellScripts } from '../validation/scripts.ts';
 import { spellFields } from '../validation/spellings.ts';
@@ -48,11 +48,14 @@ export interface ResourceOperations {
 /** Fields of replies that are not the client's to set: sent back with a whole object they mean nothing. */
 const readOnly = new Set(['id', 'created_at', 'updated_at', 'last_used_at']);
 
-export function createOperations<D extends { name: string }, I extends { name: string }>(resource: Resource<D, I>, room: Room): ResourceOperations {
+export function createOperations<D extends { name: string }, I extends { name: string }>(
+  resource: Resource<D, I>,
+  context: ConsoleContext,
+): ResourceOperations {
   // A row may be older than some fields: it is shown with what they mean where they are absent.
   const defaults = defaultsOf(resource.answer);
   const show = ({ id, document }: StoredResource<D>): Record<string, unknown> => {
-    const shown = resource.toReply(document, { id, room });
+    const shown = resource.toReply(document, { id, context });
     for (const [field, value] of defaults) if (!Object.hasOwn(shown, field)) shown[field] = value;
     return shown;
   };
@@ -76,8 +79,8 @@ export function createOperations<D extends { name: string }, I extends { name: s
   /** `existing`: what an earlier version stored and nobody changes now is no reason to refuse a change of the rest. */
   const parse = (body: Body, prefix: string, existing?: D): I => {
     const input = readInput(resource.schema, body, prefix);
-    const found = resource.check(input, room);
-    const inherited = existing && found.length > 0 ? inheritedFaults(resource, { existing, input }, room) : null;
+    const found = resource.check(input, context);
+    const inherited = existing && found.length > 0 ? inheritedFaults(resource, { existing, input }, context) : null;
     const faults = inherited ? found.filter((fault) => !inherited(fault)) : found;
     if (faults.length > 0) throw invalid(faults.map(({ field, message }) => ({ field: joinPath(prefix, field), message })));
     return input;
@@ -103,7 +106,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
       if (!resource.complete || replies.length === 0) return [...replies];
       const bodies = await resource.complete(
         replies.map(({ body }) => body),
-        room,
+        context,
       );
       return replies.map((reply, index) => ({ ...reply, body: bodies[index] ?? reply.body }));
     },
@@ -112,7 +115,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
       const input = parse(fill(withoutNulls(fields)), '');
       if (await resource.writer(writer).find(input.name)) throw taken(resource.noun);
       const id = randomUUID();
-      const { document, shown } = await resource.build(input, { id, existing: null, writer, room, mayReplaceKey: true, prefix: '' });
+      const { document, shown } = await resource.build(input, { id, existing: null, writer, context, mayReplaceKey: true, prefix: '' });
       const reply = toReply(await resource.writer(writer).insert(id, document));
       await resource.checkLinks?.(document, writer, '');
       return { ...reply, body: { ...reply.body, ...shown } };
@@ -124,7 +127,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
       etagMatches(stored.etag, etag);
       if (Object.hasOwn(fields, 'name') && fields['name'] !== name) throw invalidField('name', 'cannot be changed: other rows and clients refer to it');
       const input = parse(withoutNulls({ ...resource.toInput(stored.document), ...dropMasks(fields) }), '', stored.document);
-      const { document } = await resource.build(input, { id: stored.id, existing: stored, writer, room, mayReplaceKey: false, prefix: '' });
+      const { document } = await resource.build(input, { id: stored.id, existing: stored, writer, context, mayReplaceKey: false, prefix: '' });
       // What says nothing new leaves no trace: its revision and its tag stay.
       if (isDeepStrictEqual(document, stored.document)) return toReply(stored);
       const updated = await resource.writer(writer).update(stored, document);
@@ -144,7 +147,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
       const kept = existing ? { ...resource.keptSecrets?.(existing.document), ...dropMasks(fields) } : fields;
       const input = parse(withoutNulls(kept), prefix, existing?.document);
       const id = existing?.id ?? randomUUID();
-      const { document } = await resource.build(input, { id, existing, writer, room, mayReplaceKey: true, prefix });
+      const { document } = await resource.build(input, { id, existing, writer, context, mayReplaceKey: true, prefix });
       if (!existing) {
         await resource.writer(writer).insert(id, document);
         return 'created';
@@ -157,7 +160,7 @@ export function createOperations<D extends { name: string }, I extends { name: s
       const stored = resource.checkLinks && (await resource.reader(reader).find(name));
       if (stored) await resource.checkLinks?.(stored.document, reader, prefix);
     },
-    exportAll: async (reader) => (await resource.reader(reader).all()).map((stored) => resource.toExport(stored, room)),
+    exportAll: async (reader) => (await resource.reader(reader).all()).map((stored) => resource.toExport(stored, context)),
   };
 }
 

@@ -3,7 +3,7 @@ import type { AuditEntityType } from '@model-gateway/contracts';
 import type { CatalogReader, CatalogWriter, ListQuery, ResourceRepository, StoredResource } from '@model-gateway/storage';
 import type { z } from 'zod';
 import type { Detail } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 
 export type ResourcePath = 'upstreams' | 'models' | 'load-balancers' | 'key-groups' | 'access-keys' | 'pricing';
 
@@ -18,7 +18,7 @@ export interface BuildContext<D> {
   id: string;
   existing: StoredResource<D> | null;
   writer: CatalogWriter;
-  room: Room;
+  context: ConsoleContext;
   /** Import may give other values of keys than those that are stored. */
   mayReplaceKey: boolean;
   /** Path of the resource inside the body. */
@@ -57,17 +57,17 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   /** Lists that hold secrets, as they stay when a whole resource is given without them: keys, headers that carry a credential. */
   keptSecrets?(document: D): Record<string, unknown>;
   /** As it is shown: secrets masked. `kept`: which row it is, where what tells its secrets apart is shown too; history shows none of it. */
-  toReply(document: D, kept?: { id: string; room: Room }): Record<string, unknown>;
+  toReply(document: D, kept?: { id: string; context: ConsoleContext }): Record<string, unknown>;
   /** Fills what a body may leave out because the rest of it tells. */
   fill?(fields: Record<string, unknown>): Record<string, unknown>;
   /** Adds to replies what no row of the configuration holds. Outside of transactions alone. */
-  complete?(bodies: readonly Record<string, unknown>[], room: Room): Promise<Record<string, unknown>[]>;
+  complete?(bodies: readonly Record<string, unknown>[], context: ConsoleContext): Promise<Record<string, unknown>[]>;
   /** What stands behind the masks of each field, to tell whether it changed; never shown. */
   secrets?(document: D): Record<string, unknown>;
   /** A reply without what neither records of the past nor those who only look on should hold. */
   conceal?(shown: Record<string, unknown>): Record<string, unknown>;
   /** Faults that the schema cannot find and no other row decides. */
-  check(input: I, room: Room): Detail[];
+  check(input: I, context: ConsoleContext): Detail[];
   /** Checks what depends on other rows, seals secrets. `shown` is added to the reply of a creation, once. */
   build(input: I, context: BuildContext<D>): Promise<{ document: D; shown?: Record<string, unknown> }>;
   /** Throws 422 when what was written refers to what does not exist; asked at the end, since one import may write both. */
@@ -75,5 +75,5 @@ export interface Resource<D extends { name: string }, I extends { name: string }
   /** Throws `in_use` when something refers to it. */
   checkRemoval(stored: StoredResource<D>, reader: CatalogReader): Promise<void>;
   /** As it is exported: secrets sealed for export. */
-  toExport(stored: StoredResource<D>, room: Room): Record<string, unknown>;
+  toExport(stored: StoredResource<D>, context: ConsoleContext): Record<string, unknown>;
 }

@@ -2,7 +2,7 @@
 import { sealedAs } from '@model-gateway/contracts';
 import { readCustomHeaders, type StoredHeaders } from '@model-gateway/outbound';
 import { type Detail, invalid } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { isTelling } from './conceal.ts';
 import { sealForExport } from './export-seal.ts';
@@ -38,7 +38,7 @@ export const maskSecretHeaders = ({ custom_headers, sealed_headers }: Stored): R
     ...(sealed_headers && { sealed_headers }),
   });
 
-export const exportHeaders = (stored: StoredHeaders, { keyring }: Room): Record<string, string> =>
+export const exportHeaders = (stored: StoredHeaders, { keyring }: ConsoleContext): Record<string, string> =>
   mapSecrets(
     readCustomHeaders(stored, (sealed, boundTo) => keyring.open(sealed, boundTo)),
     (value) => sealForExport(value, keyring),
@@ -47,12 +47,12 @@ export const exportHeaders = (stored: StoredHeaders, { keyring }: Room): Record<
 interface Place {
   upstreamId: string;
   existing: Stored | undefined;
-  room: Room;
+  context: ConsoleContext;
   prefix: string;
 }
 
 /** What is stored. Throws a 422 that names each mask behind which nothing is. */
-export function sealHeaders(sent: Headers, { upstreamId, existing, room, prefix }: Place): Stored {
+export function sealHeaders(sent: Headers, { upstreamId, existing, context, prefix }: Place): Stored {
   const byName = (headers: Headers = {}) => new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const [plainOnes, sealedOnes] = [byName(existing?.custom_headers), byName(existing?.sealed_headers)];
   const faults: Detail[] = [];
@@ -67,8 +67,8 @@ export function sealHeaders(sent: Headers, { upstreamId, existing, room, prefix 
     if (isMask && kept === undefined && old === undefined)
       faults.push({ field: joinPath(prefix, 'custom_headers', name), message: 'is a mask: send the value' });
     const value = isMask ? (old ?? '') : given;
-    if (kept !== undefined && (isMask || opens(room, kept, boundTo) === value)) sealed.push([name, renewSeal(room, kept, boundTo)]);
-    else if (isSecret(name, value)) sealed.push([name, room.keyring.seal(value, boundTo)]);
+    if (kept !== undefined && (isMask || opens(context, kept, boundTo) === value)) sealed.push([name, renewSeal(context, kept, boundTo)]);
+    else if (isSecret(name, value)) sealed.push([name, context.keyring.seal(value, boundTo)]);
     else plain.push([name, value]);
   }
   if (faults.length > 0) throw invalid(faults);

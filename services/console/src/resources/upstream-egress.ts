@@ -4,7 +4,7 @@ import { type StoredProxy, type StoredTls, sealedAs, type Upstream } from '@mode
 import { checkTls, parseDnsServer, parseProxy } from '@model-gateway/outbound';
 import type { UpstreamDocument } from '@model-gateway/storage';
 import { type Detail, invalid } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { sealForExport } from './export-seal.ts';
 import { opens, renewSeal } from './stored-secret.ts';
@@ -16,7 +16,7 @@ type Stored = Pick<UpstreamDocument, 'proxy' | 'dns' | 'tls'>;
 interface Place {
   upstreamId: string;
   existing: Stored | undefined;
-  room: Room;
+  context: ConsoleContext;
   prefix: string;
 }
 
@@ -34,7 +34,7 @@ const showProxy = ({ url, sealed }: StoredProxy): string => (sealed === null ? u
 const showTls = ({ sealed_key, ...tls }: StoredTls): NonNullable<Upstream['tls']> => ({ ...tls, client_key: sealed_key === null ? null : upstreamKeyMask });
 
 /** Faults that need no stored value. */
-export function checkEgress({ proxy, dns }: Upstream, { outbound: { policy } }: Room): Detail[] {
+export function checkEgress({ proxy, dns }: Upstream, { outbound: { policy } }: ConsoleContext): Detail[] {
   const faults: Detail[] = [];
   if (proxy) {
     const parsed = parseProxy(proxy, policy);
@@ -57,10 +57,10 @@ export function sealEgress({ proxy, dns, tls }: Shown, place: Place): Stored {
   };
 }
 
-function sealProxy(text: string, { upstreamId, existing, room, prefix }: Place): StoredProxy {
+function sealProxy(text: string, { upstreamId, existing, context, prefix }: Place): StoredProxy {
   // As it was shown: it was checked when it was stored, perhaps by laxer rules.
-  if (existing?.proxy && showProxy(existing.proxy) === text) return renewProxy(existing.proxy, { upstreamId, room });
-  const parsed = parseProxy(text, room.outbound.policy);
+  if (existing?.proxy && showProxy(existing.proxy) === text) return renewProxy(existing.proxy, { upstreamId, context });
+  const parsed = parseProxy(text, context.outbound.policy);
   const refuse = (message: string) => invalid([{ field: joinPath(prefix, 'proxy'), message }]);
   if ('fault' in parsed) throw refuse(parsed.fault);
   const { url, userInfo } = parsed;
@@ -70,25 +70,25 @@ function sealProxy(text: string, { upstreamId, existing, room, prefix }: Place):
   // A mask is kept for the very proxy it was given to: credentials do not follow to another host.
   if (isMasked(userInfo)) {
     if (!stored?.sealed) throw refuse('is a mask: send the user name and password');
-    return renewProxy(stored, { upstreamId, room });
+    return renewProxy(stored, { upstreamId, context });
   }
-  if (stored?.sealed && opens(room, stored.sealed, boundTo) === userInfo) return renewProxy(stored, { upstreamId, room });
-  return { url, sealed: room.keyring.seal(userInfo, boundTo) };
+  if (stored?.sealed && opens(context, stored.sealed, boundTo) === userInfo) return renewProxy(stored, { upstreamId, context });
+  return { url, sealed: context.keyring.seal(userInfo, boundTo) };
 }
 
-const renewProxy = ({ url, sealed }: StoredProxy, { upstreamId, room }: Pick<Place, 'upstreamId' | 'room'>): StoredProxy => ({
+const renewProxy = ({ url, sealed }: StoredProxy, { upstreamId, context }: Pick<Place, 'upstreamId' | 'context'>): StoredProxy => ({
   url,
-  sealed: sealed === null ? null : renewSeal(room, sealed, sealedAs.upstreamProxy(upstreamId)),
+  sealed: sealed === null ? null : renewSeal(context, sealed, sealedAs.upstreamProxy(upstreamId)),
 });
 
-function sealTls(sent: NonNullable<Upstream['tls']>, { upstreamId, existing, room, prefix }: Place): StoredTls {
+function sealTls(sent: NonNullable<Upstream['tls']>, { upstreamId, existing, context, prefix }: Place): StoredTls {
   const boundTo = sealedAs.upstreamClientKey(upstreamId);
   // What is as it was shown was checked when it was stored: a key that does not open any more hinders no other change.
   if (existing?.tls?.sealed_key && isDeepStrictEqual(showTls(existing.tls), sent))
-    return { ...existing.tls, sealed_key: renewSeal(room, existing.tls.sealed_key, boundTo) };
+    return { ...existing.tls, sealed_key: renewSeal(context, existing.tls.sealed_key, boundTo) };
   const { client_key, ...tls } = sent;
   const stored = existing?.tls?.sealed_key ?? null;
-  const storedKey = stored === null ? null : opens(room, stored, boundTo);
+  const storedKey = stored === null ? null : opens(context, stored, boundTo);
   // Without a certificate there is nothing for a key that was left out to belong to.
   const keeps = stored !== null && tls.client_cert !== null && (isMasked(client_key ?? undefined) || client_key === storedKey);
   const faults =
@@ -96,12 +96,12 @@ function sealTls(sent: NonNullable<Upstream['tls']>, { upstreamId, existing, roo
       ? [{ field: 'client_key', message: tls.client_cert === null ? 'is a mask without a client_cert' : 'is a mask: send the key' }]
       : checkTls({ ...tls, client_key: keeps ? storedKey : client_key });
   if (faults.length > 0) throw invalid(faults.map(({ field, message }) => ({ field: joinPath(prefix, 'tls', field), message })));
-  if (keeps) return { ...tls, sealed_key: renewSeal(room, stored, boundTo) };
-  return { ...tls, sealed_key: client_key === null ? null : room.keyring.seal(client_key, boundTo) };
+  if (keeps) return { ...tls, sealed_key: renewSeal(context, stored, boundTo) };
+  return { ...tls, sealed_key: client_key === null ? null : context.keyring.seal(client_key, boundTo) };
 }
 
 /** As it is exported: what holds a credential sealed for export, whole. */
-export function exportEgress({ proxy, dns, tls }: Stored, upstreamId: string, { keyring }: Room): Record<string, unknown> {
+export function exportEgress({ proxy, dns, tls }: Stored, upstreamId: string, { keyring }: ConsoleContext): Record<string, unknown> {
   const out: Record<string, unknown> = { proxy: null, dns: dns ?? null, tls: null };
   if (proxy) {
     const { url, sealed } = proxy;

@@ -2,7 +2,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { type SealedUpstreamKey, sealedAs, type Upstream } from '@model-gateway/contracts';
 import { type Detail, invalid } from '../problem.ts';
-import type { Room } from '../room.ts';
+import type { ConsoleContext } from '../room.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { opens, renewSeal } from './stored-secret.ts';
 
@@ -16,13 +16,13 @@ export const isMasked = (key: string | undefined): boolean => key === undefined 
 
 export function matchUpstreamKeys(
   sent: readonly SentKey[],
-  { upstreamId, stored, room, prefix }: { upstreamId: string; stored: readonly SealedUpstreamKey[]; room: Room; prefix: string },
+  { upstreamId, stored, context, prefix }: { upstreamId: string; stored: readonly SealedUpstreamKey[]; context: ConsoleContext; prefix: string },
 ): SealedUpstreamKey[] {
   const faults: Detail[] = [];
   const free = new Set(stored.map(({ id }) => id));
   for (const { id } of sent) if (id !== undefined) free.delete(id);
   const byId = new Map(stored.map((key) => [key.id, key]));
-  const opened = createOpener(upstreamId, room);
+  const opened = createOpener(upstreamId, context);
   const used = new Set<string>();
 
   const findStored = ({ id, key }: SentKey, index: number): SealedUpstreamKey | undefined => {
@@ -36,7 +36,7 @@ export function matchUpstreamKeys(
 
   const result = sent.map((entry, index): SealedUpstreamKey => {
     const known = findStored(entry, index);
-    const id = entry.id ?? known?.id ?? room.mintId('key_');
+    const id = entry.id ?? known?.id ?? context.mintId('key_');
     free.delete(id);
     const field = (name: string) => joinPath(prefix, 'api_keys', index, name);
     if (used.has(id)) faults.push({ field: field('id'), message: 'appears twice' });
@@ -49,7 +49,7 @@ export function matchUpstreamKeys(
       });
     }
     const boundTo = sealedAs.upstreamKey(upstreamId, id);
-    const sealed = keeps ? renewSeal(room, known.sealed, boundTo) : room.keyring.seal(entry.key ?? '', boundTo);
+    const sealed = keeps ? renewSeal(context, known.sealed, boundTo) : context.keyring.seal(entry.key ?? '', boundTo);
     return {
       id,
       sealed,
@@ -63,12 +63,12 @@ export function matchUpstreamKeys(
 }
 
 /** A key that does not open (its master key is gone) equals nothing: it can still be replaced. */
-function createOpener(upstreamId: string, room: Room): (key: SealedUpstreamKey) => string | null {
+function createOpener(upstreamId: string, context: ConsoleContext): (key: SealedUpstreamKey) => string | null {
   const values = new Map<string, string | null>();
   return (key) => {
     let value = values.get(key.id);
     if (value === undefined) {
-      value = opens(room, key.sealed, sealedAs.upstreamKey(upstreamId, key.id));
+      value = opens(context, key.sealed, sealedAs.upstreamKey(upstreamId, key.id));
       values.set(key.id, value);
     }
     return value;
@@ -76,12 +76,12 @@ function createOpener(upstreamId: string, room: Room): (key: SealedUpstreamKey) 
 }
 
 /** Tells keys apart for people: eight hexadecimal digits under a key of the gateway, so that nobody without it can try values. null: the key does not open. */
-export function fingerprintOf(upstreamId: string, { id, sealed }: SealedUpstreamKey, room: Pick<Room, 'keyring' | 'logger'>): string | null {
-  const value = opens(room, sealed, sealedAs.upstreamKey(upstreamId, id));
-  return value === null ? null : fingerprintOfValue(value, room);
+export function fingerprintOf(upstreamId: string, { id, sealed }: SealedUpstreamKey, context: Pick<ConsoleContext, 'keyring' | 'logger'>): string | null {
+  const value = opens(context, sealed, sealedAs.upstreamKey(upstreamId, id));
+  return value === null ? null : fingerprintOfValue(value, context);
 }
 
-export const fingerprintOfValue = (value: string, { keyring }: Pick<Room, 'keyring'>): string =>
+export const fingerprintOfValue = (value: string, { keyring }: Pick<ConsoleContext, 'keyring'>): string =>
   createHmac('sha256', keyring.derive('upstream-key-fingerprint').key).update(value, 'utf8').digest('hex').slice(0, 8);
 
 const digest = (value: string): Buffer => createHash('sha256').update(value, 'utf8').digest();
@@ -91,11 +91,11 @@ export function keysOfValue(
   value: string,
   upstreamId: string,
   keys: readonly SealedUpstreamKey[],
-  room: Pick<Room, 'keyring' | 'logger'>,
+  context: Pick<ConsoleContext, 'keyring' | 'logger'>,
 ): SealedUpstreamKey[] {
   const wanted = digest(value);
   return keys.filter(({ id, sealed }) => {
-    const own = opens(room, sealed, sealedAs.upstreamKey(upstreamId, id));
+    const own = opens(context, sealed, sealedAs.upstreamKey(upstreamId, id));
     return own !== null && timingSafeEqual(digest(own), wanted);
   });
 }

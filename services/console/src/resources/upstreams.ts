@@ -42,7 +42,7 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
     ...document,
     ...showEgress(document),
     custom_headers: maskHeaders({ ...document, sealed_headers }),
-    api_keys: api_keys.map((key) => ({ ...withoutValue(key), key: upstreamKeyMask, ...(kept && { fingerprint: fingerprintOf(kept.id, key, kept.room) }) })),
+    api_keys: api_keys.map((key) => ({ ...withoutValue(key), key: upstreamKeyMask, ...(kept && { fingerprint: fingerprintOf(kept.id, key, kept.context) }) })),
   }),
   conceal: (shown) => ({ ...shown, custom_headers: concealHeaders(shown['custom_headers']), extra_config: concealConfig(shown['extra_config']) }),
   secrets: ({ api_keys, proxy, tls, custom_headers, sealed_headers, extra_config }) => ({
@@ -52,20 +52,20 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
     custom_headers: [custom_headers, sealed_headers],
     extra_config,
   }),
-  check: (input, room) => [
-    ...checkProtocol('protocol', input.protocol, room.protocols),
-    ...checkBaseUrl('base_url', input.base_url, room.outbound.policy),
+  check: (input, context) => [
+    ...checkProtocol('protocol', input.protocol, context.protocols),
+    ...checkBaseUrl('base_url', input.base_url, context.outbound.policy),
     ...checkHeaderTemplate('user_agent', input.user_agent),
     ...checkCustomHeaders(input.custom_headers),
-    ...checkEgress(input, room),
+    ...checkEgress(input, context),
     ...checkExtraConfig(input.extra_config, 'upstream'),
     ...checkBodyRules(input.request_body_rules),
     ...checkScripts(input),
   ],
-  async build({ api_keys, proxy, dns, tls, ...input }, { id, existing, room, prefix }) {
-    const keys = matchUpstreamKeys(api_keys, { upstreamId: id, stored: existing?.document.api_keys ?? [], room, prefix });
-    const egress = sealEgress({ proxy, dns, tls }, { upstreamId: id, existing: existing?.document, room, prefix });
-    const headers = sealHeaders(input.custom_headers, { upstreamId: id, existing: existing?.document, room, prefix });
+  async build({ api_keys, proxy, dns, tls, ...input }, { id, existing, context, prefix }) {
+    const keys = matchUpstreamKeys(api_keys, { upstreamId: id, stored: existing?.document.api_keys ?? [], context, prefix });
+    const egress = sealEgress({ proxy, dns, tls }, { upstreamId: id, existing: existing?.document, context, prefix });
+    const headers = sealHeaders(input.custom_headers, { upstreamId: id, existing: existing?.document, context, prefix });
     return { document: { ...withoutBlankScripts(input), ...egress, ...headers, api_keys: keys } };
   },
   checkLinks: (document, reader, prefix) => checkTargets(document.request_body_rules, reader, prefix),
@@ -79,10 +79,13 @@ export const upstreams: Resource<UpstreamDocument, Upstream> = {
       names.map((message) => ({ field: 'models', message })),
     );
   },
-  toExport: ({ id, document: { api_keys, sealed_headers, ...document } }, room) => ({
+  toExport: ({ id, document: { api_keys, sealed_headers, ...document } }, context) => ({
     ...document,
-    ...exportEgress(document, id, room),
-    custom_headers: exportHeaders({ ...document, id, sealed_headers }, room),
-    api_keys: api_keys.map(({ sealed, ...key }) => ({ ...key, key: sealForExport(room.keyring.open(sealed, sealedAs.upstreamKey(id, key.id)), room.keyring) })),
+    ...exportEgress(document, id, context),
+    custom_headers: exportHeaders({ ...document, id, sealed_headers }, context),
+    api_keys: api_keys.map(({ sealed, ...key }) => ({
+      ...key,
+      key: sealForExport(context.keyring.open(sealed, sealedAs.upstreamKey(id, key.id)), context.keyring),
+    })),
   }),
 };

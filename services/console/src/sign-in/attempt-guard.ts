@@ -30,11 +30,11 @@ const keepNameMs = 15 * 60_000;
 /** Failures of one name that cost nothing. */
 const freeFailures = 3;
 const firstDelayMs = 250;
-const longestDelayMs = 5_000;
+const maxDelayMs = 5_000;
 /** Attempts held back at once: a flood of names must not become a heap of waiting requests. */
-const mostHeld = 200;
+const maxHeld = 200;
 /** Attempts of one address that wait for one another. */
-const longestLane = 32;
+const maxLaneLength = 32;
 const unknownTokens = 120;
 const minuteMs = 60_000;
 
@@ -42,7 +42,7 @@ const minuteMs = 60_000;
 const nameKey = (username: string): string => createHash('sha256').update(username, 'utf8').digest('base64url').slice(0, 22);
 
 export const delayOf = (failures: number): number =>
-  failures < freeFailures ? 0 : Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(10, failures - freeFailures));
+  failures < freeFailures ? 0 : Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(10, failures - freeFailures));
 
 export function createAttemptGuard({ attempts, maxFailures, banMs, sleep = wait }: GuardOptions): AttemptGuard {
   const lanes = createLanes();
@@ -53,7 +53,7 @@ export function createAttemptGuard({ attempts, maxFailures, banMs, sleep = wait 
   };
   const holdBack = async (delay: number) => {
     if (delay === 0) return;
-    if (held >= mostHeld) throw slowed(Math.ceil(delay / 1000));
+    if (held >= maxHeld) throw slowed(Math.ceil(delay / 1000));
     held++;
     await sleep(delay).finally(() => held--);
   };
@@ -91,7 +91,7 @@ function createLanes(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const lanes = new Map<string, { last: Promise<unknown>; length: number }>();
   return async (key, work) => {
     const lane = lanes.get(key) ?? { last: Promise.resolve(), length: 0 };
-    if (lane.length >= longestLane) throw slowed(1);
+    if (lane.length >= maxLaneLength) throw slowed(1);
     lanes.set(key, lane);
     lane.length++;
     const mine = lane.last.then(work);

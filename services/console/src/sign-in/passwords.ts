@@ -15,7 +15,7 @@ const parameters = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, par
 /** Each takes a thread of libuv's four, which files and host names need too. */
 const atOnce = 2;
 /** About two seconds of work; who comes later is told to try again. */
-const longestLine = 64;
+const maxLineLength = 64;
 
 const bcryptForm = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 /** bcrypt reads no more, and stops at a zero byte: a longer password would match by its beginning. */
@@ -71,7 +71,7 @@ function createLine(): <T>(work: () => Promise<T>) => Promise<T> {
   return async (work) => {
     if (running < atOnce) running++;
     else {
-      if (waiting.length >= longestLine) throw new GatewayError('overloaded', { message: 'Too many sign-ins at once: try again in a moment.' });
+      if (waiting.length >= maxLineLength) throw new GatewayError('overloaded', { message: 'Too many sign-ins at once: try again in a moment.' });
       // Whoever leaves hands over its place.
       await new Promise<void>((resolve) => waiting.push(resolve));
     }

@@ -43,7 +43,7 @@ const idleMs = 24 * 3_600_000;
 const slideMs = 60_000;
 /** News may be lost: what is remembered is never older than this. */
 const memoryMs = 800;
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 const sweepMs = 600_000;
 /** Also without news, answers that go on are looked at so often. */
 const watchMs = 5_000;
@@ -53,13 +53,13 @@ export const isSessionToken = (text: string): boolean => tokenForm.test(text);
 export const hashToken = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
 /** Headers are the caller's: shown as text, cut to what identifies a browser. */
-const clip = (text: string, most: number): string => text.slice(0, most);
+const clip = (text: string, max: number): string => text.slice(0, max);
 
 export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: KeeperOptions): SessionKeeper {
   const remembered = new Map<string, { known: Known; at: number }>();
   const watchers = new Set<{ userId: string; callback: () => void }>();
   const slid = new Map<string, number>();
-  let news: Disposable | undefined;
+  let event: Disposable | undefined;
   let sweep: NodeJS.Timeout | undefined;
   let patrol: NodeJS.Timeout | undefined;
 
@@ -74,7 +74,7 @@ export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: K
     const found = await store.sessions.find(hash, now());
     if (!found?.user.enabled) return null;
     const [oldest] = remembered.keys();
-    if (remembered.size >= mostRemembered && oldest !== undefined) remembered.delete(oldest);
+    if (remembered.size >= maxRemembered && oldest !== undefined) remembered.delete(oldest);
     remembered.set(hash, { known: found, at: now() });
     return found;
   };
@@ -90,7 +90,7 @@ export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: K
     const last = Math.max(session.lastSeenAt, slid.get(session.id) ?? 0);
     if (at - last >= slideMs) {
       slid.set(session.id, at);
-      if (slid.size > mostRemembered) slid.clear();
+      if (slid.size > maxRemembered) slid.clear();
       // The call does not wait for it: a lost one is made up by the next.
       const seen = { ...moved, ipAddress, userAgent: clip(userAgent, 300) };
       store.sessions.slide(session.id, seen).catch((error: unknown) => logger.warn({ error }, 'the end of a console session could not be moved'));
@@ -119,7 +119,7 @@ export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: K
     peek,
     announce(userId) {
       forget(userId);
-      bus.tell('console.user-changed', { userId });
+      bus.publish('console.user-changed', { userId });
     },
     watch({ userId }, callback) {
       const watcher = { userId, callback };
@@ -127,7 +127,7 @@ export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: K
       return () => void watchers.delete(watcher);
     },
     start() {
-      news = bus.listen('console.user-changed', ({ userId }) => forget(userId));
+      event = bus.listen('console.user-changed', ({ userId }) => forget(userId));
       sweep = setInterval(() => {
         store.sessions.removeExpired(now()).catch((error: unknown) => logger.warn({ error }, 'ended console sessions could not be removed'));
       }, sweepMs).unref();
@@ -138,7 +138,7 @@ export function createSessionKeeper({ store, bus, logger, now, sessionMaxMs }: K
     async stop() {
       clearInterval(sweep);
       clearInterval(patrol);
-      await news?.dispose();
+      await event?.dispose();
     },
   };
 }

@@ -6,8 +6,8 @@ import { type Detail, invalid, invalidField } from '../problem.ts';
 import { isSealedForExport, openExported } from '../resources/export-seal.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import { type Outcome, putPin } from '../resources/pins.ts';
-import type { Room } from '../room.ts';
-import { faultsOf, mostFaults, readInput } from '../validation/read-input.ts';
+import type { ConsoleContext } from '../room.ts';
+import { faultsOf, maxFaults, readInput } from '../validation/read-input.ts';
 import { storedName } from '../validation/stored-name.ts';
 import { fromMicroUnits } from './micro-units.ts';
 import { createPace, type Pace } from './pace.ts';
@@ -40,18 +40,18 @@ export type ImportDiff = Record<Outcome, Record<DiffSection, string[]>>;
 
 export interface ImportOptions {
   resources: readonly ResourceOperations[];
-  room: Room;
+  context: ConsoleContext;
 }
 
 type Entry = Record<string, unknown> & { name: string };
 
 /** What is to be done in one transaction. It throws 422 or 409 naming the entry and field. A file may be long: in between, others have their turn. */
-export async function prepareImport(body: unknown, { resources, room }: ImportOptions): Promise<(writer: CatalogWriter) => Promise<ImportDiff>> {
+export async function prepareImport(body: unknown, { resources, context }: ImportOptions): Promise<(writer: CatalogWriter) => Promise<ImportDiff>> {
   const pace = createPace();
   const file = await readFile(body, pace);
   const parts: { section: Section; list: Entry[] }[] = [];
   for (const section of sectionNames) {
-    const list = await openSecrets(section, (file[section] ?? []) as Entry[], room, pace);
+    const list = await openSecrets(section, (file[section] ?? []) as Entry[], context, pace);
     parts.push({ section, list: section === 'pricing' && file.version === microUnitsVersion ? list.map(fromMicroUnits) : list });
   }
   refuseRepeated(parts);
@@ -89,15 +89,15 @@ async function readFile(body: unknown, pace: Pace): Promise<ImportFile> {
   const faults: Detail[] = [];
   for (const section of lists) {
     const list = given[section] as unknown[];
-    const most = section === pinSection ? 1_000_000 : 100_000;
-    if (list.length > most) throw invalidField(section, `Too big: expected array to have <=${most} items`);
+    const max = section === pinSection ? 1_000_000 : 100_000;
+    if (list.length > max) throw invalidField(section, `Too big: expected array to have <=${max} items`);
     const schema = section === pinSection ? pinSchema : section === 'pricing' ? priceSchema : entrySchema;
     const read: unknown[] = [];
     for (const [index, entry] of list.entries()) {
       const { success, data, error } = schema.safeParse(entry);
       if (success) read.push(data);
       else faults.push(...faultsOf(error, `${section}.${index}`));
-      if (faults.length >= mostFaults) throw invalid(faults.slice(0, mostFaults));
+      if (faults.length >= maxFaults) throw invalid(faults.slice(0, maxFaults));
       await pace();
     }
     file[section] = read;
@@ -115,7 +115,7 @@ function refuseRepeated(parts: readonly { section: Section; list: readonly Entry
       seen.add(name);
     }
   }
-  if (faults.length > 0) throw invalid(faults.slice(0, mostFaults));
+  if (faults.length > 0) throw invalid(faults.slice(0, maxFaults));
 }
 
 /** Rules may name models that stand further down in the file. */
@@ -164,7 +164,7 @@ function namedRows(section: Section, writer: CatalogWriter): ResourceRepository<
 const reference = /^\$\{[A-Z_][A-Z0-9_]*\}$/;
 
 /** Secrets that `export` sealed, opened again; plain ones stay as they are. Throws 422 for a reference: its name would be kept for the secret. */
-async function openSecrets(section: Section, list: readonly Entry[], { keyring }: Room, pace: Pace): Promise<Entry[]> {
+async function openSecrets(section: Section, list: readonly Entry[], { keyring }: ConsoleContext, pace: Pace): Promise<Entry[]> {
   const open = (key: unknown, field: string) => {
     if (typeof key === 'string' && reference.test(key))
       throw invalidField(field, 'is a reference to the environment: `model-gateway apply` puts the value there');

@@ -1,8 +1,8 @@
 /** Prices of a configuration file of version 1, which are whole micro-units, as version 2 has them: decimal strings. */
-import { mostPriceMicros, priceFields, printMoney } from '@model-gateway/contracts';
+import { maxPriceMicros, priceFields, printMoney } from '@model-gateway/contracts';
 import { type Detail, invalid } from '../problem.ts';
 
-const whole = `must be a whole number of micro-units, from 0 to ${mostPriceMicros}, in a file of version 1; version 2 has decimal strings of the currency`;
+const whole = `must be a whole number of micro-units, from 0 to ${maxPriceMicros}, in a file of version 1; version 2 has decimal strings of the currency`;
 
 /** `index`: in the file's section, for the fields that a 422 names. What is no price is left for others to check. */
 export function fromMicroUnits<T extends Readonly<Record<string, unknown>>>(price: T, index: number): T {
@@ -12,7 +12,7 @@ export function fromMicroUnits<T extends Readonly<Record<string, unknown>>>(pric
     for (const field of priceFields) {
       const micros = fields[field];
       if (micros === undefined || micros === null) continue;
-      if (typeof micros === 'number' && Number.isSafeInteger(micros) && micros >= 0 && micros <= mostPriceMicros) converted[field] = printMoney(micros);
+      if (typeof micros === 'number' && Number.isSafeInteger(micros) && micros >= 0 && micros <= maxPriceMicros) converted[field] = printMoney(micros);
       else faults.push({ field: `${at}.${field}`, message: whole });
     }
     return converted;

@@ -12,7 +12,7 @@ export function readInput<T>(schema: z.ZodType<T>, value: unknown, prefix = ''):
 }
 
 /** Nobody reads more of them. */
-export const mostFaults = 50;
+export const maxFaults = 50;
 
 /** The first faults by field. */
 export function faultsOf({ issues }: Pick<z.ZodError, 'issues'>, prefix: string): Detail[] {
@@ -20,9 +20,9 @@ export function faultsOf({ issues }: Pick<z.ZodError, 'issues'>, prefix: string)
   for (const issue of issues) {
     // One text may break several rules: what it breaks first says most.
     for (const fault of describe(issue, prefix)) if (!faults.has(fault.field)) faults.set(fault.field, fault);
-    if (faults.size >= mostFaults) break;
+    if (faults.size >= maxFaults) break;
   }
-  return [...faults.values()].slice(0, mostFaults);
+  return [...faults.values()].slice(0, maxFaults);
 }
 
 export const joinPath = (prefix: string, ...path: readonly (string | number)[]): string => [...(prefix === '' ? [] : [prefix]), ...path].join('.');

@@ -21,7 +21,7 @@ interface Account {
   /** null: it never ends. */
   until: number | null;
   /** What this process has reserved. */
-  purse: Purse;
+  reservations: Purse;
   /** When the rows were last asked what was spent, by the clock that is never set. */
   learnedAt: number | null;
   learning: Promise<void> | null;
@@ -55,15 +55,15 @@ const askMs = 1_000;
 const firstAskMs = 3_000;
 const retryMs = 500;
 const defaultRowsMs = 2_000;
-const mostAccounts = 50_000;
-const mostShown = 200;
+const maxAccounts = 50_000;
+const maxShown = 200;
 /** How long a request waits for others to settle: as long as for a limit of an upstream that does not say. */
-const patienceMs = 10_000;
+const maxWaitMs = 10_000;
 
 /** Whether anybody set a budget for this caller. */
 export const isBudgeted = ({ key, group }: Principal): boolean => Boolean(key.budget ?? group.budget);
 
-export class BudgetDesk {
+export class BudgetLimiter {
   readonly #deps: BudgetDeps;
   readonly #now: () => number;
   readonly #elapsed: () => number;
@@ -83,12 +83,12 @@ export class BudgetDesk {
     const wanted: Account[] = [];
     if (key.budget) wanted.push(this.#account('key', key.name, key.budget));
     if (group.budget) wanted.push(this.#account('group', group.name, group.budget));
-    return this.#reserveAll(wanted, reservationsOf(asked, snapshot, named, this.#deps.priceOf), { ms: patienceMs, onLeave });
+    return this.#reserveAll(wanted, reservationsOf(asked, snapshot, named, this.#deps.priceOf), { ms: maxWaitMs, onLeave });
   }
 
   async shown(): Promise<BudgetPart[]> {
     const parts: BudgetPart[] = [];
-    for (const { kind, name, budget, scope, until } of [...this.#accounts.values()].slice(-mostShown)) {
+    for (const { kind, name, budget, scope, until } of [...this.#accounts.values()].slice(-maxShown)) {
       if (until !== null && until <= this.#now()) continue;
       const known = await this.#deps.state.lookAtBudget(scope);
       parts.push({
@@ -104,14 +104,14 @@ export class BudgetDesk {
     return parts;
   }
 
-  async #reserveAll(accounts: readonly Account[], amounts: ReadonlyMap<string, number>, patience: Patience): Promise<Reservation> {
+  async #reserveAll(accounts: readonly Account[], amounts: ReadonlyMap<string, number>, wait: Patience): Promise<Reservation> {
     const taken: { account: Account; amount: number }[] = [];
     for (const account of accounts) {
       // A budget counts what is paid in its own currency.
       const own = amounts.get(account.budget.currency) ?? 0;
-      const refusal = await this.#reserveOne(account, own, patience);
+      const refusal = await this.#reserveOne(account, own, wait);
       if (refusal) {
-        for (const one of taken) one.account.purse.settle(one.amount, 0);
+        for (const one of taken) one.account.reservations.settle(one.amount, 0);
         throw refusal;
       }
       taken.push({ account, amount: own });
@@ -124,7 +124,7 @@ export class BudgetDesk {
     };
     const { rowsMs = defaultRowsMs } = this.#deps;
     return {
-      settle: (row) => settle((account, reserved) => account.purse.settle(reserved, this.#costOf(row, account.budget.currency))),
+      settle: (row) => settle((account, reserved) => account.reservations.settle(reserved, this.#costOf(row, account.budget.currency))),
       settleByRows: () => settle((account, reserved) => void setTimeout(() => void this.#settleByRows(account, reserved), rowsMs).unref()),
     };
   }
@@ -133,21 +133,21 @@ export class BudgetDesk {
     // An answer that is under way may be older than the row.
     await account.learning;
     await this.#learn(account);
-    account.purse.settle(reserved, 0);
+    account.reservations.settle(reserved, 0);
   }
 
   /** null: it may go on. */
-  async #reserveOne(account: Account, amount: number, patience: Patience): Promise<GatewayError | null> {
+  async #reserveOne(account: Account, amount: number, wait: Patience): Promise<GatewayError | null> {
     if (account.learnedAt === null) await this.#learn(account);
     else if (this.#elapsed() - account.learnedAt > relearnMs) void this.#learn(account);
-    const { purse } = account;
+    const { reservations } = account;
     const limitOf = () => toMicros(account.budget.limit);
-    let answer = await purse.reserve(amount, limitOf, patience);
+    let answer = await reservations.reserve(amount, limitOf, wait);
     if (answer.allowed && answer.spent === null) {
       // The store has forgotten the budget: the rows have not.
-      purse.settle(amount, 0);
+      reservations.settle(amount, 0);
       await this.#learn(account);
-      answer = await purse.reserve(amount, limitOf, patience);
+      answer = await reservations.reserve(amount, limitOf, wait);
     }
     if (answer.allowed) return null;
     const whose = account.kind === 'key' ? 'this access key' : 'this key group';
@@ -187,7 +187,7 @@ export class BudgetDesk {
     const scope = `${kind}:${budget.currency}:${budget.period}:${from}:${name}`;
     let account = this.#accounts.get(scope);
     if (!account) {
-      if (this.#accounts.size >= mostAccounts) this.#forgetOld(now);
+      if (this.#accounts.size >= maxAccounts) this.#forgetOld(now);
       account = {
         kind,
         name,
@@ -195,7 +195,7 @@ export class BudgetDesk {
         scope,
         from,
         until: periodEnd(budget.period, now),
-        purse: new Purse(this.#deps.state, scope),
+        reservations: new Purse(this.#deps.state, scope),
         learnedAt: null,
         learning: null,
       };
@@ -207,7 +207,7 @@ export class BudgetDesk {
   }
 
   #forgetOld(now: number): void {
-    for (const [scope, { until, purse }] of this.#accounts) if (purse.held === 0 && until !== null && until <= now) this.#accounts.delete(scope);
+    for (const [scope, { until, reservations }] of this.#accounts) if (reservations.held === 0 && until !== null && until <= now) this.#accounts.delete(scope);
   }
 
   #costOf(row: RequestRow, currency: string): number {

@@ -13,7 +13,7 @@ const carriers = ['authorization', 'x-api-key', 'x-gamma-api-key', 'x-goog-api-k
 const carrierNames = new Set<string>(carriers);
 const bearer = /^bearer /i;
 const shortestCarrier = Math.min(...carriers.map(({ length }) => length));
-const longestCarrier = Math.max(...carriers.map(({ length }) => length));
+const maxCarrierLength = Math.max(...carriers.map(({ length }) => length));
 
 /** Names that never travel further than this room. */
 export const credentialHeaders: ReadonlySet<string> = new Set([...carriers, 'proxy-authorization', 'cookie']);
@@ -42,7 +42,7 @@ function collect(request: IncomingMessage, query: URLSearchParams): string[] {
   const { rawHeaders } = request;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const { length } = rawHeaders[at]!;
-    if (length < shortestCarrier || length > longestCarrier) continue;
+    if (length < shortestCarrier || length > maxCarrierLength) continue;
     const name = rawHeaders[at]!.toLowerCase();
     if (!carrierNames.has(name)) continue;
     if (seen.includes(name)) throw new GatewayError('unauthorized', { message: `The header ${name} was sent twice.` });
@@ -64,7 +64,7 @@ function credentialOf(name: string, value: string): string {
 
 /** Keys that let somebody in: the same few come with every request. Only what was found is kept, and only while the catalog's keys stay the same. */
 let found: { among: Snapshot['accessKeys']; records: Map<string, AccessKeyRecord> } | undefined;
-const mostFound = 4096;
+const maxFound = 4096;
 
 function find(value: string, { accessKeys }: Snapshot): AccessKeyRecord | undefined {
   if (value.length > 512) return undefined;
@@ -72,7 +72,7 @@ function find(value: string, { accessKeys }: Snapshot): AccessKeyRecord | undefi
   const known = found.records.get(value);
   if (known) return known;
   const record = accessKeys.get(hashAccessKey(value));
-  if (record && found.records.size < mostFound) found.records.set(value, record);
+  if (record && found.records.size < maxFound) found.records.set(value, record);
   return record;
 }
 

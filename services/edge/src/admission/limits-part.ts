@@ -1,10 +1,10 @@
 /** What this process says of its limits when everybody is asked. */
 import type { EdgeLimits } from '@model-gateway/contracts';
 import type { SharedState } from '@model-gateway/shared-state';
-import type { Room } from '../room.ts';
+import type { EdgeContext } from '../room.ts';
 
 export const createLimitsPart =
-  ({ capacity, rateLimits, budgets }: Pick<Room, 'capacity' | 'rateLimits' | 'budgets'>, state: SharedState) =>
+  ({ capacity, rateLimits, budgets }: Pick<EdgeContext, 'capacity' | 'rateLimits' | 'budgets'>, state: SharedState) =>
   async (): Promise<EdgeLimits> => {
     const { backend, degraded, degradedSince } = state.status();
     const [keys, ips, budgetParts] = await Promise.all([rateLimits.shown('keys'), rateLimits.shown('ips'), budgets.shown()]);

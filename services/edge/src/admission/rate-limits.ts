@@ -12,7 +12,7 @@ const defaultRpm = 120;
 const defaultWindowSecs = 60;
 const minuteMs = 60_000;
 /** Callers remembered for the status. */
-const mostShown = 200;
+const maxShown = 200;
 
 export class RateLimits {
   readonly #state: SharedState;
@@ -58,7 +58,7 @@ export class RateLimits {
   #admit(kind: 'keys' | 'ips', name: string, limit: WindowLimit, refuse: (limit: WindowLimit, hit: Hit) => never): void | Promise<void> {
     const seen = this.#seen[kind];
     seen.delete(name);
-    if (seen.size >= mostShown) seen.delete(seen.keys().next().value!);
+    if (seen.size >= maxShown) seen.delete(seen.keys().next().value!);
     seen.set(name, limit);
     const hit = this.#state.hit(scopeOf(kind, name), limit);
     if (hit instanceof Promise) return hit.then((later) => check(later, limit, refuse));

@@ -1,7 +1,7 @@
 /** How much money a request may cost: what it says of its replies, what is known of the models it may come to, and their prices. */
 import type { Job, ResolvedName, Snapshot } from '@model-gateway/contracts';
 import { expectTokens, type PriceOf, reservationOf } from '@model-gateway/pricing';
-import type { ClientDoor, ReplyLimits } from '@model-gateway/protocols';
+import type { ClientAdapter, ReplyLimits } from '@model-gateway/protocols';
 import { familyOfModel, reachableModels } from '@model-gateway/routing';
 
 /** What of a request decides. */
@@ -9,7 +9,7 @@ export interface Asked {
   body: Buffer;
   /** Where the one scan of the body found top-level values. */
   values: Job['places']['values'];
-  client: ClientDoor;
+  client: ClientAdapter;
 }
 
 /** For each currency the most that one of the models may cost, in millionths: which of them will answer is not known yet. */

@@ -1,6 +1,6 @@
 /** The last model of each session, for clients that name it once. Only a default: whoever asks is still checked against what his group grants. */
 
-const mostSessions = 10_000;
+const maxSessions = 10_000;
 
 export class SessionModels {
   /** In the order of last use. */
@@ -14,7 +14,7 @@ export class SessionModels {
     const id = `${keyHash} ${session}`;
     this.#models.delete(id);
     this.#models.set(id, model);
-    if (this.#models.size <= mostSessions) return;
+    if (this.#models.size <= maxSessions) return;
     const oldest = this.#models.keys().next();
     if (!oldest.done) this.#models.delete(oldest.value);
   }

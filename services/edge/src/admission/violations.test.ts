@@ -17,31 +17,31 @@ const violation: Violation = {
 };
 
 function rig() {
-  const told: AuditRow[] = [];
+  const described: AuditRow[] = [];
   const lines: string[] = [];
-  const bus = { tellDurably: async (_subject: string, _id: string, row: AuditRow) => void told.push(row) } as unknown as Bus;
+  const bus = { publishDurable: async (_subject: string, _id: string, row: AuditRow) => void described.push(row) } as unknown as Bus;
   const logger = createLogger({ level: 'info', name: 'test', destination: { write: (line) => void lines.push(line) } });
-  return { told, lines, violations: new Violations({ bus, logger, mintId: createMinter(), now: () => 5 }) };
+  return { described, lines, violations: new Violations({ bus, logger, mintId: createMinter(), now: () => 5 }) };
 }
 
 test('the first is told at once, the same again is one more record however often it comes', () => {
-  const { told, violations } = rig();
+  const { described, violations } = rig();
   for (let index = 0; index < 10_000; index++) violations.note(violation);
   violations.note({ ...violation, code: 'header_denied', model: null });
-  expect(told.map(({ entity_type, entity_id, diff }) => [entity_type, entity_id, diff?.['count']])).toEqual([
+  expect(described.map(({ entity_type, entity_id, diff }) => [entity_type, entity_id, diff?.['count']])).toEqual([
     ['model', 'secret-model', 1],
     ['key_group', 'team', 1],
   ]);
   violations.close();
-  expect(told.slice(2)).toMatchObject([{ actor: 'api_key:gk-a****zzzz', action: 'acl.violation', entity_id: 'secret-model', diff: { count: 9_999 } }]);
+  expect(described.slice(2)).toMatchObject([{ actor: 'api_key:gk-a****zzzz', action: 'acl.violation', entity_id: 'secret-model', diff: { count: 9_999 } }]);
   violations.close();
-  expect(told).toHaveLength(3);
+  expect(described).toHaveLength(3);
 });
 
 test('ever new ones fill neither memory nor table', () => {
-  const { told, lines, violations } = rig();
+  const { described, lines, violations } = rig();
   for (let index = 0; index < 5_000; index++) violations.note({ ...violation, model: `m${index}` });
   violations.close();
-  expect(told).toHaveLength(1_000);
+  expect(described).toHaveLength(1_000);
   expect(lines.join('')).toContain('4000');
 });

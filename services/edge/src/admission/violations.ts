@@ -23,7 +23,7 @@ export const isViolation = (code: ErrorCode): boolean => audited.has(code);
 
 const windowMs = 60_000;
 /** Kinds of violations followed at once; more within the minute are told of by a number alone. */
-const mostOpen = 1_000;
+const maxOpen = 1_000;
 
 interface Open {
   violation: Violation;
@@ -54,10 +54,10 @@ export class Violations {
     const known = this.#open.get(id);
     this.#timer ??= setTimeout(() => this.close(), windowMs).unref();
     if (known) known.more++;
-    else if (this.#open.size >= mostOpen) this.#beyond++;
+    else if (this.#open.size >= maxOpen) this.#beyond++;
     else {
       this.#open.set(id, { violation, more: 0 });
-      this.#tell(violation, 1);
+      this.#publish(violation, 1);
     }
   }
 
@@ -65,13 +65,13 @@ export class Violations {
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const { violation, more } of this.#open.values()) if (more > 0) this.#tell(violation, more);
+    for (const { violation, more } of this.#open.values()) if (more > 0) this.#publish(violation, more);
     if (this.#beyond > 0) this.#deps.logger.warn({ violations: this.#beyond }, 'keys asked for what they may not use, beyond what is told one by one');
     this.#open.clear();
     this.#beyond = 0;
   }
 
-  #tell({ mask, keyName, group, code, model, clientIp, requestId }: Violation, count: number): void {
+  #publish({ mask, keyName, group, code, model, clientIp, requestId }: Violation, count: number): void {
     const { bus, logger, mintId, now = Date.now } = this.#deps;
     const row: AuditRow = {
       id: mintId('aud_'),
@@ -84,6 +84,6 @@ export class Violations {
       ip_address: clientIp,
       request_id: requestId,
     };
-    bus.tellDurably('audit.violation', row.id, row).catch((error: unknown) => logger.error({ error, record: row }, 'an audit record could not be told'));
+    bus.publishDurable('audit.violation', row.id, row).catch((error: unknown) => logger.error({ error, record: row }, 'an audit record could not be told'));
   }
 }

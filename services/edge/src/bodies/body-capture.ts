@@ -21,7 +21,7 @@ export interface CapturedBodies {
 
 const mask = '[redacted]';
 /** What is kept of a path; storage cuts there too. */
-const longestPath = 2_048;
+const maxPathLength = 2_048;
 /** Below this a secret would match ordinary words. */
 const shortestSecret = 6;
 
@@ -51,9 +51,9 @@ export class BodyCapture {
   /** A part of the response as it goes out. The bytes are copied: they may lie in a much larger buffer. */
   add(bytes: Uint8Array): void {
     this.#size += bytes.length;
-    const room = this.#limit - this.#kept;
-    if (room === 0 || this.#given) return;
-    const part = Buffer.from(bytes.length > room ? bytes.subarray(0, room) : bytes);
+    const remaining = this.#limit - this.#kept;
+    if (remaining === 0 || this.#given) return;
+    const part = Buffer.from(bytes.length > remaining ? bytes.subarray(0, remaining) : bytes);
     if (!this.#holder.take(part.length)) return this.drop();
     this.#parts.push(part);
     this.#kept += part.length;
@@ -87,7 +87,7 @@ export class BodyCapture {
     const bytes = Buffer.concat([request.bytes, answered.bytes]);
     if (!this.#holder.take(bytes.length)) return null;
     return {
-      path: this.#secrets.reduce((path, secret) => path.replaceAll(secret, mask), this.#path).slice(0, longestPath),
+      path: this.#secrets.reduce((path, secret) => path.replaceAll(secret, mask), this.#path).slice(0, maxPathLength),
       maxBytes: this.#settings.max_bytes,
       ttlHours: this.#settings.ttl_hours,
       request: { size: requestSize, sent: request.bytes.length, whole: request.whole },

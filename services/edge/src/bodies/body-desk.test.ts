@@ -5,7 +5,7 @@ import { type BodiesToKeep, bodyLookAhead } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import { createLogger, createMetrics } from '@model-gateway/telemetry';
 import { BodyCapture } from './body-capture.ts';
-import { BodyDesk } from './body-desk.ts';
+import { BodyUploader } from './body-desk.ts';
 
 const facts = {
   id: 'r1',
@@ -24,14 +24,14 @@ function setUp(budgetBytes = 1_000_000) {
   const logger = createLogger({ level: 'warn', name: 'test', destination: { write: (line) => void lines.push(line) } });
   const metrics = createMetrics({ service: 'test' });
   const bus = createMemoryBus({ strict: true });
-  const desk = new BodyDesk({ bus, logger, metrics, budgetBytes });
+  const desk = new BodyUploader({ bus, logger, metrics, budgetBytes });
   const kept: { facts: BodiesToKeep; request: string; response: string }[] = [];
   const keep = (answer: (index: number) => GatewayError | null | Promise<null>) =>
     bus.serve({
       open: {
-        'stats.keep-bodies': async (told, bytes, stream) => {
+        'stats.keep-bodies': async (described, bytes, stream) => {
           const text = Buffer.from(bytes).toString();
-          const index = kept.push({ facts: told, request: text.slice(0, told.request.sent), response: text.slice(told.request.sent) }) - 1;
+          const index = kept.push({ facts: described, request: text.slice(0, described.request.sent), response: text.slice(described.request.sent) }) - 1;
           const error = await answer(index);
           if (error) stream.fail(error);
           else stream.tail({});
@@ -82,7 +82,7 @@ describe('the desk', () => {
     for (const one of [streamed, whole]) desk.hand(one, () => facts);
     await desk.flushed(20_000);
     const limit = 1_024 + bodyLookAhead;
-    for (const { facts: told } of kept) expect(told.request).toEqual({ size: long.length, sent: limit, whole: false });
+    for (const { facts: described } of kept) expect(described.request).toEqual({ size: long.length, sent: limit, whole: false });
     expect(kept[0]!.facts.response).toEqual({ size: long.length, sent: limit, whole: false });
     expect(kept[1]!.facts.response).toEqual({ size: long.length + 500_003, sent: limit, whole: false });
     expect(kept[1]!.response.startsWith('"[base64: 500000 characters]" x y')).toBe(true);

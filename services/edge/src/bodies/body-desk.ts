@@ -5,7 +5,7 @@ import type { GatewayError } from '@model-gateway/errors';
 import type { Counter, Logger, Metrics } from '@model-gateway/telemetry';
 import type { BodyCapture, BodyHolder, CapturedBodies } from './body-capture.ts';
 
-export interface BodyDeskDeps {
+export interface BodyUploaderDeps {
   bus: Bus;
   logger: Logger;
   metrics: Metrics;
@@ -16,10 +16,10 @@ export interface BodyDeskDeps {
 type Waiting = { facts: BodiesToKeep; bytes: Buffer };
 
 /** With more under way a slow database would only hold more of them. */
-const mostUnderWay = 2;
+const maxInProgress = 2;
 const deadlineMs = 10_000;
 
-export class BodyDesk implements BodyHolder {
+export class BodyUploader implements BodyHolder {
   readonly #bus: Bus;
   readonly #logger: Logger;
   readonly #dropped: Counter;
@@ -31,7 +31,7 @@ export class BodyDesk implements BodyHolder {
   #waiting: Waiting[] = [];
   #idle: (() => void)[] = [];
 
-  constructor({ bus, logger, metrics, budgetBytes }: BodyDeskDeps) {
+  constructor({ bus, logger, metrics, budgetBytes }: BodyUploaderDeps) {
     this.#bus = bus;
     this.#logger = logger;
     this.#budgetBytes = budgetBytes;
@@ -72,7 +72,7 @@ export class BodyDesk implements BodyHolder {
 
   /** One at a time and in a turn of its own: in one process the other end works on this thread too. */
   #schedule(): void {
-    if (this.#scheduled || this.#underWay >= mostUnderWay || this.#waiting.length === 0) return;
+    if (this.#scheduled || this.#underWay >= maxInProgress || this.#waiting.length === 0) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -90,7 +90,7 @@ export class BodyDesk implements BodyHolder {
       if (error) this.#lost(facts.id, error);
       else this.#failing = false;
       this.#schedule();
-      if (this.#waiting.length + this.#underWay === 0) for (const tell of this.#idle.splice(0)) tell();
+      if (this.#waiting.length + this.#underWay === 0) for (const resolve of this.#idle.splice(0)) resolve();
     };
     const call: StreamCall = this.#bus.open(
       'stats.keep-bodies',

@@ -4,21 +4,21 @@
  */
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { GatewayError } from '@model-gateway/errors';
-import { linger } from '../http/linger.ts';
+import { discardRequestBody } from '../http/linger.ts';
 import { securityHeaders } from '../http/security-headers.ts';
-import type { Room } from '../room.ts';
+import type { EdgeContext } from '../room.ts';
 import { BusSocket } from './bus-socket.ts';
 
 const hopByHop = new Set(['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
 const reserved = /^x-gw-|^x-forwarded-|^forwarded$|^x-real-ip$/;
 
-export function bridgeToConsole(room: Room): (request: IncomingMessage & { originalUrl?: string }, response: ServerResponse) => void {
+export function bridgeToConsole(context: EdgeContext): (request: IncomingMessage & { originalUrl?: string }, response: ServerResponse) => void {
   return (request, response) => {
     const headers: Record<string, string | string[]> = {};
     for (const [name, value] of Object.entries(request.headers)) if (value !== undefined && !hopByHop.has(name) && !reserved.test(name)) headers[name] = value;
     if (request.headers['transfer-encoding'] !== undefined) headers['transfer-encoding'] = 'chunked';
     headers['connection'] = 'close';
-    const socket = new BusSocket(room.bus, room.clientAddress(request) ?? '');
+    const socket = new BusSocket(context.bus, context.clientAddress(request) ?? '');
     const inner: ClientRequest = httpRequest({
       method: request.method ?? 'GET',
       path: request.originalUrl ?? request.url ?? '/',
@@ -33,18 +33,18 @@ export function bridgeToConsole(room: Room): (request: IncomingMessage & { origi
       answer.pipe(response);
       answer.on('error', () => response.destroy());
     });
-    inner.on('error', (error) => refuse(response, socket.failure ?? error, room));
+    inner.on('error', (error) => refuse(response, socket.failure ?? error, context));
     response.on('close', () => {
       inner.destroy();
       // The console may answer before it has read the whole body: the rest must not stand before the connection's next request.
-      linger(request, room.lingering);
+      discardRequestBody(request, context.discardLimits);
     });
     request.on('error', (error) => inner.destroy(error));
     request.pipe(inner);
   };
 }
 
-function refuse(response: ServerResponse, error: unknown, room: Room): void {
+function refuse(response: ServerResponse, error: unknown, context: EdgeContext): void {
   if (response.headersSent) return void response.destroy();
   const known = error instanceof GatewayError ? error : new GatewayError('service_unavailable', { message: 'The console is unavailable.', cause: error });
   if (!response.destroyed) {
@@ -54,5 +54,5 @@ function refuse(response: ServerResponse, error: unknown, room: Room): void {
     });
     response.end(JSON.stringify({ error: { code: known.code, message: known.message } }));
   }
-  room.logger.warn({ error: known }, 'console exchange failed');
+  context.logger.warn({ error: known }, 'console exchange failed');
 }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, errorCodes } from '@model-gateway/errors';
 import { mintRequestId } from '@model-gateway/service';
-import { doorOfPrefix } from './doors.ts';
+import { protocolOfPrefix } from './doors.ts';
 import { sayLast } from './farewell.ts';
 import { isAnswered } from './linger.ts';
 
@@ -33,7 +33,7 @@ export function answerBroken(error: NodeJS.ErrnoException & { rawPacket?: Buffer
   const { code, reason, message = errorCodes[code].message } = brokenBy[error.code ?? ''] ?? notHttp;
   const { status } = errorCodes[code];
   const requestId = mintRequestId();
-  const { client } = doorOfPrefix(pathOf(error.rawPacket));
+  const { client } = protocolOfPrefix(pathOf(error.rawPacket));
   const { body } = client.writeError({ status, code, message, requestId });
   const headers = { 'x-request-id': requestId, ...client.replyHeaders?.(requestId), 'content-type': 'application/json', connection: 'close' };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -9,14 +9,14 @@ import type { Logger, Metrics } from '@model-gateway/telemetry';
 export const lookMs = 5000;
 const slowLooks = 2;
 /** After its answer a slow caller may take this long to read it. */
-const farewellMs = 1000;
+const closeDelayMs = 1000;
 const quietMs = 60_000;
 
 export interface ConnectionLimits {
   /** Open at once; more are closed. */
-  most: number;
+  max: number;
   /** Of one address, or one /64. */
-  mostOfAddress: number;
+  maxPerAddress: number;
   /** 0: any pace. */
   minBodyBytesPerSecond: number;
   /** Who brings connections of many callers. */
@@ -42,7 +42,7 @@ export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #logger: Logger;
   readonly #refused: { total: Count; address: Count };
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #reportedAt = Number.NEGATIVE_INFINITY;
 
   constructor(limits: ConnectionLimits, logger: Logger, metrics: Metrics) {
     this.#limits = limits;
@@ -54,12 +54,12 @@ export class Connections {
 
   /** Watches a server that does not listen yet. */
   watch(server: Server): void {
-    server.maxConnections = this.#limits.most;
+    server.maxConnections = this.#limits.max;
     server.on('drop', () => this.#refuse('total'));
     server.on('connection', (socket: Socket) => this.#enter(socket));
-    const hear = (request: IncomingMessage) => this.#hear(request);
-    server.on('request', hear);
-    server.on('upgrade', hear);
+    const onRequest = (request: IncomingMessage) => this.#onRequest(request);
+    server.on('request', onRequest);
+    server.on('upgrade', onRequest);
     if (this.#limits.minBodyBytesPerSecond === 0) return;
     const timer = setInterval(() => this.look(lookMs), lookMs).unref();
     server.on('close', () => clearInterval(timer));
@@ -72,7 +72,7 @@ export class Connections {
 
   /** Looks at all bodies under way, `elapsedMs` after the last look. */
   look(elapsedMs: number): void {
-    const least = (this.#limits.minBodyBytesPerSecond * elapsedMs) / 1000;
+    const min = (this.#limits.minBodyBytesPerSecond * elapsedMs) / 1000;
     for (const [socket, connection] of this.#open) {
       const { request, seen } = connection;
       if (request === null) continue;
@@ -82,7 +82,7 @@ export class Connections {
       }
       connection.seen = socket.bytesRead;
       // Whose body nobody reads right now is not slow: we are.
-      const isSlow = seen >= 0 && request.readableFlowing === true && socket.bytesRead - seen < least;
+      const isSlow = seen >= 0 && request.readableFlowing === true && socket.bytesRead - seen < min;
       connection.slow = isSlow ? connection.slow + 1 : 0;
       if (connection.slow >= slowLooks) dismiss(socket, request);
     }
@@ -92,7 +92,7 @@ export class Connections {
     const address = this.#counted(socket.remoteAddress);
     if (address !== null) {
       const count = (this.#byAddress.get(address) ?? 0) + 1;
-      if (count > this.#limits.mostOfAddress) {
+      if (count > this.#limits.maxPerAddress) {
         socket.destroy();
         return this.#refuse('address');
       }
@@ -102,7 +102,7 @@ export class Connections {
     socket.once('close', () => this.#leave(socket));
   }
 
-  #hear(request: IncomingMessage): void {
+  #onRequest(request: IncomingMessage): void {
     const connection = this.#open.get(request.socket);
     if (!connection) return;
     connection.silent = false;
@@ -129,9 +129,9 @@ export class Connections {
   #refuse(limit: 'total' | 'address'): void {
     this.#refused[limit].add(1);
     const now = performance.now();
-    if (now - this.#toldAt < quietMs) return;
-    this.#toldAt = now;
-    this.#logger.warn({ limit, open: this.#open.size, most: this.#limits.most, mostOfAddress: this.#limits.mostOfAddress }, 'a connection was refused');
+    if (now - this.#reportedAt < quietMs) return;
+    this.#reportedAt = now;
+    this.#logger.warn({ limit, open: this.#open.size, max: this.#limits.max, maxPerAddress: this.#limits.maxPerAddress }, 'a connection was refused');
   }
 }
 
@@ -143,5 +143,5 @@ interface Count {
 function dismiss(socket: Socket, request: IncomingMessage): void {
   if (request.listenerCount('error') === 0) return void socket.destroy();
   request.emit('error', new GatewayError('request_timeout', { message: 'The request body arrived too slowly.' }));
-  setTimeout(() => socket.destroy(), farewellMs).unref();
+  setTimeout(() => socket.destroy(), closeDelayMs).unref();
 }

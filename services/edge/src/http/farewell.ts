@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 
 /** To read it, and to close the other half. */
-const farewellMs = 1000;
+const closeDelayMs = 1000;
 
 /**
  * Whoever does not close its half then is cut off: it would hold its place, and the end of this process, for as long as it likes. `text` is '' where the
@@ -10,5 +10,5 @@ const farewellMs = 1000;
  */
 export function sayLast(socket: Duplex, text: string): void {
   if (!socket.writableEnded) socket.end(text);
-  setTimeout(() => socket.destroy(), farewellMs).unref();
+  setTimeout(() => socket.destroy(), closeDelayMs).unref();
 }

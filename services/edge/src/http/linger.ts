@@ -1,11 +1,11 @@
 /** Callers who were answered before they had written all of their request, and write on. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Roster, Rostered } from '@model-gateway/roster';
+import type { DenseMember, DenseSet } from '@model-gateway/roster';
 
 /** To read an answer when this process leaves. */
-const farewellMs = 1000;
+const closeDelayMs = 1000;
 
-export interface Lingering extends Rostered {
+export interface DiscardLimits extends DenseMember {
   /** The process leaves: the connection ends, if its caller has had a moment to read the answer. */
   leave(): void;
 }
@@ -17,14 +17,14 @@ export const markAnswered = (response: ServerResponse): void => void answered.ad
 export const isAnswered = (response: ServerResponse): boolean => response.writableEnded || answered.has(response);
 
 /** Reads the rest of a request into nothing, for as long as the process stays. */
-export function linger(request: IncomingMessage, lingering: Roster<Lingering>): void {
+export function discardRequestBody(request: IncomingMessage, discardLimits: DenseSet<DiscardLimits>): void {
   if (request.complete || request.destroyed) return void request.resume();
   const since = performance.now();
   const leave = (): void => {
-    if (performance.now() - since >= farewellMs) request.socket.destroySoon();
+    if (performance.now() - since >= closeDelayMs) request.socket.destroySoon();
   };
-  const one = { place: -1, leave };
-  lingering.add(one);
-  request.once('close', () => lingering.remove(one));
+  const one = { index: -1, leave };
+  discardLimits.add(one);
+  request.once('close', () => discardLimits.remove(one));
   request.resume();
 }

@@ -3,9 +3,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { GatewayError } from '@model-gateway/errors';
 import { mintRequestId } from '@model-gateway/service';
 import { call } from '../call.ts';
-import { Exchange } from '../exchange.ts';
-import type { Room } from '../room.ts';
-import { type Door, findDoor, type Headers } from './doors.ts';
+import { ClientExchange } from '../exchange.ts';
+import type { EdgeContext } from '../room.ts';
+import { type ClientProtocol, findClientRoute, type Headers } from './doors.ts';
 
 /** Paths under these belong to callers of models; the rest is everyday. */
 const dataPlane = /^\/v\d+[a-z]*(?:\/|$)/;
@@ -13,27 +13,27 @@ const dataPlane = /^\/v\d+[a-z]*(?:\/|$)/;
 /** Shared: what is taken out of a query is not in this one. */
 const noQuery = new URLSearchParams();
 
-export function createListener(room: Room, everyday: RequestListener): RequestListener {
+export function createListener(context: EdgeContext, serviceRoutes: RequestListener): RequestListener {
   return (request, response) => {
     const target = originForm(request);
     const cut = target.indexOf('?');
     const path = cut < 0 ? target : target.slice(0, cut);
-    if (!dataPlane.test(path)) return everyday(request, response);
-    if (path.length > 4096) return refuse(request, response, findDoorFor(path), new GatewayError('not_found'), room);
+    if (!dataPlane.test(path)) return serviceRoutes(request, response);
+    if (path.length > 4096) return refuse(request, response, findRouteOf(path), new GatewayError('not_found'), context);
     if (isAmbiguous(request))
-      return refuse(request, response, findDoorFor(path), new GatewayError('invalid_request', { headers: { connection: 'close' } }), room);
+      return refuse(request, response, findRouteOf(path), new GatewayError('invalid_request', { headers: { connection: 'close' } }), context);
     const query = cut < 0 ? noQuery : new URLSearchParams(target.slice(cut + 1));
-    const answer = findDoor(request.method ?? 'GET', path, query, request.headers as Headers);
-    if ('found' in answer) return void call(request, response, answer.found, query, room);
+    const answer = findClientRoute(request.method ?? 'GET', path, query, request.headers as Headers);
+    if ('found' in answer) return void call(request, response, answer.found, query, context);
     const error =
       'methods' in answer
         ? new GatewayError('method_not_allowed', { headers: { allow: answer.methods.join(', ') } })
-        : new GatewayError('not_found', { message: notServed(answer.door, path) ?? `There is nothing at ${path.slice(0, 200)}.` });
-    refuse(request, response, answer.door, error, room);
+        : new GatewayError('not_found', { message: notServed(answer.protocol, path) ?? `There is nothing at ${path.slice(0, 200)}.` });
+    refuse(request, response, answer.protocol, error, context);
   };
 }
 
-const notServed = ({ client }: Door, path: string): string | undefined =>
+const notServed = ({ client }: ClientProtocol, path: string): string | undefined =>
   client.notServed?.find((known) => path === known.path || path.startsWith(`${known.path}/`))?.message;
 
 const slash = 47;
@@ -60,12 +60,12 @@ export function isAmbiguous(request: IncomingMessage): boolean {
   return hosts > 1;
 }
 
-const findDoorFor = (path: string): Door => {
-  const answer = findDoor('GET', path.slice(0, 64), new URLSearchParams(), {});
-  return 'found' in answer ? answer.found.door : answer.door;
+const findRouteOf = (path: string): ClientProtocol => {
+  const answer = findClientRoute('GET', path.slice(0, 64), new URLSearchParams(), {});
+  return 'found' in answer ? answer.found.protocol : answer.protocol;
 };
 
 /** No call was meant, so no row is left. */
-function refuse(request: IncomingMessage, response: ServerResponse, door: Door, error: GatewayError, room: Room): void {
-  new Exchange(request, response, door, mintRequestId(), room).writeError(error);
+function refuse(request: IncomingMessage, response: ServerResponse, protocol: ClientProtocol, error: GatewayError, context: EdgeContext): void {
+  new ClientExchange(request, response, protocol, mintRequestId(), context).writeError(error);
 }

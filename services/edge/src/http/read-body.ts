@@ -2,10 +2,10 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '@model-gateway/errors';
 import { Pieces } from '@model-gateway/framing';
-import { Cohort } from '@model-gateway/roster';
+import { EventLoopBatcher } from '@model-gateway/roster';
 
 /** Bodies whose last byte came in this turn. */
-const arrivals = new Cohort(setImmediate, { gathers: true });
+const arrivals = new EventLoopBatcher(setImmediate, { gathers: true });
 
 /** Bytes of request bodies held at once by this process. */
 export class BodyBudget {

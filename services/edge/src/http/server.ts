@@ -17,7 +17,7 @@ export interface GatewayServer extends Server {
 const keepAliveMs = 75_000;
 
 /** More than this many quiet connections would cost more memory than they are worth. */
-const mostByDefault = 16_384;
+const defaultMax = 16_384;
 
 export function createHttpServer(config: EdgeConfig, listener: RequestListener, logger: Logger, metrics: Metrics): GatewayServer {
   const server = createServer(
@@ -37,11 +37,11 @@ export function createHttpServer(config: EdgeConfig, listener: RequestListener, 
   );
   server.maxRequestsPerSocket = 0;
   // Half: each call needs a descriptor of its own towards the upstream, and the rest of the process some.
-  const most = config.maxConnections || Math.min(mostByDefault, Math.max(1, descriptorLimit() >> 1));
+  const max = config.maxConnections || Math.min(defaultMax, Math.max(1, descriptorLimit() >> 1));
   const connections = new Connections(
     {
-      most,
-      mostOfAddress: config.maxConnectionsPerAddress || Math.max(1, most >> 1),
+      max,
+      maxPerAddress: config.maxConnectionsPerAddress || Math.max(1, max >> 1),
       minBodyBytesPerSecond: config.minBodyBytesPerSecond,
       isProxy: createProxyTest(config.trustedProxies),
     },

@@ -5,7 +5,7 @@ import { GatewayError } from '@model-gateway/errors';
 import type { ListedModel, RouteMatch } from '@model-gateway/protocols';
 import { listedNames } from '@model-gateway/routing';
 import type { Principal } from '../admission/credentials.ts';
-import type { Exchange } from '../exchange.ts';
+import type { ClientExchange } from '../exchange.ts';
 
 interface List {
   revision: number;
@@ -39,8 +39,8 @@ export const modelsTag = (snapshot: Snapshot, group: KeyGroup): string => listOf
 const shapeHeaders = 'authorization, x-api-key, x-goog-api-key, x-gamma-api-key, anthropic-version, beta-version, x-goog-api-client';
 
 /** Throws GatewayError for a model that is not listed, or a page that cannot be. */
-export function answerModels(exchange: Exchange, match: RouteMatch, query: URLSearchParams, principal: Principal, snapshot: Snapshot): void {
-  const { client } = exchange.door;
+export function answerModels(exchange: ClientExchange, match: RouteMatch, query: URLSearchParams, principal: Principal, snapshot: Snapshot): void {
+  const { client } = exchange.protocol;
   const { models, tag } = listOf(snapshot, principal.group);
   if (match.operation === 'list-models') {
     const headers = { etag: tag, vary: shapeHeaders, 'cache-control': 'private, no-cache' };

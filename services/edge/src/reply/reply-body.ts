@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { asBuffer } from '@model-gateway/json';
 
 /** Up to this size a copy costs less than a second piece to write. */
-const mostCopied = 32 * 1024;
+const maxCopied = 32 * 1024;
 const lastChunk = '0\r\n\r\n';
 
 /** A reply that is no HTTP connection's own breaks off in a way of its own. */
@@ -37,7 +37,7 @@ export class ReplyBody {
     // An empty chunk would be the last.
     if (bytes.length === 0) return !response.writableNeedDrain;
     // Text of one byte each: the very bytes.
-    if (bytes.length <= mostCopied) return this.writeText(bytes.toString('latin1'));
+    if (bytes.length <= maxCopied) return this.writeText(bytes.toString('latin1'));
     if (!this.#chunked) return response.write(bytes);
     response.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
     response.write(bytes);
@@ -70,7 +70,7 @@ export class ReplyBody {
     }
     if (piece === undefined) return void response.end();
     const bytes = typeof piece === 'string' ? Buffer.from(piece, 'utf8') : asBuffer(piece);
-    if (bytes.length > mostCopied) response.end(bytes);
+    if (bytes.length > maxCopied) response.end(bytes);
     else response.end(bytes.toString('latin1'), 'latin1');
   }
 }

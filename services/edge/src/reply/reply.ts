@@ -2,11 +2,11 @@
 import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
 import { type BrokenEnding, frameFlag, type ReplyHead, type ReplyTail, type StreamForm, type Usage } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
-import type { Closer } from '@model-gateway/protocols';
-import type { Rostered } from '@model-gateway/roster';
-import type { Exchange } from '../exchange.ts';
+import type { StreamTerminator } from '@model-gateway/protocols';
+import type { DenseMember } from '@model-gateway/roster';
+import type { ClientExchange } from '../exchange.ts';
 import type { Headers } from '../http/doors.ts';
-import type { Room } from '../room.ts';
+import type { EdgeContext } from '../room.ts';
 import { endingOf } from './on-break.ts';
 import { ReplyBody } from './reply-body.ts';
 
@@ -15,13 +15,13 @@ const stalledMs = 60_000;
 /** How often within the time of a keep-alive the line is looked at: a timer put off by every event would cost more than the event's way here. */
 const looks = 8;
 
-export class Reply implements StreamHandlers<'translator.run'>, Rostered {
-  place = -1;
-  readonly #exchange: Exchange;
+export class Reply implements StreamHandlers<'translator.run'>, DenseMember {
+  index = -1;
+  readonly #exchange: ClientExchange;
   readonly #form: StreamForm;
-  readonly #room: Room;
+  readonly #context: EdgeContext;
   readonly #body: ReplyBody;
-  readonly #closer: Closer | null;
+  readonly #terminator: StreamTerminator | null;
   readonly #keepAlive: string | null;
   #call: StreamCall | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -36,33 +36,33 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   /** How a broken stream was ended. */
   #ended: BrokenEnding | null = null;
 
-  constructor(exchange: Exchange, form: StreamForm, room: Room) {
+  constructor(exchange: ClientExchange, form: StreamForm, context: EdgeContext) {
     this.#exchange = exchange;
     this.#form = form;
-    this.#room = room;
+    this.#context = context;
     this.#body = new ReplyBody(exchange.response);
-    const { client } = exchange.door;
+    const { client } = exchange.protocol;
     this.#keepAlive = client.keepAlive(form, exchange.request.headers as Headers);
-    this.#closer =
+    this.#terminator =
       form === 'whole'
         ? null
-        : client.createCloser({
+        : client.createTerminator({
             requestId: exchange.id,
             model: exchange.requestedModel ?? '',
             createdAt: Math.floor(exchange.startedAt / 1000),
             streamForm: form,
             operation: exchange.operation,
-            mintId: room.mintId,
+            mintId: context.mintId,
           });
   }
 
   start(call: StreamCall): void {
     this.#call = call;
     this.#exchange.handed = true;
-    if (!this.#finished) this.#room.replies.add(this);
+    if (!this.#finished) this.#context.replies.add(this);
     this.#exchange.reply = this;
     if (this.#finished || this.#keepAlive === null) return;
-    this.#timer = setInterval(() => this.#listen(), this.#room.config.keepAliveMs / looks);
+    this.#timer = setInterval(() => this.#listen(), this.#context.config.keepAliveMs / looks);
   }
 
   head(head: ReplyHead): void {
@@ -76,12 +76,12 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
     this.#commit(head.status, head.headers);
     this.#body.end(bytes);
     this.#finish();
-    this.#tell(tail);
+    this.#publish(tail);
   }
 
   data(bytes: Uint8Array, flags: number): void {
     if (this.#served) return this.#call?.consumed(bytes.length);
-    if (!this.#mayPass(bytes.length, flags)) this.#closer?.observe(bytes);
+    if (!this.#mayPass(bytes.length, flags)) this.#terminator?.observe(bytes);
     this.#exchange.capture?.add(bytes);
     this.#sent(this.#body.write(bytes), bytes.length, flags);
   }
@@ -89,14 +89,14 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   /** The same where the bytes are at hand as text, as the socket takes them soonest. */
   text(text: string, flags: number): void {
     if (this.#served) return this.#call?.consumed(text.length);
-    if (!this.#mayPass(text.length, flags)) this.#closer?.observe(Buffer.from(text, 'latin1'));
+    if (!this.#mayPass(text.length, flags)) this.#terminator?.observe(Buffer.from(text, 'latin1'));
     this.#exchange.capture?.add(Buffer.from(text, 'latin1'));
     this.#sent(this.#body.writeText(text), text.length, flags);
   }
 
   /** Whether the closer need not look at this. */
   #mayPass(length: number, flags: number): boolean {
-    return (flags & frameFlag.words) !== 0 && this.#closer?.passes !== undefined && this.#closer.passes(length);
+    return (flags & frameFlag.words) !== 0 && this.#terminator?.passes !== undefined && this.#terminator.passes(length);
   }
 
   #sent(more: boolean, length: number, flags: number): void {
@@ -117,15 +117,15 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
       else this.#body.end();
     }
     this.#finish();
-    this.#tell(tail);
+    this.#publish(tail);
   }
 
-  #tell(tail: ReplyTail): void {
+  #publish(tail: ReplyTail): void {
     const { response } = this.#exchange;
     // A keep-alive may have committed 200 before the translator knew: the row says what the caller saw.
     const status = response.headersSent ? response.statusCode : tail.row.status;
     const row = { ...tail.row, status, duration_ms: Math.round(this.#exchange.elapsedMs()), response_bytes: this.#exchange.responseBytes, ending: this.#ended };
-    this.#exchange.tellRow(row, acknowledger(this.#call));
+    this.#exchange.publishRow(row, acknowledger(this.#call));
   }
 
   broken(error: GatewayError): void {
@@ -134,7 +134,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
       if (!this.#served) this.#end(error, null);
       this.#finish();
     }
-    this.#exchange.tellRow({ ...this.#exchange.row(this.#exchange.response.statusCode, error.code), ending: this.#ended });
+    this.#exchange.publishRow({ ...this.#exchange.row(this.#exchange.response.statusCode, error.code), ending: this.#ended });
   }
 
   /** Ends the stream by force, as drain does when its time is up. */
@@ -148,16 +148,16 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   #end(error: GatewayError, upstream: string | null, usage?: Usage): void {
     const { response } = this.#exchange;
     if (!response.headersSent) return this.#exchange.writeError(error);
-    if (!this.#closer) {
+    if (!this.#terminator) {
       response.destroy();
       return;
     }
-    if (this.#closer.repeatable && this.#shallBreak(upstream)) {
+    if (this.#terminator.repeatable && this.#shallBreak(upstream)) {
       this.#ended = 'break';
       return this.#body.breakOff();
     }
     this.#ended = 'finish';
-    const text = this.#ending(this.#closer, error, usage);
+    const text = this.#ending(this.#terminator, error, usage);
     if (text === null) return void response.destroy();
     this.#exchange.responseBytes += Buffer.byteLength(text);
     this.#exchange.capture?.add(Buffer.from(text, 'utf8'));
@@ -166,16 +166,16 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
 
   #shallBreak(upstream: string | null): boolean {
     const { principal, model, request } = this.#exchange;
-    const snapshot = this.#room.catalog.current();
+    const snapshot = this.#context.catalog.current();
     return endingOf({ principal, snapshot, model, upstream, userAgent: request.headers['user-agent'] }) === 'break';
   }
 
   /** null: it cannot be said. A broken connection is better than one that never ends. */
-  #ending(closer: Closer, { code, message }: GatewayError, usage?: Usage): string | null {
+  #ending(terminator: StreamTerminator, { code, message }: GatewayError, usage?: Usage): string | null {
     try {
-      return closer.close({ reason: code, detail: message, timestamp: new Date().toISOString() }, usage);
+      return terminator.close({ reason: code, detail: message, timestamp: new Date().toISOString() }, usage);
     } catch (error) {
-      this.#room.logger.error({ request: this.#exchange.id, error }, 'defect in the end of a stream');
+      this.#context.logger.error({ request: this.#exchange.id, error }, 'defect in the end of a stream');
       return null;
     }
   }
@@ -192,7 +192,7 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   #beat(): void {
     const { response } = this.#exchange;
     if (this.#finished || response.destroyed || this.#keepAlive === null) return;
-    if (!response.headersSent) this.#commit(200, { 'content-type': this.#exchange.door.client.contentType(this.#form), 'cache-control': 'no-cache' });
+    if (!response.headersSent) this.#commit(200, { 'content-type': this.#exchange.protocol.client.contentType(this.#form), 'cache-control': 'no-cache' });
     if (this.#betweenEvents && !response.writableNeedDrain) this.#body.write(this.#keepAlive);
   }
 
@@ -212,19 +212,19 @@ export class Reply implements StreamHandlers<'translator.run'>, Rostered {
   closed(): void {
     if (this.#finished) return;
     // SDKs close as soon as they have read the protocol's end, which may be before the tail is here: nobody left such a reply.
-    if (this.#closer?.ended) {
+    if (this.#terminator?.ended) {
       this.#served = true;
       clearInterval(this.#timer);
       return;
     }
     this.#finish();
     this.#call?.cancel('client gone');
-    this.#exchange.tellRow(this.#exchange.row(499, 'client_gone'));
+    this.#exchange.publishRow(this.#exchange.row(499, 'client_gone'));
   }
 
   #finish(): void {
     this.#finished = true;
-    this.#room.replies.remove(this);
+    this.#context.replies.remove(this);
     clearInterval(this.#timer);
     const { response } = this.#exchange;
     // The socket's own time-out, which any progress puts off. Most replies have left by now.

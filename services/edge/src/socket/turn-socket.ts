@@ -1,28 +1,28 @@
 /** One WebSocket connection: its turns, those of one lane one after another, its pings, its age, and its end. */
 import type { IncomingMessage } from 'node:http';
 import type { SocketRequest, SocketSession } from '@model-gateway/protocols';
-import type { Rostered } from '@model-gateway/roster';
+import type { DenseMember } from '@model-gateway/roster';
 import type { RawData, WebSocket } from 'ws';
 import { call } from '../call.ts';
-import type { DoorMatch } from '../http/doors.ts';
-import type { Room } from '../room.ts';
+import type { ClientRouteMatch } from '../http/doors.ts';
+import type { EdgeContext } from '../room.ts';
 import { ArrivingBytes } from './arriving-bytes.ts';
 import { type TurnHeaders, turnRequest } from './turn-request.ts';
 import { TurnResponse } from './turn-response.ts';
 
 /** The vendor's own. */
-const longestLifeMs = 60 * 60 * 1000;
+const maxLifetimeMs = 60 * 60 * 1000;
 /** A peer that answers no ping for this many of them is gone. */
 const missedPings = 2;
 /** Turns under way at once, as the vendor has it. */
-const mostTurns = 16;
+const maxTurns = 16;
 /** Requests that wait for their turn. */
-const mostWaiting = 32;
+const maxWaiting = 32;
 /** Bytes that may wait for a peer to read them when it sends what is answered at once. */
-const mostUnread = 1024 * 1024;
+const maxUnread = 1024 * 1024;
 
 /** After being told that the connection ends a peer may take this long to read it. */
-const farewellMs = 1000;
+const closeDelayMs = 1000;
 
 /** A turn under way when its caller's key is revoked may end, but not go on for longer than this. */
 const revokedTurnMs = 4000;
@@ -37,14 +37,14 @@ export interface SocketCaller {
   mayStay(): boolean;
 }
 
-export class TurnSocket implements Rostered {
-  place = -1;
+export class TurnSocket implements DenseMember {
+  index = -1;
   readonly #socket: WebSocket;
   readonly #upgrade: IncomingMessage;
   readonly #headers: TurnHeaders;
   readonly #session: SocketSession;
-  readonly #match: DoorMatch;
-  readonly #room: Room;
+  readonly #match: ClientRouteMatch;
+  readonly #context: EdgeContext;
   readonly #mayStay: () => boolean;
   /** When its caller's key was found to be revoked. */
   #revokedAt: number | null = null;
@@ -60,25 +60,25 @@ export class TurnSocket implements Rostered {
   /** When its peer was told that this process leaves. */
   #leftAt = Number.POSITIVE_INFINITY;
 
-  constructor(socket: WebSocket, { upgrade, headers, mayStay }: SocketCaller, session: SocketSession, match: DoorMatch, room: Room) {
+  constructor(socket: WebSocket, { upgrade, headers, mayStay }: SocketCaller, session: SocketSession, match: ClientRouteMatch, context: EdgeContext) {
     this.#mayStay = mayStay;
     this.#socket = socket;
     this.#upgrade = upgrade;
     this.#headers = headers;
     this.#session = session;
     this.#match = match;
-    this.#room = room;
-    this.#arriving = new ArrivingBytes(room.bodyBudget);
-    this.#pings = setInterval(() => this.#guard(() => this.#ping()), room.config.keepAliveMs).unref();
-    this.#life = setTimeout(() => this.#guard(() => this.#age()), longestLifeMs).unref();
-    room.sockets.add(this);
+    this.#context = context;
+    this.#arriving = new ArrivingBytes(context.bodyBudget);
+    this.#pings = setInterval(() => this.#guard(() => this.#ping()), context.config.keepAliveMs).unref();
+    this.#life = setTimeout(() => this.#guard(() => this.#age()), maxLifetimeMs).unref();
+    context.sockets.add(this);
     // Before the library takes it, and perhaps finds a message complete.
     upgrade.socket.prependListener('data', (chunk: Buffer) => {
       if (!this.#arriving.take(chunk.length)) this.#turnAway();
     });
     socket.on('message', (data, isBinary) => {
       this.#arriving.release();
-      this.#guard(() => this.#hear(data, isBinary));
+      this.#guard(() => this.#receive(data, isBinary));
     });
     socket.on('pong', (data) => {
       this.#arriving.releaseControl(data.length);
@@ -99,7 +99,7 @@ export class TurnSocket implements Rostered {
     try {
       run();
     } catch (error) {
-      this.#room.logger.error({ error }, 'defect in a socket');
+      this.#context.logger.error({ error }, 'defect in a socket');
       this.#socket.terminate();
     }
   }
@@ -110,14 +110,14 @@ export class TurnSocket implements Rostered {
     if (socket.readyState !== socket.OPEN) return;
     socket.close(closeCodes.tryAgainLater, 'The gateway holds too many request bodies.');
     socket.pause();
-    setTimeout(() => socket.terminate(), farewellMs).unref();
+    setTimeout(() => socket.terminate(), closeDelayMs).unref();
   }
 
   /** This process leaves: at once, or when the turns under way have ended. Asked again, who has not closed its half meanwhile is cut off. */
   drain(): void {
     if (this.#turns.size > 0) return;
     const now = performance.now();
-    if (now - this.#leftAt >= farewellMs) return this.#socket.terminate();
+    if (now - this.#leftAt >= closeDelayMs) return this.#socket.terminate();
     this.#leftAt = Math.min(this.#leftAt, now);
     this.#socket.close(closeCodes.goingAway, 'The gateway is shutting down.');
   }
@@ -140,26 +140,26 @@ export class TurnSocket implements Rostered {
     const socket = this.#socket;
     if (socket.readyState !== socket.OPEN) return;
     socket.close(closeCodes.policyViolation, 'The access key may not be used any more.');
-    setTimeout(() => socket.terminate(), farewellMs).unref();
+    setTimeout(() => socket.terminate(), closeDelayMs).unref();
   }
 
-  #hear(data: RawData, isBinary: boolean): void {
+  #receive(data: RawData, isBinary: boolean): void {
     this.#unanswered = 0;
     if (isBinary) return this.#socket.close(closeCodes.unsupportedData, 'Frames must be text.');
     const text = data.toString();
     const input = this.#session.read(text);
     if ('answer' in input) return this.#answer(input.answer);
     if (this.#mayBegin(input)) return this.#begin(input);
-    if (this.#waiting.length >= mostWaiting || !this.#room.bodyBudget.take(text.length)) return this.#send(input.refuse());
+    if (this.#waiting.length >= maxWaiting || !this.#context.bodyBudget.take(text.length)) return this.#send(input.refuse());
     this.#waiting.push({ request: input, bytes: text.length });
   }
 
   #mayBegin({ lane }: SocketRequest): boolean {
-    return !this.#leaves && this.#socket.readyState === this.#socket.OPEN && this.#turns.size < mostTurns && !this.#turns.has(lane);
+    return !this.#leaves && this.#socket.readyState === this.#socket.OPEN && this.#turns.size < maxTurns && !this.#turns.has(lane);
   }
 
   get #leaves(): boolean {
-    return this.#room.draining || this.#tooOld || this.#revokedAt !== null;
+    return this.#context.draining || this.#tooOld || this.#revokedAt !== null;
   }
 
   #begin(request: SocketRequest): void {
@@ -174,7 +174,7 @@ export class TurnSocket implements Rostered {
       turn.asServerResponse(),
       this.#match,
       new URLSearchParams(this.#upgrade.url?.split('?', 2)[1]),
-      this.#room,
+      this.#context,
     );
   }
 
@@ -184,7 +184,7 @@ export class TurnSocket implements Rostered {
       const next = this.#waiting[at];
       if (!next) return;
       this.#waiting.splice(at, 1);
-      this.#room.bodyBudget.give(next.bytes);
+      this.#context.bodyBudget.give(next.bytes);
       this.#begin(next.request);
     }
   }
@@ -202,7 +202,7 @@ export class TurnSocket implements Rostered {
   /** Who sends and does not read is not heard until it has read: else its answers would pile up here without end. */
   #awaitReader(): void {
     const socket = this.#socket;
-    if (socket.isPaused || socket.bufferedAmount <= mostUnread) return;
+    if (socket.isPaused || socket.bufferedAmount <= maxUnread) return;
     socket.pause();
     // It goes out behind all that waits.
     socket.ping('', false, () => socket.resume());
@@ -214,7 +214,7 @@ export class TurnSocket implements Rostered {
     else if (!turn.writableFinished) this.#socket.terminate();
     this.#turns.delete(lane);
     if (!this.#leaves) return this.#beginWaiting();
-    if (this.#room.draining) this.drain();
+    if (this.#context.draining) this.drain();
     else if (this.#revokedAt === null) this.#age();
     else if (this.#turns.size === 0) this.#closeRevoked();
   }
@@ -222,7 +222,7 @@ export class TurnSocket implements Rostered {
   #closeFailed(): void {
     const socket = this.#socket;
     socket.close(closeCodes.internalError, 'The reply broke off: send the request again.');
-    setTimeout(() => socket.terminate(), farewellMs).unref();
+    setTimeout(() => socket.terminate(), closeDelayMs).unref();
   }
 
   #age(): void {
@@ -240,10 +240,10 @@ export class TurnSocket implements Rostered {
   #closed(): void {
     clearInterval(this.#pings);
     clearTimeout(this.#life);
-    this.#room.sockets.remove(this);
+    this.#context.sockets.remove(this);
     this.#arriving.close();
     this.#session.close();
-    for (const { bytes } of this.#waiting) this.#room.bodyBudget.give(bytes);
+    for (const { bytes } of this.#waiting) this.#context.bodyBudget.give(bytes);
     this.#waiting = [];
     // The caller left: the calls hear it as they would of a closed connection.
     for (const turn of this.#turns.values()) turn.destroy();

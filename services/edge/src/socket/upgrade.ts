@@ -7,11 +7,11 @@ import { headersAllowed } from '@model-gateway/header-rules';
 import { mintRequestId } from '@model-gateway/service';
 import { WebSocketServer } from 'ws';
 import { authenticate } from '../admission/credentials.ts';
-import { type DoorMatch, doorOfPrefix, findDoor, type Headers } from '../http/doors.ts';
+import { type ClientRouteMatch, findClientRoute, type Headers, protocolOfPrefix } from '../http/doors.ts';
 import { sayLast } from '../http/farewell.ts';
 import { isAmbiguous, originForm } from '../http/listener.ts';
 import { BodyBudget } from '../http/read-body.ts';
-import type { Room } from '../room.ts';
+import type { EdgeContext } from '../room.ts';
 import { type TurnHeaders, turnHeaders } from './turn-request.ts';
 import { TurnSocket } from './turn-socket.ts';
 
@@ -28,65 +28,65 @@ const rememberedShare = 1 / 4;
 
 const offered = (request: IncomingMessage): string[] => (request.headers['sec-websocket-protocol'] ?? '').split(',', 16).map((name) => name.trim());
 
-function socketDoor(request: IncomingMessage): DoorMatch | null {
+function findSocketRoute(request: IncomingMessage): ClientRouteMatch | null {
   const [path = '/', query] = originForm(request).split('?', 2);
   if (path.length > 4096) return null;
-  const answer = findDoor('POST', path, new URLSearchParams(query), request.headers as Headers);
+  const answer = findClientRoute('POST', path, new URLSearchParams(query), request.headers as Headers);
   return 'found' in answer && answer.found.route.socket ? answer.found : null;
 }
 
 /** Whether a request opens a WebSocket here. Every other wish to upgrade (h2c) is ignored, as HTTP allows, and answered as the request it is. */
 export const opensSocket = (request: IncomingMessage): boolean =>
-  request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket' && socketDoor(request) !== null;
+  request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket' && findSocketRoute(request) !== null;
 
-export function acceptSockets(server: Server, room: Room): void {
-  const memory = new BodyBudget(Math.floor(room.config.bodyBudgetBytes * rememberedShare));
+export function acceptSockets(server: Server, context: EdgeContext): void {
+  const memory = new BodyBudget(Math.floor(context.config.bodyBudgetBytes * rememberedShare));
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: room.config.maxBodyBytes,
+    maxPayload: context.config.maxBodyBytes,
     perMessageDeflate: false,
     handleProtocols: (names) => [...names].find((name) => !name.startsWith('openai-')) ?? false,
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     // Until the handshake is done nobody else listens, and an unheard error would end the process.
     socket.on('error', () => socket.destroy());
-    const match = socketDoor(request);
+    const match = findSocketRoute(request);
     if (!match) return refuse(socket, request, new GatewayError('not_found'));
-    admit(request, room)
+    admit(request, context)
       .then(() => accept(request, socket, head, match))
       .catch((error: unknown) => {
         const refusal = toGatewayError(error);
-        if (refusal.code === 'internal') room.logger.error({ error }, 'defect in a handshake');
+        if (refusal.code === 'internal') context.logger.error({ error }, 'defect in a handshake');
         refuse(socket, request, refusal);
       });
   });
-  const checks = setInterval(() => room.sockets.forEach((one) => one.checkAccess()), accessCheckMs).unref();
+  const checks = setInterval(() => context.sockets.forEach((one) => one.checkAccess()), accessCheckMs).unref();
   server.on('close', () => clearInterval(checks));
   // What the library finds no handshake in.
   sockets.on('wsClientError', (error: Error, socket: Duplex, request: IncomingMessage) =>
     refuse(socket, request, new GatewayError('invalid_request', { message: `This is no WebSocket handshake: ${error.message}.`, headers: versions })),
   );
 
-  function accept(request: IncomingMessage, socket: Duplex, head: Buffer, match: DoorMatch): void {
+  function accept(request: IncomingMessage, socket: Duplex, head: Buffer, match: ClientRouteMatch): void {
     const key = offered(request).find((name) => name.startsWith(keyProtocol));
     const headers = turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length));
     sockets.handleUpgrade(request, socket, head, (accepted) => {
-      const session = match.door.client.createSocketSession?.({ mintId: room.mintId, now: Date.now, maxBytes: maxRemembered, memory });
-      const caller = { upgrade: request, headers, mayStay: () => isStillAdmitted(request, headers, room) };
-      if (session) new TurnSocket(accepted, caller, session, match, room);
+      const session = match.protocol.client.createSocketSession?.({ mintId: context.mintId, now: Date.now, maxBytes: maxRemembered, memory });
+      const caller = { upgrade: request, headers, mayStay: () => isStillAdmitted(request, headers, context) };
+      if (session) new TurnSocket(accepted, caller, session, match, context);
       else accepted.close();
     });
   }
 }
 
 /** Who calls is asked again for each turn; here it only keeps strangers from holding connections. */
-async function admit(request: IncomingMessage, room: Room): Promise<void> {
+async function admit(request: IncomingMessage, context: EdgeContext): Promise<void> {
   if (isAmbiguous(request)) throw new GatewayError('invalid_request');
-  await room.rateLimits.admitAddress(room.clientAddress(request));
-  const snapshot = room.catalog.current();
+  await context.rateLimits.admitAddress(context.clientAddress(request));
+  const snapshot = context.catalog.current();
   if (!snapshot) throw new GatewayError('not_ready');
-  if (room.draining) throw new GatewayError('draining');
-  if (room.sockets.size >= room.config.maxGlobalConcurrency) throw new GatewayError('overloaded');
+  if (context.draining) throw new GatewayError('draining');
+  if (context.sockets.size >= context.config.maxGlobalConcurrency) throw new GatewayError('overloaded');
   const key = offered(request).find((name) => name.startsWith(keyProtocol));
   checkCaller(request, turnHeaders(request, key === undefined ? null : key.slice(keyProtocol.length)), snapshot);
 }
@@ -99,8 +99,8 @@ function checkCaller(request: IncomingMessage, { headers, raw }: TurnHeaders, sn
 }
 
 /** Whether the caller of an open connection would still be let in: its key may be disabled, deleted or expired by now. */
-function isStillAdmitted(request: IncomingMessage, headers: TurnHeaders, room: Room): boolean {
-  const snapshot = room.catalog.current();
+function isStillAdmitted(request: IncomingMessage, headers: TurnHeaders, context: EdgeContext): boolean {
+  const snapshot = context.catalog.current();
   if (!snapshot) return true;
   try {
     checkCaller(request, headers, snapshot);
@@ -113,7 +113,7 @@ function isStillAdmitted(request: IncomingMessage, headers: TurnHeaders, room: R
 
 function refuse(socket: Duplex, request: IncomingMessage, { status, code, message, headers = {} }: GatewayError): void {
   const requestId = mintRequestId();
-  const { client } = doorOfPrefix(request.url?.split('?', 1)[0] ?? '/');
+  const { client } = protocolOfPrefix(request.url?.split('?', 1)[0] ?? '/');
   const { body } = client.writeError({ status, code, message, requestId });
   const length = Buffer.byteLength(body);
   const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -2,7 +2,7 @@
 
 const headBytes = 8;
 /** A longer message is a defect or an attack: nothing is allocated for it. */
-const longest = 512 * 1024 * 1024;
+const maxLength = 512 * 1024 * 1024;
 
 export interface Frame {
   json: unknown;
@@ -21,13 +21,13 @@ export function frame(json: unknown, bytes: Uint8Array): [Buffer, Uint8Array] {
 
 /** Puts messages together from what arrives. */
 export class FrameReader {
-  readonly #hear: (frame: Frame) => void;
+  readonly #onFrame: (frame: Frame) => void;
   #parts: Buffer[] = [];
   #held = 0;
   #needed = headBytes;
 
-  constructor(hear: (frame: Frame) => void) {
-    this.#hear = hear;
+  constructor(onFrame: (frame: Frame) => void) {
+    this.#onFrame = onFrame;
   }
 
   /** Throws RangeError on what is no message. */
@@ -43,7 +43,7 @@ export class FrameReader {
     this.#parts = [all];
     const [textLength, byteLength] = [all.readUInt32BE(0), all.readUInt32BE(4)];
     const end = headBytes + textLength + byteLength;
-    if (end > longest) throw new RangeError('a message between a script slot and its host is too long');
+    if (end > maxLength) throw new RangeError('a message between a script slot and its host is too long');
     if (all.length < end) {
       this.#needed = end;
       return false;
@@ -53,7 +53,7 @@ export class FrameReader {
     this.#parts = rest.length > 0 ? [rest] : [];
     this.#held = rest.length;
     this.#needed = headBytes;
-    this.#hear({ json: JSON.parse(all.toString('utf8', headBytes, textEnd)) as unknown, bytes: all.subarray(textEnd, end) });
+    this.#onFrame({ json: JSON.parse(all.toString('utf8', headBytes, textEnd)) as unknown, bytes: all.subarray(textEnd, end) });
     return true;
   }
 }

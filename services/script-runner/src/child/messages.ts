@@ -2,7 +2,7 @@
 import type { ScriptContext, ScriptOutcome } from '@model-gateway/contracts';
 
 export interface SlotSettings {
-  mostOperations: number;
+  maxOperations: number;
   memoryLimitMb: number;
   /** For one run, on a processor. */
   timeoutMs: number;

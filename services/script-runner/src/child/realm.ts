@@ -6,9 +6,9 @@ import { type GuestModule, guestEntry, guestImport } from './guest-source.ts';
 import { clockFactor, type SlotSettings } from './messages.ts';
 
 /** An isolate keeps a little of every script that it has compiled. */
-const mostScripts = 64;
+const maxScripts = 64;
 /** Then a new one, whatever small things have gathered. */
-const mostRuns = 20_000;
+const maxRuns = 20_000;
 
 type Enter = ivm.Reference<(factory: unknown, body: string, context: string, options: string) => string>;
 
@@ -28,7 +28,7 @@ export class Realm {
   }
 
   get spent(): boolean {
-    return this.#isolate.isDisposed || this.#runs >= mostRuns || this.#factories.size >= mostScripts;
+    return this.#isolate.isDisposed || this.#runs >= maxRuns || this.#factories.size >= maxScripts;
   }
 
   dispose(): void {
@@ -47,8 +47,8 @@ export class Realm {
     timeout = this.#settings.timeoutMs * clockFactor,
   ): { head: RunHead; text: string } {
     this.#runs++;
-    const { mostOperations, lazyBody } = this.#settings;
-    const given = JSON.stringify({ mostOperations, lazy: lazyBody, ...options });
+    const { maxOperations, lazyBody } = this.#settings;
+    const given = JSON.stringify({ maxOperations, lazy: lazyBody, ...options });
     const factory = this.#factoryOf(script, timeout);
     const answer = this.#enter.applySync(undefined, [factory.derefInto(), body, context, given], { timeout });
     const end = answer.indexOf('\n');

@@ -3,7 +3,7 @@
  * what can make something huge is bounded, and everything that is left is frozen, so that nothing of one run is there for the next.
  */
 import { builtins } from './builtins/index.ts';
-import { longestText, mostElements } from './limits.ts';
+import { maxElements, maxTextLength } from './limits.ts';
 import { currentMeter } from './meter.ts';
 import { LinearRegExp } from './regexp.ts';
 
@@ -76,10 +76,10 @@ function replace(holder: object, name: PropertyKey, make: (native: (...given: un
 }
 
 const tooLong = (length: number): void => {
-  if (length > longestText) currentMeter()?.failLongText();
+  if (length > maxTextLength) currentMeter()?.failLongText();
 };
 const tooMany = (length: number): void => {
-  if (length > mostElements) currentMeter()?.failManyElements();
+  if (length > maxElements) currentMeter()?.failManyElements();
 };
 
 const boundText = (value: unknown): unknown => currentMeter()?.text(value) ?? value;
@@ -272,7 +272,7 @@ function boundKeys(): void {
 
 /** Lists of the body may be longer than what a script may make: reading them is fine. */
 const hugeFactor = 100;
-const isHuge = (value: unknown): boolean => lengthOf(value) > mostElements * hugeFactor;
+const isHuge = (value: unknown): boolean => lengthOf(value) > maxElements * hugeFactor;
 const lengthOf = (value: unknown): number => {
   if (typeof value === 'string') return value.length;
   const length = (value as { length?: unknown } | null | undefined)?.length;

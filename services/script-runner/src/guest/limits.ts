@@ -1,11 +1,11 @@
 /** Fixed bounds of the specification, and the fault that ends a run when one is passed. */
 
 /** Characters. */
-export const longestText = 10 * 1024 * 1024;
-export const mostElements = 10_000;
+export const maxTextLength = 10 * 1024 * 1024;
+export const maxElements = 10_000;
 export const deepestStack = 1024;
 /** Characters of everything that a run may give back. */
-export const longestResult = 64 * 1024 * 1024;
+export const maxResultLength = 64 * 1024 * 1024;
 
 export type LimitName = 'TooManyOperations' | 'StackOverflow' | 'StringTooLong' | 'TooManyElements' | 'ResultTooLarge';
 

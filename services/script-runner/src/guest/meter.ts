@@ -1,16 +1,16 @@
 /** Counts what one run does, and ends it for good once a limit is passed: every later operation throws again. */
-import { deepestStack, LimitFault, type LimitName, longestText, mostElements } from './limits.ts';
+import { deepestStack, LimitFault, type LimitName, maxElements, maxTextLength } from './limits.ts';
 
 export class Meter {
   operations = 0;
   /** The first limit that was passed; a script that caught it has failed all the same. */
   fault: LimitFault | null = null;
-  readonly #most: number;
+  readonly #max: number;
   #frames = 0;
   #over = false;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   /** What scripts call; the run's own, so that code which outlives it finds it closed. */
@@ -18,7 +18,7 @@ export class Meter {
     if (this.fault) throw this.fault;
     if (this.#over) throw new LimitFault('TooManyOperations', 'the run is over');
     this.operations += operations;
-    if (this.operations > this.#most) this.fail('TooManyOperations', `the script did more than ${this.#most} operations`);
+    if (this.operations > this.#max) this.fail('TooManyOperations', `the script did more than ${this.#max} operations`);
   };
 
   readonly enter = (operations: number): void => {
@@ -32,22 +32,22 @@ export class Meter {
   };
 
   readonly text = (value: unknown): unknown => {
-    if (typeof value === 'string' && value.length > longestText) this.failLongText();
+    if (typeof value === 'string' && value.length > maxTextLength) this.failLongText();
     return value;
   };
 
   readonly spread = (value: unknown): unknown => {
     if (this.fault) throw this.fault;
-    if (sizeOf(value) > mostElements) this.failManyElements();
+    if (sizeOf(value) > maxElements) this.failManyElements();
     return value;
   };
 
   failLongText(): never {
-    return this.fail('StringTooLong', `a text is longer than ${longestText} characters`);
+    return this.fail('StringTooLong', `a text is longer than ${maxTextLength} characters`);
   }
 
   failManyElements(): never {
-    return this.fail('TooManyElements', `a list or object has more than ${mostElements} elements`);
+    return this.fail('TooManyElements', `a list or object has more than ${maxElements} elements`);
   }
 
   fail(limit: LimitName, message: string): never {

@@ -5,9 +5,9 @@
 import { type Matcher, RE2JS } from 're2js';
 import { currentMeter } from './meter.ts';
 
-const mostCached = 256;
+const maxCached = 256;
 const cacheMs = 5 * 60 * 1000;
-const longestPattern = 10_000;
+const maxPatternLength = 10_000;
 
 interface Cached {
   program: RE2JS;
@@ -25,13 +25,13 @@ export function compilePattern(pattern: string, flags = ''): RE2JS {
   if (known && now - known.at < cacheMs) return known.program;
   const program = compile(pattern, flags);
   cache.delete(key);
-  if (cache.size >= mostCached) for (const oldest of cache.keys()) if (cache.delete(oldest)) break;
+  if (cache.size >= maxCached) for (const oldest of cache.keys()) if (cache.delete(oldest)) break;
   cache.set(key, { program, at: now });
   return program;
 }
 
 function compile(pattern: string, flags: string): RE2JS {
-  if (pattern.length > longestPattern) throw new SyntaxError(`Invalid regular expression: longer than ${longestPattern} characters`);
+  if (pattern.length > maxPatternLength) throw new SyntaxError(`Invalid regular expression: longer than ${maxPatternLength} characters`);
   let re2Flags = 0;
   if (flags.includes('i')) re2Flags |= RE2JS.CASE_INSENSITIVE;
   if (flags.includes('m')) re2Flags |= RE2JS.MULTILINE;
@@ -141,19 +141,19 @@ export class LinearRegExp {
 
   [Symbol.split](text: unknown, limit?: unknown): (string | undefined)[] {
     const input = String(text);
-    const most = limit === undefined ? 0xffffffff : Number(limit) >>> 0;
+    const max = limit === undefined ? 0xffffffff : Number(limit) >>> 0;
     const matcher = this.#program.matcher(input);
     const parts: (string | undefined)[] = [];
-    if (most === 0 || (input === '' && matcher.find())) return parts;
+    if (max === 0 || (input === '' && matcher.find())) return parts;
     let from = 0;
-    while (parts.length < most && matcher.find()) {
+    while (parts.length < max && matcher.find()) {
       // An empty match right behind the last one, or at the end, parts nothing.
       if (matcher.end() === from || matcher.start() >= input.length) continue;
       push(parts, input.slice(from, matcher.start()));
-      for (let group = 1; group <= matcher.groupCount() && parts.length < most; group++) push(parts, matcher.group(group) ?? undefined);
+      for (let group = 1; group <= matcher.groupCount() && parts.length < max; group++) push(parts, matcher.group(group) ?? undefined);
       from = matcher.end();
     }
-    if (parts.length < most) push(parts, input.slice(from));
+    if (parts.length < max) push(parts, input.slice(from));
     return parts;
   }
 }

@@ -16,7 +16,7 @@ const parseJson: (text: string) => unknown = JSON.parse;
 type Factory = (...hooks: unknown[]) => unknown;
 
 export interface RunOptions {
-  mostOperations: number;
+  maxOperations: number;
   /** Read the body when it is looked into. false: all of it at once, as plain objects. */
   lazy: boolean;
   canSwitch: boolean;
@@ -41,7 +41,7 @@ export interface RunHead {
 }
 
 export function run(factory: Factory, body: string, context: string, options: RunOptions): { head: RunHead; text: string } {
-  const meter = new Meter(options.mostOperations);
+  const meter = new Meter(options.maxOperations);
   setCurrentMeter(meter);
   setSeed(options.seed);
   const wish = new Wish();
@@ -111,7 +111,7 @@ class MissingReturn extends Error {
   }
 }
 
-const longestMessage = 500;
+const maxMessageLength = 500;
 const native: ReadonlySet<string> = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError', 'EvalError', 'URIError']);
 
 /** Whatever was thrown: a script may throw anything, with getters that throw again. */
@@ -135,7 +135,7 @@ function read(thrown: unknown): RunFault {
   return { code: native.has(name) ? name : 'Error', message: native.has(name) || name === 'Error' ? message : cut(`${name}: ${message}`), line };
 }
 
-const cut = (text: string): string => text.slice(0, longestMessage);
+const cut = (text: string): string => text.slice(0, maxMessageLength);
 
 const place = 'script.js:';
 

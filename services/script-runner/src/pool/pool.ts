@@ -25,8 +25,8 @@ interface WaitingRun extends PoolRun {
   late: NodeJS.Timeout;
 }
 
-const mostWaiting = 1000;
-const mostWaitingBytes = 256 * 1024 * 1024;
+const maxWaiting = 1000;
+const maxWaitingBytes = 256 * 1024 * 1024;
 /** Slots that die while they start are not started again faster than this, in ms. */
 const restartMs = 500;
 
@@ -36,7 +36,7 @@ export class ScriptPool {
   /** Processes, starting ones too: at most one more than may run. */
   readonly #slots = new Set<Slot>();
   readonly #idle: Slot[] = [];
-  readonly #line = new WaitingLine<WaitingRun>(mostWaiting, mostWaitingBytes);
+  readonly #line = new WaitingLine<WaitingRun>(maxWaiting, maxWaitingBytes);
   #running = 0;
   #closed = false;
   #lastStart = 0;
@@ -157,8 +157,8 @@ export class ScriptPool {
 
   #start(): void {
     this.#lastStart = performance.now();
-    const { mostOperations, memoryLimitMb, timeoutMs, lazyBody } = this.#options;
-    const slot = new Slot({ mostOperations, memoryLimitMb, timeoutMs, lazyBody }, this.#logger, (ended) => {
+    const { maxOperations, memoryLimitMb, timeoutMs, lazyBody } = this.#options;
+    const slot = new Slot({ maxOperations, memoryLimitMb, timeoutMs, lazyBody }, this.#logger, (ended) => {
       this.#slots.delete(ended);
       if (!this.#closed) this.#next();
     });

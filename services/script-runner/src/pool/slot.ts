@@ -57,7 +57,7 @@ export class Slot {
     this.#logger = logger;
     this.#onEnd = onEnd;
     this.#child = start(settings);
-    const reader = new FrameReader(({ json, bytes }) => this.#hear(json as SlotAnswer, bytes));
+    const reader = new FrameReader(({ json, bytes }) => this.#receive(json as SlotAnswer, bytes));
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#read(reader, chunk));
     this.#child.stdin?.on('error', (error) => logger.debug({ error }, 'a script slot does not listen any more'));
     this.#child.once('error', (error) => this.#end(`could not be started: ${error.message}`));
@@ -102,7 +102,7 @@ export class Slot {
     }
   }
 
-  #hear(answer: SlotAnswer, texts: Buffer): void {
+  #receive(answer: SlotAnswer, texts: Buffer): void {
     if ('ready' in answer) {
       clearTimeout(this.#starting);
       this.#ready = true;

@@ -6,15 +6,15 @@ export interface Waiting {
 }
 
 export class WaitingLine<T extends Waiting> {
-  readonly #most: number;
-  readonly #mostBytes: number;
+  readonly #max: number;
+  readonly #maxBytes: number;
   readonly #owners = new Map<string, T[]>();
   #length = 0;
   #bytes = 0;
 
-  constructor(most: number, mostBytes: number) {
-    this.#most = most;
-    this.#mostBytes = mostBytes;
+  constructor(max: number, maxBytes: number) {
+    this.#max = max;
+    this.#maxBytes = maxBytes;
   }
 
   get length(): number {
@@ -23,7 +23,7 @@ export class WaitingLine<T extends Waiting> {
 
   /** false: the line is full. */
   enter(item: T): boolean {
-    if (this.#length >= this.#most || (this.#length > 0 && this.#bytes + item.bytes > this.#mostBytes)) return false;
+    if (this.#length >= this.#max || (this.#length > 0 && this.#bytes + item.bytes > this.#maxBytes)) return false;
     const line = this.#owners.get(item.owner);
     if (line) line.push(item);
     else this.#owners.set(item.owner, [item]);

@@ -1,6 +1,6 @@
 /** Keeps the audit log: durable news in, committed rows out. */
-import type { Bus, Disposable, NewsItem } from '@model-gateway/bus';
-import { type AuditRow, toldAuditRow } from '@model-gateway/contracts';
+import type { Bus, Disposable, EventItem } from '@model-gateway/bus';
+import { type AuditRow, auditLogMessage } from '@model-gateway/contracts';
 import type { Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
 import { commitAll, judge, toBadItem } from '../dead-letters/commit-all.ts';
@@ -35,9 +35,9 @@ export function keepAudit({ bus, storage, logger, setAside, now }: AuditKeeperDe
   let failing = false;
   const keep = (subject: AuditSubject) => {
     const faultOf = (row: AuditRow): string | null => kindFault(subject, row) ?? momentFault('occurred_at', row.occurred_at, now()) ?? diffFault(row);
-    return async (batch: readonly NewsItem<AuditSubject>[]): Promise<void> => {
+    return async (batch: readonly EventItem<AuditSubject>[]): Promise<void> => {
       try {
-        const { good, bad } = readItems(batch, toldAuditRow, faultOf);
+        const { good, bad } = readItems(batch, auditLogMessage, faultOf);
         const { givenUp, again } = judge(await commitAll(good, (some) => storage.audit.insertRows(some.map(({ value }) => value))));
         await setAside(subject, [...bad, ...givenUp.map(toBadItem)]);
         if (again !== undefined) throw again;
@@ -57,13 +57,13 @@ export function keepAudit({ bus, storage, logger, setAside, now }: AuditKeeperDe
 }
 
 /** Whoever tells a record cuts it far below this. */
-const longestDiff = 256 * 1024;
+const maxDiffLength = 256 * 1024;
 
 /** It is kept as JSON: nested too deep it cannot be written as such. */
 function diffFault({ diff }: AuditRow): string | null {
   if (diff === null) return null;
   try {
-    return JSON.stringify(diff).length > longestDiff ? 'diff: is too long' : null;
+    return JSON.stringify(diff).length > maxDiffLength ? 'diff: is too long' : null;
   } catch {
     return 'diff: is no JSON';
   }

@@ -31,7 +31,7 @@ const atOnce = 50;
 
 export function createBudgetWatch({ requests, snapshot, logger, metrics, now, everyMs = 60_000 }: BudgetWatchDeps): BudgetWatch {
   /** Budget and period → the level that was told. */
-  let told = new Map<string, number>();
+  let announced = new Map<string, number>();
   let counts = new Map<number, number>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -59,14 +59,14 @@ export function createBudgetWatch({ requests, snapshot, logger, metrics, now, ev
         const id = `${kind}:${budget.currency}:${budget.period}:${periodStart(budget.period, at)}:${limit}:${name}`;
         for (const percent of budgetLevels) if (percent <= level) nextCounts.set(percent, (nextCounts.get(percent) ?? 0) + 1);
         nextTold.set(id, level);
-        if (level <= (told.get(id) ?? 0)) return;
+        if (level <= (announced.get(id) ?? 0)) return;
         alerts?.add(1, { percent: String(level) });
         const facts = { kind, name, percent: level, period: budget.period, currency: budget.currency, limit_micros: limit, spent_micros: spent };
         logger.warn(facts, level >= 100 ? 'a budget is spent' : 'a budget is nearly spent');
       });
       await new Promise((resolve) => setImmediate(resolve));
     }
-    told = nextTold;
+    announced = nextTold;
     counts = nextCounts;
   };
   const run = async (): Promise<void> => {

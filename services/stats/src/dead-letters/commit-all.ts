@@ -30,17 +30,17 @@ export async function commitAll<T>(items: readonly T[], insert: (items: readonly
 }
 
 /** What the database says of a value is final. Anything else may be a defect that passes, and is tried so many times. */
-const mostDeliveries = 5;
+const maxDeliveries = 5;
 
 /** Those that are given up, and the error of those that are to be delivered again. */
 export function judge<T extends { deliveries: number }>(refused: readonly Refused<T>[]): { givenUp: Refused<T>[]; again: unknown } {
-  const isFinal = ({ item, error }: Refused<T>): boolean => (isGatewayError(error) && error.code === 'validation_failed') || item.deliveries >= mostDeliveries;
+  const isFinal = ({ item, error }: Refused<T>): boolean => (isGatewayError(error) && error.code === 'validation_failed') || item.deliveries >= maxDeliveries;
   return { givenUp: refused.filter(isFinal), again: refused.find((one) => !isFinal(one))?.error };
 }
 
 export const toBadItem = ({ item: { item }, error }: Refused<Pick<ReadItem<unknown>, 'item'>>): BadItem => ({
   id: item.id,
-  news: item.news,
+  event: item.event,
   reason: `refused: ${nameOf(error)}`,
 });
 

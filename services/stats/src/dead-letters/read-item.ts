@@ -1,5 +1,5 @@
 /** Reads what the bus delivers as what it claims to be. */
-import type { NewsItem } from '@model-gateway/bus';
+import type { EventItem } from '@model-gateway/bus';
 import type { DurableSubject } from '@model-gateway/contracts';
 import type { BadItem } from './set-aside.ts';
 
@@ -12,22 +12,22 @@ export interface ReadItem<T> {
   value: T;
   deliveries: number;
   /** As it came. */
-  item: NewsItem<DurableSubject>;
+  item: EventItem<DurableSubject>;
 }
 
 /** `faultOf`: what else speaks against a value; null: nothing. */
 export function readItems<T>(
-  batch: readonly NewsItem<DurableSubject>[],
+  batch: readonly EventItem<DurableSubject>[],
   schema: Schema<T>,
   faultOf: (value: T) => string | null,
 ): { good: ReadItem<T>[]; bad: BadItem[] } {
   const good: ReadItem<T>[] = [];
   const bad: BadItem[] = [];
   for (const item of batch) {
-    const read = schema.safeParse(item.news);
+    const read = schema.safeParse(item.event);
     const fault = read.success ? faultOf(read.data) : describe(read.error.issues);
     if (read.success && fault === null) good.push({ value: read.data, deliveries: item.deliveries, item });
-    else bad.push({ id: item.id, news: item.news, reason: fault ?? 'cannot be read' });
+    else bad.push({ id: item.id, event: item.event, reason: fault ?? 'cannot be read' });
   }
   return { good, bad };
 }
@@ -41,8 +41,8 @@ function describe(issues: readonly { path: readonly PropertyKey[]; message: stri
 
 const dayMs = 86_400_000;
 /** Clocks may be wrong, but not so: what lies further ahead would stand before everything else for as long. */
-const mostAheadDays = 31;
+const maxAheadDays = 31;
 
 /** null: the moment may be stored. */
 export const momentFault = (field: string, moment: number, now: number): string | null =>
-  moment > now + mostAheadDays * dayMs ? `${field}: lies more than ${mostAheadDays} days ahead` : null;
+  moment > now + maxAheadDays * dayMs ? `${field}: lies more than ${maxAheadDays} days ahead` : null;

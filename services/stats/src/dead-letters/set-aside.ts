@@ -7,7 +7,7 @@ import type { Logger, Metrics } from '@model-gateway/telemetry';
 
 export interface BadItem {
   id: unknown;
-  news: unknown;
+  event: unknown;
   /** One short sentence, without what the item holds. */
   reason: string;
 }
@@ -25,8 +25,8 @@ export interface SetAsideDeps {
 }
 
 /** Characters of a message that are looked at, and that are kept: most rows fit as a whole. */
-const longestRead = 16_384;
-const longestKept = 8_000;
+const maxReadLength = 16_384;
+const maxKeptLength = 8_000;
 
 export function createSetAside({ storage: { deadLetters }, logger, metrics, clean, now }: SetAsideDeps): SetAside {
   const counter = metrics?.counter('gateway_dead_letters', 'Messages of the bus that could not be stored and were set aside, by subject.');
@@ -34,15 +34,15 @@ export function createSetAside({ storage: { deadLetters }, logger, metrics, clea
   return async (subject, items) => {
     if (items.length === 0) return;
     const at = now();
-    const letters = items.map(({ id, news, reason }): DeadLetter => {
-      const text = textOf(news);
+    const letters = items.map(({ id, event, reason }): DeadLetter => {
+      const text = textOf(event);
       return {
         id: createHash('sha256').update(`${subject}\n${reason}\n${text}`).digest('base64url').slice(0, 22),
         subject,
         item_id: typeof id === 'string' ? id : '',
         reason,
         // A cut in the middle of a credential would hide what it is: it is looked for in more than is kept.
-        excerpt: clean(text.slice(0, longestRead)).slice(0, longestKept),
+        excerpt: clean(text.slice(0, maxReadLength)).slice(0, maxKeptLength),
         bytes: Buffer.byteLength(text),
         first_at: at,
         last_at: at,
@@ -67,10 +67,10 @@ export function createSetAside({ storage: { deadLetters }, logger, metrics, clea
 }
 
 /** As JSON, where it is: nested too deep it is not. */
-function textOf(news: unknown): string {
-  if (typeof news === 'string') return news;
+function textOf(event: unknown): string {
+  if (typeof event === 'string') return event;
   try {
-    return JSON.stringify(news) ?? '';
+    return JSON.stringify(event) ?? '';
   } catch (error) {
     return `(no JSON: ${String(error).slice(0, 200)})`;
   }

@@ -2,39 +2,39 @@
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { RequestRow } from '@model-gateway/contracts';
 
-export interface RowTeller extends Disposable {
-  tell(rows: readonly RequestRow[]): void;
+export interface LiveLogFeed extends Disposable {
+  publish(rows: readonly RequestRow[]): void;
 }
 
 /** A watcher says so every few seconds. */
 const watchedMs = 15_000;
 /** Nobody reads more than that. */
-const mostPerSecond = 500;
+const maxPerSecond = 500;
 /** Fits into one message of the bus whatever the rows hold. */
 const rowsPerMessage = 20;
 
 /** `now`: a monotonic clock in ms. */
-export function createRowTeller(bus: Bus, now: () => number = () => performance.now()): RowTeller {
+export function createLiveLogFeed(bus: Bus, now: () => number = () => performance.now()): LiveLogFeed {
   let watchedUntil = Number.NEGATIVE_INFINITY;
   let second = 0;
-  let told = 0;
+  let published = 0;
   const listening = bus.listen('logs.watch', () => {
     watchedUntil = now() + watchedMs;
   });
   return {
-    tell(rows) {
+    publish(rows) {
       const at = now();
       if (at > watchedUntil) return;
       if (Math.floor(at / 1_000) !== second) {
         second = Math.floor(at / 1_000);
-        told = 0;
+        published = 0;
       }
-      const shown = rows.slice(0, Math.max(0, mostPerSecond - told));
-      told += rows.length;
+      const shown = rows.slice(0, Math.max(0, maxPerSecond - published));
+      published += rows.length;
       const dropped = rows.length - shown.length;
       for (let start = 0; start < shown.length; start += rowsPerMessage)
-        bus.tell('logs.rows', { rows: shown.slice(start, start + rowsPerMessage), dropped: 0 });
-      if (dropped > 0) bus.tell('logs.rows', { rows: [], dropped });
+        bus.publish('logs.rows', { rows: shown.slice(start, start + rowsPerMessage), dropped: 0 });
+      if (dropped > 0) bus.publish('logs.rows', { rows: [], dropped });
     },
     dispose: () => listening.dispose(),
   };

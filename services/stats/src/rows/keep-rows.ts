@@ -1,6 +1,6 @@
 /** Keeps rows of requests: durable news in, priced and committed rows out. */
 import type { Bus, Disposable } from '@model-gateway/bus';
-import { type RequestRow, toldRow } from '@model-gateway/contracts';
+import { type RequestRow, requestLogMessage } from '@model-gateway/contracts';
 import type { PriceOf } from '@model-gateway/pricing';
 import type { Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
@@ -21,7 +21,7 @@ export interface RowKeeperDeps {
   priceOf: PriceOf;
   setAside: SetAside;
   /** Hears what was committed. */
-  tell(rows: readonly RequestRow[]): void;
+  publish(rows: readonly RequestRow[]): void;
   /** Milliseconds since the epoch. */
   now: () => number;
 }
@@ -32,7 +32,7 @@ export interface RowKeeperDeps {
  */
 const batching = { sqlite: { maxBatch: 500, maxWaitMs: 30 }, postgresql: { maxBatch: 2_000, maxWaitMs: 100 } } as const;
 
-export function keepRows({ bus, storage, logger, priceOf, setAside, tell, now }: RowKeeperDeps): RowKeeper {
+export function keepRows({ bus, storage, logger, priceOf, setAside, publish, now }: RowKeeperDeps): RowKeeper {
   let failing = false;
   const price = (row: RequestRow): RequestRow => {
     try {
@@ -47,7 +47,7 @@ export function keepRows({ bus, storage, logger, priceOf, setAside, tell, now }:
     'stats.request',
     async (batch) => {
       try {
-        const { good, bad } = readItems(batch, toldRow, (row) => momentFault('started_at', row.started_at, now()));
+        const { good, bad } = readItems(batch, requestLogMessage, (row) => momentFault('started_at', row.started_at, now()));
         const items = good.map(({ value, ...rest }) => ({ ...rest, row: price(value) }));
         const otherwise: RequestRow[] = [];
         const refused = await commitAll(items, async (some) => void otherwise.push(...(await storage.requests.insertRows(some.map(({ row }) => row)))));
@@ -55,7 +55,7 @@ export function keepRows({ bus, storage, logger, priceOf, setAside, tell, now }:
         await setAside('stats.request', [...bad, ...givenUp.map(toBadItem)]);
         if (again !== undefined) throw again;
         const without = new Set(refused.map(({ item }) => item));
-        tell(
+        publish(
           asStored(
             items.flatMap((item) => (without.has(item) ? [] : [item.row])),
             otherwise,
@@ -79,8 +79,8 @@ export function keepRows({ bus, storage, logger, priceOf, setAside, tell, now }:
 }
 
 /** What looks on sees what stands in the log: instead of a row that was settled with another one of its request, what that came to. */
-function asStored(told: RequestRow[], otherwise: readonly RequestRow[]): RequestRow[] {
-  if (otherwise.length === 0) return told;
+function asStored(received: RequestRow[], otherwise: readonly RequestRow[]): RequestRow[] {
+  if (otherwise.length === 0) return received;
   const settled = new Set(otherwise.map(({ id, of }) => of ?? id));
-  return [...told.filter(({ id }) => !settled.has(id)), ...otherwise];
+  return [...received.filter(({ id }) => !settled.has(id)), ...otherwise];
 }

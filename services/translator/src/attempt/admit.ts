@@ -3,11 +3,11 @@ import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { Admission } from '../limits/lease.ts';
 import type { ReplySink } from '../reply-sink.ts';
-import type { Room } from '../room.ts';
+import type { TranslatorContext } from '../room.ts';
 
 /** On a load balancer nobody waits: another node may be free. A caller who leaves the line gets a refusal that nobody hears. */
-export const admit = (call: Call, route: Route, sink: ReplySink, room: Room): Admission | Promise<Admission> =>
-  room.limiter.acquire(route, {
+export const admit = (call: Call, route: Route, sink: ReplySink, context: TranslatorContext): Admission | Promise<Admission> =>
+  context.limiter.acquire(route, {
     accessKey: call.job.accessKey,
     requestBytes: call.body.length,
     replyTokens: () => replyTokens(call),

@@ -5,7 +5,7 @@
 import type { Plan, PlannedNode } from '@model-gateway/contracts';
 import type { PlannedAttempt } from '@model-gateway/routing';
 
-export class AttemptPath {
+export class AttemptCursor {
   readonly #nodes: readonly PlannedNode[];
   /** Made on first need: most requests are tried once. */
   #refused: Set<string> | undefined;

@@ -55,7 +55,7 @@ const isRedirect = ({ status = 0 }: UpstreamFault): boolean => status >= 300 && 
 const callersFaults = new Set<UpstreamFault['class']>(['caller', 'context', 'not-found']);
 
 /** Longer than any path to a field that helps. */
-const longestParam = 200;
+const maxParamLength = 200;
 
 export interface FaultFacts {
   /** Makes upstream text safe for the caller. */
@@ -82,7 +82,7 @@ export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayEr
   return new GatewayError(code, {
     status,
     message: facts.clean(fault.message),
-    ...(fault.param !== undefined && { param: facts.clean(fault.param).slice(0, longestParam) }),
+    ...(fault.param !== undefined && { param: facts.clean(fault.param).slice(0, maxParamLength) }),
     ...details,
     // Clients act on the vendor's words of their own protocol, which a compatible server need not use.
     ...(facts.body !== undefined && fault.class !== 'context' && { body: facts.body }),
@@ -91,12 +91,12 @@ export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayEr
 
 /** What is wrong with our key or our account is not the caller's to know. */
 const ours = new Set<UpstreamFault['class']>(['credential', 'account']);
-const longestDetails = 4096;
+const maxDetailsLength = 4096;
 
 function detailsOf(fault: UpstreamFault, facts: FaultFacts): Pick<GatewayErrorOptions, 'details'> {
   if (!fault.details || ours.has(fault.class)) return {};
   const text = facts.clean(JSON.stringify(fault.details));
-  if (text.length > longestDetails) return {};
+  if (text.length > maxDetailsLength) return {};
   try {
     return { details: JSON.parse(text) as Record<string, unknown> };
   } catch {

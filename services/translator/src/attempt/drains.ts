@@ -2,24 +2,24 @@
 
 export interface DrainOptions {
   /** At once, in this process; 0: none is read on. */
-  most: number;
+  max: number;
   /** Longest time that one is read on, in ms. */
   ms: number;
 }
 
 export class Drains {
   readonly ms: number;
-  readonly #most: number;
+  readonly #max: number;
   #under = 0;
 
-  constructor({ most, ms }: DrainOptions) {
-    this.#most = most;
+  constructor({ max, ms }: DrainOptions) {
+    this.#max = max;
     this.ms = ms;
   }
 
   /** false: there are enough, this one is to be cancelled. Who got true gives it back. */
   take(): boolean {
-    if (this.#under >= this.#most) return false;
+    if (this.#under >= this.#max) return false;
     this.#under++;
     return true;
   }

@@ -6,20 +6,20 @@ import { compileHeaders, type HeaderTemplates, renderHeaders } from '@model-gate
 import { credentialOf, type Keyring, mayCarryCredential } from '@model-gateway/secrets';
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
-import type { Room } from '../room.ts';
+import type { TranslatorContext } from '../room.ts';
 import { templateFacts } from './template-facts.ts';
 
 /** The protocol's own, then the credential, then the upstream's custom headers, which override both. A promise only where the request is signed. */
-export function callHeaders(call: Call, prepared: Prepared, room: Room): Record<string, string> | Promise<Record<string, string>> {
+export function callHeaders(call: Call, prepared: Prepared, context: TranslatorContext): Record<string, string> | Promise<Record<string, string>> {
   const { request, route, upstream, body } = prepared;
   const headers: Record<string, string> = { ...request.headers };
   const finish = (credential: Record<string, string>): Record<string, string> => {
     Object.assign(headers, credential);
-    renderHeaders(headersOf(route.upstream, room), () => templateFacts(call), headers);
+    renderHeaders(headersOf(route.upstream, context), () => templateFacts(call), headers);
     return headers;
   };
   if (!route.key) return finish({});
-  const key = room.openKey(route.upstream, route.key);
+  const key = context.openKey(route.upstream, route.key);
   const signing = upstream.signing?.(key, route.target);
   if (!signing) return finish(upstream.credential(key, route.target, headers));
   return signRequest(signing, { method: request.method, url: request.url, headers, body }, new Date()).then(finish);
@@ -28,7 +28,7 @@ export function callHeaders(call: Call, prepared: Prepared, room: Room): Record<
 /** Records are shared by the snapshots in which they did not change: each is read once. */
 const compiled = new WeakMap<UpstreamRecord, HeaderTemplates>();
 
-function headersOf(upstream: UpstreamRecord, { keyring, redactor }: Pick<Room, 'keyring' | 'redactor'>): HeaderTemplates {
+function headersOf(upstream: UpstreamRecord, { keyring, redactor }: Pick<TranslatorContext, 'keyring' | 'redactor'>): HeaderTemplates {
   let headers = compiled.get(upstream);
   if (!headers) {
     // An admin may put a credential into a custom header; its value must not appear in logs either.

@@ -3,13 +3,13 @@ import type { Snapshot } from '@model-gateway/contracts';
 import { type ErrorCode, isGatewayError } from '@model-gateway/errors';
 import type { Route } from '@model-gateway/routing';
 import type { Call, CallMark } from '../call.ts';
-import type { Room } from '../room.ts';
-import { AttemptPath } from './attempt-path.ts';
+import type { TranslatorContext } from '../room.ts';
+import { AttemptCursor } from './attempt-path.ts';
 import { Failures } from './failures.ts';
-import { sendOn } from './send-on.ts';
+import { reroute } from './send-on.ts';
 
 export interface Walk {
-  path: AttemptPath;
+  path: AttemptCursor;
   failures: Failures;
   snapshot: Snapshot;
 }
@@ -17,33 +17,33 @@ export interface Walk {
 /** Why the router plans no attempt where upstreams are at fault, and not what was asked for. */
 const unservable: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['upstream_unavailable', 'upstream_disabled', 'no_upstream']);
 
-export class Origins {
+export class RerouteStack {
   readonly #left: (Walk & { mark: CallMark })[] = [];
 
   /** Leaves `walk` for `model`; resolves with the walk there, or where no upstream can be asked there, with the one that `back` finds. */
-  async sendOn(walk: Walk, call: Call, from: Route, model: string, room: Room): Promise<Walk> {
+  async reroute(walk: Walk, call: Call, from: Route, model: string, context: TranslatorContext): Promise<Walk> {
     this.#left.push({ ...walk, mark: call.mark() });
     try {
-      const snapshot = await sendOn(call, from, model, room);
-      return { path: new AttemptPath(call.plan), failures: new Failures(call.plan), snapshot };
+      const snapshot = await reroute(call, from, model, context);
+      return { path: new AttemptCursor(call.plan), failures: new Failures(call.plan), snapshot };
     } catch (error) {
       if (!isGatewayError(error) || !unservable.has(error.code)) throw error;
       const failures = new Failures(call.plan);
       failures.refused = error;
-      return this.back(failures, call, room);
+      return this.back(failures, call, context);
     }
   }
 
   /** All is spent where the request was sent: back to the nearest origin with another node. Throws what the failures come to when there is none. */
-  back(failures: Failures, call: Call, room: Room): Walk {
+  back(failures: Failures, call: Call, context: TranslatorContext): Walk {
     let last = failures;
     for (let origin = this.#left.pop(); origin; origin = this.#left.pop()) {
       origin.failures.addRoute(last);
       last = origin.failures;
       if (!origin.path.nextNode()) continue;
       // The budget bounds work that is done twice.
-      if (last.worked && !room.retries.take()) continue;
-      call.comeBack(origin.mark);
+      if (last.worked && !context.retries.take()) continue;
+      call.restore(origin.mark);
       return origin;
     }
     throw last.error();

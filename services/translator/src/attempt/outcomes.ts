@@ -9,7 +9,7 @@ export interface AttemptWatch {
   failed(sign: HealthSign, waitMs: number | undefined): void;
 }
 
-export interface OutcomeTeller {
+export interface OutcomePublisher {
   /** `watched`: successes are told too, for the strategies of a load balancer. */
   begin(route: Route, node: PlannedNode, watched: boolean): AttemptWatch;
 }
@@ -28,9 +28,9 @@ interface Place {
 
 /** Successes may wait for one another this long. */
 const gatherMs = 50;
-const mostPlaces = 50_000;
+const maxPositions = 50_000;
 
-export function createOutcomeTeller(bus: Pick<Bus, 'tell'>, now: () => number = () => performance.now()): OutcomeTeller {
+export function createOutcomePublisher(bus: Pick<Bus, 'publish'>, now: () => number = () => performance.now()): OutcomePublisher {
   const places = new Map<string, Place>();
   let waiting: Place[] = [];
   let ready: Outcome[] = [];
@@ -49,7 +49,7 @@ export function createOutcomeTeller(bus: Pick<Bus, 'tell'>, now: () => number = 
     waiting = [];
     const outcomes = ready;
     ready = [];
-    if (outcomes.length > 0) bus.tell('router.outcome', { outcomes });
+    if (outcomes.length > 0) bus.publish('router.outcome', { outcomes });
   };
   const flushSoon = () => {
     soon ??= setImmediate(flush);
@@ -64,7 +64,7 @@ export function createOutcomeTeller(bus: Pick<Bus, 'tell'>, now: () => number = 
     const id = `${model}\u0000${upstream}\u0000${key}`;
     let place = places.get(id);
     if (!place) {
-      if (places.size >= mostPlaces) places.clear();
+      if (places.size >= maxPositions) places.clear();
       place = { model, upstream, key, ok: 0, latencyMs: undefined, failed: false, waiting: false };
       places.set(id, place);
     }

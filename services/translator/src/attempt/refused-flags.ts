@@ -5,12 +5,12 @@
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import { type Prepared, prepare } from '../prepare.ts';
-import type { Room } from '../room.ts';
+import type { TranslatorContext } from '../room.ts';
 import type { AttemptEnd } from './send.ts';
 
 const rememberedMs = 60 * 60 * 1000;
-const mostPlaces = 1000;
-const mostFlags = 64;
+const maxPositions = 1000;
+const maxFlags = 64;
 
 interface Refused {
   flags: ReadonlySet<string>;
@@ -38,26 +38,26 @@ export class RefusedFlags {
 
   learn(route: Route, flags: readonly string[]): void {
     const known = this.of(route) ?? [];
-    if (this.#places.size >= mostPlaces) this.#places.clear();
-    this.#places.set(idOf(route), { flags: new Set([...flags, ...known].slice(0, mostFlags)), until: this.#now() + rememberedMs });
+    if (this.#places.size >= maxPositions) this.#places.clear();
+    this.#places.set(idOf(route), { flags: new Set([...flags, ...known].slice(0, maxFlags)), until: this.#now() + rememberedMs });
   }
 }
 
 const idOf = ({ upstream, model }: Route): string => `${model.name}\u0000${upstream.name}`;
 
 /** The request to send again without the flags that were refused; null when this end was about something else. */
-export async function withoutFlags(call: Call, prepared: Prepared, end: AttemptEnd, room: Room): Promise<Prepared | null> {
+export async function withoutFlags(call: Call, prepared: Prepared, end: AttemptEnd, context: TranslatorContext): Promise<Prepared | null> {
   const { upstream, route } = prepared;
   if (end.fault === null || end.committed || !prepared.verbatim || !upstream.refusedFlags) return null;
   const flags = upstream.refusedFlags(end.fault, call.job.headers);
-  const known = room.refusedFlags.of(route);
+  const known = context.refusedFlags.of(route);
   if (flags.every((flag) => known?.has(flag))) return null;
-  room.refusedFlags.learn(route, flags);
-  room.logger.info(
+  context.refusedFlags.learn(route, flags);
+  context.logger.info(
     { request: call.job.id, upstream: route.upstream.name, model: route.model.name, flags },
     'feature flags were refused: asked again without them',
   );
-  const again = await prepare(call, route, room, prepared.proofsRefused);
+  const again = await prepare(call, route, context, prepared.signaturesRefused);
   call.meter.reset();
   return again;
 }

@@ -8,12 +8,12 @@ import type { ProofRefusal } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 
 const rememberedMs = 60 * 60 * 1000;
-const mostProofs = 20_000;
-const mostRoutes = 1000;
+const maxProofs = 20_000;
+const maxRoutes = 1000;
 
-export class RefusedProofs {
+export class RefusedSignatures {
   /** When what is remembered ends, by what it is about. Oldest first: what is learned again goes to the end. */
-  readonly #proofs = new Map<string, number>();
+  readonly #signatures = new Map<string, number>();
   readonly #demands = new Map<string, number>();
   readonly #now: () => number;
 
@@ -23,7 +23,7 @@ export class RefusedProofs {
 
   /** Whether this route refused the proof, named by the text that the caller holds. */
   has(route: Route, sealed: string): boolean {
-    return this.#proofs.size > 0 && this.#holds(this.#proofs, proofId(route, sealed));
+    return this.#signatures.size > 0 && this.#holds(this.#signatures, signatureId(route, sealed));
   }
 
   /** What is known to be asked of every request on this route. */
@@ -33,8 +33,8 @@ export class RefusedProofs {
 
   /** `sealed`: the proofs that the refused request carried. Called once the request passed without what was refused. */
   learn(route: Route, { about }: ProofRefusal, sealed: Iterable<string>): void {
-    if (about === 'proofs') for (const text of sealed) this.#keep(this.#proofs, proofId(route, text), mostProofs);
-    else if (about === 'call-proof') this.#keep(this.#demands, routeId(route), mostRoutes);
+    if (about === 'proofs') for (const text of sealed) this.#keep(this.#signatures, signatureId(route, text), maxProofs);
+    else if (about === 'call-proof') this.#keep(this.#demands, routeId(route), maxRoutes);
   }
 
   #holds(kept: Map<string, number>, id: string): boolean {
@@ -45,14 +45,14 @@ export class RefusedProofs {
     return false;
   }
 
-  #keep(kept: Map<string, number>, id: string, most: number): void {
+  #keep(kept: Map<string, number>, id: string, max: number): void {
     kept.delete(id);
     kept.set(id, this.#now() + rememberedMs);
     const [oldest] = kept.keys();
-    if (kept.size > most && oldest !== undefined) kept.delete(oldest);
+    if (kept.size > max && oldest !== undefined) kept.delete(oldest);
   }
 }
 
 const routeId = ({ upstream, model }: Route): string => `${model.name}\u0000${upstream.name}`;
 /** Texts of proofs are long: a digest stands for them. */
-const proofId = (route: Route, sealed: string): string => `${routeId(route)}\u0000${createHash('sha256').update(sealed).digest('base64')}`;
+const signatureId = (route: Route, sealed: string): string => `${routeId(route)}\u0000${createHash('sha256').update(sealed).digest('base64')}`;

@@ -3,18 +3,18 @@ import type { Snapshot } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
-import type { Room } from '../room.ts';
+import type { TranslatorContext } from '../room.ts';
 
 /** Where a request is sent on to is not for the caller to know: the name stays in the log. */
 const withoutName = (error: unknown): unknown =>
   isGatewayError(error) && error.code === 'model_not_found' ? new GatewayError(error.code, { cause: error }) : error;
 
 /** Puts the new plan in the call; resolves with the snapshot that it was made with. Throws `route_loop` for a circle. */
-export async function sendOn(call: Call, from: Route, model: string, room: Room): Promise<Snapshot> {
+export async function reroute(call: Call, from: Route, model: string, context: TranslatorContext): Promise<Snapshot> {
   const { job } = call;
   const hops = call.routes.length;
-  if (hops > room.maxHops || call.routes.includes(model)) throw new GatewayError('route_loop');
-  const plan = await room.bus
+  if (hops > context.maxHops || call.routes.includes(model)) throw new GatewayError('route_loop');
+  const plan = await context.bus
     .ask('router.plan', {
       requestId: job.id,
       revision: call.plan.revision,
@@ -34,6 +34,6 @@ export async function sendOn(call: Call, from: Route, model: string, room: Room)
     });
   // The name may have been an alias of where the request has been.
   if (call.routes.includes(plan.model)) throw new GatewayError('route_loop');
-  call.sendOn(plan);
-  return room.catalog.at(plan.revision);
+  call.reroute(plan);
+  return context.catalog.at(plan.revision);
 }

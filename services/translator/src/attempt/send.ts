@@ -6,14 +6,14 @@ import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
 import type { Lease } from '../limits/lease.ts';
 import { unwrapEvents } from '../passage/emulated.ts';
-import { FoldedPassage, isStream, noSink } from '../passage/folded.ts';
-import type { Passage } from '../passage/passage.ts';
-import { TranslatedPassage } from '../passage/translated.ts';
-import { VerbatimPassage } from '../passage/verbatim.ts';
+import { FoldedTransform, isStream, noSink } from '../passage/folded.ts';
+import type { ReplyTransform } from '../passage/passage.ts';
+import { TranslatedTransform } from '../passage/translated.ts';
+import { VerbatimTransform } from '../passage/verbatim.ts';
 import type { Prepared } from '../prepare.ts';
 import { Pump } from '../pump.ts';
 import type { ReplySink } from '../reply-sink.ts';
-import type { Room } from '../room.ts';
+import type { TranslatorContext } from '../room.ts';
 import type { UpstreamAnswer } from '../scripts/context.ts';
 import { runFoldedScript, runResponseScript } from '../scripts/response-script.ts';
 import { outboundFault } from './classify.ts';
@@ -40,8 +40,8 @@ export interface AttemptEnd {
 }
 
 /** Decides what the reply is once its head is there, then feeds it. The lease is released when the upstream's call is over, which may be later than this resolves. */
-export function sendAttempt(call: Call, prepared: Prepared, sink: ReplySink, room: Room, lease: Lease): Promise<AttemptEnd> {
-  return new Promise((resolve) => new Attempt(call, prepared, sink, room, lease, resolve).start());
+export function sendAttempt(call: Call, prepared: Prepared, sink: ReplySink, context: TranslatorContext, lease: Lease): Promise<AttemptEnd> {
+  return new Promise((resolve) => new Attempt(call, prepared, sink, context, lease, resolve).start());
 }
 
 const noEvents: ChatEvent[] = [];
@@ -59,10 +59,10 @@ class Attempt {
   readonly #call: Call;
   readonly #prepared: Prepared;
   readonly #sink: ReplySink;
-  readonly #room: Room;
+  readonly #context: TranslatorContext;
   readonly #lease: Lease;
   readonly #resolve: (end: AttemptEnd) => void;
-  readonly #passage: Passage;
+  readonly #transform: ReplyTransform;
   #outbound: OutboundCall | undefined;
   #mode: Mode = 'waiting';
   #status: number | null = null;
@@ -72,30 +72,30 @@ class Attempt {
   #begun = false;
   #pump: Pump | undefined;
   /** Set when a whole reply comes as a stream. */
-  #folded: FoldedPassage | undefined;
+  #folded: FoldedTransform | undefined;
   #settled = false;
   #drainTimer: NodeJS.Timeout | undefined;
   /** The caller left, and this is read on for the bill. */
   #draining = false;
 
-  constructor(call: Call, prepared: Prepared, sink: ReplySink, room: Room, lease: Lease, resolve: (end: AttemptEnd) => void) {
+  constructor(call: Call, prepared: Prepared, sink: ReplySink, context: TranslatorContext, lease: Lease, resolve: (end: AttemptEnd) => void) {
     this.#call = call;
     this.#prepared = prepared;
     this.#sink = sink;
-    this.#room = room;
+    this.#context = context;
     this.#lease = lease;
     this.#resolve = resolve;
-    this.#passage = prepared.verbatim ? new VerbatimPassage(call, prepared.verbatim, prepared, room) : new TranslatedPassage(call, prepared, room);
+    this.#transform = prepared.verbatim ? new VerbatimTransform(call, prepared.verbatim, prepared, context) : new TranslatedTransform(call, prepared, context);
   }
 
   start(): void {
     this.#sink.onCancel(() => this.#cancel());
-    const headers = callHeaders(this.#call, this.#prepared, this.#room);
+    const headers = callHeaders(this.#call, this.#prepared, this.#context);
     if (!(headers instanceof Promise)) return this.#send(headers);
     headers.then(
       (signed) => this.#send(signed),
       (error: unknown) => {
-        this.#room.logger.error({ request: this.#call.job.id, upstream: this.#prepared.route.upstream.name, error }, 'request could not be signed');
+        this.#context.logger.error({ request: this.#call.job.id, upstream: this.#prepared.route.upstream.name, error }, 'request could not be signed');
         this.#settle({ fault: { class: 'credential', code: 'unsignable', message: 'the request could not be signed' }, committed: false, status: null });
       },
     );
@@ -105,7 +105,7 @@ class Attempt {
     // The caller left while the request was being signed.
     if (this.#settled) return;
     const { request, route, body, egress } = this.#prepared;
-    this.#outbound = this.#room.outbound.send(
+    this.#outbound = this.#context.outbound.send(
       { method: request.method, url: request.url, headers, body, timeouts: route.timeouts, egress, accessKey: this.#call.job.accessKey },
       {
         head: (status, replyHeaders) => this.#head(status, replyHeaders),
@@ -140,14 +140,16 @@ class Attempt {
     else if (!this.#call.job.stream && this.#call.job.operation === 'generate' && isStream(headers['content-type'] ?? '')) {
       this.#mode = 'stream';
       // Bytes of a stream are none of a whole reply, so both protocols being one changes nothing here.
-      this.#folded = new FoldedPassage(this.#prepared.verbatim === null ? this.#passage : new TranslatedPassage(this.#call, this.#prepared, this.#room));
-      this.#pump = new Pump(this.#call, this.#prepared, this.#folded, noSink, this.#room);
+      this.#folded = new FoldedTransform(
+        this.#prepared.verbatim === null ? this.#transform : new TranslatedTransform(this.#call, this.#prepared, this.#context),
+      );
+      this.#pump = new Pump(this.#call, this.#prepared, this.#folded, noSink, this.#context);
     } else this.#mode = 'whole';
   }
 
   #expectStream(): void {
     this.#mode = 'stream';
-    this.#pump = new Pump(this.#call, this.#prepared, this.#passage, this.#sink, this.#room);
+    this.#pump = new Pump(this.#call, this.#prepared, this.#transform, this.#sink, this.#context);
   }
 
   /**
@@ -188,7 +190,7 @@ class Attempt {
       this.#outbound?.abort('error body too large');
       return;
     }
-    if (this.#size > this.#room.maxReplyBytes) {
+    if (this.#size > this.#context.maxReplyBytes) {
       this.#settle({
         fault: { class: 'server', code: 'too_large', message: 'the reply is larger than the gateway takes' },
         committed: false,
@@ -229,7 +231,7 @@ class Attempt {
       return this.#settle({ fault: { class: 'server', status, code: 'redirect', message: 'the upstream answered with a redirect' }, committed: false, status });
     // Before anything is cut out of it: half a credential would no longer be recognised.
     const text = this.#parts.take().toString('utf8');
-    const body = whole || isJsonObject(text) ? this.#room.redactor.redact(text) : '';
+    const body = whole || isJsonObject(text) ? this.#context.redactor.redact(text) : '';
     this.#settle({ fault: this.#prepared.upstream.readError(status, this.#headers, body), committed: false, status, body });
   }
 
@@ -239,9 +241,9 @@ class Attempt {
     this.#settle({ fault: end.fault, committed: end.committed, status: this.#status });
   }
 
-  #finishFolded(folded: FoldedPassage, fault: UpstreamFault | null): void {
+  #finishFolded(folded: FoldedTransform, fault: UpstreamFault | null): void {
     if (fault !== null) return this.#settle({ fault, committed: false, status: this.#status });
-    const script = runFoldedScript(this.#call, this.#prepared, folded, this.#answer, this.#room);
+    const script = runFoldedScript(this.#call, this.#prepared, folded, this.#answer, this.#context);
     if (!script) return this.#deliverWhole(() => folded.print());
     script.then(
       (made) => this.#deliverWhole(() => made),
@@ -266,7 +268,7 @@ class Attempt {
 
   #finishWhole(): void {
     const bytes = withoutMark(this.#parts.take());
-    const script = runResponseScript(this.#call, this.#prepared, bytes, this.#answer, this.#room);
+    const script = runResponseScript(this.#call, this.#prepared, bytes, this.#answer, this.#context);
     if (!script) return this.#readWhole(bytes);
     script.then(
       (made) => this.#readWhole(made),
@@ -279,7 +281,7 @@ class Attempt {
     try {
       this.#call.meter.see(this.#prepared.upstream.readWhole(JSON.parse(bytes.toString('utf8')), this.#prepared.route.target));
     } catch (unreadable) {
-      this.#room.logger.info({ request: this.#call.job.id, error: unreadable }, 'a reply that a script refused cannot be counted');
+      this.#context.logger.info({ request: this.#call.job.id, error: unreadable }, 'a reply that a script refused cannot be counted');
     }
     this.#settle({ fault: null, committed: false, status: this.#status, refusal: toGatewayError(error) });
   }
@@ -333,7 +335,7 @@ class Attempt {
   }
 
   #unreadable(error: unknown): void {
-    this.#room.logger.warn({ request: this.#call.job.id, upstream: this.#prepared.route.upstream.name, error }, 'unreadable reply');
+    this.#context.logger.warn({ request: this.#call.job.id, upstream: this.#prepared.route.upstream.name, error }, 'unreadable reply');
     this.#settle({
       fault: { class: 'broken', code: 'unreadable', message: 'the upstream sent a reply that cannot be read' },
       committed: this.#sink.committed,
@@ -348,8 +350,8 @@ class Attempt {
 
   /** A whole reply to a caller that asked for a stream is printed as that stream. */
   #deliver(bytes: Buffer, json: unknown, events: ChatEvent[]): void {
-    if (!this.#call.job.stream) return this.#sink.whole(this.#passage.whole(bytes, json, events));
-    const printer = new TranslatedPassage(this.#call, this.#prepared, this.#room);
+    if (!this.#call.job.stream) return this.#sink.whole(this.#transform.whole(bytes, json, events));
+    const printer = new TranslatedTransform(this.#call, this.#prepared, this.#context);
     const text = printer.record({ data: '', json, raw: bytes }, events) + printer.finish([]);
     this.#sink.commit();
     this.#sink.send(Buffer.from(text, 'utf8'));
@@ -358,7 +360,7 @@ class Attempt {
   /** The caller left, or this process leaves. By default the upstream call stops at once; `drain` reads on for the exact bill, within caps. */
   #cancel(): void {
     if (this.#settled) return;
-    const { drains } = this.#room;
+    const { drains } = this.#context;
     if (!this.#mayDrain() || !drains.take()) return this.#abort();
     this.#draining = true;
     this.#outbound?.resume();
@@ -384,7 +386,7 @@ class Attempt {
     this.#settled = true;
     if (this.#draining) {
       clearTimeout(this.#drainTimer);
-      this.#room.drains.giveBack();
+      this.#context.drains.giveBack();
     }
     if (!this.#outbound) this.#lease.giveBack();
     this.#resolve(end);

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { promptPrefix } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import { accountOf, openSignature, ownerTag, sealSignature } from '@model-gateway/signatures';
-import type { Room } from '../room.ts';
+import type { TranslatorContext } from '../room.ts';
 
-export interface Proofs {
+export interface Signatures {
   seal(signature: string): string;
   /** null: not to be sent on this route. */
   open(sealed: string): string | null;
@@ -21,9 +21,9 @@ export interface Proofs {
  * `proofKind`: whose form of proof this upstream takes and gives. `readBody` gives the request as sent, of which the prefix is hashed; it is
  * called only when a proof is sealed or a refusal explained.
  */
-export function createProofs(route: Route, room: Room, proofKind: string, readBody: () => unknown): Proofs {
+export function createSignatures(route: Route, context: TranslatorContext, signatureKind: string, readBody: () => unknown): Signatures {
   const account = accountOf(route.key);
-  const claims = { model: route.model.name, upstream: route.upstream.name, account, protocol: proofKind };
+  const claims = { model: route.model.name, upstream: route.upstream.name, account, protocol: signatureKind };
   const seen: string[] = [];
   const sent = new Set<string>();
   let owner: string | undefined;
@@ -37,15 +37,15 @@ export function createProofs(route: Route, room: Room, proofKind: string, readBo
     seal(signature) {
       owner ??= ownerTag(route.upstream.id, account, route.model.name);
       const hash = hashPrefix();
-      return sealSignature({ ...claims, owner, ...(hash !== null && { prefixHash: hash }), signature }, room.envelopeKeys.sealing);
+      return sealSignature({ ...claims, owner, ...(hash !== null && { prefixHash: hash }), signature }, context.envelopeKeys.sealing);
     },
     open(sealed) {
-      if (room.refusedProofs.has(route, sealed)) return null;
-      const proof = openSignature(sealed, room.envelopeKeys.opening, { ...claims, passthrough: route.model.signature_passthrough });
-      if (!proof.ok) return null;
+      if (context.refusedSignatures.has(route, sealed)) return null;
+      const signature = openSignature(sealed, context.envelopeKeys.opening, { ...claims, passthrough: route.model.signature_passthrough });
+      if (!signature.ok) return null;
       sent.add(sealed);
-      if (proof.prefixHash !== undefined && !seen.includes(proof.prefixHash)) seen.push(proof.prefixHash);
-      return proof.signature;
+      if (signature.prefixHash !== undefined && !seen.includes(signature.prefixHash)) seen.push(signature.prefixHash);
+      return signature.signature;
     },
     sent: () => sent,
     opened: () => sent.size > 0,

@@ -9,34 +9,34 @@ import { chooseRoute } from '../prepare/order.ts';
 import { type Prepared, prepare } from '../prepare.ts';
 import { strictRefusal } from '../receipt.ts';
 import type { ReplySink } from '../reply-sink.ts';
-import type { Room } from '../room.ts';
+import type { TranslatorContext } from '../room.ts';
 import { abandonAttempt, beginAttempt, endAttempt } from '../spans.ts';
 import { admit } from './admit.ts';
-import { AttemptPath } from './attempt-path.ts';
+import { AttemptCursor } from './attempt-path.ts';
 import { faultToError, healthSign, nextStep, refusesKey, wasUnreached } from './classify.ts';
 import { Failures } from './failures.ts';
 import { faultFacts } from './fault-facts.ts';
-import { Origins } from './origins.ts';
+import { RerouteStack } from './origins.ts';
 import { withoutFlags } from './refused-flags.ts';
 import { type AttemptEnd, sendAttempt } from './send.ts';
 import { unservedBy } from './unserved.ts';
-import { withoutProofs } from './without-proofs.ts';
+import { withoutSignatures } from './without-proofs.ts';
 
 /** Resolves when an attempt gave the reply; throws the error that the caller gets when none did. */
-export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Promise<void> {
-  const known = room.catalog.at(call.plan.revision);
+export async function walkAttempts(call: Call, sink: ReplySink, context: TranslatorContext): Promise<void> {
+  const known = context.catalog.at(call.plan.revision);
   let snapshot = known instanceof Promise ? await known : known;
   const strict = snapshot.keyGroups.get(call.job.keyGroup)?.strict_translation === true;
-  let path = new AttemptPath(call.plan);
+  let path = new AttemptCursor(call.plan);
   let failures = new Failures(call.plan);
   let chosen: PlannedNode | undefined;
-  let origins: Origins | undefined;
-  if (call.plan.nodes.length > 1) room.retries.enter();
+  let reroutes: RerouteStack | undefined;
+  if (call.plan.nodes.length > 1) context.retries.enter();
   for (;;) {
     const planned = path.attempt;
     if (!planned) {
-      if (!origins) break;
-      ({ path, failures, snapshot } = origins.back(failures, call, room));
+      if (!reroutes) break;
+      ({ path, failures, snapshot } = reroutes.back(failures, call, context));
       chosen = undefined;
       continue;
     }
@@ -46,11 +46,11 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
       chosen = path.node;
       call.startNode();
       // What a script sent on after its translation is not the caller's body any more.
-      const choosing = call.carried ? undefined : chooseRoute({ call, route, snapshot, room });
-      const elsewhere = choosing instanceof Promise ? await choosing : choosing;
-      if (elsewhere !== undefined) {
-        origins ??= new Origins();
-        ({ path, failures, snapshot } = await origins.sendOn({ path, failures, snapshot }, call, route, elsewhere, room));
+      const choosing = call.carried ? undefined : chooseRoute({ call, route, snapshot, translatorContext: context });
+      const rerouteTo = choosing instanceof Promise ? await choosing : choosing;
+      if (rerouteTo !== undefined) {
+        reroutes ??= new RerouteStack();
+        ({ path, failures, snapshot } = await reroutes.reroute({ path, failures, snapshot }, call, route, rerouteTo, context));
         chosen = undefined;
         continue;
       }
@@ -62,7 +62,7 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
       }
     }
     call.startAttempt(route);
-    const admitting = admit(call, route, sink, room);
+    const admitting = admit(call, route, sink, context);
     const admission = admitting instanceof Promise ? await admitting : admitting;
     stopIfOver(call, admission);
     if (admission.limited) {
@@ -70,15 +70,15 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
       path.nextNode();
       continue;
     }
-    const preparing = prepareWith(admission, call, route, room);
+    const preparing = prepareWith(admission, call, route, context);
     let prepared = preparing instanceof Promise ? await preparing : preparing;
     // Another route is another account: what this one's proofs were opened for is made again without them.
-    if (prepared.elsewhere !== undefined && prepared.proofs.opened()) prepared = await prepareWith(admission, call, route, room, { about: 'proofs' });
-    if (prepared.elsewhere !== undefined) {
+    if (prepared.rerouteTo !== undefined && prepared.signatures.opened()) prepared = await prepareWith(admission, call, route, context, { about: 'proofs' });
+    if (prepared.rerouteTo !== undefined) {
       admission.giveBack();
-      origins ??= new Origins();
+      reroutes ??= new RerouteStack();
       call.carry(prepared);
-      ({ path, failures, snapshot } = await origins.sendOn({ path, failures, snapshot }, call, route, prepared.elsewhere, room));
+      ({ path, failures, snapshot } = await reroutes.reroute({ path, failures, snapshot }, call, route, prepared.rerouteTo, context));
       chosen = undefined;
       continue;
     }
@@ -91,29 +91,29 @@ export async function walkAttempts(call: Call, sink: ReplySink, room: Room): Pro
       continue;
     }
     stopIfOver(call, admission);
-    const first = await attempt(call, prepared, planned, path.node!, sink, room, admission);
-    const end = first.fault === null ? first : await tryWithout(first, call, prepared, planned, path.node!, sink, room, strict);
+    const first = await attempt(call, prepared, planned, path.node!, sink, context, admission);
+    const end = first.fault === null ? first : await tryWithout(first, call, prepared, planned, path.node!, sink, context, strict);
     if (end.refusal) throw end.refusal;
     if (end.fault === null) return;
     stopIfOver(call);
-    const error = faultToError(end.fault, faultFacts(call, route, end, room));
+    const error = faultToError(end.fault, faultFacts(call, route, end, context));
     // Once the caller has seen content there is no other attempt (contract §7).
     if (end.committed) throw error;
     failures.add(end.fault, error);
     // What does not fit here will not fit where it came from either.
-    if (!goOn(path, end.fault, { route, snapshot, call, room }) && (path.attempt || nextStep(end.fault) === 'larger')) break;
+    if (!goOn(path, end.fault, { route, snapshot, call, context }) && (path.attempt || nextStep(end.fault) === 'larger')) break;
   }
   throw failures.error();
 }
 
 /** A request that cannot be made gives its lease back. */
-function prepareWith(lease: Lease, call: Call, route: Route, room: Room, proofsRefused?: ProofRefusal): Prepared | Promise<Prepared> {
+function prepareWith(lease: Lease, call: Call, route: Route, context: TranslatorContext, signaturesRefused?: ProofRefusal): Prepared | Promise<Prepared> {
   const giveBack = (error: unknown): never => {
     lease.giveBack();
     throw error;
   };
   try {
-    const preparing = prepare(call, route, room, proofsRefused);
+    const preparing = prepare(call, route, context, signaturesRefused);
     return preparing instanceof Promise ? preparing.catch(giveBack) : preparing;
   } catch (error) {
     return giveBack(error);
@@ -139,17 +139,18 @@ async function tryWithout(
   planned: PlannedAttempt,
   node: PlannedNode,
   sink: ReplySink,
-  room: Room,
+  context: TranslatorContext,
   strict: boolean,
 ): Promise<AttemptEnd> {
-  const stripped = (await withoutProofs(call, prepared, end, room)) ?? (await withoutFlags(call, prepared, end, room));
+  const stripped = (await withoutSignatures(call, prepared, end, context)) ?? (await withoutFlags(call, prepared, end, context));
   if (!stripped || (strict && strictRefusal(call))) return end;
   stopIfOver(call);
-  const admission = await admit(call, prepared.route, sink, room);
+  const admission = await admit(call, prepared.route, sink, context);
   stopIfOver(call, admission);
   if (admission.limited) return end;
-  const healed = await attempt(call, stripped, planned, node, sink, room, admission);
-  if (healed.fault === null && stripped.proofsRefused) room.refusedProofs.learn(prepared.route, stripped.proofsRefused, prepared.proofs.sent());
+  const healed = await attempt(call, stripped, planned, node, sink, context, admission);
+  if (healed.fault === null && stripped.signaturesRefused)
+    context.refusedSignatures.learn(prepared.route, stripped.signaturesRefused, prepared.signatures.sent());
   return healed;
 }
 
@@ -159,17 +160,17 @@ async function attempt(
   planned: PlannedAttempt,
   node: PlannedNode,
   sink: ReplySink,
-  room: Room,
+  context: TranslatorContext,
   lease: Lease,
 ): Promise<AttemptEnd> {
   if (call.job.trace) call.sentBody = prepared.body;
   const began = performance.now();
-  const watch = room.outcomes.begin(prepared.route, node, call.plan.balanced);
+  const watch = context.outcomes.begin(prepared.route, node, call.plan.balanced);
   call.watch = watch;
   const span = call.span && beginAttempt(call.span, call, prepared);
   let end: AttemptEnd;
   try {
-    end = await sendAttempt(call, prepared, sink, room, lease);
+    end = await sendAttempt(call, prepared, sink, context, lease);
   } catch (error) {
     // Thrown before anything was sent.
     lease.giveBack();
@@ -185,11 +186,11 @@ async function attempt(
     upstream: prepared.route.upstream.name,
     key_index: planned.keyIndex,
     status: end.status,
-    error_code: end.fault ? faultName(end.fault, room) : null,
+    error_code: end.fault ? faultName(end.fault, context) : null,
     duration_ms: Math.round(performance.now() - began),
     model: prepared.route.model.name,
     key: prepared.route.key?.id ?? '',
-    ...(end.fault && { message: sealedWords(call, end.fault, room) }),
+    ...(end.fault && { message: sealedWords(call, end.fault, context) }),
   };
   call.attempts.push(record);
   if (span) endAttempt(span, call, record, began, end.fault === null);
@@ -212,28 +213,28 @@ interface Tried {
   route: Route;
   snapshot: Snapshot;
   call: Call;
-  room: Room;
+  context: TranslatorContext;
 }
 
 /** Moves to what is tried after this fault. false: nothing may be. */
-function goOn(path: AttemptPath, fault: UpstreamFault, { route, snapshot, call, room }: Tried): boolean {
+function goOn(path: AttemptCursor, fault: UpstreamFault, { route, snapshot, call, context }: Tried): boolean {
   const step = nextStep(fault);
   if (step === 'stop' || (step === 'larger' && route.target.family.context === null)) return false;
   if (refusesKey(fault)) path.refuseKey();
-  const staysHere = step === 'key' || (step === 'node-or-key' && (path.isLastNode || !room.retries.hasLeft()));
+  const staysHere = step === 'key' || (step === 'node-or-key' && (path.isLastNode || !context.retries.hasLeft()));
   if (staysHere && path.nextKey()) return true;
   if (step === 'node-or-key') path.leaveKeys();
   do {
     if (!path.nextNode()) return false;
   } while (step === 'larger' && !isLarger(path, route, snapshot));
   // Keys cost nothing of the budget, and a node that could not be reached had no work: it bounds work that is done twice.
-  if (path.returned || wasUnreached(fault) || room.retries.take()) return true;
-  room.logger.warn({ request: call.job.id, model: call.plan.model }, 'no other node is tried: the budget of retries is spent');
+  if (path.returned || wasUnreached(fault) || context.retries.take()) return true;
+  context.logger.warn({ request: call.job.id, model: call.plan.model }, 'no other node is tried: the budget of retries is spent');
   return false;
 }
 
 /** Whether the model of the present node is known to take longer prompts than the one that was asked. */
-function isLarger(path: AttemptPath, { target }: Route, snapshot: Snapshot): boolean {
+function isLarger(path: AttemptCursor, { target }: Route, snapshot: Snapshot): boolean {
   const window = path.attempt && resolveTarget(snapshot, path.attempt).target.family.context;
   return (window ?? 0) > (target.family.context ?? Number.POSITIVE_INFINITY);
 }
@@ -242,12 +243,13 @@ function isLarger(path: AttemptPath, { target }: Route, snapshot: Snapshot): boo
 const maxWords = 1000;
 
 /** The upstream's own words for what went wrong, for admins who look into the request: they may quote a prompt, so they are sealed. */
-function sealedWords({ job }: Call, { message }: UpstreamFault, { keyring, redactor }: Room): string {
+function sealedWords({ job }: Call, { message }: UpstreamFault, { keyring, redactor }: TranslatorContext): string {
   return keyring.seal(redactor.redact(message).slice(0, maxWords), sealedAs.attemptMessage(job.id));
 }
 
 /** Longer than any code that a vendor means. */
-const longestCode = 64;
+const maxCodeLength = 64;
 
 /** The upstream's own code for what went wrong. Its words: they may hold our credential, and have no bound. */
-const faultName = ({ code, class: kind }: UpstreamFault, room: Room): string => (code === undefined ? kind : room.redactor.redact(code).slice(0, longestCode));
+const faultName = ({ code, class: kind }: UpstreamFault, context: TranslatorContext): string =>
+  code === undefined ? kind : context.redactor.redact(code).slice(0, maxCodeLength);

@@ -3,19 +3,19 @@ import type { Loss } from '@model-gateway/contracts';
 import { type ProofRefusal, readProofRefusal } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
 import { type Prepared, prepare } from '../prepare.ts';
-import type { Room } from '../room.ts';
+import type { TranslatorContext } from '../room.ts';
 import type { AttemptEnd } from './send.ts';
 
 /** The request to send again, or null when this end was about something else, or when nothing about it would differ. */
-export async function withoutProofs(call: Call, prepared: Prepared, end: AttemptEnd, room: Room): Promise<Prepared | null> {
-  if (end.fault === null || end.committed || prepared.proofsRefused) return null;
+export async function withoutSignatures(call: Call, prepared: Prepared, end: AttemptEnd, context: TranslatorContext): Promise<Prepared | null> {
+  if (end.fault === null || end.committed || prepared.signaturesRefused) return null;
   const refusal = readProofRefusal(end.fault);
   if (refusal === null) return null;
-  const changed = await prepare(call, prepared.route, room, refusal);
+  const changed = await prepare(call, prepared.route, context, refusal);
   if (!changed.body.equals(prepared.body)) return again(call, prepared, changed, refusal);
   if (refusal.about === 'proofs') return null;
   // Nothing that the refusal named was found: without any proof it may pass all the same.
-  const stripped = await prepare(call, prepared.route, room, { about: 'proofs' });
+  const stripped = await prepare(call, prepared.route, context, { about: 'proofs' });
   return stripped.body.equals(prepared.body) ? null : again(call, prepared, stripped, { about: 'proofs' });
 }
 
@@ -28,7 +28,7 @@ const changes: Readonly<Record<ProofRefusal['about'], Pick<Loss, 'action' | 'det
 };
 
 function again(call: Call, prepared: Prepared, changed: Prepared, { about }: ProofRefusal): Prepared {
-  const why = prepared.proofs.prefixChanged() ? ', and the system text or the tools have changed since they were issued' : '';
+  const why = prepared.signatures.prefixChanged() ? ', and the system text or the tools have changed since they were issued' : '';
   const { action, detail } = changes[about];
   call.lose([{ field: 'signatures', action, detail: detail.replace('%', why) }]);
   call.meter.reset();

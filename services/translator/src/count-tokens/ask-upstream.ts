@@ -4,18 +4,23 @@ import { callHeaders } from '../attempt/headers.ts';
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
 import type { ReplySink } from '../reply-sink.ts';
-import type { Room } from '../room.ts';
+import type { TranslatorContext } from '../room.ts';
 
 const maxBytes = 64 * 1024;
 
 /** `tokens` is null when the upstream has no counter, refused, or said nothing usable: the caller then counts otherwise. */
-export async function sendCount(call: Call, prepared: Prepared, sink: ReplySink, room: Room): Promise<{ status: number | null; tokens: number | null }> {
-  const headers = await callHeaders(call, prepared, room);
+export async function sendCount(
+  call: Call,
+  prepared: Prepared,
+  sink: ReplySink,
+  context: TranslatorContext,
+): Promise<{ status: number | null; tokens: number | null }> {
+  const headers = await callHeaders(call, prepared, context);
   return new Promise((resolve) => {
     const pieces = new Pieces();
     let size = 0;
     let status: number | null = null;
-    const sent = room.outbound.send(
+    const sent = context.outbound.send(
       {
         method: prepared.request.method,
         url: prepared.request.url,

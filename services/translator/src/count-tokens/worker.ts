@@ -25,7 +25,7 @@ function load(name: Table): Promise<Tiktoken> {
  */
 const sliceChars = 64;
 /** Longer texts are counted this far and the rest by the same rate: what one caller sends must not keep the others waiting. */
-const mostChars = 256 * 1024;
+const maxChars = 256 * 1024;
 
 parentPort?.on('message', ({ id, text, tokenizer }: { id: number; text: string; tokenizer: Table }) => {
   // A table that cannot be loaded ends the thread: whoever waits is told, and the next count starts it anew.
@@ -33,7 +33,7 @@ parentPort?.on('message', ({ id, text, tokenizer }: { id: number; text: string; 
 });
 
 function countTokens(text: string, tokenizer: Tiktoken): number {
-  const end = Math.min(text.length, mostChars);
+  const end = Math.min(text.length, maxChars);
   let tokens = 0;
   let at = 0;
   while (at < end) {

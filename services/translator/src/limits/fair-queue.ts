@@ -20,12 +20,12 @@ export class FairQueue<W extends InLine> {
   }
 
   /** The next `most` in order; they stay in line. */
-  peek(most: number): W[] {
+  peek(max: number): W[] {
     const next: W[] = [];
-    for (let round = 0; next.length < Math.min(most, this.size); round++) {
+    for (let round = 0; next.length < Math.min(max, this.size); round++) {
       for (const key of this.#turns) {
         const waiter = this.#lines.get(key)?.[round];
-        if (waiter && next.length < most) next.push(waiter);
+        if (waiter && next.length < max) next.push(waiter);
       }
     }
     return next;

@@ -23,7 +23,7 @@ const bytesPerToken = 4;
 /** Tokens expected of a reply before one was seen. */
 const firstReply = 1000;
 
-export class Gate {
+export class AdmissionQueue {
   readonly #permits: Permits;
   readonly #state: SharedState;
   readonly #queue = new FairQueue<Waiter>();
@@ -59,9 +59,9 @@ export class Gate {
     if (!this.#limits) return free;
     const request = Math.max(1, Math.ceil(ask.requestBytes / bytesPerToken));
     const cost = this.#limits.tpm === null ? request : request + this.#expectReply(ask.replyTokens());
-    const patience = ask.mayWait ? limit.wait_timeout_secs * 1000 : 0;
-    if (patience === 0 && this.#closed) return this.#refusal();
-    const waiter: Waiter = { key: ask.accessKey, request, cost, waits: patience > 0, timer: undefined, settle: () => undefined };
+    const waitMs = ask.mayWait ? limit.wait_timeout_secs * 1000 : 0;
+    if (waitMs === 0 && this.#closed) return this.#refusal();
+    const waiter: Waiter = { key: ask.accessKey, request, cost, waits: waitMs > 0, timer: undefined, settle: () => undefined };
     let answer: Admission | undefined;
     waiter.settle = (admission) => {
       answer = admission;
@@ -69,24 +69,24 @@ export class Gate {
     this.#queue.push(waiter);
     this.#pump();
     if (answer) return answer;
-    if (patience === 0 && !this.#permits.busy) {
+    if (waitMs === 0 && !this.#permits.busy) {
       this.#queue.remove(waiter);
       return this.#refusal();
     }
-    return this.#wait(waiter, patience, ask);
+    return this.#wait(waiter, waitMs, ask);
   }
 
   close(): void {
     clearTimeout(this.#timer);
   }
 
-  #wait(waiter: Waiter, patience: number, ask: GateAsk): Promise<Admission> {
+  #wait(waiter: Waiter, waitMs: number, ask: GateAsk): Promise<Admission> {
     return new Promise((resolve) => {
       waiter.settle = (admission) => {
         clearTimeout(waiter.timer);
         resolve(admission);
       };
-      if (patience > 0) waiter.timer = setTimeout(() => this.#leave(waiter), patience);
+      if (waitMs > 0) waiter.timer = setTimeout(() => this.#leave(waiter), waitMs);
       ask.onLeave(() => this.#leave(waiter));
     });
   }
@@ -167,8 +167,8 @@ export class Gate {
   }
 
   /** A rate lets an average pass: whole caps would leave most of it unused. Who wants less says so. */
-  #expectReply(most: number | undefined): number {
-    return Math.round(Math.min(most ?? Number.POSITIVE_INFINITY, this.#reply ?? firstReply));
+  #expectReply(max: number | undefined): number {
+    return Math.round(Math.min(max ?? Number.POSITIVE_INFINITY, this.#reply ?? firstReply));
   }
 
   #learnReply(tokens: number): void {

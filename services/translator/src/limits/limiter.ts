@@ -1,7 +1,7 @@
 /** The gates of this process by name, and which of them stands before an attempt. */
 import type { Model, RateLimit, UpstreamRecord } from '@model-gateway/contracts';
 import type { SharedState } from '@model-gateway/shared-state';
-import { free, Gate } from './gate.ts';
+import { AdmissionQueue, free } from './gate.ts';
 import type { Admission, GateAsk } from './lease.ts';
 
 export interface LimitedTarget {
@@ -11,7 +11,7 @@ export interface LimitedTarget {
 
 export class Limiter {
   readonly #state: SharedState;
-  readonly #gates = new Map<string, Gate>();
+  readonly #gates = new Map<string, AdmissionQueue>();
 
   constructor(state: SharedState) {
     this.#state = state;
@@ -37,10 +37,10 @@ export class Limiter {
     for (const gate of this.#gates.values()) gate.close();
   }
 
-  #gate(scope: string): Gate {
+  #gate(scope: string): AdmissionQueue {
     let gate = this.#gates.get(scope);
     if (!gate) {
-      gate = new Gate(scope, this.#state);
+      gate = new AdmissionQueue(scope, this.#state);
       this.#gates.set(scope, gate);
     }
     return gate;

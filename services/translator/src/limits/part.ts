@@ -5,10 +5,10 @@ import type { SharedState } from '@model-gateway/shared-state';
 import type { Limiter } from './limiter.ts';
 
 /** An answer has to fit into one message. */
-const mostGates = 2000;
+const maxGates = 2000;
 
 export async function limitsPart(limiter: Limiter, state: SharedState): Promise<TranslatorLimits> {
-  const gates = limiter.gates().slice(0, mostGates);
+  const gates = limiter.gates().slice(0, maxGates);
   return { state: statePart(state), gates: await Promise.all(gates.map((gate) => gatePart(gate, state))) };
 }
 

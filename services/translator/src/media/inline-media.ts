@@ -5,12 +5,12 @@ import type { Conversation, MediaPart, Part } from '@model-gateway/protocols';
 import { type FetchedFile, fetchUrl } from './fetch-url.ts';
 
 /** What one request may have fetched for it. */
-const mostFiles = 16;
-const mostAtOnce = 4;
+const maxFiles = 16;
+const maxConcurrent = 4;
 const maxFileBytes = 20 * 1024 * 1024;
 const maxTotalBytes = 40 * 1024 * 1024;
 const totalMs = 15_000;
-const longestUrl = 8192;
+const maxUrlLength = 8192;
 
 /** The addresses that `opens` says the upstream does not open by itself, in order and once each. */
 export function addressesOf(conversation: Conversation, opens: (part: MediaPart) => boolean): string[] {
@@ -29,7 +29,7 @@ const isAddressed = (part: MediaPart): part is MediaPart & { url: string } =>
 /** Fetches what is not in `files` yet, a few at a time. Throws a 400 for what cannot be had: a model that answers about a picture it never saw helps nobody. */
 export async function fetchAll(urls: readonly string[], files: Map<string, FetchedFile>, outbound: Outbound, signal: AbortSignal): Promise<void> {
   const missing = urls.filter((url) => !files.has(url));
-  if (missing.length > mostFiles) throw refusal(`At most ${mostFiles} addresses are fetched for one request.`);
+  if (missing.length > maxFiles) throw refusal(`At most ${maxFiles} addresses are fetched for one request.`);
   let left = maxTotalBytes;
   let next = 0;
   const failed = new AbortController();
@@ -46,13 +46,13 @@ export async function fetchAll(urls: readonly string[], files: Map<string, Fetch
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(mostAtOnce, missing.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(maxConcurrent, missing.length) }, worker));
 }
 
 const refusal = (message: string): GatewayError => new GatewayError('invalid_request', { message, param: 'messages' });
 
 function isFetchable(address: string): boolean {
-  if (address.length > longestUrl || !URL.canParse(address)) return false;
+  if (address.length > maxUrlLength || !URL.canParse(address)) return false;
   const { username, password } = new URL(address);
   return username === '' && password === '';
 }

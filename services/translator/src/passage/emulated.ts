@@ -6,16 +6,16 @@ import { ArgumentsCheck, type ChatEvent, OutputUnwrapper, type ReplyReader, type
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
 
-type Emulated = Pick<Prepared, 'emulation' | 'widenedTools'>;
+type Emulated = Pick<Prepared, 'emulation' | 'relaxedToolSchemas'>;
 
 export function unwrapReader(reader: ReplyReader, prepared: Emulated, call: Call): ReplyReader {
-  if (!prepared.emulation && !prepared.widenedTools) return reader;
-  const mend = createMender(prepared);
+  if (!prepared.emulation && !prepared.relaxedToolSchemas) return reader;
+  const postProcess = createPostProcessor(prepared);
   return {
-    read: (record: StreamRecord) => mend.read(reader.read(record)),
+    read: (record: StreamRecord) => postProcess.read(reader.read(record)),
     finish() {
-      const events = mend.read(reader.finish());
-      mend.tell(call);
+      const events = postProcess.read(reader.finish());
+      postProcess.recordPostProcessing(call);
       return events;
     },
   };
@@ -23,22 +23,22 @@ export function unwrapReader(reader: ReplyReader, prepared: Emulated, call: Call
 
 /** The same for the events of a whole reply. */
 export function unwrapEvents(events: ChatEvent[], prepared: Emulated, call: Call): ChatEvent[] {
-  if (!prepared.emulation && !prepared.widenedTools) return events;
-  const mend = createMender(prepared);
-  const mended = mend.read(events);
-  mend.tell(call);
-  return mended;
+  if (!prepared.emulation && !prepared.relaxedToolSchemas) return events;
+  const postProcess = createPostProcessor(prepared);
+  const postProcessed = postProcess.read(events);
+  postProcess.recordPostProcessing(call);
+  return postProcessed;
 }
 
-function createMender({ emulation, widenedTools }: Emulated): { read(events: ChatEvent[]): ChatEvent[]; tell(call: Call): void } {
+function createPostProcessor({ emulation, relaxedToolSchemas }: Emulated): { read(events: ChatEvent[]): ChatEvent[]; recordPostProcessing(call: Call): void } {
   const unwrapper = emulation && new OutputUnwrapper(emulation);
-  const check = widenedTools && new ArgumentsCheck(widenedTools);
+  const check = relaxedToolSchemas && new ArgumentsCheck(relaxedToolSchemas);
   return {
     read(events) {
       check?.see(events);
       return unwrapper?.read(events) ?? events;
     },
-    tell(call) {
+    recordPostProcessing(call) {
       if (unwrapper) call.lose(unwrapper.losses);
       if (check) call.lose(check.losses);
     },

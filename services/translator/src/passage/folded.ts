@@ -1,14 +1,14 @@
 /** A stream that becomes a whole reply: some upstreams only stream, whatever was asked. Nothing goes to the caller before it has all arrived. */
 import type { ChatEvent } from '@model-gateway/protocols';
 import type { PumpSink } from '../pump.ts';
-import type { Passage, RawRecord } from './passage.ts';
+import type { RawRecord, ReplyTransform } from './passage.ts';
 
-export class FoldedPassage implements Passage {
+export class FoldedTransform implements ReplyTransform {
   readonly #events: ChatEvent[] = [];
-  readonly #whole: Passage;
+  readonly #whole: ReplyTransform;
 
   /** `whole` prints what has arrived. */
-  constructor(whole: Passage) {
+  constructor(whole: ReplyTransform) {
     this.#whole = whole;
   }
 

@@ -1,10 +1,10 @@
 /** Which records of a stream need not be parsed: those that differ in words alone from one that was just understood. */
-import { type Edit, GrowingRecords, type KnownRecord } from '@model-gateway/json';
-import type { ChatEvent, DeltaEvent, GrowingPlaces } from '@model-gateway/protocols';
-import type { Passage, RawRecord } from './passage.ts';
+import { DeltaTemplate, type Edit, type KnownRecord } from '@model-gateway/json';
+import type { ChatEvent, DeltaEvent, DeltaFields } from '@model-gateway/protocols';
+import type { RawRecord, ReplyTransform } from './passage.ts';
 
 /** A block whose records are each unlike the one before is not looked at any longer. */
-const mostVain = 4;
+const maxFruitless = 4;
 /** Bytes: a larger record is nearly all words, and is kept by nobody. */
 const largestStudied = 16 * 1024;
 
@@ -12,21 +12,21 @@ const isDelta = (event: ChatEvent): event is DeltaEvent => 'text' in event;
 /** What is the same for every record that grows the same block. */
 const isLasting = ({ path, value, insert }: Edit): boolean => path.length === 1 && !insert && (value === undefined || typeof value === 'string');
 
-export class Growth {
-  readonly #places: GrowingPlaces;
-  readonly #passage: Passage;
-  #known: GrowingRecords | null = null;
+export class DeltaFastPath {
+  readonly #places: DeltaFields;
+  readonly #transform: ReplyTransform;
+  #known: DeltaTemplate | null = null;
   #event: DeltaEvent = { type: 'text-delta', index: -1, text: '' };
   /** Records learned since one was last recognised. */
   #vain = 0;
 
-  constructor(places: GrowingPlaces, passage: Passage) {
+  constructor(places: DeltaFields, transform: ReplyTransform) {
     this.#places = places;
-    this.#passage = passage;
+    this.#transform = transform;
   }
 
   /** What the next record may be without being parsed; null: it has to be. */
-  records: GrowingRecords | null = null;
+  records: DeltaTemplate | null = null;
 
   get type(): DeltaEvent['type'] {
     return this.#event.type;
@@ -55,7 +55,7 @@ export class Growth {
     if (event.index !== this.#event.index) this.#vain = 0;
     const raw = byteText(record.raw);
     if (this.#known === null || event.type !== this.#event.type || !isWhole(this.#known, raw, event)) {
-      if (this.#vain >= mostVain) return;
+      if (this.#vain >= maxFruitless) return;
       this.#vain += 1;
       this.#known = this.#learn(record, event, raw, sent);
     }
@@ -63,14 +63,14 @@ export class Growth {
     this.records = this.#known;
   }
 
-  #learn(record: RawRecord, event: DeltaEvent, raw: string, sent: string | Uint8Array): GrowingRecords | null {
-    const edits = this.#passage.lastEdits ? this.#passage.lastEdits() : [];
+  #learn(record: RawRecord, event: DeltaEvent, raw: string, sent: string | Uint8Array): DeltaTemplate | null {
+    const edits = this.#transform.lastEdits ? this.#transform.lastEdits() : [];
     const { dataStart: start, dataEnd: end, data, json } = record;
     if (start === undefined || end === undefined || !edits?.every(isLasting)) return null;
     const known: KnownRecord = { raw: record.raw, start, end, data, json };
     for (const path of this.#places.words) {
-      const records = GrowingRecords.learn(known, path, this.#places.idle, edits);
-      if (records && isWhole(records, raw, event)) return this.#passage.lastEdits && records.print(raw, 0) !== byteText(sent) ? null : records;
+      const records = DeltaTemplate.learn(known, path, this.#places.idle, edits);
+      if (records && isWhole(records, raw, event)) return this.#transform.lastEdits && records.print(raw, 0) !== byteText(sent) ? null : records;
     }
     return null;
   }
@@ -80,5 +80,5 @@ const byteText = (piece: string | Uint8Array): string =>
   (typeof piece === 'string' ? Buffer.from(piece, 'utf8') : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)).toString('latin1');
 
 /** Whether the text is one such record, with the event's words. */
-const isWhole = (records: GrowingRecords, raw: string, { text }: DeltaEvent): boolean =>
+const isWhole = (records: DeltaTemplate, raw: string, { text }: DeltaEvent): boolean =>
   records.fits(raw, 0) && records.end === raw.length && records.words(raw) === text;

@@ -6,7 +6,7 @@ import type { ChatEvent, FramedRecord, StreamRecord } from '@model-gateway/proto
 export type RawRecord = FramedRecord & StreamRecord;
 
 /** Output is collected per upstream read and sent in one frame: wake-ups cost more than bytes. */
-export interface Passage {
+export interface ReplyTransform {
   /** Text or bytes for the caller, whole events only; undefined when nothing. */
   record(record: RawRecord, events: readonly ChatEvent[]): string | Uint8Array | undefined;
   /** Passages that send on the record's bytes: what was changed in the last one; null when there is more to it. Absent: events are what is sent. */

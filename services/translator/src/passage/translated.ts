@@ -4,10 +4,10 @@ import { type ChatEvent, foldEvents, type ReplyContext, type ReplyWriter, type T
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
 import type { PromptSizes } from '../prompt-sizes.ts';
-import type { Room } from '../room.ts';
-import type { Passage, RawRecord } from './passage.ts';
+import type { TranslatorContext } from '../room.ts';
+import type { RawRecord, ReplyTransform } from './passage.ts';
 
-export class TranslatedPassage implements Passage {
+export class TranslatedTransform implements ReplyTransform {
   readonly #call: Call;
   readonly #context: ReplyContext;
   readonly #bridge: ToolBridge | undefined;
@@ -16,11 +16,11 @@ export class TranslatedPassage implements Passage {
   readonly #kind: string;
   #writer: ReplyWriter | undefined;
 
-  constructor(call: Call, prepared: Prepared, room: Room) {
+  constructor(call: Call, prepared: Prepared, context: TranslatorContext) {
     this.#call = call;
     this.#bridge = prepared.bridge;
     const { job } = call;
-    this.#sizes = room.promptSizes;
+    this.#sizes = context.promptSizes;
     this.#kind = `${job.clientProtocol} ${prepared.route.target.upstreamModelId}`;
     const { echo, conversation } = call.readRequest();
     const sizes = this.#sizes;
@@ -30,7 +30,7 @@ export class TranslatedPassage implements Passage {
       model: job.requestedModel,
       createdAt: Math.floor(job.startedAt / 1000),
       streamForm: job.streamForm,
-      mintId: room.mintId,
+      mintId: context.mintId,
       sealSignature: prepared.sealSignature,
       echo,
       // Only some callers' protocols tell it, once.

@@ -3,21 +3,21 @@ import { applyEdits, type Edit, RecordEditor, spliceParsed } from '@model-gatewa
 import type { ChatEvent, VerbatimReply, VerbatimRules } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
 import type { Prepared } from '../prepare.ts';
-import type { Room } from '../room.ts';
-import type { Passage, RawRecord } from './passage.ts';
+import type { TranslatorContext } from '../room.ts';
+import type { RawRecord, ReplyTransform } from './passage.ts';
 
-export class VerbatimPassage implements Passage {
+export class VerbatimTransform implements ReplyTransform {
   readonly #call: Call;
   readonly #reply: VerbatimReply;
   readonly #editor = new RecordEditor();
   #index = 0;
   #edits: readonly Edit[] | null = null;
 
-  constructor(call: Call, rules: VerbatimRules, prepared: Prepared, room: Room) {
+  constructor(call: Call, rules: VerbatimRules, prepared: Prepared, context: TranslatorContext) {
     this.#call = call;
     this.#reply = rules.createReply({
       model: call.job.requestedModel,
-      mintId: room.mintId,
+      mintId: context.mintId,
       sealSignature: prepared.sealSignature,
       requestValue: (key) => call.topLevel(key),
     });

@@ -1,16 +1,16 @@
 /** One upstream request in the making: what the steps of `order.ts` hand on to one another. */
 import type { Snapshot } from '@model-gateway/contracts';
 import { applyEdits, type Edit, type KnownPlaces } from '@model-gateway/json';
-import type { Conversation, ReplyEmulation, ToolBridge, UpstreamDoor, VerbatimRequestContext, VerbatimRules } from '@model-gateway/protocols';
+import type { Conversation, ReplyEmulation, ToolBridge, UpstreamAdapter, VerbatimRequestContext, VerbatimRules } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
-import type { Room } from '../room.ts';
+import type { TranslatorContext } from '../room.ts';
 
 export interface Draft {
   readonly call: Call;
   readonly route: Route;
-  readonly room: Room;
-  readonly upstream: UpstreamDoor;
+  readonly translatorContext: TranslatorContext;
+  readonly upstream: UpstreamAdapter;
   /** Rules of the verbatim passage, when both sides speak this protocol: the request is the caller's bytes with `edits`. null: it is `body`. */
   readonly verbatim: VerbatimRules | null;
   readonly context: VerbatimRequestContext;
@@ -25,11 +25,11 @@ export interface Draft {
   /** The request as a step printed it: it stands for `body`, and for the caller's bytes with their edits. Later `edits` are made in it. */
   printed: Buffer | null;
   /** Where a script after the translation sends the request on to. */
-  elsewhere?: string;
+  rerouteTo?: string;
   /** What the reply needs, because the request asks for something by other means. */
   emulation: ReplyEmulation | undefined;
   /** The caller's schemas of tools that are sent with wider ones. */
-  widenedTools: ReadonlyMap<string, unknown> | undefined;
+  relaxedToolSchemas: ReadonlyMap<string, unknown> | undefined;
   /** Puts names and kinds of tools back in the reply's calls, where the request changed them. */
   bridge: ToolBridge | undefined;
 }
@@ -56,7 +56,7 @@ export interface RouteChoice {
   readonly call: Call;
   readonly route: Route;
   readonly snapshot: Snapshot;
-  readonly room: Room;
+  readonly translatorContext: TranslatorContext;
 }
 
 /** Gives the name of the model or load balancer that the request is sent on to; undefined: it stays. A promise only where it has to wait. */

@@ -31,14 +31,14 @@ export function chooseRoute(choice: RouteChoice, from = 0): undefined | string |
   for (let at = from; at < routeSteps.length; at++) {
     const step = routeSteps[at] as RouteStep;
     const chosen = step.choose(choice);
-    if (typeof chosen === 'string') return elsewhere(choice, step, chosen);
-    if (chosen) return chosen.then((name) => (name === undefined ? chooseRoute(choice, at + 1) : elsewhere(choice, step, name)));
+    if (typeof chosen === 'string') return rerouteTo(choice, step, chosen);
+    if (chosen) return chosen.then((name) => (name === undefined ? chooseRoute(choice, at + 1) : rerouteTo(choice, step, name)));
   }
   return undefined;
 }
 
 /** Who is sent where he is stays there. */
-function elsewhere({ call, route }: RouteChoice, { name: step }: RouteStep, name: string): string | undefined {
+function rerouteTo({ call, route }: RouteChoice, { name: step }: RouteStep, name: string): string | undefined {
   if (name === route.model.name || name === call.plan.model) return undefined;
   call.did(step);
   return name;

@@ -1,7 +1,7 @@
 /** One question to the script runner: the body goes along once, and what changes in it comes back. */
 import type { ScriptOutcome, ScriptRun } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/errors';
-import type { Room } from '../room.ts';
+import type { TranslatorContext } from '../room.ts';
 
 /** The runner keeps its own times, which are shorter. */
 const deadlineMs = 60_000;
@@ -12,11 +12,11 @@ export interface RunnerAnswer {
 }
 
 /** Rejects with a GatewayError when there is no runner, or it was lost. */
-export function askRunner(run: ScriptRun, body: Uint8Array, room: Room): Promise<RunnerAnswer> {
+export function askRunner(run: ScriptRun, body: Uint8Array, translatorContext: TranslatorContext): Promise<RunnerAnswer> {
   return new Promise((resolve, reject) => {
     const parts: Uint8Array[] = [];
     let head: ScriptOutcome | undefined;
-    const call = room.bus.open(
+    const call = translatorContext.bus.open(
       'script.run',
       run,
       {

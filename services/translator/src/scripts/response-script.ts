@@ -1,9 +1,9 @@
 /** The script over a whole reply of the upstream, before anything is read of it. */
 import { type ChatEvent, foldEvents } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
-import type { FoldedPassage } from '../passage/folded.ts';
+import type { FoldedTransform } from '../passage/folded.ts';
 import type { Prepared } from '../prepare.ts';
-import type { Room } from '../room.ts';
+import type { TranslatorContext } from '../room.ts';
 import { responseContext, type UpstreamAnswer } from './context.ts';
 import { runScript, scriptOf } from './run-script.ts';
 
@@ -12,13 +12,26 @@ const slot = 'response_transform';
 const responseScript = (call: Call, { route }: Prepared): string | undefined => (call.job.stream ? undefined : scriptOf(route, slot));
 
 /** The reply's bytes as the script leaves them; undefined: there is none, or the caller gets a stream, on which none runs. Rejects as `runScript` does. */
-export function runResponseScript(call: Call, prepared: Prepared, body: Buffer, answer: UpstreamAnswer, room: Room): Promise<Buffer> | undefined {
+export function runResponseScript(
+  call: Call,
+  prepared: Prepared,
+  body: Buffer,
+  answer: UpstreamAnswer,
+  translatorContext: TranslatorContext,
+): Promise<Buffer> | undefined {
   const script = responseScript(call, prepared);
-  return script === undefined ? undefined : run(script, call, prepared, body, answer, room);
+  return script === undefined ? undefined : run(script, call, prepared, body, answer, translatorContext);
 }
 
-async function run(script: string, call: Call, { route }: Prepared, body: Buffer, answer: UpstreamAnswer, room: Room): Promise<Buffer> {
-  const result = await runScript({ script, slot, context: responseContext(call, route, answer), body }, call, route, room);
+async function run(
+  script: string,
+  call: Call,
+  { route }: Prepared,
+  body: Buffer,
+  answer: UpstreamAnswer,
+  translatorContext: TranslatorContext,
+): Promise<Buffer> {
+  const result = await runScript({ script, slot, context: responseContext(call, route, answer), body }, call, route, translatorContext);
   if (result?.changed) call.did('script-response');
   return result?.body ?? body;
 }
@@ -30,25 +43,25 @@ async function run(script: string, call: Call, { route }: Prepared, body: Buffer
 export function runFoldedScript(
   call: Call,
   prepared: Prepared,
-  folded: FoldedPassage,
+  folded: FoldedTransform,
   answer: UpstreamAnswer,
-  room: Room,
+  translatorContext: TranslatorContext,
 ): Promise<string | Uint8Array> | undefined {
   const script = responseScript(call, prepared);
-  return script === undefined ? undefined : runFolded(script, call, prepared, folded, answer, room);
+  return script === undefined ? undefined : runFolded(script, call, prepared, folded, answer, translatorContext);
 }
 
 async function runFolded(
   script: string,
   call: Call,
   prepared: Prepared,
-  folded: FoldedPassage,
+  folded: FoldedTransform,
   answer: UpstreamAnswer,
-  room: Room,
+  translatorContext: TranslatorContext,
 ): Promise<string | Uint8Array> {
-  const printed = printAsUpstream(call, prepared, folded.events, room);
-  if (!printed) return run(script, call, prepared, Buffer.from(folded.print()), answer, room);
-  const made = await run(script, call, prepared, printed, answer, room);
+  const printed = printAsUpstream(call, prepared, folded.events, translatorContext);
+  if (!printed) return run(script, call, prepared, Buffer.from(folded.print()), answer, translatorContext);
+  const made = await run(script, call, prepared, printed, answer, translatorContext);
   if (made === printed) return folded.print();
   const json: unknown = JSON.parse(made.toString('utf8'));
   const events = prepared.upstream.readWhole(json, prepared.route.target);
@@ -57,13 +70,13 @@ async function runFolded(
 }
 
 /** Proofs stay as the upstream gave them: they are sealed when the reply is printed for the caller. */
-function printAsUpstream({ job }: Call, { protocol, route }: Prepared, events: readonly ChatEvent[], room: Room): Buffer | undefined {
+function printAsUpstream({ job }: Call, { protocol, route }: Prepared, events: readonly ChatEvent[], translatorContext: TranslatorContext): Buffer | undefined {
   const written = protocol.client?.writeWhole(foldEvents(events), {
     requestId: job.id,
     model: route.target.upstreamModelId,
     createdAt: Math.floor(job.startedAt / 1000),
     streamForm: job.streamForm,
-    mintId: room.mintId,
+    mintId: translatorContext.mintId,
     sealSignature: (signature) => signature,
     inputEstimate: 0,
   });

@@ -33,8 +33,8 @@ const timedFigures = {
 /** What tells the figures apart. */
 const by = z.enum(dimensions);
 const range = { from: epochMs, to: epochMs };
-const told = { ...range, granularity: z.enum(['minute', 'hour', 'day']) };
-const summaryOf = { ...told, ...timedFigures };
+const answeredRange = { ...range, granularity: z.enum(['minute', 'hour', 'day']) };
+const summaryOf = { ...answeredRange, ...timedFigures };
 const session = { session_id: text, access_key: text, first_at: epochMs, last_at: epochMs, ...figures };
 
 export const statsSummary = z.strictObject({
@@ -44,13 +44,13 @@ export const statsSummary = z.strictObject({
   previous: z.strictObject(summaryOf).optional(),
 });
 export const statsSeries = z.strictObject({
-  ...told,
+  ...answeredRange,
   by: by.nullable(),
   items: z.array(z.strictObject({ start: epochMs, value: maybeText.optional(), ...timedFigures })),
 });
 export const statsTop = z.union([
   z.strictObject({ ...range, by: z.literal('session'), items: z.array(z.strictObject({ value: text, ...session })) }),
-  z.strictObject({ ...told, by, items: z.array(z.strictObject({ value: maybeText, ...timedFigures })) }),
+  z.strictObject({ ...answeredRange, by, items: z.array(z.strictObject({ value: maybeText, ...timedFigures })) }),
 ]);
 export const statsAttempts = z.strictObject({
   ...range,

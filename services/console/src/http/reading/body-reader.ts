@@ -11,8 +11,8 @@ export type ReadBody = (body: BodyText) => Promise<unknown>;
 const shortJson = 128 * 1024;
 const shortYaml = 4 * 1024;
 /** Long ones are read one after another; more than these are refused. */
-const mostWaiting = 8;
-const longestMs = 30_000;
+const maxWaiting = 8;
+const maxMs = 30_000;
 /** Of the thread; a document that needs more is no configuration. */
 const memoryMb = 512;
 /** In the bundle every entry stands beside the others. */
@@ -23,7 +23,7 @@ export function createBodyReader(): ReadBody {
   let waiting = 0;
   return async (body) => {
     if (body.bytes.byteLength <= (body.yaml ? shortYaml : shortJson)) return readText(body);
-    if (waiting >= mostWaiting) throw new Problem('overloaded', 'Other large bodies are being read: try again in a moment.', { retryAfter: 5 });
+    if (waiting >= maxWaiting) throw new Problem('overloaded', 'Other large bodies are being read: try again in a moment.', { retryAfter: 5 });
     waiting++;
     const mine = last.then(() => readInThread(body));
     last = mine.catch(() => undefined);
@@ -38,7 +38,7 @@ function readInThread(body: BodyText): Promise<unknown> {
   let tooLong: NodeJS.Timeout | undefined;
   return new Promise((resolve, reject) => {
     let value: unknown;
-    tooLong = setTimeout(() => reject(new Problem('payload_too_large', 'Reading the body takes too long: send it in parts, or as JSON.')), longestMs);
+    tooLong = setTimeout(() => reject(new Problem('payload_too_large', 'Reading the body takes too long: send it in parts, or as JSON.')), maxMs);
     thread.on('message', (message: FromThread) => {
       if ('refused' in message) return reject(new Problem(message.refused.code, message.refused.message));
       if ('end' in message) return resolve(value);

@@ -56,21 +56,21 @@ interface Scan {
 /** Brackets outside of quotes and comments, until the flow closes or the line ends. */
 function scanFlow(line: string, { at, flow, deepest, base }: Scan): Pick<Scan, 'flow' | 'deepest'> {
   let open = flow;
-  let most = deepest;
+  let max = deepest;
   for (let index = at; index < line.length; index++) {
     const char = line[index];
     if (char === '[' || char === '{') {
       open++;
-      most = Math.max(most, base + open);
+      max = Math.max(max, base + open);
     } else if (char === ']' || char === '}') {
       open--;
-      if (open <= 0) return { flow: 0, deepest: most };
+      if (open <= 0) return { flow: 0, deepest: max };
     } else if ((char === '"' || char === "'") && /[\s,:[{]/.test(line[index - 1] ?? ' ')) {
       const close = closingQuote(line, index);
       if (close > 0) index = close;
     } else if (char === '#' && /\s/.test(line[index - 1] ?? ' ')) break;
   }
-  return { flow: open, deepest: most };
+  return { flow: open, deepest: max };
 }
 
 /** Position of the quote that ends the text, 0 when it does not end in this line. */

@@ -22,11 +22,11 @@ interface Listed {
 }
 
 /** As many as anyone can look through; more are found by typing. */
-const mostPages = 10;
+const maxPages = 10;
 
 async function readAll(resource: 'models' | 'load-balancers', signal: AbortSignal): Promise<Listed[]> {
   const items: Listed[] = [];
-  for (let page = 1; page <= mostPages; page++) {
+  for (let page = 1; page <= maxPages; page++) {
     const found = await call<Page<Listed>>(resource, { query: { page, page_size: 200, sort: 'name' }, signal });
     items.push(...found.items);
     if (items.length >= found.total || found.items.length === 0) break;

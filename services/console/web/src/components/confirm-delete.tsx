@@ -3,7 +3,7 @@ import { Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import { ask } from './ask.ts';
-import { tellFault } from './tell-fault.ts';
+import { describeFault } from './tell-fault.ts';
 
 export function useConfirmDelete() {
   const { t } = useTranslation();
@@ -14,7 +14,7 @@ export function useConfirmDelete() {
       labels: { confirm: t('actions.delete'), cancel: t('actions.cancel') },
       confirmProps: { color: 'red' },
       onConfirm: () => {
-        remove().then(() => notifications.show({ message: t('removed', { name }), color: 'green' }), tellFault);
+        remove().then(() => notifications.show({ message: t('removed', { name }), color: 'green' }), describeFault);
       },
     });
 }

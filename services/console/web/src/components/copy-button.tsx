@@ -3,7 +3,7 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { tellFault } from './tell-fault.ts';
+import { describeFault } from './tell-fault.ts';
 
 const saidMs = 1_500;
 
@@ -22,7 +22,7 @@ export function CopyButton({ text, label }: { text: string | (() => Promise<stri
       if (!(await copyByClipboard(value)) && !copyBySelection(value)) throw new Error(t('actions.notCopied'));
       setCopied(true);
     } catch (error) {
-      tellFault(error);
+      describeFault(error);
     }
   };
   const name = copied ? t('actions.copied') : (label ?? t('actions.copy'));

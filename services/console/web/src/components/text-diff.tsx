@@ -16,7 +16,7 @@ export interface TextDiffProps {
 const Diff = lazy(() => import('./text-diff-core.tsx'));
 
 /** About as high as what comes, so that it stays where it was scrolled to. */
-const room = (
+const available = (
   <Box mih={240}>
     <Loader size="sm" />
   </Box>
@@ -24,7 +24,7 @@ const room = (
 
 export function TextDiff(props: TextDiffProps) {
   return (
-    <Suspense fallback={room}>
+    <Suspense fallback={available}>
       <Diff {...props} />
     </Suspense>
   );

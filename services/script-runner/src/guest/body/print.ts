@@ -1,5 +1,5 @@
 /** Prints what a script made: whole values as JSON, and a view's changes as replacements in the text that it is a view of. */
-import { LimitFault, longestResult, longestText, mostElements } from '../limits.ts';
+import { LimitFault, maxElements, maxResultLength, maxTextLength } from '../limits.ts';
 import { LazyNode, type Origin, PendingText } from './node.ts';
 import { nodeOf } from './view.ts';
 
@@ -43,7 +43,7 @@ export class Printer {
   }
 
   #scalar(value: unknown): string | undefined {
-    if (typeof value === 'string' && value.length > longestText) throw new LimitFault('StringTooLong', `a text is longer than ${longestText} characters`);
+    if (typeof value === 'string' && value.length > maxTextLength) throw new LimitFault('StringTooLong', `a text is longer than ${maxTextLength} characters`);
     if (typeof value === 'bigint') throw new TypeError('a BigInt is no JSON value');
     const text = JSON.stringify(value) as string | undefined;
     return text === undefined ? undefined : this.#count(text);
@@ -51,12 +51,12 @@ export class Printer {
 
   #count(text: string): string {
     this.#length += text.length;
-    if (this.#length > longestResult) throw new LimitFault('ResultTooLarge', 'the returned body is too large');
+    if (this.#length > maxResultLength) throw new LimitFault('ResultTooLarge', 'the returned body is too large');
     return text;
   }
 
   #printList(list: readonly unknown[], depth: number): string {
-    if (list.length > mostElements) throw tooMany();
+    if (list.length > maxElements) throw tooMany();
     let out = '';
     for (let at = 0; at < list.length; at++) out += (at > 0 ? ',' : '') + (this.print(list[at], depth + 1) ?? 'null');
     return `[${out}]`;
@@ -64,7 +64,7 @@ export class Printer {
 
   #printObject(object: Record<string, unknown>, depth: number): string {
     const keys = Object.keys(object);
-    if (keys.length > mostElements) throw tooMany();
+    if (keys.length > maxElements) throw tooMany();
     let out = '';
     for (const key of keys) {
       const value = this.print(object[key], depth + 1);
@@ -106,7 +106,7 @@ export class Printer {
     while (head < shorter && stays(elements[head], list, head)) head++;
     let tail = 0;
     while (tail < shorter - head && stays(elements[elements.length - 1 - tail], list, list.length - 1 - tail)) tail++;
-    if (list.length > elements.length && list.length > mostElements) throw tooMany();
+    if (list.length > elements.length && list.length > maxElements) throw tooMany();
     for (let at = 0; at < head; at++) this.#descend(list[at], out, depth);
     const made: string[] = [];
     for (let at = head; at < list.length - tail; at++) made[made.length] = this.print(list[at], depth + 1) ?? 'null';
@@ -120,7 +120,7 @@ export class Printer {
       return;
     }
     const keys = Object.keys(object);
-    if (keys.length > node.members.size && keys.length > mostElements) throw tooMany();
+    if (keys.length > node.members.size && keys.length > maxElements) throw tooMany();
     const cuts = new MemberCuts(out);
     for (const [key, origin] of node.members) {
       const now = valueAt(object, key);
@@ -147,7 +147,7 @@ export class Printer {
   }
 }
 
-const tooMany = (): LimitFault => new LimitFault('TooManyElements', `a list or object has more than ${mostElements} elements`);
+const tooMany = (): LimitFault => new LimitFault('TooManyElements', `a list or object has more than ${maxElements} elements`);
 
 function valueAt(object: object, key: PropertyKey): { there: boolean; value: unknown } {
   const descriptor = Reflect.getOwnPropertyDescriptor(object, key);

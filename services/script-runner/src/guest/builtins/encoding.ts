@@ -1,14 +1,14 @@
 /** Encodings: base64, hashes, JSON. */
-import { LimitFault, longestText } from '../limits.ts';
+import { LimitFault, maxTextLength } from '../limits.ts';
 import { currentMeter } from '../meter.ts';
 import { fromBase64, fromUtf8, sha256, toBase64, toHex, toUtf8 } from './bytes.ts';
 import { toText } from './text.ts';
 
 /** Longer texts would take these byte by byte functions too long. */
-const longestBytes = 2 * 1024 * 1024;
+const maxBytes = 2 * 1024 * 1024;
 
 function bounded(text: string, what: string): string {
-  if (toText(text, what).length > longestBytes) throw new RangeError(`${what} is longer than ${longestBytes} characters`);
+  if (toText(text, what).length > maxBytes) throw new RangeError(`${what} is longer than ${maxBytes} characters`);
   return text;
 }
 
@@ -19,11 +19,11 @@ export const encodingBuiltins = {
   json_encode(value: unknown, indent = 0): string {
     const text = JSON.stringify(value, null, indent) as string | undefined;
     if (text === undefined) throw new TypeError('the value is no JSON value');
-    if (text.length > longestText) currentMeter()?.failLongText();
+    if (text.length > maxTextLength) currentMeter()?.failLongText();
     return text;
   },
   json_parse(text: string): unknown {
-    if (toText(text, 'text').length > longestText) throw new LimitFault('StringTooLong', 'the text is too long');
+    if (toText(text, 'text').length > maxTextLength) throw new LimitFault('StringTooLong', 'the text is too long');
     return JSON.parse(text);
   },
 };

@@ -71,7 +71,7 @@ export const listBuiltins = {
 };
 
 const deepest = 256;
-const mostNodes = 200_000;
+const maxNodes = 200_000;
 
 /** Copies within bounds: a value that holds itself, or holds one part a thousand times, ends in an error. */
 class Copier {
@@ -100,7 +100,7 @@ class Copier {
 
   #count(depth: number): void {
     if (depth > deepest) throw new RangeError('the value is nested too deeply, or holds itself');
-    if (++this.#nodes > mostNodes) currentMeter()?.failManyElements();
+    if (++this.#nodes > maxNodes) currentMeter()?.failManyElements();
   }
 }
 

@@ -1,12 +1,12 @@
 /** Paths of built-ins, as body rules spell them: keys and indexes with dots between, `*` for every element. */
 
 const forbidden: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
-const mostSteps = 64;
+const maxSteps = 64;
 
 export function readPath(path: unknown): string[] {
   if (typeof path !== 'string' || path === '') throw new TypeError('a path must be a text like messages.0.content');
   const steps = path.split('.');
-  if (steps.length > mostSteps) throw new TypeError(`a path has more than ${mostSteps} steps`);
+  if (steps.length > maxSteps) throw new TypeError(`a path has more than ${maxSteps} steps`);
   for (const step of steps) {
     if (step === '') throw new TypeError(`the path ${path.slice(0, 100)} has an empty step`);
     if (step.includes('[') || step.includes(']')) throw new TypeError(`the path ${path.slice(0, 100)} has brackets: write messages.0 or messages.*`);

@@ -1,5 +1,5 @@
 /** Clock and chance. */
-import { longestText } from '../limits.ts';
+import { maxTextLength } from '../limits.ts';
 import { currentMeter } from '../meter.ts';
 import { sha256, toHex, toUtf8 } from './bytes.ts';
 import { toText } from './text.ts';
@@ -63,7 +63,7 @@ export const timeBuiltins = {
       const field = text[at] === '%' && Object.hasOwn(fields, letter) ? fields[letter] : undefined;
       out += field ? field(date) : text[at];
       if (field) at++;
-      if (out.length > longestText) currentMeter()?.failLongText();
+      if (out.length > maxTextLength) currentMeter()?.failLongText();
     }
     return out;
   },

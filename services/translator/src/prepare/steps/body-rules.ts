@@ -3,7 +3,7 @@
  * bytes where these pass, of which no more is read than the rules look at.
  */
 import { type Edit, JsonDocument, type Need, type Projection } from '@model-gateway/json';
-import type { BodyAnatomy } from '@model-gateway/protocols';
+import type { BodyLayout } from '@model-gateway/protocols';
 import { applyRules, type CompiledRule, projectionOf } from '@model-gateway/rewrite';
 import { bodyFacts } from '../../attempt/template-facts.ts';
 import type { Draft, Step } from '../draft.ts';
@@ -14,20 +14,20 @@ export const bodyRules: Step = {
   run(draft) {
     const { changes } = rulesOf(draft.route);
     if (!changes) return undefined;
-    const anatomy = draft.upstream.bodyAnatomy?.(draft.context.target) ?? null;
-    const rules = draft.context.operation === 'count-tokens' ? countedRules(changes, anatomy) : changes;
-    if (rules.length > 0) apply(draft, rules, anatomy);
+    const layout = draft.upstream.bodyLayout?.(draft.context.target) ?? null;
+    const rules = draft.context.operation === 'count-tokens' ? countedRules(changes, layout) : changes;
+    if (rules.length > 0) apply(draft, rules, layout);
     return undefined;
   },
 };
 
-function apply(draft: Draft, rules: readonly CompiledRule[], anatomy: BodyAnatomy | null): void {
+function apply(draft: Draft, rules: readonly CompiledRule[], layout: BodyLayout | null): void {
   const { call, verbatim } = draft;
-  const read = verbatim && call.readBody(projectionFor(rules, anatomy), draft.edits.map(needOf));
+  const read = verbatim && call.readBody(projectionFor(rules, layout), draft.edits.map(needOf));
   const document = new JsonDocument(read ? read.value : draft.body);
   // The rules see what the steps before them made.
   if (read) document.apply(draft.edits);
-  if (applyRules(document, rules, { facts: bodyFacts(call), anatomy }).length === 0) return;
+  if (applyRules(document, rules, { facts: bodyFacts(call), layout }).length === 0) return;
   call.did('body-rules');
   if (read) {
     draft.edits = document.edits();
@@ -38,20 +38,20 @@ function apply(draft: Draft, rules: readonly CompiledRule[], anatomy: BodyAnatom
 /** What an edit of an earlier step changes is there to be changed. */
 const needOf = ({ path }: Edit): Need => ({ path: [String(path[0])], depth: path.length > 1 ? 'value' : 'place' });
 
-const projections = new WeakMap<readonly CompiledRule[], { anatomy: BodyAnatomy | null; projection: Projection }>();
+const projections = new WeakMap<readonly CompiledRule[], { layout: BodyLayout | null; projection: Projection }>();
 
 /** Rules of a route are read once, and an anatomy is its protocol's. */
-function projectionFor(rules: readonly CompiledRule[], anatomy: BodyAnatomy | null): Projection {
+function projectionFor(rules: readonly CompiledRule[], layout: BodyLayout | null): Projection {
   const known = projections.get(rules);
-  if (known?.anatomy === anatomy) return known.projection;
-  const projection = projectionOf(rules, anatomy);
-  projections.set(rules, { anatomy, projection });
+  if (known?.layout === layout) return known.projection;
+  const projection = projectionOf(rules, layout);
+  projections.set(rules, { layout, projection });
   return projection;
 }
 
 /** A counter takes the prompt alone: a temperature would make it refuse, and tokens are then only estimated. */
-function countedRules(rules: readonly CompiledRule[], anatomy: BodyAnatomy | null): readonly CompiledRule[] {
-  const counted = anatomy?.counted;
+function countedRules(rules: readonly CompiledRule[], layout: BodyLayout | null): readonly CompiledRule[] {
+  const counted = layout?.counted;
   if (!counted) return [];
   return rules.filter(({ rule }) => {
     const [first] = (rule.path || rule.condition?.scope || '').split('.');

@@ -5,17 +5,17 @@ import type { Draft, Step } from '../draft.ts';
 export const fetchMedia: Step = {
   name: 'fetch-media',
   run(draft) {
-    const { call, room, upstream, verbatim, context } = draft;
+    const { call, translatorContext, upstream, verbatim, context } = draft;
     const opensUrl = upstream.opensUrl;
-    if (!room.clientUrls || verbatim || !opensUrl || context.operation !== 'generate') return undefined;
+    if (!translatorContext.clientUrls || verbatim || !opensUrl || context.operation !== 'generate') return undefined;
     const urls = addressesOf(call.readRequest().conversation, (part) => opensUrl(part, context.target));
     return urls.length === 0 ? undefined : inline(draft, urls);
   },
 };
 
 async function inline(draft: Draft, urls: readonly string[]): Promise<undefined> {
-  const { call, room, upstream, context } = draft;
-  const outbound = room.clientUrls;
+  const { call, translatorContext, upstream, context } = draft;
+  const outbound = translatorContext.clientUrls;
   if (!outbound) return undefined;
   await fetchAll(urls, call.files, outbound, call.leaving());
   call.did('fetch-media');

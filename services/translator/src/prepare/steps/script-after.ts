@@ -17,20 +17,20 @@ export const scriptAfter: Step = {
 };
 
 async function run(draft: Draft, script: string): Promise<undefined> {
-  const { call, route, room } = draft;
-  const snapshot = await room.catalog.at(call.plan.revision);
+  const { call, route, translatorContext } = draft;
+  const snapshot = await translatorContext.catalog.at(call.plan.revision);
   const body = printDraft(draft);
   const judge = ({ useModel }: { useModel: string | null }): ScriptFault | null => (useModel === null ? null : judgeTarget(useModel, route, snapshot));
   const result = await call.scripted.run(route, body, () =>
-    runScript({ script, slot: 'request_transform_after', context: scriptContext(call, route), body, judge }, call, route, room),
+    runScript({ script, slot: 'request_transform_after', context: scriptContext(call, route), body, judge }, call, route, translatorContext),
   );
   if (!result) return undefined;
   draft.printed = result.body;
   draft.edits = [];
   draft.body = undefined;
-  const elsewhere = canonicalName(result.useModel, snapshot);
-  if (elsewhere !== route.model.name && elsewhere !== call.plan.model) draft.elsewhere = elsewhere;
-  if (result.changed || draft.elsewhere !== undefined) call.did('script-after');
+  const rerouteTo = canonicalName(result.useModel, snapshot);
+  if (rerouteTo !== route.model.name && rerouteTo !== call.plan.model) draft.rerouteTo = rerouteTo;
+  if (result.changed || draft.rerouteTo !== undefined) call.did('script-after');
   return undefined;
 }
 

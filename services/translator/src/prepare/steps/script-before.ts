@@ -12,13 +12,13 @@ export const scriptBefore: RouteStep = {
   },
 };
 
-async function run({ call, route, snapshot, room }: RouteChoice, script: string): Promise<string | undefined> {
+async function run({ call, route, snapshot, translatorContext }: RouteChoice, script: string): Promise<string | undefined> {
   const slot = 'request_transform_before';
   const judge = ({ useModel }: { useModel: string | null }): ScriptFault | null => {
     const named = useModel === null ? undefined : snapshot.names.get(useModel);
     return useModel === null || (named?.model ?? named?.balancer)?.enabled ? null : unknownModel;
   };
-  const result = await runScript({ script, slot, context: scriptContext(call, route), body: call.body, judge }, call, route, room);
+  const result = await runScript({ script, slot, context: scriptContext(call, route), body: call.body, judge }, call, route, translatorContext);
   if (!result) return undefined;
   if (result.changed) call.did('script-before');
   call.useBody(result.body);

@@ -27,7 +27,7 @@ export const translate: Step = {
     const written = draft.upstream.writeRequest(bridged?.conversation ?? conversation, context);
     draft.body = written.body;
     draft.emulation = written.emulation;
-    draft.widenedTools = written.widenedTools;
+    draft.relaxedToolSchemas = written.relaxedToolSchemas;
     call.lose(written.losses);
     return undefined;
   },

@@ -26,7 +26,7 @@ import {
 import { NameSelect } from '../../components/name-select.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
-import { tellFault } from '../../components/tell-fault.ts';
+import { describeFault } from '../../components/tell-fault.ts';
 import { useFilter, useFilters } from '../../components/use-address-state.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import { FindKey, RequestsLink } from './find-key.tsx';
@@ -267,7 +267,7 @@ function RotateButton({ name, onRotated }: { name: string; onRotated: (key: Acce
       onRotated(key);
       return client.invalidateQueries({ queryKey: ['access-keys'] });
     },
-    onError: tellFault,
+    onError: describeFault,
   });
   const onAsk = () =>
     ask({

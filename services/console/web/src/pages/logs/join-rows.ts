@@ -2,7 +2,7 @@
 import type { LogRow } from '../../api/stats.ts';
 
 /** So many stay of those that came live; older ones are read again by a reload. */
-const mostLive = 2_000;
+const maxLive = 2_000;
 
 /** A row that replaces another takes its place. */
 export function merge(fresh: readonly LogRow[], rest: readonly LogRow[]): LogRow[] {
@@ -12,7 +12,7 @@ export function merge(fresh: readonly LogRow[], rest: readonly LogRow[]): LogRow
     if (seen.has(row.id)) continue;
     seen.add(row.id);
     rows.push(row);
-    if (rows.length >= mostLive + rest.length) break;
+    if (rows.length >= maxLive + rest.length) break;
   }
   return rows;
 }

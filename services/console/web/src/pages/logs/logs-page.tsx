@@ -10,7 +10,7 @@ import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatNumber } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { isRange, ranges } from '../../components/range-select.tsx';
-import { tellFault } from '../../components/tell-fault.ts';
+import { describeFault } from '../../components/tell-fault.ts';
 import { useOpened } from '../../components/use-opened.ts';
 import { join } from './join-rows.ts';
 import { filterNames, LogFilters } from './log-filters.tsx';
@@ -43,7 +43,7 @@ export function LogsPage() {
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const open = ({ id }: LogRow) => opened.open(id);
   const change = (more: Query) => void navigate({ to: '/logs', search: { ...search, ...more } });
-  const save = () => download('logs', { ...filters, from: Date.now() - ranges[range] }, 'requests.csv').catch(tellFault);
+  const save = () => download('logs', { ...filters, from: Date.now() - ranges[range] }, 'requests.csv').catch(describeFault);
   return (
     <Page
       title={t('title')}

@@ -85,15 +85,15 @@ function Cut({ body }: { body: StoredText }) {
 }
 
 /** More would take the browser seconds to lay out. */
-const mostEvents = 300;
+const maxEvents = 300;
 
 function Response({ body }: { body: StoredText }) {
   const { t } = useTranslation('logs');
   const [form, setForm] = useState('events');
   if (!isEventStream(body.text)) return <Body title={t('bodies.response')} body={body} />;
   const events = readEvents(body.text);
-  const shown = events.slice(0, mostEvents).map(({ event, data }) => `${event ?? t('bodies.event')}\n${printBody(data)}`);
-  if (events.length > mostEvents) shown.push(t('bodies.moreEvents', { count: events.length - mostEvents }));
+  const shown = events.slice(0, maxEvents).map(({ event, data }) => `${event ?? t('bodies.event')}\n${printBody(data)}`);
+  if (events.length > maxEvents) shown.push(t('bodies.moreEvents', { count: events.length - maxEvents }));
   return (
     <div>
       <Group gap="sm" mb={4}>

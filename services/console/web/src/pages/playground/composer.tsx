@@ -17,7 +17,7 @@ interface Props {
   onClear: () => void;
 }
 
-const mostImageBytes = 8 * 1024 * 1024;
+const maxImageBytes = 8 * 1024 * 1024;
 
 export function Composer({ draft, busy, obstacle, onSend, onStop, onClear }: Props) {
   const { t } = useTranslation('playground');
@@ -31,7 +31,7 @@ export function Composer({ draft, busy, obstacle, onSend, onStop, onClear }: Pro
     setImages([]);
   };
   const attach = async (files: File[]) => {
-    const fitting = files.filter(({ size }) => size <= mostImageBytes);
+    const fitting = files.filter(({ size }) => size <= maxImageBytes);
     if (fitting.length < files.length) notifications.show({ message: t('imageTooLarge'), color: 'red' });
     const read = await Promise.all(fitting.map(readImage));
     setImages((known) => [...known, ...read]);

@@ -123,7 +123,7 @@ const parse = (text: string): unknown => {
 };
 
 /** Shown raw text ends here: a reply of megabytes is not laid out twice. */
-const mostRaw = 400_000;
+const maxRaw = 400_000;
 
 /** Turns the reply's text into pieces, and keeps it as it came. */
 function createReplyReader(dialect: PlaygroundDialect, stream: boolean, onPieces: CallOptions['onPieces'], onRecord: CallOptions['onRecord'], began: number) {
@@ -139,14 +139,14 @@ function createReplyReader(dialect: PlaygroundDialect, stream: boolean, onPieces
       if (first) onRecord({ firstMs: performance.now() - began });
       first = false;
       raw += text;
-      onRecord({ raw: raw.slice(0, mostRaw) });
+      onRecord({ raw: raw.slice(0, maxRaw) });
       if (stream) events.feed(text);
     },
     finish() {
       if (!stream) onPieces(dialect.readWhole(parse(raw)));
     },
     refuse(text: string) {
-      onRecord({ raw: text.slice(0, mostRaw) });
+      onRecord({ raw: text.slice(0, maxRaw) });
       const pieces = dialect.readWhole(parse(text));
       onPieces(pieces.some(({ kind }) => kind === 'error') ? pieces : [{ kind: 'error', message: text.slice(0, 500) }]);
     },

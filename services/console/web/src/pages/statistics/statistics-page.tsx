@@ -10,7 +10,7 @@ import { formatCompact, formatDuration, formatMoney, formatNumber, formatPercent
 import { Page } from '../../components/page.tsx';
 import { isRange, RangeSelect, ranges } from '../../components/range-select.tsx';
 import { StatsCharts } from '../../components/stats-charts.tsx';
-import { tellFault } from '../../components/tell-fault.ts';
+import { describeFault } from '../../components/tell-fault.ts';
 
 const dimensions = ['model', 'access_key', 'key_group', 'upstream', 'client_protocol', 'upstream_protocol', 'error', 'session'] as const;
 type Dimension = (typeof dimensions)[number];
@@ -35,7 +35,8 @@ export function StatisticsPage() {
   const top = useTop(ranges[range], { by, order, limit: 100, ...filters });
   const series = useSeries(ranges[range], filters);
   const items = top.data?.items ?? [];
-  const save = () => download('stats/top', { from: Date.now() - ranges[range], by, order, limit: 1000, ...filters }, `statistics-${by}.csv`).catch(tellFault);
+  const save = () =>
+    download('stats/top', { from: Date.now() - ranges[range], by, order, limit: 1000, ...filters }, `statistics-${by}.csv`).catch(describeFault);
   const next = filterable.find((name) => name !== by && filters[name] === undefined && (name === 'access_key' || name === 'model')) ?? 'error';
   return (
     <Page
