@@ -3,9 +3,9 @@
  * passing one verbatim and watching it at the edge; and per kilobyte of a request body. No network, no processes: `node bench/codecs.ts [--ms 300]`.
  */
 import { parseArgs } from 'node:util';
-import { createEventStreamParser, createSseParser } from '@model-gateway/framing';
-import { applyEdits } from '@model-gateway/json';
+import { applyEdits } from '@model-gateway/json-bytes';
 import type { ChatEvent, Conversation, FramedRecord, Part, StreamRecord, VerbatimReplyContext, VerbatimRules } from '@model-gateway/protocols';
+import { createEventStreamParser, createSseParser } from '@model-gateway/stream-framing';
 import {
   echoOf,
   play,

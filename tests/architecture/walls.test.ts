@@ -13,32 +13,34 @@ const layers: Record<string, number> = {
     [
       'protocols',
       'routing',
-      'rewrite',
+      'body-rules',
       'limits',
       'pricing',
-      'signatures',
+      'signature-envelope',
       'model-families',
-      'framing',
-      'json',
+      'stream-framing',
+      'json-bytes',
       'secrets',
-      'roster',
+      'collections',
       'client-setup',
       'header-rules',
       'script-language',
     ].map((name) => [name, 1]),
   ),
-  ...Object.fromEntries(['bus', 'storage', 'catalog', 'shared-state', 'outbound', 'config', 'telemetry', 'service'].map((name) => [name, 2])),
+  ...Object.fromEntries(
+    ['bus', 'storage', 'catalog', 'distributed-state', 'upstream-client', 'config', 'telemetry', 'service-runtime'].map((name) => [name, 2]),
+  ),
 };
 /** Within a layer only these may lean on one another. */
 const sameLayer: Record<string, readonly string[]> = {
   errors: ['contracts'],
-  protocols: ['framing', 'json', 'model-families'],
-  routing: ['model-families', 'rewrite'],
+  protocols: ['stream-framing', 'json-bytes', 'model-families'],
+  routing: ['model-families', 'body-rules'],
   pricing: ['model-families'],
-  rewrite: ['json', 'protocols'],
+  'body-rules': ['json-bytes', 'protocols'],
   catalog: ['storage', 'bus'],
   storage: [],
-  service: ['telemetry'],
+  'service-runtime': ['telemetry'],
 };
 
 interface Source {

@@ -1,5 +1,5 @@
 /** An upstream that only judges: it keeps what it is sent, and answers every request with the same refusal of its own, so that no reply is needed. */
-import type { Outbound, OutboundHandlers } from '@model-gateway/outbound';
+import type { Outbound, OutboundHandlers } from '@model-gateway/upstream-client';
 
 export interface Reached {
   url: string;

@@ -1,6 +1,6 @@
 /** `/v1/responses/compact`: passed to upstreams of the same protocol, with what they seal wrapped and opened again for them alone; a clear 400 elsewhere. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { envelopePrefix } from '@model-gateway/signatures';
+import { envelopePrefix } from '@model-gateway/signature-envelope';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
 import { createScriptedOutbound, type Script } from '../support/scripted-outbound.ts';
 

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createOutbound, type Outbound, type OutboundHandlers } from '@model-gateway/outbound';
+import { createOutbound, type Outbound, type OutboundHandlers } from '@model-gateway/upstream-client';
 import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
 import { createScriptedOutbound } from '../support/scripted-outbound.ts';
 import { send } from '../support/send.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { haveFixtures } from '../fake-upstream/fixtures.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
-import { type Heard, readHeard } from '../support/heard-request.ts';
+import { type Heard, readHeard } from '../support/received-request.ts';
 import { type Recorded, readRecorded } from '../support/recorded-reply.ts';
 import { modelOf, scriptedModels } from '../support/scripted-models.ts';
 import { type Asked, type AskedTool, type Door, doors, startChat, type UpstreamProtocol, upstreamProtocols } from '../support/sdk-callers.ts';

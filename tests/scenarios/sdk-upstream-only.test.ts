@@ -4,7 +4,7 @@ import type { ModelInput } from '@model-gateway/contracts';
 import { haveFixtures } from '../fake-upstream/fixtures.ts';
 import { type FakeUpstream, startFakeUpstream } from '../fake-upstream/index.ts';
 import { arrangements, startGateway, type TestGateway, until } from '../support/gateway.ts';
-import { readHeardUpstreamOnly, type UpstreamOnly } from '../support/heard-upstream-only.ts';
+import { readHeardUpstreamOnly, type UpstreamOnly } from '../support/received-upstream-only.ts';
 import { type AskedTool, doors, startChat } from '../support/sdk-callers.ts';
 
 const weather: AskedTool = {

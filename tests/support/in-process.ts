@@ -17,16 +17,16 @@ import {
   type UpstreamRecord,
   upstreamSchema,
 } from '@model-gateway/contracts';
+import { MemoryState } from '@model-gateway/distributed-state';
 import { createEdge, type Edge } from '@model-gateway/edge';
-import { createOutbound, type Outbound } from '@model-gateway/outbound';
 import type { PriceOf } from '@model-gateway/pricing';
 import { createRouter } from '@model-gateway/router';
 import { createScriptRunner } from '@model-gateway/script-runner';
 import { createKeyring, generateMasterKey, hashAccessKey, type Keyring, mintAccessKey } from '@model-gateway/secrets';
-import { compose, noPressure, type Pressure } from '@model-gateway/service';
-import { MemoryState } from '@model-gateway/shared-state';
+import { compose, noPressure, type Pressure } from '@model-gateway/service-runtime';
 import { createLogger, createMetrics, createRedactor, type LogLevel } from '@model-gateway/telemetry';
 import { createTranslator } from '@model-gateway/translator';
+import { createOutbound, type Outbound } from '@model-gateway/upstream-client';
 
 export interface InProcessOptions {
   upstreams: UpstreamInput[];

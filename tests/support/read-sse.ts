@@ -1,5 +1,5 @@
 /** The events of a whole SSE text. */
-import { createSseParser } from '@model-gateway/framing';
+import { createSseParser } from '@model-gateway/stream-framing';
 
 export interface ReadEvent {
   event: string | undefined;

@@ -1,5 +1,5 @@
 /** An upstream without a network: replays bytes, then ends or breaks, as a test says. */
-import type { Outbound, OutboundCall, OutboundHandlers } from '@model-gateway/outbound';
+import type { Outbound, OutboundCall, OutboundHandlers } from '@model-gateway/upstream-client';
 
 export interface Script {
   status?: number;

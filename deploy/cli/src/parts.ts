@@ -5,11 +5,10 @@ import { type Bus, connectNatsBus, createGatherer, createMemoryBus, withJournal 
 import { type CatalogWatcher, createCatalogWatcher } from '@model-gateway/catalog';
 import type { Config } from '@model-gateway/config';
 import { holdsMasterKey, isServiceName } from '@model-gateway/contracts';
-import { createOutbound, limitForShare, type Outbound } from '@model-gateway/outbound';
+import { type Attempts, MemoryAttempts, MemoryState, RedisAttempts, RedisState, type SharedState } from '@model-gateway/distributed-state';
 import type { PriceOf } from '@model-gateway/pricing';
 import type { Keyring } from '@model-gateway/secrets';
-import { type Health, type Pressure, watchPressure } from '@model-gateway/service';
-import { type Attempts, MemoryAttempts, MemoryState, RedisAttempts, RedisState, type SharedState } from '@model-gateway/shared-state';
+import { type Health, type Pressure, watchPressure } from '@model-gateway/service-runtime';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import {
   createLogger,
@@ -22,6 +21,7 @@ import {
   type Redactor,
   type Tracer,
 } from '@model-gateway/telemetry';
+import { createOutbound, limitForShare, type Outbound } from '@model-gateway/upstream-client';
 import { claimFolder } from './claim-folder.ts';
 import { keyringOf } from './key-files.ts';
 import { createPriceOf } from './price-of.ts';

@@ -3,7 +3,7 @@ import { createConsole } from '@model-gateway/console';
 import { createEdge, type Edge } from '@model-gateway/edge';
 import { createRouter } from '@model-gateway/router';
 import { createScriptRunner } from '@model-gateway/script-runner';
-import type { Service } from '@model-gateway/service';
+import type { Service } from '@model-gateway/service-runtime';
 import { createStats } from '@model-gateway/stats';
 import { createTranslator } from '@model-gateway/translator';
 import type { Parts } from './parts.ts';

@@ -5,7 +5,7 @@ import { GatewayError } from '@model-gateway/errors';
 import { sampleJob, sampleRow } from '../../../tests/support/bus-samples.ts';
 import type { ServerStream } from '../src/index.ts';
 import { askConformance } from './conformance-ask.ts';
-import { eventConformance } from './conformance-news.ts';
+import { eventConformance } from './conformance-events.ts';
 import { openingsConformance } from './conformance-openings.ts';
 import { fastest, joined, openRecorded, pattern, type Rig, sleep, until } from './support.ts';
 

@@ -18,7 +18,7 @@ export interface PlanRequest {
   clientProtocol: ProtocolId;
   operation: Operation;
   stream: boolean;
-  /** Who issued the newest proof in the request's body (`ownerTag` of packages/signatures), when it holds one. */
+  /** Who issued the newest proof in the request's body (`ownerTag` of packages/signature-envelope), when it holds one. */
   owner?: string;
   /** The gateway's own call, chosen by an admin: hidden names resolve too. */
   internal?: true;

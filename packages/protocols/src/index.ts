@@ -1,5 +1,5 @@
 /** Every wire protocol as one value, and the canonical chat model between them. */
-export * from './body-anatomy.ts';
+export * from './body-layout.ts';
 export * from './chat/check-arguments.ts';
 export * from './chat/conversation.ts';
 export * from './chat/event.ts';
@@ -8,8 +8,8 @@ export * from './chat/unwrap-output.ts';
 export { type BodyQuestions, questionsOf } from './kit/body-questions.ts';
 export { fitToModel } from './kit/fit-to-model.ts';
 export { promptPrefix } from './kit/prompt-prefix.ts';
-export { readSignatureRefusal as readProofRefusal, type SignatureRefusal as ProofRefusal } from './kit/proof-refusal.ts';
 export { repairCalls } from './kit/repair-calls.ts';
+export { readSignatureRefusal as readProofRefusal, type SignatureRefusal as ProofRefusal } from './kit/signature-refusal.ts';
 export { bridgeTools, plainToolRules, type ToolBridge } from './kit/tool-bridge.ts';
 export * from './protocol.ts';
 export * from './registry.ts';

@@ -1,11 +1,11 @@
 import type { Loss, Operation, ProtocolId, RequestSigning, StreamForm, Usage } from '@model-gateway/contracts';
-import type { Edit } from '@model-gateway/json';
+import type { Edit } from '@model-gateway/json-bytes';
 import type { ModelFamily } from '@model-gateway/model-families';
-import type { BodyLayout } from './body-anatomy.ts';
+import type { BodyLayout } from './body-layout.ts';
 import type { Conversation, MediaPart } from './chat/conversation.ts';
 import type { ChatEvent, UpstreamFault } from './chat/event.ts';
 import type { Message } from './chat/fold.ts';
-import type { SignatureRefusal } from './kit/proof-refusal.ts';
+import type { SignatureRefusal } from './kit/signature-refusal.ts';
 import type { ToolRules } from './kit/tool-bridge.ts';
 
 /** Everything the gateway knows about one wire protocol. Others receive a `Protocol`; nobody outside compares an id. */

@@ -1,4 +1,6 @@
 /** Why a request would go where it would go: the plan without its effects, and the reason of each choice. */
+
+import { switchesOf } from '@model-gateway/body-rules';
 import type {
   ExplainedKey,
   ExplainedNode,
@@ -12,7 +14,6 @@ import type {
   UpstreamRecord,
 } from '@model-gateway/contracts';
 import { isGatewayError } from '@model-gateway/errors';
-import { switchesOf } from '@model-gateway/rewrite';
 import { scoreOf } from './balance.ts';
 import { isGranted, resolveName } from './names.ts';
 import { balancerNodes, type Node, planNode, standing } from './nodes.ts';

@@ -4,9 +4,9 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Resource } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import type { SpanProcessor } from '@opentelemetry/sdk-trace';
-import { type HeardBy, observedExporter, type Signal } from './heard-exporter.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
+import { type HeardBy, observedExporter, type Signal } from './observed-exporter.ts';
 import { createSampler, type SamplerName } from './sampling.ts';
 import { createTracer, type Tracer } from './trace.ts';
 

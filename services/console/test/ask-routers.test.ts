@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { answerGathers, createGatherer, createMemoryBus, type Disposable, type Gatherer } from '@model-gateway/bus';
 import type { ExplainedNode, Explanation } from '@model-gateway/contracts';
+import type { ConsoleContext } from '../src/context.ts';
 import { explainWays, readNodes } from '../src/probes/ask-routers.ts';
-import type { ConsoleContext } from '../src/room.ts';
 
 const node = (state: ExplainedNode['state']): ExplainedNode => ({
   model: 'm',

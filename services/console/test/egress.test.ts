@@ -1,7 +1,7 @@
 /** Proxy, DNS and TLS settings of upstreams through the API: sealed, masked, kept, moved by export and import. */
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Storage } from '@model-gateway/storage';
-import { makeCertificate } from '../../../packages/outbound/test/certificates.ts';
+import { makeCertificate } from '../../../packages/upstream-client/test/certificates.ts';
 import { type Answer, api, type FreshHarness, type Harness, startFreshConsole } from './harness.ts';
 
 let cert = '';

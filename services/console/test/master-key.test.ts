@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { createKeyring, generateMasterKey, type Keyring } from '@model-gateway/secrets';
 import { openStorage, type Storage } from '@model-gateway/storage';
-import { makeCertificate } from '../../../packages/outbound/test/certificates.ts';
+import { makeCertificate } from '../../../packages/upstream-client/test/certificates.ts';
 import { type Answer, api, type Harness, startConsole } from './harness.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };

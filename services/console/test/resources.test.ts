@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sealedAs } from '@model-gateway/contracts';
-import { readCustomHeaders } from '@model-gateway/outbound';
 import { hashAccessKey, isAccessKeyFormat } from '@model-gateway/secrets';
 import type { Storage } from '@model-gateway/storage';
+import { readCustomHeaders } from '@model-gateway/upstream-client';
 import { type Engine, engines } from '../../../packages/storage/test/engines.ts';
 import { type Answer, api, type Harness, seed, startConsole } from './harness.ts';
 

@@ -1,6 +1,6 @@
 /** Users, sessions, roles and bans through the API, on both databases. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { MemoryAttempts } from '@model-gateway/shared-state';
+import { MemoryAttempts } from '@model-gateway/distributed-state';
 import type { Storage } from '@model-gateway/storage';
 import bcrypt from 'bcrypt';
 import { type Engine, engines } from '../../../packages/storage/test/engines.ts';

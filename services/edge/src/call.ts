@@ -4,24 +4,24 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Job, Plan, ResolvedName, Snapshot } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
 import { headersAllowed } from '@model-gateway/header-rules';
-import { decodeJsonString, scanBody } from '@model-gateway/json';
+import { decodeJsonString, scanBody } from '@model-gateway/json-bytes';
 import { type ClientAdapter, questionsOf, type RouteMatch } from '@model-gateway/protocols';
 import { isGranted, resolveName } from '@model-gateway/routing';
-import { mintRequestId } from '@model-gateway/service';
-import { lastOwner } from '@model-gateway/signatures';
+import { mintRequestId } from '@model-gateway/service-runtime';
+import { lastOwner } from '@model-gateway/signature-envelope';
 import { isBudgeted } from './admission/budgets.ts';
 import type { Slot } from './admission/capacity.ts';
 import { authenticate, maskOfCaller, type Principal } from './admission/credentials.ts';
 import { innerHeaders } from './admission/request-headers.ts';
 import { sessionOfCacheKey } from './admission/session.ts';
 import { isViolation } from './admission/violations.ts';
-import { ClientExchange } from './exchange.ts';
-import type { ClientRouteMatch, Headers } from './http/doors.ts';
+import { ClientExchange } from './client-exchange.ts';
+import type { EdgeContext } from './context.ts';
+import type { ClientRouteMatch, Headers } from './http/client-routes.ts';
 import { type HeldBody, readBody } from './http/read-body.ts';
 import { answerModels, modelsTag } from './models/models.ts';
 import { Reply } from './reply/reply.ts';
 import { beginSpan } from './request-span.ts';
-import type { EdgeContext } from './room.ts';
 
 /** Never rejects: whatever happens, the caller gets an answer in the door's own shape. */
 export async function call(

@@ -1,12 +1,12 @@
 /** The only public door: listens, admits, hands on, and writes replies. */
 import { answerGathers, type Bus, type Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
+import { DenseSet } from '@model-gateway/collections';
 import type { EdgeConfig } from '@model-gateway/config';
+import type { SharedState } from '@model-gateway/distributed-state';
 import { GatewayError } from '@model-gateway/errors';
 import type { PriceOf } from '@model-gateway/pricing';
-import { DenseSet } from '@model-gateway/roster';
-import { createMinter, type Health, listen, type Pressure, type Service } from '@model-gateway/service';
-import type { SharedState } from '@model-gateway/shared-state';
+import { createMinter, type Health, listen, type Pressure, type Service } from '@model-gateway/service-runtime';
 import type { Logger, Metrics, Tracer } from '@model-gateway/telemetry';
 import { BudgetLimiter } from './admission/budgets.ts';
 import { Capacity } from './admission/capacity.ts';
@@ -15,15 +15,15 @@ import { createLimitsPart } from './admission/limits-part.ts';
 import { RateLimits } from './admission/rate-limits.ts';
 import { SessionModels } from './admission/session-models.ts';
 import { Violations } from './admission/violations.ts';
-import { BodyUploader } from './bodies/body-desk.ts';
-import { createServiceRoutes } from './http/everyday.ts';
+import { BodyUploader } from './bodies/body-uploader.ts';
+import type { EdgeContext } from './context.ts';
 import { createListener } from './http/listener.ts';
 import { BodyBudget } from './http/read-body.ts';
 import { createHttpServer, type GatewayServer } from './http/server.ts';
+import { createServiceRoutes } from './http/service-routes.ts';
 import { createMeters } from './meters.ts';
 import { Plans } from './plans.ts';
-import type { EdgeContext } from './room.ts';
-import { RequestLogPublisher } from './rows.ts';
+import { RequestLogPublisher } from './request-log-publisher.ts';
 import { acceptSockets } from './socket/upgrade.ts';
 
 export interface EdgeDeps {

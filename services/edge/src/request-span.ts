@@ -2,8 +2,8 @@
 import type { RequestRow } from '@model-gateway/contracts';
 import { endServed, type Span, type Tracer } from '@model-gateway/telemetry';
 import type { Principal } from './admission/credentials.ts';
-import type { ClientExchange } from './exchange.ts';
-import type { ClientRouteMatch } from './http/doors.ts';
+import type { ClientExchange } from './client-exchange.ts';
+import type { ClientRouteMatch } from './http/client-routes.ts';
 
 /** Lists are no calls: they leave no row either. */
 const untraced: ReadonlySet<string> = new Set(['list-models', 'get-model']);

@@ -1,7 +1,7 @@
 /** Capacity, the caller's address, and the headers that may go further in. */
 import { describe, expect, test } from '@jest/globals';
-import { noPressure, type PressureLevel, takenAnyway } from '@model-gateway/service';
-import { MemoryState } from '@model-gateway/shared-state';
+import { MemoryState } from '@model-gateway/distributed-state';
+import { noPressure, type PressureLevel, takenAnyway } from '@model-gateway/service-runtime';
 import { Capacity, type Slot } from '../src/admission/capacity.ts';
 import { createClientAddress } from '../src/admission/client-address.ts';
 import { RateLimits } from '../src/admission/rate-limits.ts';

@@ -1,9 +1,9 @@
 /** The end of a reply: a caller who takes nothing of it any more is cut off, so that its slot comes back. */
 import { expect, jest, test } from '@jest/globals';
 import type { StreamCall } from '@model-gateway/bus';
+import { DenseSet } from '@model-gateway/collections';
 import type { ReplyTail } from '@model-gateway/contracts';
 import { clientProtocols } from '@model-gateway/protocols';
-import { DenseSet } from '@model-gateway/roster';
 import { Reply } from '../src/reply/reply.ts';
 
 function createReply(written: boolean) {

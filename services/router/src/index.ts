@@ -7,8 +7,8 @@ import type { RouterConfig } from '@model-gateway/config';
 import type { KeyBinding, Plan, PlanRequest, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import { buildPlan, explainBalancer, explainRoute, type FindOwner, RoutingState } from '@model-gateway/routing';
-import type { Service } from '@model-gateway/service';
-import { accountOf, ownerTag } from '@model-gateway/signatures';
+import type { Service } from '@model-gateway/service-runtime';
+import { accountOf, ownerTag } from '@model-gateway/signature-envelope';
 import type { Tracer } from '@model-gateway/telemetry';
 import { beginSpan, tracePlan } from './traced-plan.ts';
 

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { type Bus, createMemoryBus } from '@model-gateway/bus';
 import { buildSnapshot, type CatalogWatcher } from '@model-gateway/catalog';
 import { type KeyGroup, modelSchema, type PlanRequest, type UpstreamRecord, upstreamSchema } from '@model-gateway/contracts';
-import type { Service } from '@model-gateway/service';
+import type { Service } from '@model-gateway/service-runtime';
 import { createLogger } from '@model-gateway/telemetry';
 import { createRouter } from '../src/index.ts';
 

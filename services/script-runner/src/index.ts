@@ -3,7 +3,7 @@ import type { Bus, Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { ScriptRunnerConfig } from '@model-gateway/config';
 import type { Snapshot } from '@model-gateway/contracts';
-import type { Service } from '@model-gateway/service';
+import type { Service } from '@model-gateway/service-runtime';
 import type { Logger } from '@model-gateway/telemetry';
 import { ScriptPool } from './pool/pool.ts';
 

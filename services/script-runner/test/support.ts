@@ -1,6 +1,6 @@
 /** A pool for suites, and one run in it as a promise. */
 import type { ScriptContext, ScriptOutcome } from '@model-gateway/contracts';
-import { replaceRanges } from '@model-gateway/json';
+import { replaceRanges } from '@model-gateway/json-bytes';
 import type { Logger } from '@model-gateway/telemetry';
 import { type PoolOptions, ScriptPool } from '../src/index.ts';
 

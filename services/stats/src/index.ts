@@ -5,7 +5,7 @@ import type { StatsConfig } from '@model-gateway/config';
 import type { Snapshot } from '@model-gateway/contracts';
 import type { PriceOf } from '@model-gateway/pricing';
 import type { Keyring } from '@model-gateway/secrets';
-import type { Service } from '@model-gateway/service';
+import type { Service } from '@model-gateway/service-runtime';
 import { guardStorage, type Storage } from '@model-gateway/storage';
 import type { Logger, Metrics, Redactor } from '@model-gateway/telemetry';
 import { keepAudit } from './audit/keep-audit.ts';
@@ -13,7 +13,7 @@ import { createCleaner } from './bodies/clean-text.ts';
 import { keepBodies } from './bodies/keep-bodies.ts';
 import { createBudgetWatch } from './budgets/watch-budgets.ts';
 import { createSetAside } from './dead-letters/set-aside.ts';
-import { createLiveLogFeed, type LiveLogFeed } from './live-log/tell-rows.ts';
+import { createLiveLogFeed, type LiveLogFeed } from './live-log/live-log-feed.ts';
 import { keepRows, type RowKeeper } from './rows/keep-rows.ts';
 import { createUpkeep } from './upkeep.ts';
 

@@ -1,26 +1,26 @@
 /** Runs one request against its upstreams: prepares, sends, reads, and carries the reply back. */
 import { answerGathers, type Bus, type Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
+import { DenseSet } from '@model-gateway/collections';
+import type { SharedState } from '@model-gateway/distributed-state';
 import { GatewayError } from '@model-gateway/errors';
-import type { Outbound } from '@model-gateway/outbound';
-import { DenseSet } from '@model-gateway/roster';
 import type { Keyring } from '@model-gateway/secrets';
-import type { Pressure, Service } from '@model-gateway/service';
-import { createMinter } from '@model-gateway/service';
-import type { SharedState } from '@model-gateway/shared-state';
+import type { Pressure, Service } from '@model-gateway/service-runtime';
+import { createMinter } from '@model-gateway/service-runtime';
 import type { Logger, Redactor, Tracer } from '@model-gateway/telemetry';
+import type { Outbound } from '@model-gateway/upstream-client';
 import { type DrainOptions, Drains } from './attempt/drains.ts';
 import { createOutcomePublisher } from './attempt/outcomes.ts';
 import { RefusedFlags } from './attempt/refused-flags.ts';
 import { RefusedSignatures } from './attempt/refused-proofs.ts';
 import { RetryBudget, type RetryBudgetOptions } from './attempt/retry-budget.ts';
+import type { TranslatorContext } from './context.ts';
 import { createTokenCounter } from './count-tokens/counter.ts';
 import { Limiter } from './limits/limiter.ts';
 import { limitsPart } from './limits/part.ts';
 import { createEgressOpener } from './open-egress.ts';
 import { createKeyOpener } from './open-key.ts';
 import { PromptSizes } from './prompt-sizes.ts';
-import type { TranslatorContext } from './room.ts';
 import { serveRun } from './run.ts';
 
 export interface TranslatorDeps {

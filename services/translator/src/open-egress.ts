@@ -1,9 +1,9 @@
 /** An upstream's proxy, DNS and TLS settings with their secrets opened, once per record. */
 import type { UpstreamRecord } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
-import { createEgressReader, type Egress } from '@model-gateway/outbound';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Redactor } from '@model-gateway/telemetry';
+import { createEgressReader, type Egress } from '@model-gateway/upstream-client';
 
 /** Throws `upstream_credential` when a secret does not open: nothing is sent past a proxy that was asked for. */
 export function createEgressOpener(keyring: Keyring, redactor: Redactor): (upstream: UpstreamRecord) => Egress | undefined {

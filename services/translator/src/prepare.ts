@@ -1,6 +1,5 @@
 /** Makes the upstream's request out of the caller's: spliced when both speak the same protocol, translated otherwise. */
 import { GatewayError } from '@model-gateway/errors';
-import type { Egress } from '@model-gateway/outbound';
 import {
   findProtocol,
   type ProofRefusal,
@@ -12,13 +11,14 @@ import {
   type VerbatimRules,
 } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
+import type { Egress } from '@model-gateway/upstream-client';
 import { createSignatures, type Signatures } from './attempt/signatures.ts';
 import { passesVerbatim } from './attempt/unserved.ts';
 import { BodySearch } from './body-search.ts';
 import type { Call } from './call.ts';
+import type { TranslatorContext } from './context.ts';
 import { type Draft, printDraft } from './prepare/draft.ts';
 import { order, runSteps } from './prepare/order.ts';
-import type { TranslatorContext } from './room.ts';
 import { scriptOf } from './scripts/run-script.ts';
 
 /** One attempt, ready to be sent. */

@@ -1,13 +1,14 @@
 /** The one place that waits for an upstream's stream: bytes to records to events, held until content, sent once per read. */
-import { createEventStreamParser, createJsonArrayParser, createSseParser } from '@model-gateway/framing';
-import { asBuffer, type DeltaTemplate, toByteText } from '@model-gateway/json';
+
+import { asBuffer, type DeltaTemplate, toByteText } from '@model-gateway/json-bytes';
 import { type ChatEvent, type FramedRecord, isContent, type ReplyReader, type UpstreamAdapter, type UpstreamFault } from '@model-gateway/protocols';
+import { createEventStreamParser, createJsonArrayParser, createSseParser } from '@model-gateway/stream-framing';
 import type { Call } from './call.ts';
-import { unwrapReader } from './passage/emulated.ts';
-import { DeltaFastPath } from './passage/growth.ts';
-import type { RawRecord, ReplyTransform } from './passage/passage.ts';
+import type { TranslatorContext } from './context.ts';
 import type { Prepared } from './prepare.ts';
-import type { TranslatorContext } from './room.ts';
+import { DeltaFastPath } from './reply-transform/delta-fast-path.ts';
+import { unwrapReader } from './reply-transform/emulated.ts';
+import type { RawRecord, ReplyTransform } from './reply-transform/reply-transform.ts';
 
 /** Lifecycle events are held back until content, so that failover stays legal; within these caps (field-notes §3.5). */
 const maxHeldEvents = 64;

@@ -1,8 +1,8 @@
 /** The translator's end of the reply on the bus: head at the commit, bytes, and the cancel of a caller who left. */
 import type { ServerStream } from '@model-gateway/bus';
+import type { DenseMember } from '@model-gateway/collections';
 import { frameFlag } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/errors';
-import type { DenseMember } from '@model-gateway/roster';
 import type { Call } from './call.ts';
 import type { PumpSink } from './pump.ts';
 import { receiptHeaders } from './receipt.ts';

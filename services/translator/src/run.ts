@@ -2,14 +2,14 @@
 import type { ServerStream } from '@model-gateway/bus';
 import type { Job, ReplyTail, RequestRow } from '@model-gateway/contracts';
 import { type ErrorCode, errorCodes, GatewayError, toGatewayError } from '@model-gateway/errors';
-import { takenAnyway } from '@model-gateway/service';
+import { takenAnyway } from '@model-gateway/service-runtime';
 import { traceFields } from '@model-gateway/telemetry';
 import { walkAttempts } from './attempt/walk-attempts.ts';
 import { Call } from './call.ts';
+import type { TranslatorContext } from './context.ts';
 import { countTokens } from './count-tokens/count-tokens.ts';
 import { receiptHeaders } from './receipt.ts';
 import { ReplySink } from './reply-sink.ts';
-import type { TranslatorContext } from './room.ts';
 import { beginRun, endRun } from './spans.ts';
 
 type Stream = ServerStream<'translator.run'>;

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Outcome, Plan, PlannedNode } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
 import fc from 'fast-check';
-import { AttemptCursor } from '../src/attempt/attempt-path.ts';
+import { AttemptCursor } from '../src/attempt/attempt-cursor.ts';
 import { createOutcomePublisher } from '../src/attempt/outcomes.ts';
 import { RetryBudget } from '../src/attempt/retry-budget.ts';
 

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import type { ServerStream } from '@model-gateway/bus';
 import type { GatewayError } from '@model-gateway/errors';
-import type { TranslatorContext } from '../src/room.ts';
+import type { TranslatorContext } from '../src/context.ts';
 import { serveRun } from '../src/run.ts';
 
 test('a job that is no job fails its stream and rejects nothing', async () => {

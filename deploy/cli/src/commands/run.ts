@@ -1,5 +1,5 @@
 /** Runs a composed service as this process: probes, signals, drain. */
-import { createProbeServer, runProcess, type Service } from '@model-gateway/service';
+import { createProbeServer, runProcess, type Service } from '@model-gateway/service-runtime';
 import type { Parts } from '../parts.ts';
 
 /** Beyond the drain's own time, for what is flushed and closed after it. */

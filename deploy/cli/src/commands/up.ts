@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, loadConfig } from '@model-gateway/config';
-import { compose } from '@model-gateway/service';
+import { compose } from '@model-gateway/service-runtime';
 import { demoEnvironment, startDemo } from '../demo/demo.ts';
 import { keyringOf, prepareKeyFiles } from '../key-files.ts';
 import { ownAddress } from '../own-address.ts';

@@ -1,7 +1,7 @@
 /** The demo's built-in upstream: a small server in this process that answers chat completions with a scripted reply, so that the gateway can be tried without any provider. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type ChatEvent, type ClientAdapter, type Conversation, clientProtocols, foldEvents, type ReplyContext } from '@model-gateway/protocols';
-import { createMinter } from '@model-gateway/service';
+import { createMinter } from '@model-gateway/service-runtime';
 import { ownAddress } from '../own-address.ts';
 
 const wordMs = 25;

@@ -1,5 +1,5 @@
 /** Coarse deadlines for many waiters on one shared interval, because a timer for each costs more than the call it guards. */
-import { type DenseMember, DenseSet } from '@model-gateway/roster';
+import { type DenseMember, DenseSet } from '@model-gateway/collections';
 
 export interface Deadline extends DenseMember {
   /** Set by `Deadlines`, on the clock of `performance.now()`. */

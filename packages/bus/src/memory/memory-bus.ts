@@ -21,7 +21,7 @@ import { deadlineGraceMs, defaultAskDeadlineMs, eventBatchItems, eventBatchWaitM
 import { type BusLogger, plainLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { soon } from '../kit/soon.ts';
-import { MemoryEvent } from './memory-news.ts';
+import { MemoryEvent } from './memory-events.ts';
 import { MemoryCall, MemoryServed, type MemoryStreamHost } from './memory-stream.ts';
 import { strictBytes, strictCopy, strictMessage } from './strict.ts';
 

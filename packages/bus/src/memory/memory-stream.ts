@@ -7,7 +7,7 @@ import { CreditedQueue } from '../kit/credited-queue.ts';
 import type { Deadline } from '../kit/deadlines.ts';
 import { replyWindow, requestWindow } from '../kit/limits.ts';
 import type { BusLogger } from '../kit/logger.ts';
-import { reportBroken } from '../kit/tell-broken.ts';
+import { reportBroken } from '../kit/report-broken.ts';
 import { strictBytes, strictMessage } from './strict.ts';
 
 /** What a stream needs of its bus. */

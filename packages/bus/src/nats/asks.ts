@@ -2,9 +2,10 @@
  * Questions over our own inbox: one map and one shared tick instead of a subscription, a timer and a look-up per question. A question that nobody
  * answered soon is asked again of another process, and the first answer wins: questions have no effect that matters.
  */
+
+import { NumberMap } from '@model-gateway/collections';
 import { askShapes, type ErrorWire, errorShape, frameKind } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
-import { NumberMap } from '@model-gateway/roster';
 import type { AskSubject } from '../bus.ts';
 import { InFlight } from '../kit/in-flight.ts';
 import type { BusLogger } from '../kit/logger.ts';

@@ -1,6 +1,7 @@
 /** Who we share streams with: pulses between processes (not streams), batched acknowledgements, and the news that a peer died. */
+
+import { NumberMap } from '@model-gateway/collections';
 import { frameKind } from '@model-gateway/contracts';
-import { NumberMap } from '@model-gateway/roster';
 import { asBuffer, type Frame, frameMark, u32, writeFrame } from './frame.ts';
 import { streamKey } from './stream-id.ts';
 import { frameSubject, isInbox } from './subjects.ts';

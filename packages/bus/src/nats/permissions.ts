@@ -1,6 +1,6 @@
 /** What each service may do on the server, derived from its doors: nothing beyond what it calls, serves, tells and hears. */
 import { type DurableSubject, durableSubjects, type ServiceName, type ServiceSubjects, serviceSubjects } from '@model-gateway/contracts';
-import { consumerOf, eventStream } from './news-stream.ts';
+import { consumerOf, eventStream } from './event-stream.ts';
 import { directPattern, inboxPrefix, subjectOf } from './subjects.ts';
 
 export interface Permissions {

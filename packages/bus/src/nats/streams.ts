@@ -1,17 +1,18 @@
 /** All streams of a process: opens them, accepts them, and hands each frame to the end it belongs to. */
+
+import { NumberMap } from '@model-gateway/collections';
 import { frameKind, openShapes } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
-import { NumberMap } from '@model-gateway/roster';
 import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../bus.ts';
 import { InFlight } from '../kit/in-flight.ts';
 import { deadlineGraceMs, noDeadlineMs } from '../kit/limits.ts';
 import { soon } from '../kit/soon.ts';
 import { Begins } from './begins.ts';
-import { NatsClientStream, type Opening } from './call.ts';
+import { NatsClientStream, type Opening } from './client-stream.ts';
 import { tickMs } from './clock.ts';
 import { asBuffer, type Frame, frameMark, jsonBytes, readJson, u32, writeFrame } from './frame.ts';
 import { silenceMs } from './peers.ts';
-import { NatsServerStream } from './served.ts';
+import { NatsServerStream } from './server-stream.ts';
 import { callSubject } from './servers.ts';
 import type { StreamBooks, StreamHost } from './stream-host.ts';
 import { mintStreamId, streamKey } from './stream-id.ts';

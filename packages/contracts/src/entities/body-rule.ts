@@ -17,13 +17,13 @@ export const bodyRuleModes = [
 ] as const;
 export type BodyRuleMode = (typeof bodyRuleModes)[number];
 
-/** Dotted: `a.b`, `messages.0.content`, `messages.*.content`. Which forms are refused is for `packages/rewrite` to say. */
+/** Dotted: `a.b`, `messages.0.content`, `messages.*.content`. Which forms are refused is for `packages/body-rules` to say. */
 const path = z.string().max(1024);
 
 /** `path` inside the element, empty for the element itself. */
 const matchSchema = z.strictObject({ path: path.default(''), equal: z.json() });
 
-/** One change of the final upstream body, or (`switch-route`) one reason to send a request to another model. Which fields a mode takes is for `packages/rewrite` to say. */
+/** One change of the final upstream body, or (`switch-route`) one reason to send a request to another model. Which fields a mode takes is for `packages/body-rules` to say. */
 export const bodyRuleSchema = z.strictObject({
   mode: z.enum(bodyRuleModes),
   path: path.nullish(),

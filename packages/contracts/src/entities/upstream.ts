@@ -15,7 +15,7 @@ export const timeoutsSchema = z.strictObject({
 });
 export type Timeouts = z.infer<typeof timeoutsSchema>;
 
-/** Name → template. Which names and templates are refused is for the console to say: `packages/rewrite` reads them. */
+/** Name → template. Which names and templates are refused is for the console to say: `packages/body-rules` reads them. */
 export const customHeadersSchema = z
   .record(z.string().max(128), z.string().max(8192))
   .refine((headers) => Object.keys(headers).length <= 64, 'holds more than 64 headers');

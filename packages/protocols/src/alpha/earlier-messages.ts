@@ -1,12 +1,12 @@
 /** What a model would refuse of the messages of a body that passes as it is: they may have been made by, or for, another vendor's model. */
-import type { Edit } from '@model-gateway/json';
+import type { Edit } from '@model-gateway/json-bytes';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import { nineCharacterId } from '../kit/short-id.ts';
 import type { VerbatimRequestContext } from '../protocol.ts';
 import { chatFamily, type ModelFamily } from './families.ts';
-import { type FoundSignature, findSignatures, signatureWords } from './proof-places.ts';
-import { absentSignature, writeSignature } from './proofs.ts';
+import { type FoundSignature, findSignatures, signatureWords } from './signature-positions.ts';
+import { absentSignature, writeSignature } from './signatures.ts';
 import { blankReasoning, readReasoningText, reasoningFields } from './thinking.ts';
 
 type Path = Edit['path'];

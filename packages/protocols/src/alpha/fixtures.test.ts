@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createSseParser } from '@model-gateway/framing';
+import { createSseParser } from '@model-gateway/stream-framing';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
 import { readError } from './errors.ts';

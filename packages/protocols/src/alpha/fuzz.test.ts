@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import { validateStream } from '../../test/validate/alpha.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents } from '../chat/fold.ts';
-import { AlphaTerminator } from './closer.ts';
 import { readError } from './errors.ts';
 import { readRequest } from './read-request.ts';
 import { AlphaReader, readWhole } from './read-response.ts';
+import { AlphaTerminator } from './stream-terminator.ts';
 import { writeRequest } from './write-request.ts';
 import { AlphaWriter, writeWhole } from './write-response.ts';
 

@@ -1,13 +1,11 @@
 /** OpenAI-compatible chat completions: the protocol as one value. */
 import { plainToolName } from '../kit/tool-names.ts';
 import type { Protocol } from '../protocol.ts';
-import { bodyWords, verbatim } from './anatomy.ts';
-import { bodyLayout } from './body-anatomy.ts';
-import { AlphaTerminator } from './closer.ts';
+import { bodyLayout } from './body-layout.ts';
+import { deltaFields } from './delta-fields.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { chatFamily } from './families.ts';
-import { deltaFields } from './growing.ts';
 import { injectCache } from './inject-cache.ts';
 import { writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
@@ -15,7 +13,9 @@ import { onlyVerbatim, readRequest } from './read-request.ts';
 import { AlphaReader, finishedUsage, readWhole } from './read-response.ts';
 import { limitKeys, readReplyLimits } from './reply-limits.ts';
 import { routes } from './routes.ts';
+import { AlphaTerminator } from './stream-terminator.ts';
 import { testCall } from './test-call.ts';
+import { bodyWords, verbatim } from './verbatim-rules.ts';
 import { writeRequest } from './write-request.ts';
 import { AlphaWriter, writeWhole } from './write-response.ts';
 

@@ -3,7 +3,7 @@
  * same vendor, and, where a model's name sounds like the messages vendor's, tools and blocks of that one. What a body holds decides, not its path: one that
  * is of another shape is read and written anew; tools of the newer shape are put right in place.
  */
-import type { Edit } from '@model-gateway/json';
+import type { Edit } from '@model-gateway/json-bytes';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
 import type { VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 

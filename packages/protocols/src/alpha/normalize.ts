@@ -1,5 +1,5 @@
 /** What a model would refuse of a chat completion, changed to what it takes. Only families whose refusals are known are touched. */
-import type { Edit } from '@model-gateway/json';
+import type { Edit } from '@model-gateway/json-bytes';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';

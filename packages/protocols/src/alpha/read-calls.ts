@@ -1,7 +1,7 @@
 import type { ChatEvent } from '../chat/event.ts';
 import { asNumber, asString, own } from '../kit/read.ts';
 import { JsonProgress } from './json-progress.ts';
-import { readSignatureOf } from './proofs.ts';
+import { readSignatureOf } from './signatures.ts';
 
 /** One call that is being received. The block opens when the name is known; what came before waits in `early`. */
 interface Call {

@@ -3,8 +3,8 @@ import type { Conversation, Part, ToolCallPart, ToolResultPart, Turn } from '../
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asString, type JsonObject, own } from '../kit/read.ts';
-import { readSignatureOf } from './proofs.ts';
 import { isResultPart, readContent } from './read-parts.ts';
+import { readSignatureOf } from './signatures.ts';
 import { readThinking } from './thinking.ts';
 
 type Talk = Pick<Conversation, 'system' | 'turns'>;

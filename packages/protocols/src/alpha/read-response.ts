@@ -6,11 +6,11 @@ import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.t
 import { readServedTier, type ServedTier } from '../kit/service-tier.ts';
 import type { ReplyReader, StreamRecord } from '../protocol.ts';
 import { readStreamError } from './errors.ts';
-import { readSignatureOf } from './proofs.ts';
 import { loseBeside, loseCounts, readSearched } from './read-beside.ts';
 import { CallReader } from './read-calls.ts';
 import { readThinkingText } from './read-parts.ts';
 import { tiersRead } from './service-tiers.ts';
+import { readSignatureOf } from './signatures.ts';
 import { isFailingReason, readFinish } from './stop-reasons.ts';
 import { type ReadDetail, readDetails, readReasoningText, readThinking, thinkingTag } from './thinking.ts';
 import { readUsage } from './usage.ts';

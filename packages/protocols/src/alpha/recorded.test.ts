@@ -2,16 +2,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { createSseParser } from '@model-gateway/framing';
+import { createSseParser } from '@model-gateway/stream-framing';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import { validateStream } from '../../test/validate/alpha.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents, type Message, unfoldMessage } from '../chat/fold.ts';
 import type { ReplyContext, WriteRequestContext } from '../protocol.ts';
-import { AlphaTerminator } from './closer.ts';
 import { readError } from './errors.ts';
 import { readRequest } from './read-request.ts';
 import { AlphaReader, readWhole } from './read-response.ts';
+import { AlphaTerminator } from './stream-terminator.ts';
 import { writeRequest } from './write-request.ts';
 import { AlphaWriter, writeWhole } from './write-response.ts';
 

@@ -4,8 +4,8 @@ import { type CitedPage, readCitedPages } from '../kit/cited-pages.ts';
 import { Losses } from '../kit/losses.ts';
 import { type ServedTier, writeServedTier } from '../kit/service-tier.ts';
 import type { ReplyContext } from '../protocol.ts';
-import { writeSignature } from './proofs.ts';
 import { tiersWritten } from './service-tiers.ts';
+import { writeSignature } from './signatures.ts';
 import { writeFinish } from './stop-reasons.ts';
 import type { RawFields, ReasoningDetail, WireFinish, WireMessage, WireToolCall } from './wire.ts';
 

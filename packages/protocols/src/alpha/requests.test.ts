@@ -2,8 +2,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { isGatewayError } from '@model-gateway/errors';
 import type { Conversation, Part } from '../chat/conversation.ts';
-import type { SignatureRefusal } from '../kit/proof-refusal.ts';
 import type { JsonObject } from '../kit/read.ts';
+import type { SignatureRefusal } from '../kit/signature-refusal.ts';
 import type { WriteRequestContext } from '../protocol.ts';
 import { readRequest } from './read-request.ts';
 import { writeRequest } from './write-request.ts';

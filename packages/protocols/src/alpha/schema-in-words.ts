@@ -1,5 +1,5 @@
 /** A schema that is asked of a model which knows JSON mode alone, in bytes that pass as they are: JSON is asked for, and the schema told in words. */
-import type { Edit } from '@model-gateway/json';
+import type { Edit } from '@model-gateway/json-bytes';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, own } from '../kit/read.ts';
 import type { VerbatimRequestContext } from '../protocol.ts';

@@ -1,5 +1,5 @@
 /** What a model would refuse of a Responses request, changed to what it takes. */
-import type { Edit } from '@model-gateway/json';
+import type { Edit } from '@model-gateway/json-bytes';
 import type { Thinking } from '@model-gateway/model-families';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';

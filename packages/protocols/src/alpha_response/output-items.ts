@@ -1,6 +1,7 @@
 /** One output item of our own stream: the events that open it, carry it and close it. */
+
+import { AccumulatedText } from '../kit/accumulated-text.ts';
 import type { CitedPage } from '../kit/cited-pages.ts';
-import { AccumulatedText } from '../kit/growing-text.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { ClientTool } from './client-tools.ts';
 import type { OutputTextPart, RefusalContentPart } from './wire.ts';

@@ -1,5 +1,5 @@
 /** The output items a caller has seen so far: finished ones as they are, open ones as far as their deltas go. */
-import { AccumulatedText } from '../kit/growing-text.ts';
+import { AccumulatedText } from '../kit/accumulated-text.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 
 interface SeenPart {

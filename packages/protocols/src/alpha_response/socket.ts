@@ -3,7 +3,7 @@
  * may name its lane (`stream_id`), which then stands in every frame of its answer. The connection remembers the last turn of each lane, so that the
  * next may name it, in any lane, and send only what is new; nothing of it outlives the connection.
  */
-import { scanBody } from '@model-gateway/json';
+import { scanBody } from '@model-gateway/json-bytes';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { SocketContext, SocketInput, SocketRequest, SocketSession } from '../protocol.ts';
 import { newResponse, terminalEvents } from './wire.ts';

@@ -2,7 +2,7 @@
  * One coding agent puts a line at the head of its system prompt that changes with every call. The vendor itself takes it out before it caches;
  * anyone else's prompt cache would miss each time, so it goes nowhere but to the vendor.
  */
-import type { Edit } from '@model-gateway/json';
+import type { Edit } from '@model-gateway/json-bytes';
 import { asArray, asString, own } from '../kit/read.ts';
 
 export const billingMark = 'x-anthropic-billing-header:';

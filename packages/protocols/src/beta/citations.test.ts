@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { createEventStreamParser } from '@model-gateway/framing';
+import { createEventStreamParser } from '@model-gateway/stream-framing';
 import { replyContext } from '../../test/support/beta.ts';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import { foldEvents } from '../chat/fold.ts';

@@ -1,6 +1,6 @@
 /** Pain 23: tools that wait for a search are offered at once to whoever cannot search. */
 import { describe, expect, test } from '@jest/globals';
-import { applyEdits } from '@model-gateway/json';
+import { applyEdits } from '@model-gateway/json-bytes';
 import { readContext, target } from '../../test/support/beta.ts';
 import { deferredMarks, offerAllTools, searchesTools } from './deferred-tools.ts';
 import { readRequest } from './read-request.ts';

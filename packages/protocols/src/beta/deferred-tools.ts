@@ -2,7 +2,7 @@
  * Tools that wait until a search finds them (`defer_loading`, `tool_search_tool_…`, `tool_reference`). Only the vendor does that; everywhere else
  * all tools are offered at once, and what was found is said in words (field notes 23). `extra_config.tool_search: "native"` says that a relay can.
  */
-import type { Edit } from '@model-gateway/json';
+import type { Edit } from '@model-gateway/json-bytes';
 import { asArray, asString, own } from '../kit/read.ts';
 import type { Target } from '../protocol.ts';
 import { isFirstParty } from './billing-line.ts';

@@ -2,7 +2,7 @@
  * What the vendor's own models refuse in the order of messages, changed in bytes that pass: calls without results, which an interrupted agent leaves
  * behind, and system turns where the model's generation takes none. Each change is declared.
  */
-import type { Edit } from '@model-gateway/json';
+import type { Edit } from '@model-gateway/json-bytes';
 import { familyOf } from '../kit/family.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asString, type JsonObject, own } from '../kit/read.ts';

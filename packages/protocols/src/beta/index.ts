@@ -1,13 +1,11 @@
 /** Anthropic-compatible messages: the protocol as one value. */
 import { plainToolRules } from '../kit/tool-bridge.ts';
 import type { Protocol } from '../protocol.ts';
-import { bodyWords, verbatim } from './anatomy.ts';
-import { bodyLayout } from './body-anatomy.ts';
-import { createTerminator } from './closer.ts';
+import { bodyLayout } from './body-layout.ts';
+import { deltaFields } from './delta-fields.ts';
 import { credential, listModels, request } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { flagsOfCaller, readRefusedFlags } from './feature-flags.ts';
-import { deltaFields } from './growing.ts';
 import { injectCache } from './inject-cache.ts';
 import { readModelList, writeModel, writeModels } from './models.ts';
 import { normalize, normalizedKeys } from './normalize.ts';
@@ -15,7 +13,9 @@ import { readRequest } from './read-request.ts';
 import { createReader, finishedUsage, readTokenCount, readWhole } from './read-response.ts';
 import { limitKeys, readReplyLimits } from './reply-limits.ts';
 import { routes } from './routes.ts';
+import { createTerminator } from './stream-terminator.ts';
 import { testCall } from './test-call.ts';
+import { bodyWords, verbatim } from './verbatim-rules.ts';
 import { writeRequest } from './write-request.ts';
 import { createWriter, writeWhole } from './write-response.ts';
 

@@ -2,7 +2,7 @@
  * What a model of this vendor's would refuse of a request in its own protocol, changed to what it takes. Agents are written against one generation
  * and pointed at another; a compatible server's models are left alone but for their known limits.
  */
-import type { Edit } from '@model-gateway/json';
+import type { Edit } from '@model-gateway/json-bytes';
 import type { ModelFamily } from '@model-gateway/model-families';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';

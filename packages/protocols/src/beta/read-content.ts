@@ -2,8 +2,8 @@
 import type { MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import type { Losses } from '../kit/losses.ts';
-import { readSignature } from '../kit/proof-mark.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { readSignature } from '../kit/signature-mark.ts';
 import { readCache } from './cache-mark.ts';
 import { describeReference } from './deferred-tools.ts';
 import { describeServerTool } from './server-tools.ts';

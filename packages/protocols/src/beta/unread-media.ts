@@ -1,5 +1,5 @@
 /** Pictures in bytes that pass to a model which reads text only: a note takes their place, or each further request of the session would be refused. */
-import type { Edit } from '@model-gateway/json';
+import type { Edit } from '@model-gateway/json-bytes';
 import { familyOf } from '../kit/family.ts';
 import { unreadNote } from '../kit/fit-to-model.ts';
 import type { Losses } from '../kit/losses.ts';

@@ -5,8 +5,8 @@ import { open, ownFixture, readStream, recorded, replyContext, seal, terminatorC
 import { validateStream } from '../../test/validate/beta.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { foldEvents, type Message, unfoldMessage } from '../chat/fold.ts';
-import { createTerminator } from './closer.ts';
 import { readWhole } from './read-response.ts';
+import { createTerminator } from './stream-terminator.ts';
 import { createWriter, writeWhole } from './write-response.ts';
 
 const usage = { input: 10, cacheRead: 3, cacheWrite5m: 2, cacheWrite1h: 1, output: 20, reasoning: 5 };

@@ -1,7 +1,7 @@
 /** Bedrock Converse: the protocol as one value. Only upstreams speak it. */
 import { beta } from '../beta/index.ts';
 import type { Protocol } from '../protocol.ts';
-import { bodyLayout } from './body-anatomy.ts';
+import { bodyLayout } from './body-layout.ts';
 import { injectCache } from './cache-points.ts';
 import { credential, signing } from './credentials.ts';
 import { listModels, readModelList, readTokenCount, request } from './endpoint.ts';

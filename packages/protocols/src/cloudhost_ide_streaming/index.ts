@@ -1,6 +1,6 @@
 /** CodeWhisperer / Kiro assistant streaming: the protocol as one value. Only upstreams speak it, and only in streams. */
 import type { Protocol } from '../protocol.ts';
-import { bodyLayout } from './body-anatomy.ts';
+import { bodyLayout } from './body-layout.ts';
 import { credential, listModels, readModelList, request } from './endpoint.ts';
 import { readError } from './errors.ts';
 import { IdeStreamingReader, readWhole } from './read-response.ts';

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { createEventStreamParser } from '@model-gateway/framing';
+import { createEventStreamParser } from '@model-gateway/stream-framing';
 import { writeEvent, writeMessage } from '../../test/play/event-stream.ts';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import type { ChatEvent } from '../chat/event.ts';

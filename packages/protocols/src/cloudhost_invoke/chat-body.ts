@@ -1,5 +1,5 @@
 /** Chat completions as several vendors have them here: without model and stream, and with `message` and `stop_reason` where older ones say so. */
-import { bodyLayout } from '../alpha/body-anatomy.ts';
+import { bodyLayout } from '../alpha/body-layout.ts';
 import { alpha } from '../alpha/index.ts';
 import type { Conversation } from '../chat/conversation.ts';
 import type { ChatEvent } from '../chat/event.ts';

@@ -1,6 +1,6 @@
 /** Models that complete a prompt (Llama, the first Mistral models, Titan): their bodies as one table, and one reader for all. */
 import { noUsage, type Usage } from '@model-gateway/contracts';
-import type { BodyLayout } from '../body-anatomy.ts';
+import type { BodyLayout } from '../body-layout.ts';
 import type { Conversation, Sampling } from '../chat/conversation.ts';
 import type { ChatEvent, FinishReason } from '../chat/event.ts';
 import { fitTokens } from '../kit/limit-tokens.ts';

@@ -7,12 +7,12 @@ import { listModels, readModelList, readTokenCount } from '../cloudhost_converse
 import { readError } from '../cloudhost_converse/errors.ts';
 import { plainToolRules } from '../kit/tool-bridge.ts';
 import type { Protocol } from '../protocol.ts';
-import { verbatim } from './anatomy.ts';
 import { request } from './endpoint.ts';
 import { unwrapRecord } from './envelope.ts';
 import { hostVersioned, messagesShape } from './messages-body.ts';
 import { createReader, readWhole } from './read-response.ts';
 import { shapeOf } from './shapes.ts';
+import { verbatim } from './verbatim-rules.ts';
 import { writeRequest } from './write-request.ts';
 
 export const cloudhostInvoke: Protocol = {

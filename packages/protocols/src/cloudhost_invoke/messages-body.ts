@@ -1,5 +1,5 @@
 /** The messages vendor's body on this host: its own request without model and stream, with a version in the body, and less than it takes elsewhere. */
-import { bodyLayout } from '../beta/body-anatomy.ts';
+import { bodyLayout } from '../beta/body-layout.ts';
 import { beta } from '../beta/index.ts';
 import type { Conversation } from '../chat/conversation.ts';
 import { Losses } from '../kit/losses.ts';

@@ -2,7 +2,7 @@
 
 import type { Conversation } from '../chat/conversation.ts';
 import type { ChatEvent } from '../chat/event.ts';
-import { bodyLayout } from '../cloudhost_converse/body-anatomy.ts';
+import { bodyLayout } from '../cloudhost_converse/body-layout.ts';
 import { ConverseReader, readWhole } from '../cloudhost_converse/read-response.ts';
 import { writeRequest as writeConverse } from '../cloudhost_converse/write-request.ts';
 import { Losses } from '../kit/losses.ts';

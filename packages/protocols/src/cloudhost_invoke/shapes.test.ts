@@ -1,6 +1,6 @@
 /** Each vendor's body behind the one host, and the bytes of a messages caller on their way to it. */
 import { describe, expect, test } from '@jest/globals';
-import { applyEdits } from '@model-gateway/json';
+import { applyEdits } from '@model-gateway/json-bytes';
 import type { Conversation } from '../chat/conversation.ts';
 import { foldEvents } from '../chat/fold.ts';
 import type { Target, UpstreamAdapter } from '../protocol.ts';

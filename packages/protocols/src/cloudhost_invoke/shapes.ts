@@ -1,6 +1,6 @@
 /** The bodies of the models' own vendors, which this host takes and gives as they are: one table by model id. */
 
-import type { BodyLayout } from '../body-anatomy.ts';
+import type { BodyLayout } from '../body-layout.ts';
 import type { Conversation } from '../chat/conversation.ts';
 import type { ChatEvent } from '../chat/event.ts';
 import { asString, own } from '../kit/read.ts';

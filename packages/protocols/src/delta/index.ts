@@ -1,6 +1,6 @@
 /** DashScope native generation: the protocol as one value. Only upstreams speak it. */
 import type { Protocol } from '../protocol.ts';
-import { bodyLayout } from './body-anatomy.ts';
+import { bodyLayout } from './body-layout.ts';
 import { credential, kinds, listModels, readModelList, readTokenCount, request } from './endpoint.ts';
 import { readError } from './errors.ts';
 import { DeltaReader, readWhole } from './read-response.ts';

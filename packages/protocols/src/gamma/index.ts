@@ -1,8 +1,6 @@
 /** gamma: the Gemini-compatible generate-content protocol, as callers speak it to us and as we speak it to upstreams. */
 import type { Protocol } from '../protocol.ts';
-import { bodyWords, verbatim } from './anatomy.ts';
-import { bodyLayout } from './body-anatomy.ts';
-import { GammaTerminator } from './closer.ts';
+import { bodyLayout } from './body-layout.ts';
 import { buildCredential, buildListRequest, buildRequest } from './endpoint.ts';
 import { readError, writeError } from './errors.ts';
 import { frameEnd, frameRecord } from './frame.ts';
@@ -14,8 +12,10 @@ import { readRequest } from './read-request.ts';
 import { GammaReplyReader, readModelList, readTokenCount, readWhole } from './read-response.ts';
 import { limitKeys, readReplyLimits } from './reply-limits.ts';
 import { notServed, routes } from './routes.ts';
+import { GammaTerminator } from './stream-terminator.ts';
 import { testCall } from './test-call.ts';
 import { functionName } from './tools.ts';
+import { bodyWords, verbatim } from './verbatim-rules.ts';
 import { writeRequest } from './write-request.ts';
 import { GammaReplyWriter, writeWhole } from './write-response.ts';
 

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createJsonArrayParser, createSseParser } from '@model-gateway/framing';
-import { applyEdits } from '@model-gateway/json';
+import { applyEdits } from '@model-gateway/json-bytes';
+import { createJsonArrayParser, createSseParser } from '@model-gateway/stream-framing';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import { validateWhole } from '../../test/validate/gamma.ts';
 import { foldEvents, type Message } from '../chat/fold.ts';

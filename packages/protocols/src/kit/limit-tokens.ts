@@ -1,4 +1,4 @@
-import type { Edit } from '@model-gateway/json';
+import type { Edit } from '@model-gateway/json-bytes';
 import type { ModelFamily } from '@model-gateway/model-families';
 import type { Target } from '../protocol.ts';
 import { familyOf } from './family.ts';

@@ -1,6 +1,6 @@
 /** One exchange of a pair of protocols, as the translator makes it, without any I/O: verbatim where both speak the same, else read and written anew. */
 import type { Loss, Operation } from '@model-gateway/contracts';
-import { applyEdits } from '@model-gateway/json';
+import { applyEdits } from '@model-gateway/json-bytes';
 import {
   bridgeTools,
   type ChatEvent,

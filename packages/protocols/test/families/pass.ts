@@ -1,6 +1,6 @@
 /** A request as it reaches a model, without any I/O: read, fitted and written anew, or edited in place, and normalised on both ways. */
 import type { ProtocolId } from '@model-gateway/contracts';
-import { applyEdits, type Edit } from '@model-gateway/json';
+import { applyEdits, type Edit } from '@model-gateway/json-bytes';
 import { bridgeTools, findProtocol, fitToModel, plainToolRules, repairCalls, type Target } from '../../src/index.ts';
 import { writeContext } from '../laws/harness.ts';
 

@@ -1,6 +1,6 @@
 /** One changed request or reply of a pair, driven as the translator drives it, without any I/O: gives every rule that was broken. */
 import { isGatewayError } from '@model-gateway/errors';
-import { applyEdits } from '@model-gateway/json';
+import { applyEdits } from '@model-gateway/json-bytes';
 import { type ChatEvent, foldEvents, promptPrefix, type ReplyContext, type ReplyReader } from '../../src/index.ts';
 import { own } from '../../src/kit/read.ts';
 import { type Asked, ask, contextOf, type Pair, unwrapped, verbatimContext } from '../board/cross.ts';

@@ -1,7 +1,7 @@
 /** Replies of each upstream as lists of records and as whole bodies: what the fuzz changes. Played ones, recorded ones where they are, and one with every optional field. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createEventStreamParser, createSseParser } from '@model-gateway/framing';
+import { createEventStreamParser, createSseParser } from '@model-gateway/stream-framing';
 import { type FramedRecord, foldEvents } from '../../src/index.ts';
 import { citedReply, reply, text } from '../board/replies.ts';
 import { play, type Upstream } from '../laws/harness.ts';

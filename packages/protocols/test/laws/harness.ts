@@ -1,5 +1,5 @@
 /** Drives codecs as the translator does, without any I/O. */
-import { createEventStreamParser, createSseParser } from '@model-gateway/framing';
+import { createEventStreamParser, createSseParser } from '@model-gateway/stream-framing';
 import {
   type ChatEvent,
   type ClientAdapter,

@@ -1,6 +1,6 @@
 /** The playground's dialects against the protocols themselves: what it sends is read whole, what it is told is shown whole. */
 import { describe, expect, test } from '@jest/globals';
-import { createSseParser } from '@model-gateway/framing';
+import { createSseParser } from '@model-gateway/stream-framing';
 import { clientProtocols, foldEvents, type Message } from '../../src/index.ts';
 import { type PlaygroundPiece, type PlaygroundRequest, playgroundDialects } from '../../src/playground/index.ts';
 import { echoOf, replyContext, speakers, writePieces } from './harness.ts';

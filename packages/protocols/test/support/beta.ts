@@ -1,7 +1,7 @@
 /** What the tests of src/beta share: contexts without randomness, streams cut into records, and the recorded fixtures. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createSseParser } from '@model-gateway/framing';
+import { createSseParser } from '@model-gateway/stream-framing';
 import { createReader } from '../../src/beta/read-response.ts';
 import type { ChatEvent } from '../../src/chat/event.ts';
 import { envelopePrefix } from '../../src/kit/envelope-prefix.ts';

@@ -4,12 +4,12 @@ import { mintAccessKey } from '@model-gateway/secrets';
 import type { AccessKeyDocument, CatalogReader, StoredResource } from '@model-gateway/storage';
 import type { Request, Response } from 'express';
 import { actorNameOf, auditOf } from '../audit/audit-of.ts';
+import type { ConsoleContext } from '../context.ts';
 import { commit } from '../history/commit.ts';
 import { Problem } from '../problem.ts';
 import { sealValue } from '../resources/access-keys.ts';
 import { etagMatches, formatEtag } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
-import type { ConsoleContext } from '../room.ts';
 import { copiedKey } from './answers/configuration.ts';
 import { base, parameter, type Route } from './route.ts';
 

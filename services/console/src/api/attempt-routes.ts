@@ -1,8 +1,8 @@
 /** Statistics of tries at upstreams: unlike those of requests they show failures that another upstream made good. */
 import { type AttemptGroup, attemptDimensions, grainMs, startOf } from '@model-gateway/storage';
 import { z } from 'zod';
+import type { ConsoleContext } from '../context.ts';
 import { invalidField } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import { csvHeaders, csvLine } from '../statistics/csv.ts';
 import { readInput } from '../validation/read-input.ts';
 import { isoTime } from './answers/iso-time.ts';

@@ -1,7 +1,7 @@
 /** The audit log. Looking at it leaves no record. */
 import { auditActions, auditEntityTypes } from '@model-gateway/contracts';
 import { z } from 'zod';
-import type { ConsoleContext } from '../room.ts';
+import type { ConsoleContext } from '../context.ts';
 import { readInput } from '../validation/read-input.ts';
 import { auditRecord } from './answers/account.ts';
 import { cursorPageOf } from './answers/common.ts';

@@ -1,10 +1,10 @@
 /** Several edits in one commit. */
 import type { MadeChange } from '@model-gateway/storage';
+import type { ConsoleContext } from '../context.ts';
 import { type BatchResult, batchSchema, prepareBatch } from '../history/batch.ts';
 import { commit } from '../history/commit.ts';
 import { describeChange, describeChanges, summarize } from '../history/describe-change.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
-import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { batchAnswer } from './answers/configuration.ts';
 import { dryRunQuery, isDryRun } from './dry-run.ts';

@@ -1,8 +1,8 @@
 /** Bodies that key groups keep: a list without them, and both of one request, which leaves a record in the audit log. */
 import { z } from 'zod';
 import { actorNameOf, auditOf } from '../audit/audit-of.ts';
+import type { ConsoleContext } from '../context.ts';
 import { Problem } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { bodyEntry, requestBodies } from './answers/stored-bodies.ts';
 import { base, parameter, type Route } from './route.ts';

@@ -1,8 +1,8 @@
 /** Budgets: what was spent of each in its period. */
 import { printMoney } from '@model-gateway/contracts';
 import { budgetLevel, periodEnd, periodStart, toMicros } from '@model-gateway/limits';
+import type { ConsoleContext } from '../context.ts';
 import { ownerOf } from '../probes/explain-key.ts';
-import type { ConsoleContext } from '../room.ts';
 import { budgetList } from './answers/statistics.ts';
 import { base, type Route } from './route.ts';
 

@@ -2,8 +2,8 @@
 import { durableSubjects } from '@model-gateway/contracts';
 import { z } from 'zod';
 import { actorNameOf, auditOf } from '../audit/audit-of.ts';
+import type { ConsoleContext } from '../context.ts';
 import { Problem } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { count, cursorPageOf, instant, text } from './answers/common.ts';
 import { isoTime } from './answers/iso-time.ts';

@@ -2,11 +2,11 @@
 import type { Commit, RowChange } from '@model-gateway/storage';
 import type { Request } from 'express';
 import { z } from 'zod';
+import type { ConsoleContext } from '../context.ts';
 import { commit } from '../history/commit.ts';
 import { describeChanges, summarize } from '../history/describe-change.ts';
 import { rollBack } from '../history/rollback.ts';
 import { Problem } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { historyCommit, historyDiff, historyPage, rollbackAnswer } from './answers/configuration.ts';
 import { isoTime } from './answers/iso-time.ts';

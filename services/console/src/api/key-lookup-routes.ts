@@ -1,11 +1,12 @@
 /** Whose a value is: an access key's or an upstream's key, found by the whole value and nothing less. For a key that turned up where it should not be. */
+
+import type { Attempts } from '@model-gateway/distributed-state';
 import { hashAccessKey } from '@model-gateway/secrets';
-import type { Attempts } from '@model-gateway/shared-state';
 import { z } from 'zod';
 import { actorNameOf, auditOf } from '../audit/audit-of.ts';
+import type { ConsoleContext } from '../context.ts';
 import { Problem } from '../problem.ts';
 import { fingerprintOfValue, keysOfValue } from '../resources/upstream-keys.ts';
-import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { maybeText, text } from './answers/common.ts';
 import { base, type Route } from './route.ts';

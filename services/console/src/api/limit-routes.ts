@@ -1,7 +1,7 @@
 /** What is left of the limits. */
 import { type BudgetPart, printMaybeMoney, printMoney } from '@model-gateway/contracts';
+import type { ConsoleContext } from '../context.ts';
 import { readLimitStatus } from '../probes/limit-status.ts';
-import type { ConsoleContext } from '../room.ts';
 import { limitStatus } from './answers/routing.ts';
 import { base, type Route } from './route.ts';
 

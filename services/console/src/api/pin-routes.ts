@@ -2,10 +2,10 @@
 import { modelName, resourceName } from '@model-gateway/contracts';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import type { ConsoleContext } from '../context.ts';
 import { commit } from '../history/commit.ts';
 import { Problem } from '../problem.ts';
 import { findBalancer, type Outcome, putPin } from '../resources/pins.ts';
-import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { pageOf } from './answers/common.ts';
 import { pin } from './answers/routing.ts';

@@ -1,8 +1,8 @@
 /** Questions to an upstream. */
 
+import type { ConsoleContext } from '../context.ts';
 import { fetchModels } from '../probes/fetch-models.ts';
 import { Problem } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import { fetchedModels } from './answers/routing.ts';
 import { base, parameter, type Route } from './route.ts';
 

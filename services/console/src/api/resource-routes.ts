@@ -2,11 +2,11 @@
 import type { CatalogWriter } from '@model-gateway/storage';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
+import type { ConsoleContext } from '../context.ts';
 import { type Call, commit, type Purpose } from '../history/commit.ts';
 import { formatEtag } from '../resources/etag.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import type { Reply } from '../resources/resource.ts';
-import type { ConsoleContext } from '../room.ts';
 import { actorOf } from '../sign-in/actor.ts';
 import { readInput } from '../validation/read-input.ts';
 import { pageOf } from './answers/common.ts';

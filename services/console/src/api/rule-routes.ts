@@ -1,11 +1,12 @@
 /** Tries body rules on a body: nothing is stored and nothing is sent. */
+
+import { applyRules, compileRules, switchesOf, systemPromptHash, type TemplateFacts } from '@model-gateway/body-rules';
 import { type BodyRule, bodyRulesSchema } from '@model-gateway/contracts';
-import { JsonDocument } from '@model-gateway/json';
+import { JsonDocument } from '@model-gateway/json-bytes';
 import type { Target } from '@model-gateway/protocols';
-import { applyRules, compileRules, switchesOf, systemPromptHash, type TemplateFacts } from '@model-gateway/rewrite';
 import { z } from 'zod';
+import type { ConsoleContext } from '../context.ts';
 import { invalid, invalidField } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import { checkBodyRules } from '../validation/body-rules.ts';
 import { readInput } from '../validation/read-input.ts';
 import { ruleTest } from './answers/routing.ts';

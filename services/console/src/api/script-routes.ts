@@ -2,9 +2,9 @@
 import type { ScriptContext, ScriptSlot } from '@model-gateway/contracts';
 import { scriptTypes } from '@model-gateway/script-language';
 import { z } from 'zod';
+import type { ConsoleContext } from '../context.ts';
 import { testScript } from '../probes/test-script.ts';
 import { Problem } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import { readInput } from '../validation/read-input.ts';
 import { scriptTest, scriptTypes as scriptTypesAnswer } from './answers/routing.ts';
 import { base, type Route } from './route.ts';

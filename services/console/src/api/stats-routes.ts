@@ -2,8 +2,8 @@
 import { type Dimension, dimensions, type Grain, grainMs, type StatsFilters, type StatsQuery, startOf } from '@model-gateway/storage';
 import type { Response } from 'express';
 import { z } from 'zod';
+import type { ConsoleContext } from '../context.ts';
 import { invalidField } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import { csvHeaders } from '../statistics/csv.ts';
 import { figuresTable, sessionFigures, timedFiguresOf } from '../statistics/figures.ts';
 import { readInput } from '../validation/read-input.ts';

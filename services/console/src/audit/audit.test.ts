@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Bus } from '@model-gateway/bus';
 import type { AuditRow } from '@model-gateway/contracts';
-import { createMinter } from '@model-gateway/service';
+import { createMinter } from '@model-gateway/service-runtime';
 import type { AuditLogs } from '@model-gateway/storage';
 import { createLogger, createMetrics } from '@model-gateway/telemetry';
 import { type AuditRecord, createAudit } from './audit.ts';

@@ -1,7 +1,7 @@
 /** One door for everything that the audit log records. */
 import type { Bus } from '@model-gateway/bus';
 import type { AuditAction, AuditEntityType, AuditRow } from '@model-gateway/contracts';
-import type { MintId } from '@model-gateway/service';
+import type { MintId } from '@model-gateway/service-runtime';
 import type { AuditLogs } from '@model-gateway/storage';
 import type { Counter, Logger, Metrics } from '@model-gateway/telemetry';
 import { boundDiff } from './bound-diff.ts';

@@ -4,7 +4,7 @@ import type { CatalogWriter, ChangeResult, MadeChange, RowChange } from '@model-
 import type { Request, Response } from 'express';
 import type { AuditRecord } from '../audit/audit.ts';
 import { actorNameOf, auditOf } from '../audit/audit-of.ts';
-import type { ConsoleContext } from '../room.ts';
+import type { ConsoleContext } from '../context.ts';
 import { describeChange } from './describe-change.ts';
 
 export interface Purpose<T> {

@@ -2,8 +2,8 @@
 import { isGatewayError } from '@model-gateway/errors';
 import { SealError } from '@model-gateway/secrets';
 import type { NextFunction, Request, Response } from 'express';
+import type { ConsoleContext } from '../context.ts';
 import { Problem } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 
 /** Faults of the body parsers and the router, by their type or name. Their messages quote what was sent, so none is passed on. */
 const parserFaults: Readonly<Record<string, () => Problem>> = {

@@ -2,8 +2,8 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { isPublic, mayUse } from '../api/permissions.ts';
 import { type Route, toExpressPath } from '../api/route.ts';
+import type { ConsoleContext } from '../context.ts';
 import { Problem } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import { actorOf } from '../sign-in/actor.ts';
 import { answerError } from './answer-error.ts';
 import { type AuthenticateDeps, authenticate } from './authenticate.ts';

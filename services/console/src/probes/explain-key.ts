@@ -3,7 +3,7 @@ import type { Budget, Explanation, KeyRateLimit } from '@model-gateway/contracts
 import { errorCodes } from '@model-gateway/errors';
 import { periodStart, toMicros } from '@model-gateway/limits';
 import type { AccessKeyDocument, KeyGroupDocument } from '@model-gateway/storage';
-import type { ConsoleContext } from '../room.ts';
+import type { ConsoleContext } from '../context.ts';
 
 /** In millionths of its currency. */
 export interface OwnBudget {

@@ -1,12 +1,13 @@
 /** Asks an upstream, with one of its own keys, which models it has. */
+
+import { compileHeaders, noFacts, renderHeaders } from '@model-gateway/body-rules';
 import { sealedAs } from '@model-gateway/contracts';
-import { Pieces } from '@model-gateway/framing';
-import { createEgressReader, type Outbound, readCustomHeaders, signRequest } from '@model-gateway/outbound';
 import type { Target } from '@model-gateway/protocols';
-import { compileHeaders, noFacts, renderHeaders } from '@model-gateway/rewrite';
 import type { StoredResource, UpstreamDocument } from '@model-gateway/storage';
+import { Pieces } from '@model-gateway/stream-framing';
+import { createEgressReader, type Outbound, readCustomHeaders, signRequest } from '@model-gateway/upstream-client';
+import type { ConsoleContext } from '../context.ts';
 import { Problem } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 
 export interface FetchedModels {
   models: string[];

@@ -2,8 +2,8 @@
 import type { KeyBinding } from '@model-gateway/contracts';
 import { fingerprintOf, isGranted, pickKey } from '@model-gateway/routing';
 import type { CatalogReader, ListQuery } from '@model-gateway/storage';
+import type { ConsoleContext } from '../context.ts';
 import { upstreamKeyMask } from '../resources/upstream-keys.ts';
-import type { ConsoleContext } from '../room.ts';
 
 export interface MonitoredKey {
   upstream: string;

@@ -1,6 +1,6 @@
 /** How much of each limit is in use: what all live edges and translators say, put together by layer. Read only. */
 import type { BudgetPart, CounterPart, EdgeLimits, RateLimit, StatePart, TranslatorLimits } from '@model-gateway/contracts';
-import type { ConsoleContext } from '../room.ts';
+import type { ConsoleContext } from '../context.ts';
 
 interface Usage {
   used: number;

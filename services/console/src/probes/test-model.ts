@@ -1,11 +1,11 @@
 /** One real call of a model, as a caller of a chosen protocol would make it, with what the translation made of it. */
 import { type Job, type Loss, type ReplyTail, testIdentity } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/errors';
-import { createSseParser } from '@model-gateway/framing';
-import { scanBody } from '@model-gateway/json';
+import { scanBody } from '@model-gateway/json-bytes';
 import { type ClientAdapter, type Protocol, questionsOf, type TestCall } from '@model-gateway/protocols';
-import { mintRequestId } from '@model-gateway/service';
-import type { ConsoleContext } from '../room.ts';
+import { mintRequestId } from '@model-gateway/service-runtime';
+import { createSseParser } from '@model-gateway/stream-framing';
+import type { ConsoleContext } from '../context.ts';
 
 export interface ModelTest {
   model: string;

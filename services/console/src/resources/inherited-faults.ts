@@ -1,7 +1,7 @@
 /** Faults that a stored resource had before it was changed: checks grow stricter, and rows of earlier versions must stay editable. */
 import { isDeepStrictEqual } from 'node:util';
+import type { ConsoleContext } from '../context.ts';
 import type { Detail } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import type { Resource } from './resource.ts';
 
 type Checked<D extends { name: string }, I extends { name: string }> = Pick<Resource<D, I>, 'schema' | 'toInput' | 'check'>;

@@ -6,8 +6,8 @@ import type { CatalogReader, CatalogWriter, ListQuery, StoredResource } from '@m
 import { z } from 'zod';
 import { stored as storedFields } from '../api/answers/common.ts';
 import { isoTime } from '../api/answers/iso-time.ts';
+import type { ConsoleContext } from '../context.ts';
 import { invalid, invalidField, Problem } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import { joinPath, readInput } from '../validation/read-input.ts';
 import { spellScripts } from '../validation/scripts.ts';
 import { spellFields } from '../validation/spellings.ts';

@@ -2,8 +2,8 @@
 import type { AuditEntityType } from '@model-gateway/contracts';
 import type { CatalogReader, CatalogWriter, ListQuery, ResourceRepository, StoredResource } from '@model-gateway/storage';
 import type { z } from 'zod';
+import type { ConsoleContext } from '../context.ts';
 import type { Detail } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 
 export type ResourcePath = 'upstreams' | 'models' | 'load-balancers' | 'key-groups' | 'access-keys' | 'pricing';
 

@@ -1,8 +1,8 @@
 /** Custom headers that carry a credential of their own: they go in sealed, come out as masks, and a mask that comes back stands for what is stored. */
 import { sealedAs } from '@model-gateway/contracts';
-import { readCustomHeaders, type StoredHeaders } from '@model-gateway/outbound';
+import { readCustomHeaders, type StoredHeaders } from '@model-gateway/upstream-client';
+import type { ConsoleContext } from '../context.ts';
 import { type Detail, invalid } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { isTelling } from './conceal.ts';
 import { sealForExport } from './export-seal.ts';

@@ -1,5 +1,5 @@
 /** Reads a stored secret, to compare it with what is sent, and brings one that is kept under the present master key. */
-import type { ConsoleContext } from '../room.ts';
+import type { ConsoleContext } from '../context.ts';
 
 /** null: its master key is gone; it can still be replaced. */
 export function opens(context: Pick<ConsoleContext, 'keyring' | 'logger'>, sealed: string, boundTo: string): string | null {

@@ -1,10 +1,10 @@
 /** How an upstream's calls leave: proxy, DNS servers and TLS settings, checked on save; credentials go in sealed and come out as masks. */
 import { isDeepStrictEqual } from 'node:util';
 import { type StoredProxy, type StoredTls, sealedAs, type Upstream } from '@model-gateway/contracts';
-import { checkTls, parseDnsServer, parseProxy } from '@model-gateway/outbound';
 import type { UpstreamDocument } from '@model-gateway/storage';
+import { checkTls, parseDnsServer, parseProxy } from '@model-gateway/upstream-client';
+import type { ConsoleContext } from '../context.ts';
 import { type Detail, invalid } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { sealForExport } from './export-seal.ts';
 import { opens, renewSeal } from './stored-secret.ts';

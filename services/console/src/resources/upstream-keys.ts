@@ -1,8 +1,8 @@
 /** Which stored key each sent entry means: by id, else by value, else by position. Values that were not sent stay sealed as they are. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { type SealedUpstreamKey, sealedAs, type Upstream } from '@model-gateway/contracts';
+import type { ConsoleContext } from '../context.ts';
 import { type Detail, invalid } from '../problem.ts';
-import type { ConsoleContext } from '../room.ts';
 import { joinPath } from '../validation/read-input.ts';
 import { opens, renewSeal } from './stored-secret.ts';
 

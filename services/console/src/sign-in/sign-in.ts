@@ -1,7 +1,7 @@
 /** Everything that signing in needs, put together once. */
 import type { Bus } from '@model-gateway/bus';
 import type { ConsoleConfig } from '@model-gateway/config';
-import type { Attempts } from '@model-gateway/shared-state';
+import type { Attempts } from '@model-gateway/distributed-state';
 import type { ConsoleStore } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
 import type { Audit } from '../audit/audit.ts';

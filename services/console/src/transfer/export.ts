@@ -1,6 +1,7 @@
 /** Writes the configuration as one value: what `import` and `model-gateway apply` take. */
+
+import type { ConsoleContext } from '../context.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
-import type { ConsoleContext } from '../room.ts';
 import { formatVersion, pinSection, sectionNames, sections } from './sections.ts';
 
 export function exportConfiguration(resources: readonly ResourceOperations[], { storage }: ConsoleContext): Promise<Record<string, unknown>> {

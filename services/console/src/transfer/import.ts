@@ -2,11 +2,11 @@
 import { modelName, resourceName } from '@model-gateway/contracts';
 import type { CatalogWriter, ResourceRepository } from '@model-gateway/storage';
 import { z } from 'zod';
+import type { ConsoleContext } from '../context.ts';
 import { type Detail, invalid, invalidField } from '../problem.ts';
 import { isSealedForExport, openExported } from '../resources/export-seal.ts';
 import type { ResourceOperations } from '../resources/operations.ts';
 import { type Outcome, putPin } from '../resources/pins.ts';
-import type { ConsoleContext } from '../room.ts';
 import { faultsOf, maxFaults, readInput } from '../validation/read-input.ts';
 import { storedName } from '../validation/stored-name.ts';
 import { fromMicroUnits } from './micro-units.ts';

@@ -1,5 +1,5 @@
 /** Refuses addresses that no upstream lives at, before the first call finds out. The dialer checks again what names resolve to. */
-import { type AddressPolicy, bareHost, isHostAllowed } from '@model-gateway/outbound';
+import { type AddressPolicy, bareHost, isHostAllowed } from '@model-gateway/upstream-client';
 import type { Detail } from '../problem.ts';
 
 /** Names under which services take a credential in a query: there it would be shown to everybody who may read the address. */

@@ -1,6 +1,7 @@
 /** Body rules: what no request could be changed by is refused by name, and so is a model that a rule names but nobody knows. */
+
+import { checkRules } from '@model-gateway/body-rules';
 import type { BodyRule } from '@model-gateway/contracts';
-import { checkRules } from '@model-gateway/rewrite';
 import type { CatalogReader } from '@model-gateway/storage';
 import { type Detail, invalid, Problem } from '../problem.ts';
 import { joinPath } from './read-input.ts';

@@ -1,6 +1,7 @@
 /** A model's kind must be one that is built, and one that the protocol which it is called by knows. */
+
+import type { UpstreamProtocol } from '../context.ts';
 import type { Detail } from '../problem.ts';
-import type { UpstreamProtocol } from '../room.ts';
 
 export function checkKind(kind: string | null, protocols: readonly UpstreamProtocol[]): Detail[] {
   const built = protocols.flatMap(({ upstream }) => upstream.kinds ?? []);

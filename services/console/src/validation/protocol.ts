@@ -1,6 +1,7 @@
 /** Only protocols that are built may be chosen. */
+
+import type { UpstreamProtocol } from '../context.ts';
 import type { Detail } from '../problem.ts';
-import type { UpstreamProtocol } from '../room.ts';
 
 export function checkProtocol(field: string, id: string, protocols: readonly UpstreamProtocol[]): Detail[] {
   if (protocols.some((protocol) => protocol.id === id)) return [];

@@ -1,5 +1,5 @@
 /** Custom headers and the user agent: names, values and templates that could not be sent are refused by name, never by value. */
-import { compileTemplate, headerNameFault, headerValueFault, TemplateError } from '@model-gateway/rewrite';
+import { compileTemplate, headerNameFault, headerValueFault, TemplateError } from '@model-gateway/body-rules';
 import type { Detail } from '../problem.ts';
 
 export function checkHeaderTemplate(field: string, text: string | null): Detail[] {

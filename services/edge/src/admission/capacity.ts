@@ -1,7 +1,8 @@
 /** The two caps: requests at once, and streams at once. 503 at once when full, or when the process is near its end. */
+
+import type { SharedState } from '@model-gateway/distributed-state';
 import { GatewayError } from '@model-gateway/errors';
-import { type Pressure, takenAnyway } from '@model-gateway/service';
-import type { SharedState } from '@model-gateway/shared-state';
+import { type Pressure, takenAnyway } from '@model-gateway/service-runtime';
 import { SharedCap } from './shared-cap.ts';
 
 export class Capacity {

@@ -1,7 +1,7 @@
 /** What this process says of its limits when everybody is asked. */
 import type { EdgeLimits } from '@model-gateway/contracts';
-import type { SharedState } from '@model-gateway/shared-state';
-import type { EdgeContext } from '../room.ts';
+import type { SharedState } from '@model-gateway/distributed-state';
+import type { EdgeContext } from '../context.ts';
 
 export const createLimitsPart =
   ({ capacity, rateLimits, budgets }: Pick<EdgeContext, 'capacity' | 'rateLimits' | 'budgets'>, state: SharedState) =>

@@ -1,10 +1,10 @@
 /** Requests in a window of time: of each access key, and of each address. Each refusal has the very form that the specification gives it. */
 import type { EdgeConfig } from '@model-gateway/config';
 import type { CounterPart } from '@model-gateway/contracts';
+import type { SharedState } from '@model-gateway/distributed-state';
 import { GatewayError } from '@model-gateway/errors';
 import type { Hit, WindowLimit } from '@model-gateway/limits';
-import { addressKey } from '@model-gateway/service';
-import type { SharedState } from '@model-gateway/shared-state';
+import { addressKey } from '@model-gateway/service-runtime';
 import type { Principal } from './credentials.ts';
 
 /** What one of the two settings means when only the other is given (contract §7). */

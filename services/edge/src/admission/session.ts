@@ -1,5 +1,5 @@
 /** Which session of a coding agent or chat a request belongs to, by what its client says of itself. Only ever shown and summed up: it opens nothing. */
-import type { Headers } from '../http/doors.ts';
+import type { Headers } from '../http/client-routes.ts';
 
 /** First that is there decides: what names its client before what anybody may send. */
 export const sessionHeaders = [

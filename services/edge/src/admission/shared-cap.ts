@@ -2,8 +2,9 @@
  * A cap on what is under way, shared by all edges. This one takes places in bulk and hands them out itself, so that a request costs one comparison;
  * only at the end of what it has does it ask, and what it does not use goes back within a second.
  */
+
+import { Permits, type SharedState } from '@model-gateway/distributed-state';
 import { capOf, type GateLimits } from '@model-gateway/limits';
-import { Permits, type SharedState } from '@model-gateway/shared-state';
 
 /** Places kept at hand: a share of the cap, so that a small cap is exact, and a few at most. */
 const spareOf = (cap: number): number => Math.min(16, Math.floor(cap / 64));

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Bus } from '@model-gateway/bus';
 import type { AuditRow } from '@model-gateway/contracts';
-import { createMinter } from '@model-gateway/service';
+import { createMinter } from '@model-gateway/service-runtime';
 import { createLogger } from '@model-gateway/telemetry';
 import { type Violation, Violations } from './violations.ts';
 

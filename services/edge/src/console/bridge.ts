@@ -4,9 +4,9 @@
  */
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { GatewayError } from '@model-gateway/errors';
-import { discardRequestBody } from '../http/linger.ts';
+import type { EdgeContext } from '../context.ts';
+import { discardRequestBody } from '../http/discard-request-body.ts';
 import { securityHeaders } from '../http/security-headers.ts';
-import type { EdgeContext } from '../room.ts';
 import { BusSocket } from './bus-socket.ts';
 
 const hopByHop = new Set(['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade']);

@@ -2,10 +2,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, errorCodes } from '@model-gateway/errors';
-import { mintRequestId } from '@model-gateway/service';
-import { protocolOfPrefix } from './doors.ts';
-import { sayLast } from './farewell.ts';
-import { isAnswered } from './linger.ts';
+import { mintRequestId } from '@model-gateway/service-runtime';
+import { protocolOfPrefix } from './client-routes.ts';
+import { sayLast } from './close-with-message.ts';
+import { isAnswered } from './discard-request-body.ts';
 
 interface Broken {
   code: ErrorCode;

@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '@model-gateway/errors';
-import { addressKey } from '@model-gateway/service';
+import { addressKey } from '@model-gateway/service-runtime';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 
 /** How often bodies are looked at. Two looks in a row make the ten seconds of the rule. */

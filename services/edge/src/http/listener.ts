@@ -1,11 +1,11 @@
 /** The request listener: calls of models go their short way at once, everything else through Express. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { GatewayError } from '@model-gateway/errors';
-import { mintRequestId } from '@model-gateway/service';
+import { mintRequestId } from '@model-gateway/service-runtime';
 import { call } from '../call.ts';
-import { ClientExchange } from '../exchange.ts';
-import type { EdgeContext } from '../room.ts';
-import { type ClientProtocol, findClientRoute, type Headers } from './doors.ts';
+import { ClientExchange } from '../client-exchange.ts';
+import type { EdgeContext } from '../context.ts';
+import { type ClientProtocol, findClientRoute, type Headers } from './client-routes.ts';
 
 /** Paths under these belong to callers of models; the rest is everyday. */
 const dataPlane = /^\/v\d+[a-z]*(?:\/|$)/;

@@ -1,8 +1,8 @@
 /** Collects a request body within its caps, counting what all bodies together hold. */
 import type { IncomingMessage } from 'node:http';
+import { EventLoopBatcher } from '@model-gateway/collections';
 import { GatewayError } from '@model-gateway/errors';
-import { Pieces } from '@model-gateway/framing';
-import { EventLoopBatcher } from '@model-gateway/roster';
+import { Pieces } from '@model-gateway/stream-framing';
 
 /** Bodies whose last byte came in this turn. */
 const arrivals = new EventLoopBatcher(setImmediate, { gathers: true });

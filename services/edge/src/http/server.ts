@@ -1,7 +1,7 @@
 /** The listening socket and its limits. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { EdgeConfig } from '@model-gateway/config';
-import { descriptorLimit } from '@model-gateway/service';
+import { descriptorLimit } from '@model-gateway/service-runtime';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 import { createProxyTest } from '../admission/client-address.ts';
 import { opensSocket } from '../socket/upgrade.ts';

@@ -5,7 +5,7 @@ import { GatewayError } from '@model-gateway/errors';
 import type { ListedModel, RouteMatch } from '@model-gateway/protocols';
 import { listedNames } from '@model-gateway/routing';
 import type { Principal } from '../admission/credentials.ts';
-import type { ClientExchange } from '../exchange.ts';
+import type { ClientExchange } from '../client-exchange.ts';
 
 interface List {
   revision: number;

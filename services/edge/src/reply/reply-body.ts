@@ -3,7 +3,7 @@
  * of every chunk, which cost more than all else that happens to a small event.
  */
 import type { ServerResponse } from 'node:http';
-import { asBuffer } from '@model-gateway/json';
+import { asBuffer } from '@model-gateway/json-bytes';
 
 /** Up to this size a copy costs less than a second piece to write. */
 const maxCopied = 32 * 1024;

@@ -1,12 +1,12 @@
 /** Writes what the translator sends to the caller: back-pressure, keep-alive, and a proper ending whatever breaks. */
 import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
+import type { DenseMember } from '@model-gateway/collections';
 import { type BrokenEnding, frameFlag, type ReplyHead, type ReplyTail, type StreamForm, type Usage } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
 import type { StreamTerminator } from '@model-gateway/protocols';
-import type { DenseMember } from '@model-gateway/roster';
-import type { ClientExchange } from '../exchange.ts';
-import type { Headers } from '../http/doors.ts';
-import type { EdgeContext } from '../room.ts';
+import type { ClientExchange } from '../client-exchange.ts';
+import type { EdgeContext } from '../context.ts';
+import type { Headers } from '../http/client-routes.ts';
 import { endingOf } from './on-break.ts';
 import { ReplyBody } from './reply-body.ts';
 

@@ -1,8 +1,8 @@
 /** The answer to a turn: what would be written to an HTTP reply leaves as frames, with the socket's back-pressure. */
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
-import { createSseParser } from '@model-gateway/framing';
 import type { SocketTurn } from '@model-gateway/protocols';
+import { createSseParser } from '@model-gateway/stream-framing';
 import type { WebSocket } from 'ws';
 
 /** Of one event; the translator's own cap. */

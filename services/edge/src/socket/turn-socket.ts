@@ -1,11 +1,11 @@
 /** One WebSocket connection: its turns, those of one lane one after another, its pings, its age, and its end. */
 import type { IncomingMessage } from 'node:http';
+import type { DenseMember } from '@model-gateway/collections';
 import type { SocketRequest, SocketSession } from '@model-gateway/protocols';
-import type { DenseMember } from '@model-gateway/roster';
 import type { RawData, WebSocket } from 'ws';
 import { call } from '../call.ts';
-import type { ClientRouteMatch } from '../http/doors.ts';
-import type { EdgeContext } from '../room.ts';
+import type { EdgeContext } from '../context.ts';
+import type { ClientRouteMatch } from '../http/client-routes.ts';
 import { ArrivingBytes } from './arriving-bytes.ts';
 import { type TurnHeaders, turnRequest } from './turn-request.ts';
 import { TurnResponse } from './turn-response.ts';

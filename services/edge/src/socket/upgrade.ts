@@ -4,14 +4,14 @@ import type { Duplex } from 'node:stream';
 import type { Snapshot } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError, toGatewayError } from '@model-gateway/errors';
 import { headersAllowed } from '@model-gateway/header-rules';
-import { mintRequestId } from '@model-gateway/service';
+import { mintRequestId } from '@model-gateway/service-runtime';
 import { WebSocketServer } from 'ws';
 import { authenticate } from '../admission/credentials.ts';
-import { type ClientRouteMatch, findClientRoute, type Headers, protocolOfPrefix } from '../http/doors.ts';
-import { sayLast } from '../http/farewell.ts';
+import type { EdgeContext } from '../context.ts';
+import { type ClientRouteMatch, findClientRoute, type Headers, protocolOfPrefix } from '../http/client-routes.ts';
+import { sayLast } from '../http/close-with-message.ts';
 import { isAmbiguous, originForm } from '../http/listener.ts';
 import { BodyBudget } from '../http/read-body.ts';
-import type { EdgeContext } from '../room.ts';
 import { type TurnHeaders, turnHeaders } from './turn-request.ts';
 import { TurnSocket } from './turn-socket.ts';
 

@@ -1,9 +1,9 @@
 /** Takes the lease of an attempt: at once where nothing is limited, after a wait in line where something is. */
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
+import type { TranslatorContext } from '../context.ts';
 import type { Admission } from '../limits/lease.ts';
 import type { ReplySink } from '../reply-sink.ts';
-import type { TranslatorContext } from '../room.ts';
 
 /** On a load balancer nobody waits: another node may be free. A caller who leaves the line gets a refusal that nobody hears. */
 export const admit = (call: Call, route: Route, sink: ReplySink, context: TranslatorContext): Admission | Promise<Admission> =>

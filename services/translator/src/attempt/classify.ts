@@ -1,8 +1,8 @@
 /** What an attempt's failure means: for the caller's answer, for what is tried next, and for what is known of the upstream. */
 import type { HealthSign } from '@model-gateway/contracts';
 import { type ErrorCode, GatewayError, type GatewayErrorOptions } from '@model-gateway/errors';
-import type { OutboundFault } from '@model-gateway/outbound';
 import type { UpstreamFault } from '@model-gateway/protocols';
+import type { OutboundFault } from '@model-gateway/upstream-client';
 
 /**
  * `key`: another key of the same upstream may do better, and so may another node · `node-or-key`: another node rather than another key, since

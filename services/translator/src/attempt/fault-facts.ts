@@ -1,7 +1,7 @@
 /** What of an upstream's error may be shown to the caller: without our credential and without the upstream's name for the model. */
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
-import type { TranslatorContext } from '../room.ts';
+import type { TranslatorContext } from '../context.ts';
 import type { FaultFacts } from './classify.ts';
 import type { AttemptEnd } from './send.ts';
 

@@ -1,12 +1,13 @@
 /** The headers of one upstream call, made afresh for every attempt. */
+
+import { compileHeaders, type HeaderTemplates, renderHeaders } from '@model-gateway/body-rules';
 import type { UpstreamRecord } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/errors';
-import { readCustomHeaders, signRequest } from '@model-gateway/outbound';
-import { compileHeaders, type HeaderTemplates, renderHeaders } from '@model-gateway/rewrite';
 import { credentialOf, type Keyring, mayCarryCredential } from '@model-gateway/secrets';
+import { readCustomHeaders, signRequest } from '@model-gateway/upstream-client';
 import type { Call } from '../call.ts';
+import type { TranslatorContext } from '../context.ts';
 import type { Prepared } from '../prepare.ts';
-import type { TranslatorContext } from '../room.ts';
 import { templateFacts } from './template-facts.ts';
 
 /** The protocol's own, then the credential, then the upstream's custom headers, which override both. A promise only where the request is signed. */

@@ -4,8 +4,8 @@
  */
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
+import type { TranslatorContext } from '../context.ts';
 import { type Prepared, prepare } from '../prepare.ts';
-import type { TranslatorContext } from '../room.ts';
 import type { AttemptEnd } from './send.ts';
 
 const rememberedMs = 60 * 60 * 1000;

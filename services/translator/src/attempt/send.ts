@@ -1,19 +1,19 @@
 /** Sends one prepared attempt and carries its reply to the caller; resolves with how it went. */
 import { type GatewayError, isGatewayError, toGatewayError } from '@model-gateway/errors';
-import { Pieces } from '@model-gateway/framing';
-import type { OutboundCall } from '@model-gateway/outbound';
 import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
+import { Pieces } from '@model-gateway/stream-framing';
+import type { OutboundCall } from '@model-gateway/upstream-client';
 import type { Call } from '../call.ts';
+import type { TranslatorContext } from '../context.ts';
 import type { Lease } from '../limits/lease.ts';
-import { unwrapEvents } from '../passage/emulated.ts';
-import { FoldedTransform, isStream, noSink } from '../passage/folded.ts';
-import type { ReplyTransform } from '../passage/passage.ts';
-import { TranslatedTransform } from '../passage/translated.ts';
-import { VerbatimTransform } from '../passage/verbatim.ts';
 import type { Prepared } from '../prepare.ts';
 import { Pump } from '../pump.ts';
 import type { ReplySink } from '../reply-sink.ts';
-import type { TranslatorContext } from '../room.ts';
+import { unwrapEvents } from '../reply-transform/emulated.ts';
+import { FoldedTransform, isStream, noSink } from '../reply-transform/folded.ts';
+import type { ReplyTransform } from '../reply-transform/reply-transform.ts';
+import { TranslatedTransform } from '../reply-transform/translated.ts';
+import { VerbatimTransform } from '../reply-transform/verbatim.ts';
 import type { UpstreamAnswer } from '../scripts/context.ts';
 import { runFoldedScript, runResponseScript } from '../scripts/response-script.ts';
 import { outboundFault } from './classify.ts';

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { promptPrefix } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
-import { accountOf, openSignature, ownerTag, sealSignature } from '@model-gateway/signatures';
-import type { TranslatorContext } from '../room.ts';
+import { accountOf, openSignature, ownerTag, sealSignature } from '@model-gateway/signature-envelope';
+import type { TranslatorContext } from '../context.ts';
 
 export interface Signatures {
   seal(signature: string): string;

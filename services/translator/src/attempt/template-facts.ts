@@ -1,5 +1,5 @@
 /** What templates may read of one request; nothing is computed before a template asks for it. */
-import { accessKeyHash, systemPromptHash, type TemplateFacts } from '@model-gateway/rewrite';
+import { accessKeyHash, systemPromptHash, type TemplateFacts } from '@model-gateway/body-rules';
 import type { Call } from '../call.ts';
 
 /** As `templateFacts`, for body rules, where two variables differ (contract §7). */

@@ -4,23 +4,23 @@ import { GatewayError, isGatewayError } from '@model-gateway/errors';
 import type { ProofRefusal, UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
+import type { TranslatorContext } from '../context.ts';
 import type { Admission, Lease } from '../limits/lease.ts';
 import { chooseRoute } from '../prepare/order.ts';
 import { type Prepared, prepare } from '../prepare.ts';
 import { strictRefusal } from '../receipt.ts';
 import type { ReplySink } from '../reply-sink.ts';
-import type { TranslatorContext } from '../room.ts';
 import { abandonAttempt, beginAttempt, endAttempt } from '../spans.ts';
 import { admit } from './admit.ts';
-import { AttemptCursor } from './attempt-path.ts';
+import { AttemptCursor } from './attempt-cursor.ts';
 import { faultToError, healthSign, nextStep, refusesKey, wasUnreached } from './classify.ts';
 import { Failures } from './failures.ts';
 import { faultFacts } from './fault-facts.ts';
-import { RerouteStack } from './origins.ts';
 import { withoutFlags } from './refused-flags.ts';
+import { RerouteStack } from './reroute-stack.ts';
 import { type AttemptEnd, sendAttempt } from './send.ts';
 import { unservedBy } from './unserved.ts';
-import { withoutSignatures } from './without-proofs.ts';
+import { withoutSignatures } from './without-signatures.ts';
 
 /** Resolves when an attempt gave the reply; throws the error that the caller gets when none did. */
 export async function walkAttempts(call: Call, sink: ReplySink, context: TranslatorContext): Promise<void> {

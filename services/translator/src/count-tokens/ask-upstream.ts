@@ -1,10 +1,10 @@
 /** One call of an upstream's own token counter. */
-import { Pieces } from '@model-gateway/framing';
+import { Pieces } from '@model-gateway/stream-framing';
 import { callHeaders } from '../attempt/headers.ts';
 import type { Call } from '../call.ts';
+import type { TranslatorContext } from '../context.ts';
 import type { Prepared } from '../prepare.ts';
 import type { ReplySink } from '../reply-sink.ts';
-import type { TranslatorContext } from '../room.ts';
 
 const maxBytes = 64 * 1024;
 

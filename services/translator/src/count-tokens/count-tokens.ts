@@ -2,12 +2,12 @@
 import type { AttemptRecord } from '@model-gateway/contracts';
 import { type Conversation, findProtocol } from '@model-gateway/protocols';
 import { type Route, resolveTarget } from '@model-gateway/routing';
-import { reroute } from '../attempt/send-on.ts';
+import { reroute } from '../attempt/reroute.ts';
 import type { Call } from '../call.ts';
+import type { TranslatorContext } from '../context.ts';
 import { chooseRoute } from '../prepare/order.ts';
 import { prepare } from '../prepare.ts';
 import type { ReplySink } from '../reply-sink.ts';
-import type { TranslatorContext } from '../room.ts';
 import { abandonAttempt, beginAttempt, endAttempt } from '../spans.ts';
 import { sendCount } from './ask-upstream.ts';
 import { conversationText, mediaTokens } from './conversation-text.ts';

@@ -1,7 +1,7 @@
 /** The gates of this process by name, and which of them stands before an attempt. */
 import type { Model, RateLimit, UpstreamRecord } from '@model-gateway/contracts';
-import type { SharedState } from '@model-gateway/shared-state';
-import { AdmissionQueue, free } from './gate.ts';
+import type { SharedState } from '@model-gateway/distributed-state';
+import { AdmissionQueue, free } from './admission-queue.ts';
 import type { Admission, GateAsk } from './lease.ts';
 
 export interface LimitedTarget {

@@ -1,7 +1,7 @@
 /** What this process says of its gates when everybody is asked. */
 import type { GatePart, StatePart, TranslatorLimits } from '@model-gateway/contracts';
+import type { SharedState } from '@model-gateway/distributed-state';
 import { toGateLimits } from '@model-gateway/limits';
-import type { SharedState } from '@model-gateway/shared-state';
 import type { Limiter } from './limiter.ts';
 
 /** An answer has to fit into one message. */

@@ -1,6 +1,6 @@
 /** Fetches one address that a caller named, through the dialer that refuses private ranges: bounded in size and time, never redirected. */
-import { Pieces } from '@model-gateway/framing';
-import type { Outbound } from '@model-gateway/outbound';
+import { Pieces } from '@model-gateway/stream-framing';
+import type { Outbound } from '@model-gateway/upstream-client';
 import { sniffType } from './sniff.ts';
 
 export interface FetchedFile {

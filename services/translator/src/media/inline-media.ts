@@ -1,7 +1,7 @@
 /** A conversation whose addressed media hold their bytes, for upstreams that open no addresses. */
 import { GatewayError } from '@model-gateway/errors';
-import type { Outbound } from '@model-gateway/outbound';
 import type { Conversation, MediaPart, Part } from '@model-gateway/protocols';
+import type { Outbound } from '@model-gateway/upstream-client';
 import { type FetchedFile, fetchUrl } from './fetch-url.ts';
 
 /** What one request may have fetched for it. */

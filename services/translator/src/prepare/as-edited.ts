@@ -1,5 +1,5 @@
 /** Edits made on a JSON value instead of its text: for bodies that are not printed yet. */
-import type { Edit } from '@model-gateway/json';
+import type { Edit } from '@model-gateway/json-bytes';
 
 type Holder = Record<string | number, unknown>;
 

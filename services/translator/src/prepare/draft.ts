@@ -1,10 +1,10 @@
 /** One upstream request in the making: what the steps of `order.ts` hand on to one another. */
 import type { Snapshot } from '@model-gateway/contracts';
-import { applyEdits, type Edit, type KnownPlaces } from '@model-gateway/json';
+import { applyEdits, type Edit, type KnownPlaces } from '@model-gateway/json-bytes';
 import type { Conversation, ReplyEmulation, ToolBridge, UpstreamAdapter, VerbatimRequestContext, VerbatimRules } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
-import type { TranslatorContext } from '../room.ts';
+import type { TranslatorContext } from '../context.ts';
 
 export interface Draft {
   readonly call: Call;

@@ -1,5 +1,5 @@
 /** The body rules of a route, read once for each model of a snapshot: those of its upstream first, then its own. */
-import { type CompiledRule, compileRules, type Switches, switchesOf } from '@model-gateway/rewrite';
+import { type CompiledRule, compileRules, type Switches, switchesOf } from '@model-gateway/body-rules';
 import type { Route } from '@model-gateway/routing';
 
 export interface RouteRules {

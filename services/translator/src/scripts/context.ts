@@ -1,6 +1,7 @@
 /** What a script may know of the request: the specification's fields, without any credential. */
+
+import { isCredentialCarrier } from '@model-gateway/body-rules';
 import type { ScriptContext } from '@model-gateway/contracts';
-import { isCredentialCarrier } from '@model-gateway/rewrite';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 

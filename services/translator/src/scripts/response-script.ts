@@ -1,9 +1,9 @@
 /** The script over a whole reply of the upstream, before anything is read of it. */
 import { type ChatEvent, foldEvents } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
-import type { FoldedTransform } from '../passage/folded.ts';
+import type { TranslatorContext } from '../context.ts';
 import type { Prepared } from '../prepare.ts';
-import type { TranslatorContext } from '../room.ts';
+import type { FoldedTransform } from '../reply-transform/folded.ts';
 import { responseContext, type UpstreamAnswer } from './context.ts';
 import { runScript, scriptOf } from './run-script.ts';
 

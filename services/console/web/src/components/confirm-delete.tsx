@@ -3,7 +3,7 @@ import { Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import { ask } from './ask.ts';
-import { describeFault } from './tell-fault.ts';
+import { describeFault } from './describe-fault.ts';
 
 export function useConfirmDelete() {
   const { t } = useTranslation();

@@ -3,7 +3,7 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { describeFault } from './tell-fault.ts';
+import { describeFault } from './describe-fault.ts';
 
 const saidMs = 1_500;
 

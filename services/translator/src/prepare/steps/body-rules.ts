@@ -2,9 +2,10 @@
  * Body rules of the upstream, then of the model, on the body as it will be sent: on the value where it is translated, as edits of the caller's
  * bytes where these pass, of which no more is read than the rules look at.
  */
-import { type Edit, JsonDocument, type Need, type Projection } from '@model-gateway/json';
+
+import { applyRules, type CompiledRule, projectionOf } from '@model-gateway/body-rules';
+import { type Edit, JsonDocument, type Need, type Projection } from '@model-gateway/json-bytes';
 import type { BodyLayout } from '@model-gateway/protocols';
-import { applyRules, type CompiledRule, projectionOf } from '@model-gateway/rewrite';
 import { bodyFacts } from '../../attempt/template-facts.ts';
 import type { Draft, Step } from '../draft.ts';
 import { rulesOf } from '../route-rules.ts';

@@ -9,6 +9,7 @@ import { call, path } from '../../api/client.ts';
 import { ask } from '../../components/ask.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import type { Column } from '../../components/data-table.tsx';
+import { describeFault } from '../../components/describe-fault.ts';
 import { Editable } from '../../components/editable.tsx';
 import { EnabledBadge } from '../../components/enabled-badge.tsx';
 import { FormSections } from '../../components/form-sections.tsx';
@@ -26,7 +27,6 @@ import {
 import { NameSelect } from '../../components/name-select.tsx';
 import { ResourceDrawer } from '../../components/resource-drawer.tsx';
 import { ResourcePage } from '../../components/resource-page.tsx';
-import { describeFault } from '../../components/tell-fault.ts';
 import { useFilter, useFilters } from '../../components/use-address-state.ts';
 import { useIsAdmin } from '../../session/use-me.ts';
 import { FindKey, RequestsLink } from './find-key.tsx';

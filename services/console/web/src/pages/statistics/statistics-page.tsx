@@ -4,13 +4,13 @@ import { IconChartBar, IconDownload } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { download, type Query, type TopItem, useSeries, useTop } from '../../api/stats.ts';
+import { describeFault } from '../../components/describe-fault.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FaultNotice } from '../../components/fault-notice.tsx';
 import { formatCompact, formatDuration, formatMoney, formatNumber, formatPercent } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { isRange, RangeSelect, ranges } from '../../components/range-select.tsx';
 import { StatsCharts } from '../../components/stats-charts.tsx';
-import { describeFault } from '../../components/tell-fault.ts';
 
 const dimensions = ['model', 'access_key', 'key_group', 'upstream', 'client_protocol', 'upstream_protocol', 'error', 'session'] as const;
 type Dimension = (typeof dimensions)[number];

@@ -1,0 +1,3 @@
+export * from './dense-set.ts';
+export * from './event-loop-batcher.ts';
+export * from './number-map.ts';

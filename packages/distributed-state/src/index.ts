@@ -1,0 +1,10 @@
+/** Counters and leases that processes share: in memory, or in Redis. */
+export type { Attempts } from './attempts/attempts.ts';
+export { MemoryAttempts, type MemoryAttemptsOptions } from './attempts/memory-attempts.ts';
+export { RedisAttempts, type RedisAttemptsOptions } from './attempts/redis-attempts.ts';
+export { BudgetReservations as Purse, type ReservationResult as PurseAnswer, type WaitOptions as Patience } from './budget-reservations.ts';
+export type { StateLogger } from './logger.ts';
+export { MemoryState, type MemoryStateOptions } from './memory/memory-state.ts';
+export { Permits } from './permits.ts';
+export { RedisState, type RedisStateOptions } from './redis/redis-state.ts';
+export { leaseMs, renewMs, type SharedState, type Soon, type StateStatus, type TakeAsk } from './state.ts';

@@ -1,0 +1,167 @@
+/** What changes in bytes that otherwise pass untouched when both sides speak this protocol: model names, sealed proofs, references to stored state. */
+import type { Edit } from '@model-gateway/json-bytes';
+import { chatFamily } from '../alpha/families.ts';
+import { invalid } from '../kit/fail.ts';
+import { Losses } from '../kit/losses.ts';
+import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
+import { readSignature } from '../kit/signature-mark.ts';
+import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
+import { unresolvable } from './read-items.ts';
+import { unreadableCompaction } from './server-items.ts';
+
+/** Texts that a body must hold before it is worth parsing: stored state, sealed proofs, reasoning, and ids of reasoning that only its upstream holds. */
+const previous = '"previous_response_id"';
+const reference = '"item_reference"';
+const conversation = '"conversation"';
+const reasoningId = '"rs_';
+const signature = '"encrypted_content"';
+const summary = '"summary_text"';
+const marks = [previous, reference, conversation, signature, summary, reasoningId];
+
+/** What `verbatim` looks for in a caller's body. */
+export const bodyWords: readonly string[] = [previous, reference, conversation, signature, summary].map((text) => text.slice(1, -1));
+
+function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses: Losses['list'] } {
+  const losses = new Losses();
+  const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId, add: true }];
+  if (marks.some((text) => context.contains(text))) {
+    const body = context.parse();
+    if (own(body, 'conversation') !== undefined) throw invalid('conversation', 'Conversations are not stored here; send the items in input.');
+    if (own(body, 'previous_response_id') !== undefined) {
+      losses.add('previous_response_id', 'dropped', 'The turn is not stored here; only the input of this request was used.');
+      edits.push({ path: ['previous_response_id'], value: undefined });
+    }
+    editItems(asArray(own(body, 'input')) ?? [], own(body, 'store') !== false, context, edits, losses);
+  }
+  return { edits, losses: losses.list };
+}
+
+function editItems(items: unknown[], stored: boolean, context: VerbatimRequestContext, edits: Edit[], losses: Losses): void {
+  const { signaturesRefused } = context;
+  const rules: ItemRules = {
+    context,
+    edits,
+    losses,
+    stored,
+    refused: signaturesRefused?.about === 'item' ? (signaturesRefused.item ?? '') : null,
+    alone: signaturesRefused?.alone === true,
+    readable: !chatFamily(context.target).firstParty,
+  };
+  // An upstream that stored an item refuses it without the reasoning it stored before it; without its id it is new to it.
+  let forgetIds = rules.refused !== null;
+  items.forEach((value, index) => {
+    const item = asObject(value);
+    const path = ['input', index];
+    if (own(item, 'type') === 'item_reference') throw unresolvable(path.join('.'), asString(own(item, 'id')));
+    const kept = item ? editSignature(item, path, rules) : true;
+    if (!kept) forgetIds = true;
+    // A proof stands for itself, with its item's name or without, unless names are what was refused.
+    if (kept && forgetIds && own(item, 'id') !== undefined && (own(item, 'encrypted_content') === undefined || rules.refused !== null))
+      edits.push({ path: [...path, 'id'], value: undefined });
+  });
+}
+
+interface ItemRules {
+  context: VerbatimRequestContext;
+  edits: Edit[];
+  losses: Losses;
+  /** The caller has the upstream store what it answers. */
+  stored: boolean;
+  /** The item that the upstream has just refused by its id; null: none. */
+  refused: string | null;
+  /** It was refused because what it belongs to is missing. */
+  alone: boolean;
+  /** The model may be one of those that read the text of earlier reasoning. */
+  readable: boolean;
+}
+
+/**
+ * Opens or strips the item's proof; one that we never sealed is stripped too, since nobody knows which account it belongs to. false when the
+ * item's reasoning did not reach the upstream as it was.
+ */
+function editSignature(item: JsonObject, path: (string | number)[], rules: ItemRules): boolean {
+  const { context, edits, losses } = rules;
+  const isReasoning = own(item, 'type') === 'reasoning';
+  const encrypted = asString(own(item, 'encrypted_content'));
+  if (isReasoning && rules.alone && own(item, 'id') === rules.refused) {
+    losses.add(path.join('.'), 'dropped', 'The item that this reasoning led to is not behind it.');
+    edits.push({ path, value: undefined });
+    return false;
+  }
+  if (!encrypted) {
+    if (!isReasoning || isVouchedFor(item, rules)) return true;
+    losses.add(path.join('.'), 'dropped', 'Reasoning without its proof is replayed to nobody; ask for reasoning.encrypted_content to carry it along.');
+    edits.push({ path, value: undefined });
+    return false;
+  }
+  const { owner, sealed } = readSignature(encrypted);
+  const opened = owner.kind === 'thinking' ? context.openSignature(sealed) : null;
+  if (opened !== null) {
+    edits.push({ path: [...path, 'encrypted_content'], value: opened });
+    return true;
+  }
+  losses.add(`${path.join('.')}.encrypted_content`, 'dropped', 'Reasoning is replayed only to the model and account that signed it.');
+  if (!isReasoning || !rules.readable || !hasText(own(item, 'content'))) {
+    const isCompaction = own(item, 'type') === 'compaction';
+    edits.push({ path, value: isCompaction ? { type: 'message', role: 'assistant', content: unreadableCompaction } : undefined });
+    return false;
+  }
+  edits.push({ path: [...path, 'encrypted_content'], value: undefined });
+  if (own(item, 'id') !== undefined) edits.push({ path: [...path, 'id'], value: undefined });
+  return false;
+}
+
+/** Ids that we gave to reasoning of other protocols' models: no upstream ever stored what is called so. */
+const mintedId = /^rs_[0-9A-Za-z]{24}$/;
+
+/**
+ * Whether reasoning without a proof may go upstream: open models read its text again; else its name must be one that this upstream may have stored,
+ * and not all there is, since the next account would not know it.
+ */
+function isVouchedFor(item: JsonObject, { readable, stored, refused }: ItemRules): boolean {
+  const content = hasText(own(item, 'content'));
+  if (content && readable) return true;
+  const id = asString(own(item, 'id'));
+  return stored && refused === null && id !== undefined && !mintedId.test(id) && (content || hasText(own(item, 'summary')));
+}
+
+const hasText = (parts: unknown): boolean => (asArray(parts) ?? []).some((part) => Boolean(asString(own(part, 'text'))));
+
+class ReplyEdits implements VerbatimReply {
+  readonly #context: VerbatimReplyContext;
+
+  constructor(context: VerbatimReplyContext) {
+    this.#context = context;
+  }
+
+  record(record: StreamRecord): Edit[] {
+    const event = asObject(record.json);
+    if (!event) return [];
+    const edits: Edit[] = [];
+    const response = asObject(own(event, 'response'));
+    if (response) this.#response(response, ['response'], edits);
+    this.#item(own(event, 'item'), ['item'], edits);
+    return edits;
+  }
+
+  whole(body: unknown): Edit[] {
+    const edits: Edit[] = [];
+    const response = asObject(body);
+    if (response) this.#response(response, [], edits);
+    return edits;
+  }
+
+  #response(response: JsonObject, path: (string | number)[], edits: Edit[]): void {
+    if (own(response, 'model') !== undefined) edits.push({ path: [...path, 'model'], value: this.#context.model });
+    (asArray(own(response, 'output')) ?? []).forEach((item, index) => {
+      this.#item(item, [...path, 'output', index], edits);
+    });
+  }
+
+  #item(item: unknown, path: (string | number)[], edits: Edit[]): void {
+    const encrypted = asString(own(item, 'encrypted_content'));
+    if (encrypted) edits.push({ path: [...path, 'encrypted_content'], value: this.#context.sealSignature(encrypted) });
+  }
+}
+
+export const verbatim: VerbatimRules = { requestEdits, createReply: (context) => new ReplyEdits(context) };

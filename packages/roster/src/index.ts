@@ -1,3 +1,0 @@
-export * from './cohort.ts';
-export * from './directory.ts';
-export * from './roster.ts';

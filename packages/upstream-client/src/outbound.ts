@@ -1,0 +1,179 @@
+/** The door to upstreams: `send` a request, hear its reply through callbacks, with back-pressure and exactly one ending. */
+import type { Timeouts } from '@model-gateway/contracts';
+import type { AddressPolicy } from './address.ts';
+import { createAddressReader } from './addresses.ts';
+import type { Egress } from './egress/egress.ts';
+import { createFault, type OutboundFault } from './fault.ts';
+import { outgoingHeaders } from './headers.ts';
+import type { Resolve } from './lookup.ts';
+import { createPools, maxHeaderBytes } from './pools.ts';
+import { createSweeper } from './sweeper.ts';
+import { UpstreamCall } from './upstream-call.ts';
+
+export interface OutboundRequest {
+  method: string;
+  /** http or https, without credentials or fragment. */
+  url: string | URL;
+  /** What cannot be sent (control characters, characters above U+00FF, names of the connection) is left out and logged by name. */
+  headers: Readonly<Record<string, string>>;
+  body?: Uint8Array | undefined;
+  /** Proxy, DNS and TLS settings of the upstream; the ordinary way when absent. */
+  egress?: Egress | undefined;
+  /** Overrides the defaults one by one. */
+  timeouts?: Timeouts | undefined;
+  /** Largest reply head; default and most 64 KiB. */
+  maxHeaderBytes?: number | undefined;
+  /** Access key that is called for: it may hold a share of the origin's connections. Absent: not counted. */
+  accessKey?: string | undefined;
+}
+
+/** Called in order: head?, data*, then exactly one of end or error; never before `send` has returned. Data and end come at the end of the turn that brought them. */
+export interface OutboundHandlers {
+  /** Names are lower case. Redirects arrive here like any other status: they are never followed. */
+  head(status: number, headers: Record<string, string>): void;
+  /** Bytes belong to the receiver. A few more may come after `pause`. */
+  data(chunk: Buffer): void;
+  end(): void;
+  error(fault: OutboundFault): void;
+}
+
+export interface OutboundCall {
+  /** Stops reading from the upstream; its idle limit rests meanwhile. */
+  pause(): void;
+  resume(): void;
+  /** Closes the connection. `error` is called with class `aborted` before this returns, unless the call had ended. */
+  abort(reason: unknown): void;
+}
+
+export interface OutboundOptions {
+  allowPrivate: boolean;
+  timeouts: Required<Timeouts>;
+  /** Sent when the request names none. */
+  userAgent: string;
+  logger: { warn(fields: Record<string, unknown>, message: string): void; error(fields: Record<string, unknown>, message: string): void };
+  /** How names become addresses; the system's resolver when absent. */
+  resolve?: Resolve;
+  /** Connections to one origin at once (and way out); further calls wait inside their connect time, then fail as `busy`. Default 1250. */
+  maxConnections?: number;
+  /** PEM certificates trusted instead of the system's. */
+  ca?: string;
+}
+
+export interface Outbound {
+  send(request: OutboundRequest, handlers: OutboundHandlers): OutboundCall;
+  /** Takes no more calls, lets those under way end for `graceMs` (default 5,000), then aborts them. */
+  close(graceMs?: number): Promise<void>;
+  /** Which addresses are dialled. */
+  readonly policy: AddressPolicy;
+  stats(): { pools: number; active: number };
+}
+
+function fill(defaults: Required<Timeouts>, own: Timeouts | undefined): Required<Timeouts> {
+  if (own === undefined) return defaults;
+  return {
+    connect_ms: own.connect_ms ?? defaults.connect_ms,
+    first_byte_ms: own.first_byte_ms ?? defaults.first_byte_ms,
+    idle_ms: own.idle_ms ?? defaults.idle_ms,
+    total_ms: own.total_ms ?? defaults.total_ms,
+  };
+}
+
+/** A saturated origin is named in the log this often at most. */
+const saturatedLogMs = 10_000;
+
+/** Creates the process's client; it holds the connections of all upstreams. */
+export function createOutbound({ allowPrivate, timeouts: defaults, userAgent, logger, resolve, maxConnections = 1250, ca }: OutboundOptions): Outbound {
+  const policy: AddressPolicy = Object.freeze({ allowPrivate });
+  const pools = createPools({ policy, resolve, ca, maxConnections });
+  const sweeper = createSweeper<UpstreamCall>();
+  const readAddress = createAddressReader();
+  const now = (): number => performance.now();
+  const saturatedAt = new Map<string, number>();
+  let closed = false;
+
+  /** Its connections are all taken, or one access key holds its whole share of them. */
+  function reportSaturated(origin: string, accessKey: string | undefined, why: string): void {
+    const [at, what] = [now(), `${origin} ${why}`];
+    if (at - (saturatedAt.get(what) ?? Number.NEGATIVE_INFINITY) < saturatedLogMs) return;
+    if (saturatedAt.size > 256) saturatedAt.clear();
+    saturatedAt.set(what, at);
+    logger.warn({ origin, max_connections: maxConnections, ...(accessKey !== undefined && { access_key: accessKey }) }, why);
+  }
+
+  function begin(request: OutboundRequest, handlers: OutboundHandlers, ended: () => void, isSaturated = () => false): UpstreamCall {
+    const timeouts = fill(defaults, request.timeouts);
+    const call: UpstreamCall = new UpstreamCall({
+      handlers,
+      timeouts,
+      maxHeaderBytes: Math.min(request.maxHeaderBytes ?? maxHeaderBytes, maxHeaderBytes),
+      now,
+      isSaturated,
+      released() {
+        sweeper.remove(call);
+        ended();
+      },
+      defect: (error) => logger.error({ error }, 'outbound handler failed'),
+    });
+    sweeper.add(call, Math.min(timeouts.connect_ms, timeouts.first_byte_ms, timeouts.idle_ms, timeouts.total_ms));
+    return call;
+  }
+
+  return {
+    send(request, handlers) {
+      const url = readAddress(request.url);
+      if (closed || url === undefined) {
+        const call = begin(request, handlers, () => {});
+        call.refuse(
+          closed
+            ? createFault('aborted', 'connect', new Error('outbound is closed'))
+            : createFault('protocol', 'connect', new Error('not an http(s) URL'), 'The address of the upstream is not valid.'),
+        );
+        return call;
+      }
+      const origin = pools.get(url.origin, request.egress);
+      const headers = outgoingHeaders(request.headers, userAgent, (name) => logger.warn({ header: name, origin: url.origin }, 'header cannot be sent'));
+      const { accessKey } = request;
+      if (accessKey !== undefined && !origin.shares.take(accessKey)) {
+        reportSaturated(url.origin, accessKey, 'an access key holds its whole share of the connections to an upstream');
+        const call = begin(request, handlers, () => {});
+        call.refuse(createFault('busy', 'connect', new Error(`the access key ${accessKey} holds its share of ${maxConnections} connections`)));
+        return call;
+      }
+      origin.active++;
+      const isSaturated = () => {
+        if (origin.active <= maxConnections) return false;
+        reportSaturated(url.origin, undefined, 'all connections to an upstream are in use');
+        return true;
+      };
+      const call = begin(
+        request,
+        handlers,
+        () => {
+          origin.active--;
+          if (accessKey !== undefined) origin.shares.giveBack(accessKey);
+        },
+        isSaturated,
+      );
+      origin.current = call;
+      try {
+        origin.pool.dispatch({ path: url.path, method: request.method as 'POST', headers, body: request.body ?? null }, call);
+      } catch (error) {
+        call.refuse(createFault('protocol', 'connect', error, 'The request could not be sent.'));
+      } finally {
+        origin.current = undefined;
+        call.dispatched();
+      }
+      return call;
+    },
+    async close(graceMs = 5000) {
+      closed = true;
+      const late = setTimeout(() => {
+        sweeper.forEach((call) => call.abort(new Error('outbound closes')));
+      }, graceMs);
+      await pools.close();
+      clearTimeout(late);
+    },
+    policy,
+    stats: () => ({ pools: pools.size, active: sweeper.size }),
+  };
+}

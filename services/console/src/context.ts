@@ -1,0 +1,25 @@
+/** What every part of the console may use. */
+import type { Bus, Gatherer } from '@model-gateway/bus';
+import type { Protocol, UpstreamAdapter } from '@model-gateway/protocols';
+import type { Keyring } from '@model-gateway/secrets';
+import type { MintId } from '@model-gateway/service-runtime';
+import type { Storage } from '@model-gateway/storage';
+import type { Logger } from '@model-gateway/telemetry';
+import type { Outbound } from '@model-gateway/upstream-client';
+import type { Audit } from './audit/audit.ts';
+
+export type UpstreamProtocol = Protocol & { upstream: UpstreamAdapter };
+
+export interface ConsoleContext {
+  bus: Bus;
+  /** Asks all live processes of a kind. */
+  gatherer: Gatherer;
+  storage: Storage;
+  keyring: Keyring;
+  outbound: Outbound;
+  logger: Logger;
+  /** What upstreams may speak: the registry's list. */
+  protocols: readonly UpstreamProtocol[];
+  mintId: MintId;
+  audit: Audit;
+}

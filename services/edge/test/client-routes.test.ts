@@ -1,0 +1,64 @@
+/** Which protocol a path belongs to: the found, the wrong method, and the unknown. */
+import { describe, expect, test } from '@jest/globals';
+import { findClientRoute } from '../src/http/client-routes.ts';
+
+const find = (method: string, target: string, headers: Record<string, string> = {}) => {
+  const [path = '', query = ''] = target.split('?');
+  return findClientRoute(method, path, new URLSearchParams(query), headers);
+};
+const anthropic = { 'anthropic-version': '2023-06-01' };
+
+describe('found', () => {
+  test.each([
+    ['POST', '/v1/chat/completions', {}, 'alpha', { operation: 'generate', stream: null }],
+    ['POST', '/v1/responses', {}, 'alpha_response', { operation: 'generate', stream: null }],
+    ['POST', '/v1/messages', {}, 'beta', { operation: 'generate', stream: null }],
+    ['POST', '/v1/messages?beta=true', {}, 'beta', { operation: 'generate', stream: null }],
+    ['POST', '/v1/messages/count_tokens', {}, 'beta', { operation: 'count-tokens', stream: 'whole' }],
+    ['POST', '/v1beta/models/a:generateContent', {}, 'gamma', { operation: 'generate', model: 'a', stream: 'whole' }],
+    ['POST', '/v1beta/models/a:streamGenerateContent?alt=sse', {}, 'gamma', { operation: 'generate', model: 'a', stream: 'sse' }],
+    ['POST', '/v1beta/models/a:streamGenerateContent', {}, 'gamma', { operation: 'generate', model: 'a', stream: 'json-array' }],
+    ['POST', '/v1beta/models/team/a:b:countTokens', {}, 'gamma', { operation: 'count-tokens', model: 'team/a:b', stream: 'whole' }],
+    ['GET', '/v1/models', {}, 'alpha', { operation: 'list-models', stream: 'whole' }],
+    ['GET', '/v1/models', anthropic, 'beta', { operation: 'list-models', stream: 'whole' }],
+    ['GET', '/v1/models', { 'beta-version': '1' }, 'beta', { operation: 'list-models', stream: 'whole' }],
+    ['GET', '/v1beta/models', {}, 'gamma', { operation: 'list-models', stream: 'whole' }],
+    ['GET', '/v1/models/team%2Fa', {}, 'alpha', { operation: 'get-model', model: 'team/a', stream: 'whole' }],
+    ['GET', '/v1/models/a%252Fb', {}, 'alpha', { operation: 'get-model', model: 'a%2Fb', stream: 'whole' }],
+  ] as const)('%s %s %j is %s', (method, target, headers, id, match) => {
+    const answer = find(method, target, headers);
+    expect('found' in answer && { id: answer.found.protocol.id, match: answer.found.match }).toEqual({ id, match });
+  });
+});
+
+describe('a wrong method names those that are right', () => {
+  test.each([
+    ['GET', '/v1/chat/completions', 'alpha', ['POST']],
+    ['DELETE', '/v1/messages', 'beta', ['POST']],
+    ['POST', '/v1/models', 'alpha', ['GET', 'HEAD']],
+    ['GET', '/v1beta/models/a:generateContent', 'gamma', ['POST']],
+    ['POST', '/v1beta/models/a', 'gamma', ['GET', 'HEAD']],
+  ])('%s %s', (method, target, id, methods) => {
+    const answer = find(method, target);
+    expect('methods' in answer && { id: answer.protocol.id, methods: answer.methods }).toEqual({ id, methods });
+  });
+});
+
+describe('an unknown path is refused in the shape of its prefix', () => {
+  test.each([
+    ['/v1/nothing', 'alpha'],
+    ['/v1/chat/completions/more', 'alpha'],
+    ['/v1/responses/resp_1/nothing', 'alpha_response'],
+    ['/v1/messages/batches', 'beta'],
+    ['/v1beta/nothing', 'gamma'],
+    // Looked at, it is a model whose name ends so; what is posted to is a verb, and none of ours.
+    ['/v1beta/models/a:nothing', 'gamma'],
+    ['/v3/model/anything', 'alpha'],
+    ['/v1/models/a/b', 'alpha'],
+    ['/v1/models/%E0%A4%A', 'alpha'],
+  ])('%s: %s', (target, id) => {
+    const answer = find('POST', target);
+    expect('found' in answer || 'methods' in answer).toBe(false);
+    expect('protocol' in answer && answer.protocol.id).toBe(id);
+  });
+});

@@ -1,0 +1,18 @@
+/** What a reply becomes on its way to the caller, verbatim or translated. */
+import type { Edit } from '@model-gateway/json-bytes';
+import type { ChatEvent, FramedRecord, StreamRecord } from '@model-gateway/protocols';
+
+/** A record with its bytes as they came. */
+export type RawRecord = FramedRecord & StreamRecord;
+
+/** Output is collected per upstream read and sent in one frame: wake-ups cost more than bytes. */
+export interface ReplyTransform {
+  /** Text or bytes for the caller, whole events only; undefined when nothing. */
+  record(record: RawRecord, events: readonly ChatEvent[]): string | Uint8Array | undefined;
+  /** Passages that send on the record's bytes: what was changed in the last one; null when there is more to it. Absent: events are what is sent. */
+  lastEdits?(): readonly Edit[] | null;
+  /** Events that only the end of the body brings. */
+  finish(events: readonly ChatEvent[]): string;
+  /** A whole reply's body. */
+  whole(bytes: Buffer, json: unknown, events: readonly ChatEvent[]): string | Uint8Array;
+}

@@ -1,0 +1,65 @@
+/** The verbatim passage: the upstream's own bytes, with only names, ids and proofs spliced. */
+import { applyEdits, type Edit, RecordEditor, spliceParsed } from '@model-gateway/json-bytes';
+import type { ChatEvent, VerbatimReply, VerbatimRules } from '@model-gateway/protocols';
+import type { Call } from '../call.ts';
+import type { TranslatorContext } from '../context.ts';
+import type { Prepared } from '../prepare.ts';
+import type { RawRecord, ReplyTransform } from './reply-transform.ts';
+
+export class VerbatimTransform implements ReplyTransform {
+  readonly #call: Call;
+  readonly #reply: VerbatimReply;
+  readonly #editor = new RecordEditor();
+  #index = 0;
+  #edits: readonly Edit[] | null = null;
+
+  constructor(call: Call, rules: VerbatimRules, prepared: Prepared, context: TranslatorContext) {
+    this.#call = call;
+    this.#reply = rules.createReply({
+      model: call.job.requestedModel,
+      mintId: context.mintId,
+      sealSignature: prepared.sealSignature,
+      requestValue: (key) => call.topLevel(key),
+    });
+  }
+
+  record(record: RawRecord): string | Uint8Array | undefined {
+    const wanted = this.#reply.record(record);
+    this.#edits = null;
+    if (wanted === 'drop') return undefined;
+    const edits = withoutForgery(record.json, wanted);
+    this.#edits = edits;
+    const { client, job } = this.#call;
+    const framesAnew = client.frameRecord !== undefined && (job.streamForm !== 'sse' || lineSeparators.test(record.data));
+    if (edits.length === 0 && !framesAnew && job.streamForm === 'sse') return record.raw;
+    const data = this.#editor.apply(record.data, record.json, edits);
+    if (client.frameRecord && framesAnew) return client.frameRecord(data, this.#index++, job.streamForm);
+    if (edits.length === 0) return record.raw;
+    if (record.dataStart === undefined || record.dataEnd === undefined)
+      return `${record.event === undefined ? '' : `event: ${record.event}\n`}data: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
+    const raw = Buffer.from(record.raw.buffer, record.raw.byteOffset, record.raw.byteLength);
+    return Buffer.concat([raw.subarray(0, record.dataStart), Buffer.from(data, 'utf8'), raw.subarray(record.dataEnd)]);
+  }
+
+  lastEdits(): readonly Edit[] | null {
+    return this.#call.job.streamForm === 'sse' ? this.#edits : null;
+  }
+
+  finish(_events: readonly ChatEvent[]): string {
+    const { client, job } = this.#call;
+    const owed = this.#reply.finish?.() ?? '';
+    return client.frameEnd && job.streamForm !== 'sse' ? owed + client.frameEnd(job.streamForm) : owed;
+  }
+
+  whole(bytes: Buffer, json: unknown): Uint8Array {
+    const edits = withoutForgery(json, this.#reply.whole(json));
+    return edits.length === 0 ? bytes : (spliceParsed(bytes, json, edits) ?? applyEdits(bytes, edits));
+  }
+}
+
+/** Legal inside JSON, and yet the end of a line to some readers: a protocol that frames records itself escapes them. */
+const lineSeparators = /[\u2028\u2029]/;
+
+/** The field is ours alone: an upstream's would be taken for our word. */
+const withoutForgery = (json: unknown, edits: Edit[]): Edit[] =>
+  typeof json === 'object' && json !== null && Object.hasOwn(json, '_gateway_warning') ? [...edits, { path: ['_gateway_warning'], value: undefined }] : edits;
