@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 /**
- * Writes windows and prices of models, `packages/model-families/data/models.json`, from LiteLLM's list `model_prices_and_context_window.json` (MIT):
+ * Writes windows and prices of models, `packages/model-catalog/data/models.json`, from LiteLLM's list `model_prices_and_context_window.json` (MIT):
  * `node scripts/write-model-data.mjs FILE_OR_ADDRESS VERSION`. VERSION is that of the list, as it is recorded with the data. The Python package `litellm`
- * carries the list as `litellm/model_prices_and_context_window_backup.json`. Only text models of families in `packages/model-families/src/table.ts` are kept.
+ * carries the list as `litellm/model_prices_and_context_window_backup.json`. Only text models of families in `packages/model-catalog/src/table.ts` are kept.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bareId, withoutRelease } from '../packages/model-families/src/model-id.ts';
-import { matchPieces } from '../packages/model-families/src/patterns.ts';
-import { table } from '../packages/model-families/src/table.ts';
+import { bareId, withoutRelease } from '../packages/model-catalog/src/families/model-id.ts';
+import { matchPieces } from '../packages/model-catalog/src/families/patterns.ts';
+import { table } from '../packages/model-catalog/src/families/table.ts';
 
 const [from, version] = process.argv.slice(2);
 if (!from || !version) throw new Error('usage: node scripts/write-model-data.mjs FILE_OR_ADDRESS VERSION_OF_THE_LIST');
@@ -140,7 +140,7 @@ const head = {
   unit: 'USD for a million tokens',
 };
 writeFileSync(
-  join(import.meta.dirname, '../packages/model-families/data/models.json'),
+  join(import.meta.dirname, '../packages/model-catalog/data/models.json'),
   `{\n${Object.entries(head)
     .map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`)
     .join('')}  "sources": ${JSON.stringify(sources)},\n  "models": {\n${models.join(',\n')}\n  }\n}\n`,

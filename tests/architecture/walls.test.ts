@@ -8,22 +8,19 @@ const root = join(import.meta.dirname, '../..');
 
 const layers: Record<string, number> = {
   contracts: 0,
-  errors: 0,
   ...Object.fromEntries(
     [
       'protocols',
       'routing',
       'body-rules',
       'limits',
-      'pricing',
       'signature-envelope',
-      'model-families',
+      'model-catalog',
       'stream-framing',
       'json-bytes',
       'secrets',
       'collections',
       'client-setup',
-      'header-rules',
       'script-language',
     ].map((name) => [name, 1]),
   ),
@@ -33,10 +30,8 @@ const layers: Record<string, number> = {
 };
 /** Within a layer only these may lean on one another. */
 const sameLayer: Record<string, readonly string[]> = {
-  errors: ['contracts'],
-  protocols: ['stream-framing', 'json-bytes', 'model-families'],
-  routing: ['model-families', 'body-rules'],
-  pricing: ['model-families'],
+  protocols: ['stream-framing', 'json-bytes', 'model-catalog'],
+  routing: ['model-catalog', 'body-rules'],
   'body-rules': ['json-bytes', 'protocols'],
   catalog: ['storage', 'bus'],
   storage: [],

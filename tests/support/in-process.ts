@@ -19,7 +19,7 @@ import {
 } from '@model-gateway/contracts';
 import { MemoryState } from '@model-gateway/distributed-state';
 import { createEdge, type Edge } from '@model-gateway/edge';
-import type { PriceOf } from '@model-gateway/pricing';
+import type { PriceOf } from '@model-gateway/model-catalog';
 import { createRouter } from '@model-gateway/router';
 import { createScriptRunner } from '@model-gateway/script-runner';
 import { createKeyring, generateMasterKey, hashAccessKey, type Keyring, mintAccessKey } from '@model-gateway/secrets';

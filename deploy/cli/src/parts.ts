@@ -6,7 +6,7 @@ import { type CatalogWatcher, createCatalogWatcher } from '@model-gateway/catalo
 import type { Config } from '@model-gateway/config';
 import { holdsMasterKey, isServiceName } from '@model-gateway/contracts';
 import { type Attempts, MemoryAttempts, MemoryState, RedisAttempts, RedisState, type SharedState } from '@model-gateway/distributed-state';
-import type { PriceOf } from '@model-gateway/pricing';
+import type { PriceOf } from '@model-gateway/model-catalog';
 import type { Keyring } from '@model-gateway/secrets';
 import { type Health, type Pressure, watchPressure } from '@model-gateway/service-runtime';
 import { openStorage, type Storage } from '@model-gateway/storage';

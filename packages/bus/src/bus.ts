@@ -1,5 +1,5 @@
 import type { AskSubjects, DurableSubject, EventSubjects, OpenSubjects } from '@model-gateway/contracts';
-import type { GatewayError } from '@model-gateway/errors';
+import type { GatewayError } from '@model-gateway/contracts/errors';
 
 export type AskSubject = keyof AskSubjects;
 export type OpenSubject = keyof OpenSubjects;

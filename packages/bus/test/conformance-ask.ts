@@ -1,6 +1,6 @@
 /** What every bus promises of questions and answers. */
 import { describe, expect, test } from '@jest/globals';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { sampleAsks } from '../../../tests/support/bus-samples.ts';
 import { fastest, type Rig, sleep, until } from './support.ts';
 

@@ -1,7 +1,7 @@
 /** What every bus promises, written once and run over each. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Job } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { sampleJob, sampleRow } from '../../../tests/support/bus-samples.ts';
 import type { ServerStream } from '../src/index.ts';
 import { askConformance } from './conformance-ask.ts';

@@ -1,6 +1,6 @@
 /** The in-process bus: the common promises, strict and plain, and its own. */
 import { describe, expect, test } from '@jest/globals';
-import type { GatewayError } from '@model-gateway/errors';
+import type { GatewayError } from '@model-gateway/contracts/errors';
 import { createMemoryBus } from '../src/index.ts';
 import { busConformance } from './conformance.ts';
 import { shapesConformance } from './conformance-shapes.ts';

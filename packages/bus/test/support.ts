@@ -1,6 +1,6 @@
 /** What the bus suites share: an opener that records what it hears, and patient waiting. */
 import type { RequestRow } from '@model-gateway/contracts';
-import type { GatewayError } from '@model-gateway/errors';
+import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { Bus, BusLogger, OpenSubject, StreamCall } from '../src/index.ts';
 import { NatsBus } from '../src/nats/nats-bus.ts';
 

@@ -1,6 +1,6 @@
 import type { Loss, Operation, ProtocolId, RequestSigning, StreamForm, Usage } from '@model-gateway/contracts';
 import type { Edit } from '@model-gateway/json-bytes';
-import type { ModelFamily } from '@model-gateway/model-families';
+import type { ModelFamily } from '@model-gateway/model-catalog';
 import type { BodyLayout } from './body-layout.ts';
 import type { Conversation, MediaPart } from './chat/conversation.ts';
 import type { ChatEvent, UpstreamFault } from './chat/event.ts';
@@ -197,7 +197,7 @@ export interface ReadRequest {
 
 export interface ClientError {
   status: number;
-  /** Our code of `packages/errors`. */
+  /** Our code of `packages/contracts/src/errors`. */
   code: string;
   message: string;
   requestId: string;

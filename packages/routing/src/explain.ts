@@ -13,7 +13,7 @@ import type {
   Snapshot,
   UpstreamRecord,
 } from '@model-gateway/contracts';
-import { isGatewayError } from '@model-gateway/errors';
+import { isGatewayError } from '@model-gateway/contracts/errors';
 import { scoreOf } from './balance.ts';
 import { isGranted, resolveName } from './names.ts';
 import { balancerNodes, type Node, planNode, standing } from './nodes.ts';

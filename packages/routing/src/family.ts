@@ -1,6 +1,6 @@
 /** What is known of the models of a snapshot: the table of families, and what an admin knows better. */
 import type { LoadBalancer, Model, Snapshot } from '@model-gateway/contracts';
-import { findFamily, type ModelFamily, unknownFamily } from '@model-gateway/model-families';
+import { findFamily, type ModelFamily, unknownFamily } from '@model-gateway/model-catalog';
 
 /** Looked up once for each model of a snapshot: its record is the same object in every revision until it is changed. */
 const families = new WeakMap<Model, ModelFamily>();

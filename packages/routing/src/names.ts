@@ -1,7 +1,7 @@
 /** Names to models and load balancers, as callers, groups and lists see them. */
 import type { KeyGroup, ResolvedName, Snapshot } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
-import type { ModelFamily } from '@model-gateway/model-families';
+import { GatewayError } from '@model-gateway/contracts/errors';
+import type { ModelFamily } from '@model-gateway/model-catalog';
 import { familyOfBalancer, familyOfModel } from './family.ts';
 import { matchesWildcard } from './wildcard.ts';
 

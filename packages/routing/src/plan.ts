@@ -11,8 +11,8 @@ import type {
   Timeouts,
   UpstreamRecord,
 } from '@model-gateway/contracts';
-import { GatewayError, isGatewayError } from '@model-gateway/errors';
-import type { ModelFamily } from '@model-gateway/model-families';
+import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
+import type { ModelFamily } from '@model-gateway/model-catalog';
 import { bindStatically, orderNodes } from './balance.ts';
 import type { Circuit } from './circuit.ts';
 import { familyOfModel } from './family.ts';

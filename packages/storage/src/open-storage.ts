@@ -1,5 +1,5 @@
 /** Opens the database that the configuration names, and hands out its repositories. */
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { type AuditLogs, createAuditLogs } from './audit/audit-logs.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Storage } from './open-storage.ts';
 import { guardStorage } from './storage-guard.ts';
 

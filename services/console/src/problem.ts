@@ -1,5 +1,5 @@
 /** An answer that is not a success, in the console's shape: `{"error":{"code","message","details?"}}`. */
-import { type ErrorCode, errorCodes } from '@model-gateway/errors';
+import { type ErrorCode, errorCodes } from '@model-gateway/contracts/errors';
 
 export interface Detail {
   /** Dotted path into the body, or the query parameter. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { silent } from '../../../packages/storage/test/engines.ts';
 import { rollBack } from '../src/history/rollback.ts';

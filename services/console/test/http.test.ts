@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Bus } from '@model-gateway/bus';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { silent } from '../../../packages/storage/test/engines.ts';
 import { sampleRow } from '../../../packages/storage/test/samples.ts';

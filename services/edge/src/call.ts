@@ -2,11 +2,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Job, Plan, ResolvedName, Snapshot } from '@model-gateway/contracts';
-import { GatewayError, toGatewayError } from '@model-gateway/errors';
-import { headersAllowed } from '@model-gateway/header-rules';
+import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { decodeJsonString, scanBody } from '@model-gateway/json-bytes';
 import { type ClientAdapter, questionsOf, type RouteMatch } from '@model-gateway/protocols';
 import { isGranted, resolveName } from '@model-gateway/routing';
+import { headersAllowed } from '@model-gateway/routing/header-rules';
 import { mintRequestId } from '@model-gateway/service-runtime';
 import { lastOwner } from '@model-gateway/signature-envelope';
 import { isBudgeted } from './admission/budgets.ts';

@@ -1,7 +1,7 @@
 /** One caller's exchange: what is known of it, how it is answered, and the row the edge can give of it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Operation, RequestRow } from '@model-gateway/contracts';
-import { errorCodes, type GatewayError } from '@model-gateway/errors';
+import { errorCodes, type GatewayError } from '@model-gateway/contracts/errors';
 import type { ClientError } from '@model-gateway/protocols';
 import { type Span, traceFields } from '@model-gateway/telemetry';
 import type { Reservation } from './admission/budgets.ts';

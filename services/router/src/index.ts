@@ -5,7 +5,7 @@ import { answerGathers, type Bus, type Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { RouterConfig } from '@model-gateway/config';
 import type { KeyBinding, Plan, PlanRequest, Snapshot } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { buildPlan, explainBalancer, explainRoute, type FindOwner, RoutingState } from '@model-gateway/routing';
 import type { Service } from '@model-gateway/service-runtime';
 import { accountOf, ownerTag } from '@model-gateway/signature-envelope';

@@ -1,6 +1,6 @@
 /** The router's span of a plan for a request that is traced. */
 import type { Plan, PlanRequest } from '@model-gateway/contracts';
-import { toGatewayError } from '@model-gateway/errors';
+import { toGatewayError } from '@model-gateway/contracts/errors';
 import type { Span, Tracer } from '@model-gateway/telemetry';
 
 export function beginSpan({ traceparent, requestId, model, hops }: PlanRequest, tracer: Tracer | undefined): Span | undefined {

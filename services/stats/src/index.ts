@@ -3,7 +3,7 @@ import type { Bus, Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { StatsConfig } from '@model-gateway/config';
 import type { Snapshot } from '@model-gateway/contracts';
-import type { PriceOf } from '@model-gateway/pricing';
+import type { PriceOf } from '@model-gateway/model-catalog';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Service } from '@model-gateway/service-runtime';
 import { guardStorage, type Storage } from '@model-gateway/storage';

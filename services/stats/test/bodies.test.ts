@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Bus, createMemoryBus } from '@model-gateway/bus';
 import { buildSnapshot } from '@model-gateway/catalog';
 import { type BodiesToKeep, bodyLookAhead, type Snapshot, sealedAs, type UpstreamRecord } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { createKeyring, generateMasterKey } from '@model-gateway/secrets';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { createLogger, createRedactor, type Redactor } from '@model-gateway/telemetry';

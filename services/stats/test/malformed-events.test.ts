@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Bus, connectNatsBus, createMemoryBus } from '@model-gateway/bus';
 import type { AuditRow, DurableSubject } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Service } from '@model-gateway/service-runtime';
 import type { Storage } from '@model-gateway/storage';
 import { createLogger } from '@model-gateway/telemetry';

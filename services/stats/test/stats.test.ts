@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Bus, createMemoryBus } from '@model-gateway/bus';
 import type { AuditRow, DurableSubject } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Service } from '@model-gateway/service-runtime';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { createLogger } from '@model-gateway/telemetry';

@@ -1,6 +1,6 @@
 /** One request as the translator holds it: the job, its body read at most once, and the row it will leave behind. */
 import type { AttemptRecord, Job, Loss, Plan, ProtocolId, RequestRow } from '@model-gateway/contracts';
-import { GatewayError, isGatewayError } from '@model-gateway/errors';
+import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { type KnownPlaces, type Need, type Projected, type Projection, RepeatedKey } from '@model-gateway/json-bytes';
 import { type ClientAdapter, findProtocol, questionsOf, type ReadRequest } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';

@@ -2,8 +2,8 @@
 import { answerGathers, type Bus, type Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import { DenseSet } from '@model-gateway/collections';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { SharedState } from '@model-gateway/distributed-state';
-import { GatewayError } from '@model-gateway/errors';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Pressure, Service } from '@model-gateway/service-runtime';
 import { createMinter } from '@model-gateway/service-runtime';

@@ -1,6 +1,6 @@
 /** An upstream's proxy, DNS and TLS settings with their secrets opened, once per record. */
 import type { UpstreamRecord } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Redactor } from '@model-gateway/telemetry';
 import { createEgressReader, type Egress } from '@model-gateway/upstream-client';

@@ -1,6 +1,6 @@
 /** Opens upstream keys where they are used. Opened values stay in memory only as long as the sealed text they came from is in use. */
 import { type SealedUpstreamKey, sealedAs, type UpstreamRecord } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Keyring } from '@model-gateway/secrets';
 import type { Redactor } from '@model-gateway/telemetry';
 

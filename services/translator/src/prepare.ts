@@ -1,5 +1,5 @@
 /** Makes the upstream's request out of the caller's: spliced when both speak the same protocol, translated otherwise. */
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import {
   findProtocol,
   type ProofRefusal,

@@ -1,6 +1,6 @@
 /** What a translation did to a request, told in three ways: the row's `losses`, a digest in a response header, and a refusal where a group is strict. */
 import type { Loss } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Call } from './call.ts';
 
 export const receiptHeader = 'x-gateway-translation';

@@ -2,7 +2,7 @@
 import type { ServerStream } from '@model-gateway/bus';
 import type { DenseMember } from '@model-gateway/collections';
 import { frameFlag } from '@model-gateway/contracts';
-import type { GatewayError } from '@model-gateway/errors';
+import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { Call } from './call.ts';
 import type { PumpSink } from './pump.ts';
 import { receiptHeaders } from './receipt.ts';

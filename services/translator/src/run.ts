@@ -1,7 +1,7 @@
 /** One request from the edge's hand to its tail: runs the attempts, and leaves a row whatever happens. */
 import type { ServerStream } from '@model-gateway/bus';
 import type { Job, ReplyTail, RequestRow } from '@model-gateway/contracts';
-import { type ErrorCode, errorCodes, GatewayError, toGatewayError } from '@model-gateway/errors';
+import { type ErrorCode, errorCodes, GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { takenAnyway } from '@model-gateway/service-runtime';
 import { traceFields } from '@model-gateway/telemetry';
 import { walkAttempts } from './attempt/walk-attempts.ts';

@@ -1,6 +1,6 @@
 /** The translator's spans of a request that is traced: the run, each call of an upstream, each script. */
 import type { AttemptRecord, Job, Operation, RequestRow, ScriptSlot } from '@model-gateway/contracts';
-import { toGatewayError } from '@model-gateway/errors';
+import { toGatewayError } from '@model-gateway/contracts/errors';
 import type { Route } from '@model-gateway/routing';
 import { endServed, type Span, type Tracer } from '@model-gateway/telemetry';
 import type { Call } from './call.ts';

@@ -1,7 +1,7 @@
 /** What comes in as a job and is none: the stream ends, and the process goes on. */
 import { expect, test } from '@jest/globals';
 import type { ServerStream } from '@model-gateway/bus';
-import type { GatewayError } from '@model-gateway/errors';
+import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { TranslatorContext } from '../src/context.ts';
 import { serveRun } from '../src/run.ts';
 

@@ -1,6 +1,6 @@
 /** A bus whose durable news outlive the process that tells them. */
 import { type DurableSubject, durableSubjects } from '@model-gateway/contracts';
-import { GatewayError, isGatewayError } from '@model-gateway/errors';
+import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import type { Bus } from '../bus.ts';
 import { Journal, type JournalOptions } from './journal.ts';
 

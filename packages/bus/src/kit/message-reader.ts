@@ -1,6 +1,6 @@
 /** Reads messages that others sent: what does not have its subject's shape is refused here, counted, and told in the log without what it held. */
 import type { Shape } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { BusLogger } from './logger.ts';
 
 /** Of one kind of message; in between they are only counted, since whoever sends one such message may send a million. */

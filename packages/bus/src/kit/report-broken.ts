@@ -1,5 +1,5 @@
 /** The last an opener hears of a stream that failed. */
-import type { GatewayError } from '@model-gateway/errors';
+import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { BusLogger } from './logger.ts';
 
 /** There is nobody to tell when that throws as well. */

@@ -1,6 +1,6 @@
 /** The bus of one process: references are passed, calls are direct, and the promises of the interface hold all the same. */
 import { askShapes, eventShapes, openShapes } from '@model-gateway/contracts';
-import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import type {
   AskHandlers,
   AskOptions,

@@ -1,5 +1,5 @@
 /** Durable news inside one process: a bounded queue that forgets an item only when a listener has committed it. */
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 

@@ -1,6 +1,6 @@
 /** The two ends of a stream inside one process: they call each other directly, under the same credit as over a real bus. */
 import { frameFlag, type OpenSubjects, openShapes } from '@model-gateway/contracts';
-import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../bus.ts';
 import { bytesOf } from '../kit/bytes-of.ts';
 import { CreditedQueue } from '../kit/credited-queue.ts';

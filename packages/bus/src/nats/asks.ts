@@ -5,7 +5,7 @@
 
 import { NumberMap } from '@model-gateway/collections';
 import { askShapes, type ErrorWire, errorShape, frameKind } from '@model-gateway/contracts';
-import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import type { AskSubject } from '../bus.ts';
 import { InFlight } from '../kit/in-flight.ts';
 import type { BusLogger } from '../kit/logger.ts';

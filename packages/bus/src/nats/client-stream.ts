@@ -1,6 +1,6 @@
 /** The opener's end of a stream: counts what comes, sends body parcels and bytes under credit, and knows when the other side is gone. */
 import { type ErrorWire, errorShape, frameFlag, frameKind, type OpenSubjects, openShapes } from '@model-gateway/contracts';
-import { GatewayError, isGatewayError, toGatewayError } from '@model-gateway/errors';
+import { GatewayError, isGatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import type { OpenSubject, StreamCall, StreamHandlers } from '../bus.ts';
 import { CreditedQueue } from '../kit/credited-queue.ts';
 import { frameCap, replyWindow, requestWindow } from '../kit/limits.ts';

@@ -1,5 +1,5 @@
 /** Durable news on their way out: bounded, batched, pipelined, and kept until JetStream has acknowledged them. */
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { headers as createHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';

@@ -1,6 +1,6 @@
 /** The bus over NATS: one connection, one inbox, and what core NATS lacks built on top. */
 import { eventShapes, frameKind, type ServiceName } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Msg, NodeConnectionOptions } from '@nats-io/transport-node';
 import type {
   AskHandlers,

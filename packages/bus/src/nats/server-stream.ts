@@ -1,6 +1,6 @@
 /** The callee's end of a stream: frames out, numbered and under credit; body and sends in; and who is still there to hear. */
 import { frameFlag, frameKind, type OpenSubjects } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { OpenSubject, ServerStream } from '../bus.ts';
 import { bytesOf } from '../kit/bytes-of.ts';
 import { CreditedQueue } from '../kit/credited-queue.ts';

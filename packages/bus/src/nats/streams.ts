@@ -2,7 +2,7 @@
 
 import { NumberMap } from '@model-gateway/collections';
 import { frameKind, openShapes } from '@model-gateway/contracts';
-import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../bus.ts';
 import { InFlight } from '../kit/in-flight.ts';
 import { deadlineGraceMs, noDeadlineMs } from '../kit/limits.ts';

@@ -1,7 +1,7 @@
 /** The console's side of the catalog: answers for the revision, sends the configuration, and tells of every commit. */
 import type { Bus, Disposable, ServerStream } from '@model-gateway/bus';
 import type { EventSubjects } from '@model-gateway/contracts';
-import { toGatewayError } from '@model-gateway/errors';
+import { toGatewayError } from '@model-gateway/contracts/errors';
 import { type CatalogChange, type Storage, toDelta } from '@model-gateway/storage';
 import type { CatalogLogger } from '../logger.ts';
 import { redactDelta } from '../redact.ts';

@@ -1,7 +1,7 @@
 /** Fetches the configuration over the bus. */
 import type { Bus } from '@model-gateway/bus';
 import type { CatalogRows } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 
 export interface LoadOptions {
   /** That one, if the console still has it; absent: the newest. */

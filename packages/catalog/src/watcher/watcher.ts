@@ -1,7 +1,7 @@
 /** What every service knows of the configuration: the newest snapshot it could get, and those that its requests are pinned to. */
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { EventSubjects, Snapshot } from '@model-gateway/contracts';
-import { GatewayError, isGatewayError } from '@model-gateway/errors';
+import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { applyDelta } from '../apply-delta.ts';
 import type { CatalogLogger } from '../logger.ts';
 import { buildSnapshot } from '../snapshot.ts';

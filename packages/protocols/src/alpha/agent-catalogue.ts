@@ -3,7 +3,7 @@
  * words are those of its own reader (`codex-rs/protocol/src/openai_models.rs` of openai/codex): one that is missing or unknown there makes it
  * throw the whole list away, so only words that all of its versions know are used.
  */
-import type { Effort, ModelFamily } from '@model-gateway/model-families';
+import type { Effort, ModelFamily } from '@model-gateway/model-catalog';
 import type { ListedModel } from '../protocol.ts';
 
 /** Levels that every version of the agent knows. */

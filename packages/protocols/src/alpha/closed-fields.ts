@@ -1,6 +1,6 @@
 /** Vendors with a closed schema answer a field that they do not know with an error: what of a body they would refuse, and what goes in its place. */
 import type { Edit } from '@model-gateway/json-bytes';
-import type { ClosedFields } from '@model-gateway/model-families';
+import type { ClosedFields } from '@model-gateway/model-catalog';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, asObject, own } from '../kit/read.ts';
 

@@ -1,7 +1,7 @@
 /** Addresses, keys, routes, model lists, errors and counts: the small doors of the protocol. */
 import { describe, expect, test } from '@jest/globals';
 import { noUsage } from '@model-gateway/contracts';
-import { findFamily, unknownFamily } from '@model-gateway/model-families';
+import { findFamily, unknownFamily } from '@model-gateway/model-catalog';
 import type { Target } from '../protocol.ts';
 import { readError, writeError } from './errors.ts';
 import { alpha } from './index.ts';

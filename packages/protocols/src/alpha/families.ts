@@ -1,5 +1,5 @@
 /** What must differ in a chat completion by the model behind it, told from the one table of model families. */
-import { type ChatRules, findFamily, type ModelFamily as KnownFamily } from '@model-gateway/model-families';
+import { type ChatRules, findFamily, type ModelFamily as KnownFamily } from '@model-gateway/model-catalog';
 import { familyOf } from '../kit/family.ts';
 import type { Target } from '../protocol.ts';
 

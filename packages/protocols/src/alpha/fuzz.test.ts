@@ -1,6 +1,6 @@
 /** Properties: no content of an upstream makes the reader throw or break the order of blocks, and no body of a caller does worse than a named 400. */
 import { describe, expect, test } from '@jest/globals';
-import { isGatewayError } from '@model-gateway/errors';
+import { isGatewayError } from '@model-gateway/contracts/errors';
 import fc from 'fast-check';
 import { validateStream } from '../../test/validate/alpha.ts';
 import type { ChatEvent } from '../chat/event.ts';

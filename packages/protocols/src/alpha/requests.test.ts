@@ -1,6 +1,6 @@
 /** What a caller may send, what an upstream gets, and what is declared as lost between the two. */
 import { describe, expect, test } from '@jest/globals';
-import { isGatewayError } from '@model-gateway/errors';
+import { isGatewayError } from '@model-gateway/contracts/errors';
 import type { Conversation, Part } from '../chat/conversation.ts';
 import type { JsonObject } from '../kit/read.ts';
 import type { SignatureRefusal } from '../kit/signature-refusal.ts';

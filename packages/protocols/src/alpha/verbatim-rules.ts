@@ -1,6 +1,6 @@
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Edit } from '@model-gateway/json-bytes';
-import type { ClosedFields } from '@model-gateway/model-families';
+import type { ClosedFields } from '@model-gateway/model-catalog';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, own } from '../kit/read.ts';
 import { nineCharacterId } from '../kit/short-id.ts';

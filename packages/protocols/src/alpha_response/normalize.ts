@@ -1,6 +1,6 @@
 /** What a model would refuse of a Responses request, changed to what it takes. */
 import type { Edit } from '@model-gateway/json-bytes';
-import type { Thinking } from '@model-gateway/model-families';
+import type { Thinking } from '@model-gateway/model-catalog';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';

@@ -1,5 +1,5 @@
 /** The canonical request into a Responses body. */
-import type { Thinking } from '@model-gateway/model-families';
+import type { Thinking } from '@model-gateway/model-catalog';
 import { settleBreakpoints } from '../alpha/cache-breakpoints.ts';
 import type { Conversation, OutputFormat, Reasoning, Sampling } from '../chat/conversation.ts';
 import { pairCallIds } from '../kit/call-ids.ts';

@@ -2,7 +2,7 @@
  * What this protocol's writers must know of a model, told from its family. Requests must name `max_tokens` and are refused for a parameter that
  * the model's generation does not know. A model that is not one of the vendor's own (a compatible server) gets the forms understood the longest.
  */
-import type { ModelFamily as KnownFamily } from '@model-gateway/model-families';
+import type { ModelFamily as KnownFamily } from '@model-gateway/model-catalog';
 import { familyOf } from '../kit/family.ts';
 import type { Target } from '../protocol.ts';
 

@@ -3,7 +3,7 @@
  * and pointed at another; a compatible server's models are left alone but for their known limits.
  */
 import type { Edit } from '@model-gateway/json-bytes';
-import type { ModelFamily } from '@model-gateway/model-families';
+import type { ModelFamily } from '@model-gateway/model-catalog';
 import { familyOf } from '../kit/family.ts';
 import { limitTokens } from '../kit/limit-tokens.ts';
 import { Losses } from '../kit/losses.ts';

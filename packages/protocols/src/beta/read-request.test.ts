@@ -1,6 +1,6 @@
 /** What a caller's body means, and which bodies are refused with which words. */
 import { describe, expect, test } from '@jest/globals';
-import { type GatewayError, isGatewayError } from '@model-gateway/errors';
+import { type GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { readContext, recorded } from '../../test/support/beta.ts';
 import { readRequest } from './read-request.ts';
 

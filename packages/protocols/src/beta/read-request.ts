@@ -1,5 +1,5 @@
 /** A caller's messages request → the canonical conversation. Throws a 400 that names the field; never changes the body. */
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Conversation, OutputFormat, Reasoning, Sampling, SystemPart, Turn } from '../chat/conversation.ts';
 import { invalid } from '../kit/fail.ts';
 import { Losses } from '../kit/losses.ts';

@@ -1,6 +1,6 @@
 /** The small parts of both doors: paths, headers, models, errors. */
 import { describe, expect, test } from '@jest/globals';
-import { unknownFamily } from '@model-gateway/model-families';
+import { unknownFamily } from '@model-gateway/model-catalog';
 import { recorded, target } from '../../test/support/beta.ts';
 import type { ClientAdapter, ModelsAsked, UpstreamAdapter } from '../protocol.ts';
 import { beta } from './index.ts';

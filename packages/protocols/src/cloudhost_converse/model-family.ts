@@ -1,5 +1,5 @@
 /** What the models behind the cloud's one interface accept: it refuses with a 400 what a model does not know. Told from the one table of families. */
-import type { ConverseRules } from '@model-gateway/model-families';
+import type { ConverseRules } from '@model-gateway/model-catalog';
 import { familyOf } from '../kit/family.ts';
 import type { Target } from '../protocol.ts';
 

@@ -1,5 +1,5 @@
 /** What the vendor's model families differ in, as far as a request must know, told from the one table: how thinking is asked for, and what a call must carry. */
-import type { ModelFamily } from '@model-gateway/model-families';
+import type { ModelFamily } from '@model-gateway/model-catalog';
 import { familyOf } from '../kit/family.ts';
 import type { Target } from '../protocol.ts';
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { isGatewayError } from '@model-gateway/errors';
+import { isGatewayError } from '@model-gateway/contracts/errors';
 import type { Conversation } from '../chat/conversation.ts';
 import { readRequest } from './read-request.ts';
 import { readerContext } from './test-support.ts';

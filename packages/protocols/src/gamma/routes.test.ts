@@ -1,6 +1,6 @@
 /** Paths, addresses, headers, errors, keep-alives and model lists. */
 import { describe, expect, test } from '@jest/globals';
-import { unknownFamily } from '@model-gateway/model-families';
+import { unknownFamily } from '@model-gateway/model-catalog';
 import type { RouteMatch, Target } from '../protocol.ts';
 import { frameEnd, frameRecord } from './frame.ts';
 import { gamma } from './index.ts';

@@ -1,4 +1,4 @@
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 
 /** The 400 of a request whose field `param` has the wrong shape. `message` is shown to the caller and never quotes content. */
 export const invalid = (param: string, message: string): GatewayError => new GatewayError('invalid_request', { status: 400, param, message });

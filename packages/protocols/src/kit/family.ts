@@ -1,4 +1,4 @@
-import { findFamily, type ModelFamily } from '@model-gateway/model-families';
+import { findFamily, type ModelFamily } from '@model-gateway/model-catalog';
 import type { Target } from '../protocol.ts';
 
 /** What is known of the target's model. Routes carry it; only bare targets (probes, tests) are looked up here. */

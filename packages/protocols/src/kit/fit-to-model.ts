@@ -4,7 +4,7 @@
  * without the note each further request of the session would be refused.
  */
 import type { Loss } from '@model-gateway/contracts';
-import type { ModelFamily } from '@model-gateway/model-families';
+import type { ModelFamily } from '@model-gateway/model-catalog';
 import type { Conversation, MediaPart, Part, TextPart, Turn } from '../chat/conversation.ts';
 import type { Target, UpstreamAdapter } from '../protocol.ts';
 import { familyOf } from './family.ts';

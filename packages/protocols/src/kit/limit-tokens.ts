@@ -1,5 +1,5 @@
 import type { Edit } from '@model-gateway/json-bytes';
-import type { ModelFamily } from '@model-gateway/model-families';
+import type { ModelFamily } from '@model-gateway/model-catalog';
 import type { Target } from '../protocol.ts';
 import { familyOf } from './family.ts';
 import type { Losses } from './losses.ts';

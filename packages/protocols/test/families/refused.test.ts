@@ -1,6 +1,6 @@
 /** What vendors are known to refuse of the requests that callers of other protocols, or of their own one, send all the time. */
 import { describe, expect, test } from '@jest/globals';
-import { findFamily } from '@model-gateway/model-families';
+import { findFamily } from '@model-gateway/model-catalog';
 import { reach } from './pass.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are read freely.

@@ -1,5 +1,5 @@
 /** One changed request or reply of a pair, driven as the translator drives it, without any I/O: gives every rule that was broken. */
-import { isGatewayError } from '@model-gateway/errors';
+import { isGatewayError } from '@model-gateway/contracts/errors';
 import { applyEdits } from '@model-gateway/json-bytes';
 import { type ChatEvent, foldEvents, promptPrefix, type ReplyContext, type ReplyReader } from '../../src/index.ts';
 import { own } from '../../src/kit/read.ts';

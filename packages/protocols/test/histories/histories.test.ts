@@ -1,6 +1,6 @@
 /** Law: whatever history a caller sends, the upstream gets one that its vendor takes. `FUZZ_RUNS`: histories over all pairs. */
 import { describe, expect, test } from '@jest/globals';
-import { isGatewayError } from '@model-gateway/errors';
+import { isGatewayError } from '@model-gateway/contracts/errors';
 import { ask } from '../board/cross.ts';
 import { createRandom } from '../fuzz/mutate.ts';
 import { speakers, target, upstreams } from '../laws/harness.ts';

@@ -1,6 +1,6 @@
 /** The one space of names that callers may use: canonical names and aliases of models and of load balancers. */
 
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Kysely } from 'kysely';
 import type { Database } from '../schema.ts';
 

@@ -1,6 +1,6 @@
 /** Driver error codes → what they mean to the rest of the gateway. */
 import { isNativeError } from 'node:util/types';
-import { type ErrorCode, GatewayError, isGatewayError } from '@model-gateway/errors';
+import { type ErrorCode, GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 
 /** First pattern that matches the driver's code decides. */
 export type ErrorTable = readonly (readonly [pattern: RegExp, code: ErrorCode])[];

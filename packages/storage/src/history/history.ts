@@ -1,5 +1,5 @@
 /** The history of the configuration: written inside each commit, read in pages, and folded into what lies between two revisions. */
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { type Kysely, sql } from 'kysely';
 import type { CatalogSection, RowChange, RowImage } from '../catalog/row-change.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';

@@ -1,5 +1,5 @@
 /** Where a page of request rows ended, as an opaque token. */
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 
 export interface Position {
   startedAt: number;

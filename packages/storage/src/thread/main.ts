@@ -1,6 +1,6 @@
 /** The thread that keeps rows and answers questions about them on SQLite, whose calls all block: requests of the gateway wait for none of them. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { isGatewayError } from '@model-gateway/errors';
+import { isGatewayError } from '@model-gateway/contracts/errors';
 import { Kysely } from 'kysely';
 import { createBodyWriter } from '../bodies/stored-bodies.ts';
 import { createSqliteDialect } from '../dialects/sqlite.ts';

@@ -1,6 +1,6 @@
 /** What the thread of the rows is asked, and how it answers. */
 import type { RequestBodies } from '@model-gateway/contracts';
-import type { GatewayError } from '@model-gateway/errors';
+import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { RequestStats } from '../requests/request-stats.ts';
 import type { PackedRows } from './pack-rows.ts';
 

@@ -1,7 +1,7 @@
 /** The repository of requests as a thread of its own keeps it: started on first need, started anew when it died. */
 import { Worker } from 'node:worker_threads';
 import type { RequestRow } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { BodyWriter } from '../bodies/stored-bodies.ts';
 import type { RequestStats } from '../requests/request-stats.ts';
 import type { Answer, PlainCall, Question } from './messages.ts';

@@ -1,5 +1,5 @@
 /** Puts the configuration back to the state of an earlier revision, row by row, in one transaction. */
-import { type GatewayError, isGatewayError } from '@model-gateway/errors';
+import { type GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { type CatalogWriter, catalogSections, type RowChange, type RowImage } from '@model-gateway/storage';
 import { type Detail, Problem } from '../problem.ts';
 

@@ -1,5 +1,5 @@
 /** Every failure → the console's error shape. What is not known to be safe is told to the log alone. */
-import { isGatewayError } from '@model-gateway/errors';
+import { isGatewayError } from '@model-gateway/contracts/errors';
 import { SealError } from '@model-gateway/secrets';
 import type { NextFunction, Request, Response } from 'express';
 import type { ConsoleContext } from '../context.ts';

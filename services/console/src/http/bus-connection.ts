@@ -1,7 +1,7 @@
 /** One stream of the bus as the connection that Node's HTTP server expects: bytes both ways, under the bus's credit. */
 import { Duplex } from 'node:stream';
 import type { ServerStream } from '@model-gateway/bus';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 
 /** Frames stay small, so that a slow reader stops us soon. */
 const frameBytes = 64 * 1024;

@@ -1,6 +1,6 @@
 /** What each live router says of the same question: turns, bindings and breakers are every router's own. */
 import type { ExplainedNode, ExplainRequest, Explanation } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { ConsoleContext } from '../context.ts';
 
 export interface Processes {

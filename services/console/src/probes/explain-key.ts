@@ -1,6 +1,6 @@
 /** What stands between an access key and every model, whichever is asked for: the key, its group, and what both may spend. */
 import type { Budget, Explanation, KeyRateLimit } from '@model-gateway/contracts';
-import { errorCodes } from '@model-gateway/errors';
+import { errorCodes } from '@model-gateway/contracts/errors';
 import { periodStart, toMicros } from '@model-gateway/limits';
 import type { AccessKeyDocument, KeyGroupDocument } from '@model-gateway/storage';
 import type { ConsoleContext } from '../context.ts';

@@ -1,6 +1,6 @@
 /** The limits on the way of one request, and what is left of each: the part of an explanation that routers do not know. */
 import { type ExplainedLimit, type Explanation, printMoney } from '@model-gateway/contracts';
-import { errorCodes } from '@model-gateway/errors';
+import { errorCodes } from '@model-gateway/contracts/errors';
 import type { KeyLook, OwnBudget } from './explain-key.ts';
 import type { GateStatus, LimitStatus } from './limit-status.ts';
 

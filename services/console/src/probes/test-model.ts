@@ -1,6 +1,6 @@
 /** One real call of a model, as a caller of a chosen protocol would make it, with what the translation made of it. */
 import { type Job, type Loss, type ReplyTail, testIdentity } from '@model-gateway/contracts';
-import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { scanBody } from '@model-gateway/json-bytes';
 import { type ClientAdapter, type Protocol, questionsOf, type TestCall } from '@model-gateway/protocols';
 import { mintRequestId } from '@model-gateway/service-runtime';

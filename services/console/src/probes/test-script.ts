@@ -1,6 +1,6 @@
 /** One run of a script that an admin tries: as the gateway would run it, over a body that he gives. */
 import type { ScriptContext, ScriptOutcome, ScriptSlot } from '@model-gateway/contracts';
-import type { GatewayError } from '@model-gateway/errors';
+import type { GatewayError } from '@model-gateway/contracts/errors';
 import { replaceRanges } from '@model-gateway/json-bytes';
 import type { ConsoleContext } from '../context.ts';
 

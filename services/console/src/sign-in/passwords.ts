@@ -1,5 +1,5 @@
 /** Hashes of passwords: argon2id for new ones, bcrypt of imported accounts verified too; a few at once, off the event loop. */
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import argon2 from 'argon2';
 import bcrypt from 'bcrypt';
 

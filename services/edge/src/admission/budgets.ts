@@ -1,10 +1,10 @@
 /** Money: what a request may cost is reserved from its key's and its group's budget before it goes on, and settled by what its row says it cost. */
 import type { Bus } from '@model-gateway/bus';
 import type { Budget, BudgetPart, RequestRow, ResolvedName, Snapshot } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { type Patience, Purse, type SharedState } from '@model-gateway/distributed-state';
-import { GatewayError } from '@model-gateway/errors';
 import { periodEnd, periodStart, toMicros } from '@model-gateway/limits';
-import { costOfRow, type PriceOf } from '@model-gateway/pricing';
+import { costOfRow, type PriceOf } from '@model-gateway/model-catalog';
 import type { Logger } from '@model-gateway/telemetry';
 import type { Principal } from './credentials.ts';
 import { type Asked, reservationsOf } from './reservation.ts';

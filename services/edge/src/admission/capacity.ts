@@ -1,7 +1,7 @@
 /** The two caps: requests at once, and streams at once. 503 at once when full, or when the process is near its end. */
 
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { SharedState } from '@model-gateway/distributed-state';
-import { GatewayError } from '@model-gateway/errors';
 import { type Pressure, takenAnyway } from '@model-gateway/service-runtime';
 import { SharedCap } from './shared-cap.ts';
 

@@ -1,7 +1,7 @@
 /** Who is calling: one resolver for all carriers of an access key. */
 import type { IncomingMessage } from 'node:http';
 import type { AccessKeyRecord, KeyGroup, Snapshot } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { hashAccessKey, isAccessKeyFormat, maskKey } from '@model-gateway/secrets';
 
 export interface Principal {

@@ -1,8 +1,8 @@
 /** Requests in a window of time: of each access key, and of each address. Each refusal has the very form that the specification gives it. */
 import type { EdgeConfig } from '@model-gateway/config';
 import type { CounterPart } from '@model-gateway/contracts';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { SharedState } from '@model-gateway/distributed-state';
-import { GatewayError } from '@model-gateway/errors';
 import type { Hit, WindowLimit } from '@model-gateway/limits';
 import { addressKey } from '@model-gateway/service-runtime';
 import type { Principal } from './credentials.ts';

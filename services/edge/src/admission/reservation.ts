@@ -1,6 +1,6 @@
 /** How much money a request may cost: what it says of its replies, what is known of the models it may come to, and their prices. */
 import type { Job, ResolvedName, Snapshot } from '@model-gateway/contracts';
-import { expectTokens, type PriceOf, reservationOf } from '@model-gateway/pricing';
+import { expectTokens, type PriceOf, reservationOf } from '@model-gateway/model-catalog';
 import type { ClientAdapter, ReplyLimits } from '@model-gateway/protocols';
 import { familyOfModel, reachableModels } from '@model-gateway/routing';
 

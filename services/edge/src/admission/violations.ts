@@ -1,7 +1,7 @@
 /** Tells the audit log of keys that ask for what they may not use. The same again within a minute is counted and told once, so that a flood fills no table. */
 import type { Bus } from '@model-gateway/bus';
 import type { AuditRow } from '@model-gateway/contracts';
-import type { ErrorCode } from '@model-gateway/errors';
+import type { ErrorCode } from '@model-gateway/contracts/errors';
 import type { Logger } from '@model-gateway/telemetry';
 
 export interface Violation {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createMemoryBus } from '@model-gateway/bus';
 import { type BodiesToKeep, bodyLookAhead } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { createLogger, createMetrics } from '@model-gateway/telemetry';
 import { BodyCapture } from './body-capture.ts';
 import { BodyUploader } from './body-uploader.ts';

@@ -1,7 +1,7 @@
 /** Sends captured bodies to statistics, a few at a time and behind the requests' backs; what finds no room or no listener is dropped and counted. */
 import type { Bus, StreamCall } from '@model-gateway/bus';
 import type { BodiesToKeep } from '@model-gateway/contracts';
-import type { GatewayError } from '@model-gateway/errors';
+import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { Counter, Logger, Metrics } from '@model-gateway/telemetry';
 import type { BodyCapture, BodyHolder, CapturedBodies } from './body-capture.ts';
 

@@ -3,7 +3,7 @@
  * own non-listening server answers it, and its bytes are read back by Node's parser through an in-memory socket.
  */
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { EdgeContext } from '../context.ts';
 import { discardRequestBody } from '../http/discard-request-body.ts';
 import { securityHeaders } from '../http/security-headers.ts';

@@ -1,7 +1,7 @@
 /** A duplex byte stream over one `console.http` stream of the bus, with enough of a socket's face for Node's HTTP client. */
 import { Duplex } from 'node:stream';
 import type { Bus, StreamCall } from '@model-gateway/bus';
-import type { GatewayError } from '@model-gateway/errors';
+import type { GatewayError } from '@model-gateway/contracts/errors';
 
 /** An exchange may hold a live tail open for long. */
 const exchangeMs = 24 * 3600_000;

@@ -1,7 +1,7 @@
 /** What callers are told whose bytes are no request: Node's parser stops at them, so no listener ever hears of them. */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ErrorCode, errorCodes } from '@model-gateway/errors';
+import { type ErrorCode, errorCodes } from '@model-gateway/contracts/errors';
 import { mintRequestId } from '@model-gateway/service-runtime';
 import { protocolOfPrefix } from './client-routes.ts';
 import { sayLast } from './close-with-message.ts';

@@ -1,6 +1,6 @@
 /** The request listener: calls of models go their short way at once, everything else through Express. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { mintRequestId } from '@model-gateway/service-runtime';
 import { call } from '../call.ts';
 import { ClientExchange } from '../client-exchange.ts';

@@ -1,7 +1,7 @@
 /** Collects a request body within its caps, counting what all bodies together hold. */
 import type { IncomingMessage } from 'node:http';
 import { EventLoopBatcher } from '@model-gateway/collections';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { Pieces } from '@model-gateway/stream-framing';
 
 /** Bodies whose last byte came in this turn. */

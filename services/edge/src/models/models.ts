@@ -1,7 +1,7 @@
 /** The model lists, in each protocol's shape, from the snapshot alone. */
 import { createHash } from 'node:crypto';
 import type { KeyGroup, Snapshot } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { ListedModel, RouteMatch } from '@model-gateway/protocols';
 import { listedNames } from '@model-gateway/routing';
 import type { Principal } from '../admission/credentials.ts';

@@ -2,7 +2,7 @@
 import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
 import type { DenseMember } from '@model-gateway/collections';
 import { type BrokenEnding, frameFlag, type ReplyHead, type ReplyTail, type StreamForm, type Usage } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { StreamTerminator } from '@model-gateway/protocols';
 import type { ClientExchange } from '../client-exchange.ts';
 import type { EdgeContext } from '../context.ts';

@@ -2,8 +2,8 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Snapshot } from '@model-gateway/contracts';
-import { GatewayError, isGatewayError, toGatewayError } from '@model-gateway/errors';
-import { headersAllowed } from '@model-gateway/header-rules';
+import { GatewayError, isGatewayError, toGatewayError } from '@model-gateway/contracts/errors';
+import { headersAllowed } from '@model-gateway/routing/header-rules';
 import { mintRequestId } from '@model-gateway/service-runtime';
 import { WebSocketServer } from 'ws';
 import { authenticate } from '../admission/credentials.ts';

@@ -1,7 +1,7 @@
 /** Stores bodies that edges send for key groups that keep them: redacted, cut, and with their end. */
 import type { Bus, Disposable, ServerStream } from '@model-gateway/bus';
 import { type BodiesToKeep, bodyLookAhead, type SentBody, type Snapshot, type StoredText } from '@model-gateway/contracts';
-import { toGatewayError } from '@model-gateway/errors';
+import { toGatewayError } from '@model-gateway/contracts/errors';
 import type { Storage } from '@model-gateway/storage';
 import type { Logger, Redactor } from '@model-gateway/telemetry';
 import { createKnownSecrets, type KnownSecretsDeps } from './known-secrets.ts';

@@ -1,5 +1,5 @@
 /** Commits what can be committed of a batch, and sees to it that one item that no database takes cannot hold up all others for ever. */
-import { isGatewayError } from '@model-gateway/errors';
+import { isGatewayError } from '@model-gateway/contracts/errors';
 import type { ReadItem } from './read-item.ts';
 import type { BadItem } from './set-aside.ts';
 

@@ -1,7 +1,7 @@
 /** Keeps messages that cannot be stored as what they claim to be: bounded, without credentials, counted, and never in the way of the others. */
 import { createHash } from 'node:crypto';
 import type { DeadLetter, DurableSubject } from '@model-gateway/contracts';
-import { isGatewayError } from '@model-gateway/errors';
+import { isGatewayError } from '@model-gateway/contracts/errors';
 import type { Storage } from '@model-gateway/storage';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 

@@ -1,7 +1,7 @@
 /** Keeps rows of requests: durable news in, priced and committed rows out. */
 import type { Bus, Disposable } from '@model-gateway/bus';
 import { type RequestRow, requestLogMessage } from '@model-gateway/contracts';
-import type { PriceOf } from '@model-gateway/pricing';
+import type { PriceOf } from '@model-gateway/model-catalog';
 import type { Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
 import { commitAll, judge, toBadItem } from '../dead-letters/commit-all.ts';

@@ -1,6 +1,6 @@
 /** Puts the price on a row that came without one. What a row costs is decided here, once: a later change of prices changes no row. */
 import type { RequestRow } from '@model-gateway/contracts';
-import { costOfRow, type PriceOf } from '@model-gateway/pricing';
+import { costOfRow, type PriceOf } from '@model-gateway/model-catalog';
 
 export function priceRow(row: RequestRow, priceOf: PriceOf): RequestRow {
   if (row.cost_micros !== null || row.usage_source === null || row.model === null) return row;

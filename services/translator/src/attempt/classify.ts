@@ -1,6 +1,6 @@
 /** What an attempt's failure means: for the caller's answer, for what is tried next, and for what is known of the upstream. */
 import type { HealthSign } from '@model-gateway/contracts';
-import { type ErrorCode, GatewayError, type GatewayErrorOptions } from '@model-gateway/errors';
+import { type ErrorCode, GatewayError, type GatewayErrorOptions } from '@model-gateway/contracts/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import type { OutboundFault } from '@model-gateway/upstream-client';
 

@@ -1,6 +1,6 @@
 /** What the failed attempts of one request come to for its caller. */
 import type { Plan } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { nextStep, wasUnreached } from './classify.ts';
 

@@ -2,7 +2,7 @@
 
 import { compileHeaders, type HeaderTemplates, renderHeaders } from '@model-gateway/body-rules';
 import type { UpstreamRecord } from '@model-gateway/contracts';
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { credentialOf, type Keyring, mayCarryCredential } from '@model-gateway/secrets';
 import { readCustomHeaders, signRequest } from '@model-gateway/upstream-client';
 import type { Call } from '../call.ts';

@@ -1,6 +1,6 @@
 /** Where a request was when a rule or script sent it on: should it fail there, the other nodes of the load balancer that it came by are left. */
 import type { Snapshot } from '@model-gateway/contracts';
-import { type ErrorCode, isGatewayError } from '@model-gateway/errors';
+import { type ErrorCode, isGatewayError } from '@model-gateway/contracts/errors';
 import type { Route } from '@model-gateway/routing';
 import type { Call, CallMark } from '../call.ts';
 import type { TranslatorContext } from '../context.ts';

@@ -1,6 +1,6 @@
 /** Sends a request on to another model, as a rule or a script asks: the router plans it anew, and the caller's grants are not asked again. */
 import type { Snapshot } from '@model-gateway/contracts';
-import { GatewayError, isGatewayError } from '@model-gateway/errors';
+import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { TranslatorContext } from '../context.ts';

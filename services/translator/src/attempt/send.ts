@@ -1,5 +1,5 @@
 /** Sends one prepared attempt and carries its reply to the caller; resolves with how it went. */
-import { type GatewayError, isGatewayError, toGatewayError } from '@model-gateway/errors';
+import { type GatewayError, isGatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import type { ChatEvent, UpstreamFault } from '@model-gateway/protocols';
 import { Pieces } from '@model-gateway/stream-framing';
 import type { OutboundCall } from '@model-gateway/upstream-client';

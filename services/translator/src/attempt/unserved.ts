@@ -1,5 +1,5 @@
 /** Requests that have no translation are for upstreams that take them as they are: other nodes of a load balancer are passed over. */
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import { findProtocol } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';

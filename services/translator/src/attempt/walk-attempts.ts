@@ -1,6 +1,6 @@
 /** The one attempt loop: keys of a node, then the next node, until one answers or nothing is left that may be tried. */
 import { type AttemptRecord, type PlannedNode, type Snapshot, sealedAs } from '@model-gateway/contracts';
-import { GatewayError, isGatewayError } from '@model-gateway/errors';
+import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import type { ProofRefusal, UpstreamFault } from '@model-gateway/protocols';
 import { type PlannedAttempt, type Route, resolveTarget } from '@model-gateway/routing';
 import type { Call } from '../call.ts';

@@ -1,7 +1,7 @@
 /** tiktoken in a worker thread: its tables take 1.5 s and 90 MB to load, so it starts on first need and never blocks a request. */
 import { Worker } from 'node:worker_threads';
-import { GatewayError } from '@model-gateway/errors';
-import type { ModelFamily } from '@model-gateway/model-families';
+import { GatewayError } from '@model-gateway/contracts/errors';
+import type { ModelFamily } from '@model-gateway/model-catalog';
 
 export interface TokenCounter {
   /** `tokenizer`: the table of the model's family. Rejects when the worker cannot run. */

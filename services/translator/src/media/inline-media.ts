@@ -1,5 +1,5 @@
 /** A conversation whose addressed media hold their bytes, for upstreams that open no addresses. */
-import { GatewayError } from '@model-gateway/errors';
+import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Conversation, MediaPart, Part } from '@model-gateway/protocols';
 import type { Outbound } from '@model-gateway/upstream-client';
 import { type FetchedFile, fetchUrl } from './fetch-url.ts';

@@ -1,6 +1,6 @@
 /** One question to the script runner: the body goes along once, and what changes in it comes back. */
 import type { ScriptOutcome, ScriptRun } from '@model-gateway/contracts';
-import type { GatewayError } from '@model-gateway/errors';
+import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { TranslatorContext } from '../context.ts';
 
 /** The runner keeps its own times, which are shorter. */

@@ -1,6 +1,6 @@
 /** Runs the script of one slot, where the route has one, and does what its upstream says when it fails. */
 import type { ScriptContext, ScriptFault, ScriptSlot } from '@model-gateway/contracts';
-import { GatewayError, toGatewayError } from '@model-gateway/errors';
+import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import { applyEdits, asBuffer, decodeJsonString, replaceRanges, scanBody } from '@model-gateway/json-bytes';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';

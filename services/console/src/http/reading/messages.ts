@@ -1,5 +1,5 @@
 /** What goes between the console and the thread that reads a long body. */
-import type { ErrorCode } from '@model-gateway/errors';
+import type { ErrorCode } from '@model-gateway/contracts/errors';
 import type { BodyText } from './read-text.ts';
 
 export type ToThread = BodyText | { next: true };

@@ -72,7 +72,7 @@ function Trial({ rules }: { rules: readonly HeaderRule[] }) {
   const decide = useMutation({
     mutationFn: async () => {
       // The linear-time regular expressions are only loaded for who tries.
-      const { decidingRule, headersAllowed } = await import('@model-gateway/header-rules');
+      const { decidingRule, headersAllowed } = await import('@model-gateway/routing/header-rules');
       const headers = readHeaders(text);
       return { allowed: headersAllowed(rules, headers), rule: decidingRule(rules, headers) };
     },

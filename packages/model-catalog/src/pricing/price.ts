@@ -1,6 +1,6 @@
 /** A price ready for use: every gap filled, tiers in order. */
 import type { Pricing, PricingMode, Usage } from '@model-gateway/contracts';
-import type { ReferencePrices, TokenRates } from '@model-gateway/model-families';
+import type { ReferencePrices, TokenRates } from '../families/index.ts';
 
 /** Millionths of the currency for a million tokens of each kind. */
 export interface TokenPrices {

@@ -1,6 +1,6 @@
 /** Windows and prices that the generated list has. */
 import { describe, expect, test } from '@jest/globals';
-import list from '../data/models.json' with { type: 'json' };
+import list from '../../data/models.json' with { type: 'json' };
 import { findFamily } from './find.ts';
 import { bareId } from './model-id.ts';
 import { table } from './table.ts';

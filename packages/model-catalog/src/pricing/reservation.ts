@@ -2,7 +2,7 @@
  * What a request may cost before anything of its reply is known. A reservation is meant to be no less than the cost: budgets are passed by one
  * reservation at most because of it.
  */
-import type { ModelFamily } from '@model-gateway/model-families';
+import type { ModelFamily } from '../families/index.ts';
 import { costOf, pricesFor } from './cost.ts';
 import type { Price } from './price.ts';
 

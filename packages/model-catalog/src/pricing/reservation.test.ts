@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { noUsage, type PricingInput, pricingSchema } from '@model-gateway/contracts';
-import { findFamily, unknownFamily } from '@model-gateway/model-families';
 import fc from 'fast-check';
+import { findFamily, unknownFamily } from '../families/index.ts';
 import { costOf, expectTokens, fromRecord, reservationOf } from './index.ts';
 
 const price = (input: Partial<PricingInput>) =>

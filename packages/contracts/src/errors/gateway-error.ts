@@ -1,4 +1,4 @@
-import type { ErrorWire } from '@model-gateway/contracts';
+import type { ErrorWire } from '../error-wire.ts';
 import { type ErrorCode, errorCodes } from './codes.ts';
 
 const brand = Symbol.for('model-gateway.error');

@@ -1,6 +1,6 @@
 /** Which price holds for a model at a time: an admin's most specific record, else what is known of the family. */
 import type { Pricing } from '@model-gateway/contracts';
-import { bareId, findFamily, matchPieces } from '@model-gateway/model-families';
+import { bareId, findFamily, matchPieces } from '../families/index.ts';
 import { fromRecord, fromReference, type Price, type PricedModel } from './price.ts';
 
 export interface PriceBook {
