@@ -1,4 +1,4 @@
-/** The table of doors (`packages/contracts`), which the bus server's permissions are made of, against what the services' sources do. */
+/** The table of subjects (`packages/contracts`), which the bus server's permissions are made of, against what the services' sources do. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -21,11 +21,11 @@ const through = {
 const said: Record<keyof ServiceSubjects, RegExp> = {
   calls: /\.(?:ask|open)\(\s*'([a-z-]+\.[a-z-]+)'/g,
   serves: /^\s*(?:ask: \{ |open: \{ )?'([a-z-]+\.[a-z-]+)': (?:async )?[({\w]|serve\(\{ (?:ask|open): \{ '([a-z-]+\.[a-z-]+)':/gm,
-  publishes: /\.(?:tell|tellDurably)\(\s*'([a-z-]+\.[a-z-]+)'/g,
+  publishes: /\.(?:publish|publishDurable)\(\s*'([a-z-]+\.[a-z-]+)'/g,
   listens: /\.listen\(\s*'([a-z-]+\.[a-z-]+)'/g,
   commits: /\.listenDurably\(\s*'([a-z-]+\.[a-z-]+)'/g,
 };
-const subjects = new Set(Object.values(serviceSubjects).flatMap((doors: ServiceSubjects) => Object.values(doors).flat() as string[]));
+const subjects = new Set(Object.values(serviceSubjects).flatMap((one: ServiceSubjects) => Object.values(one).flat() as string[]));
 /** `serves` finds keys of any object: only subjects count. Of the other verbs every text is one. */
 const found = (verb: keyof ServiceSubjects, text: string): string[] => {
   const all = [...new Set([...text.matchAll(said[verb])].map(([, one, other]) => one ?? (other as string)))];
