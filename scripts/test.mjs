@@ -8,13 +8,19 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { fastSuites } from './fast-suites.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const own = process.argv.slice(2);
+const given = process.argv.slice(2);
+/** `--fast`: what needs no server, browser or process. */
+const fast = given.includes('--fast');
+const others = given.filter((argument) => argument !== '--fast');
+const own = fast ? [...others, '--runTestsByPath', ...fastSuites(root)] : others;
 /** So many of the slowest suites are named at the end of a whole run. */
 const slowestNamed = 15;
 
-if (process.env.AGENTS !== '1') process.stderr.write('tests/agents did not run: AGENTS=1 runs it (it installs command-line agents from the registry)\n');
+if (!fast && process.env.AGENTS !== '1')
+  process.stderr.write('tests/agents did not run: AGENTS=1 runs it (it installs command-line agents from the registry)\n');
 const result = jest(own);
 
 const count = (what) => result.suites.reduce((sum, suite) => sum + suite[what], 0);
@@ -22,7 +28,7 @@ const [passed, failed, skipped] = [count('passed'), count('failed'), count('skip
 // In CI every suite has what it needs: one that leaves itself out there proves nothing.
 const leftOut = process.env.CI === 'true' && skipped > 0;
 if (leftOut) process.stderr.write(`${skipped} tests were skipped, and in CI none may be\n`);
-if (own.length === 0) {
+if (others.length === 0) {
   const slowest = result.suites.toSorted((one, other) => other.seconds - one.seconds).slice(0, slowestNamed);
   process.stderr.write(`slowest suites:\n${slowest.map(({ name, seconds }) => `  ${seconds} s ${relative(root, name)}\n`).join('')}`);
 }
