@@ -18,6 +18,7 @@ export interface Ask {
 export const fact = (name: string, found: RegExp, lost: RegExp): Fact => ({ name, isIn: (body) => found.test(body), lost });
 
 export const cached = fact('cache mark', /cache_?control|cachePoint|cache_breakpoint|"ttl"/i, /cache/);
+export const citing = fact('citations', /"citations":\{"enabled":true\}/, /^citations$/);
 export const single = fact('one call at most', /parallel/i, /parallel/);
 
 /** Schemas of arguments as tool servers and SDKs write them. `name` gives each property a name of its own. */

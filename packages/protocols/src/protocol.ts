@@ -446,6 +446,8 @@ export interface UpstreamAdapter {
   continuesReplies?: false;
   /** Whether this part is read here though the model is not known to read its kind. Absent: none is. */
   readsKind?(part: MediaPart, target: Target): boolean;
+  /** Whether replies of this target cite the documents that ask for it (`MediaPart.cite`). Absent: none does. */
+  cites?(target: Target): boolean;
   /** Whether the upstream opens this part's address by itself; absent: always. Else the gateway fetches the bytes where it may. */
   opensUrl?(part: MediaPart, target: Target): boolean;
   /** A non-2xx reply, or an error found in a body. `body` is text as it came; `headers` lower case. */

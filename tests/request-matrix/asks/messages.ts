@@ -1,5 +1,5 @@
 /** What callers of messages send: the SDKs, Claude Code and other agents. */
-import { type Ask, cached, type Json, oddSchemas, rootChoices, single } from '../ask.ts';
+import { type Ask, cached, citing, type Json, oddSchemas, rootChoices, single } from '../ask.ts';
 import { jpeg, mark, pdf, png } from '../facts.ts';
 
 const text = (value = mark('text')): Json => ({ type: 'text', text: value });
@@ -48,6 +48,17 @@ export const messages: readonly Ask[] = [
   {
     name: 'a document as text',
     body: ask([user([{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: mark('text') }, title: mark('title') }, text()])]),
+  },
+  {
+    name: 'documents to be cited',
+    body: ask([
+      user([
+        { type: 'document', source: { type: 'text', media_type: 'text/plain', data: mark('text') }, title: mark('title'), citations: { enabled: true } },
+        { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf() }, citations: { enabled: true } },
+        text(),
+      ]),
+    ]),
+    also: [citing],
   },
   { name: 'tools', body: ask([user()], { tools: [tool(), tool()], tool_choice: { type: 'auto', disable_parallel_tool_use: true } }), also: [single] },
   {

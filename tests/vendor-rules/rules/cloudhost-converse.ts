@@ -32,6 +32,10 @@ const loop = (before: Json[] = [], id = 'tooluse_1'): Json[] => [
   { role: 'user', content: [result(id)] },
 ];
 const documents = (name: string): Json => ({ document: { name, format: 'txt', source: { bytes: 'aGVsbG8=' } } });
+const citing: Json = { document: { name: 'notes', format: 'txt', source: { text: 'hello' }, citations: { enabled: true } } };
+/** Those in results of tools, too. */
+const documentsOf = (blocks: readonly Json[]): Json[] =>
+  [...blocks, ...resultsOf(blocks).flatMap(({ content }) => list(content))].flatMap((block) => (isObject(block['document']) ? [block['document']] : []));
 
 const rows: Row[] = [
   {
@@ -239,6 +243,21 @@ const rows: Row[] = [
       { body: { messages: [{ role: 'user', content: [documents('notes')] }] } },
     ],
     accepted: ['my notes (1)', 'my_notes'].map((name) => ({ body: { messages: [{ role: 'user', content: [documents(name), text('sum up')] }] } })),
+  },
+  {
+    id: 'cloudhost_converse.citations',
+    // Recorded for Claude 4.5 alone (cloudhost_converse/citations-stream); the service lists no other vendor's models.
+    models: /^(?!claude-(?:[4-9]|3-[57]|\D)|$)/,
+    what: 'Citations of documents, at models that cite none',
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CitationsConfig.html',
+    date: '2026-05',
+    wordsUnverified: true,
+    check: ({ body }) =>
+      turnsOf(body).some(({ blocks }) => documentsOf(blocks).some(({ citations }) => objectOf(citations)['enabled'] === true))
+        ? bad("This model doesn't support the citations field. Remove citations and try again.")
+        : null,
+    refused: [{ modelId: 'us.amazon.nova-pro-v1:0', body: { messages: [{ role: 'user', content: [citing, text('sum up')] }] } }],
+    accepted: [{ modelId: 'us.amazon.nova-pro-v1:0', body: { messages: [{ role: 'user', content: [documents('notes'), text('sum up')] }] } }],
   },
   {
     id: 'cloudhost_converse.signature',

@@ -106,6 +106,8 @@ export interface ConverseRules {
   system: boolean;
   /** `outputConfig.textFormat`; otherwise the schema is asked for in words. */
   structuredOutput: boolean;
+  /** Whether replies cite documents that ask for it (`citations`). */
+  citations: boolean;
   /** How reasoning is asked for: in the messages vendor's fields, as Nova's configuration, as an effort in words, or not at all. */
   reasoning: 'messages' | 'nova' | 'effort' | 'none';
   /** Where `top_k` goes among the additional fields. */
@@ -252,6 +254,7 @@ export const unknownFamily: ModelFamily = Object.freeze({
     resultStatus: false,
     system: true,
     structuredOutput: false,
+    citations: false,
     reasoning: 'none',
     topK: 'none',
   }),

@@ -96,23 +96,25 @@ export const table: Readonly<Record<string, SourcedRow>> = {
     chat: { reasoning: 'reasoning-object', cacheControl: true, topK: true },
     converse: {
       ...{ cachePoints: ['system', 'messages', 'tools'], cacheLifetimes: true, resultStatus: true, structuredOutput: true },
-      ...{ reasoning: 'messages', topK: 'top_k' },
+      ...{ citations: true, reasoning: 'messages', topK: 'top_k' },
     },
   }),
   'claude-2*': claude({
     like: 'claude-v2',
     ...older,
     ...{ defaultOutput: 4096, vision: false, pdf: false, structuredOutput: 'emulate' },
+    converse: { ...older.converse, citations: false },
     ...{ thinking: { style: 'none', efforts: [] }, sampling: { fixed: false, both: true } },
   }),
   'claude-3*': claude({
     like: 'claude-3-opus',
     ...older,
     ...{ defaultOutput: 4096, pdf: false, structuredOutput: 'emulate' },
+    converse: { ...older.converse, citations: false },
     ...{ thinking: { style: 'none', efforts: [] }, sampling: { fixed: false, both: true } },
   }),
-  'claude-3-5*': claude({ like: 'claude-3-5-sonnet', defaultOutput: 8192, pdf: true }),
-  'claude-3-7*': claude({ defaultOutput: 32_000, pdf: true, thinking: { style: 'budget' } }),
+  'claude-3-5*': claude({ like: 'claude-3-5-sonnet', defaultOutput: 8192, pdf: true, converse: { citations: true } }),
+  'claude-3-7*': claude({ defaultOutput: 32_000, pdf: true, thinking: { style: 'budget' }, converse: { citations: true } }),
   ...Object.fromEntries(
     ['claude-*-4-0', 'claude-*-4-2025*'].map((pattern) => [
       pattern,

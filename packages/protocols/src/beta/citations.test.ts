@@ -7,7 +7,11 @@ import { replyContext } from '../../test/support/beta.ts';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
 import { foldEvents } from '../chat/fold.ts';
 import { cloudhostConverse } from '../cloudhost_converse/index.ts';
+import { fitToModel } from '../kit/fit-to-model.ts';
+import type { UpstreamAdapter } from '../protocol.ts';
+import { findProtocol } from '../registry.ts';
 import { readCitation } from './citations.ts';
+import { readRequest } from './read-request.ts';
 import { createWriter, writeWhole } from './write-response.ts';
 
 const folder = join(process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures'), 'cloudhost_converse');
@@ -89,5 +93,85 @@ describe('readCitation', () => {
     { value: { citation: { location: { documentChar: { documentIndex: 0 } } } } },
   ])('%j has no counterpart', ({ value }) => {
     expect(readCitation(value)).toBeNull();
+  });
+});
+
+const claude = 'us.anthropic.claude-haiku-4-5-20251001-v1:0';
+const facts = { type: 'document', title: 'facts', source: { type: 'text', media_type: 'text/plain', data: 'Ruby is a language.' } };
+const report = { type: 'document', title: 'report', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0xLjQK' } };
+const asking = { citations: { enabled: true } };
+
+/** What the upstream is asked for these blocks of a user's turn, and which fields are lost on the way. */
+function translate(content: object[], adapter: UpstreamAdapter, upstreamModelId: string, before: object[] = []) {
+  const at = { ...target, upstreamModelId };
+  const body = { model: 'm', max_tokens: 100, messages: [...before, { role: 'user', content: [...content, { type: 'text', text: 'Who?' }] }] };
+  const read = readRequest(body, { path: '', operation: 'generate', streamForm: 'sse', headers: {} });
+  const fitted = fitToModel(read.conversation, at, adapter);
+  const written = adapter.writeRequest(fitted?.conversation ?? read.conversation, {
+    ...{ target: at, operation: 'generate', stream: false, openSignature: () => null, mintId: (prefix) => `${prefix}1` },
+  });
+  const losses = [...read.losses, ...(fitted?.losses ?? []), ...written.losses].map(({ field, action }) => `${action} ${field}`);
+  return { body: JSON.parse(JSON.stringify(written.body)) as { messages: { role: string; content: object[] }[] }, losses };
+}
+
+describe('documents that are to be cited', () => {
+  test('are asked for on Converse as in the recordings: a text as text, other files as bytes', () => {
+    const { body, losses } = translate(
+      [
+        { ...facts, ...asking },
+        { ...report, ...asking },
+      ],
+      upstream,
+      claude,
+    );
+    expect(body.messages[0]?.content.slice(0, 2)).toEqual([
+      { document: { name: 'facts', format: 'txt', source: { text: 'Ruby is a language.' }, citations: { enabled: true } } },
+      { document: { name: 'report', format: 'pdf', source: { bytes: 'JVBERi0xLjQK' }, citations: { enabled: true } } },
+    ]);
+    expect(losses).toEqual([]);
+  });
+
+  test('in the result of a tool, too', () => {
+    const before = [
+      { role: 'user', content: 'Look it up.' },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }] },
+    ];
+    const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: [{ ...facts, ...asking }] };
+    const { body, losses } = translate([result], upstream, claude, before);
+    expect(JSON.stringify(body.messages)).toContain('"citations":{"enabled":true}');
+    expect(losses).not.toContain('dropped citations');
+    expect(translate([result], upstream, 'us.amazon.nova-pro-v1:0', before).losses).toContain('dropped citations');
+  });
+
+  test('stay what they are when nobody asks for citations', () => {
+    for (const document of [facts, { ...facts, citations: { enabled: false } }, { ...facts, citations: null }]) {
+      const { body, losses } = translate([document], upstream, claude);
+      expect(body.messages[0]?.content[0]).toEqual({
+        document: { name: 'facts', format: 'txt', source: { bytes: Buffer.from('Ruby is a language.').toString('base64') } },
+      });
+      expect(losses).toEqual([]);
+    }
+  });
+
+  test('pass on to another endpoint of messages that is not asked verbatim', () => {
+    const { body, losses } = translate([{ ...report, ...asking }], findProtocol('beta')!.upstream!, 'claude-haiku-4-5');
+    expect(body.messages[0]?.content[0]).toEqual({ ...report, ...asking });
+    expect(losses).toEqual([]);
+  });
+
+  test.each([
+    ['cloudhost_converse', 'us.amazon.nova-pro-v1:0'],
+    ['cloudhost_converse', 'us.anthropic.claude-3-haiku-20240307-v1:0'],
+    ['cloudhost_converse', 'arn:aws:bedrock:us-east-1:1:application-inference-profile/x'],
+    ['cloudhost_invoke', 'us.amazon.nova-pro-v1:0'],
+    ['alpha', 'gpt-5.1'],
+    ['alpha_response', 'gpt-5.1'],
+    ['gamma', 'gemini-2.5-pro'],
+    ['delta', 'qwen-plus'],
+    ['cloudhost_ide_streaming', 'claude-opus-4.7'],
+  ] as const)('are a declared loss for %s of %s', (id, model) => {
+    const { body, losses } = translate([{ ...facts, ...asking }], findProtocol(id)!.upstream!, model);
+    expect(losses).toContain('dropped citations');
+    expect(JSON.stringify(body)).not.toContain('"citations"');
   });
 });

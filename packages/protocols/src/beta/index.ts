@@ -57,6 +57,7 @@ export const beta: Protocol = {
     readTokenCount,
     normalize,
     injectCache,
+    cites: () => true,
     opensUrl: ({ kind }) => kind === 'image' || kind === 'document',
     readError,
     verbatim,

@@ -106,7 +106,7 @@ function readSource(block: JsonObject, path: string): Pick<MediaPart, 'mimeType'
 const readImage = (block: JsonObject, path: string): MediaPart => ({ type: 'media', kind: 'image', ...readSource(block, path), ...readCache(block) });
 
 function readDocument(block: JsonObject, path: string, losses: Losses): MediaPart {
-  if (own(own(block, 'citations'), 'enabled') === true) losses.dropped('citations', 'other protocols do not cite documents');
+  const cite = own(own(block, 'citations'), 'enabled') === true;
   const title = asString(own(block, 'title'));
   const context = asString(own(block, 'context'));
   const inner = asArray(own(own(block, 'source'), 'content'));
@@ -117,6 +117,7 @@ function readDocument(block: JsonObject, path: string, losses: Losses): MediaPar
     ...readSource(block, path),
     ...(title !== undefined && { title }),
     ...(context !== undefined && { context }),
+    ...(cite && { cite }),
     ...readCache(block),
   };
 }

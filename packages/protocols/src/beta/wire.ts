@@ -22,6 +22,7 @@ export interface WireMediaBlock {
   source: WireSource;
   title?: string;
   context?: string;
+  citations?: { enabled: true };
   cache_control?: WireCacheControl;
 }
 

@@ -32,6 +32,7 @@ export function writeMedia(part: MediaPart, losses: Losses): WireMediaBlock | Wi
     source,
     ...(title !== undefined && { title }),
     ...(part.context !== undefined && { context: part.context }),
+    ...(part.cite && { citations: { enabled: true as const } }),
     ...writeCache(part.cache),
   };
 }

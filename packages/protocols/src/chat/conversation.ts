@@ -69,6 +69,8 @@ export interface MediaPart {
   filename?: string;
   title?: string;
   context?: string;
+  /** The reply is to cite the passages of this document that it leans on. Writers see it only where `UpstreamAdapter.cites` says yes. */
+  cite?: boolean;
   /** alpha's image detail. */
   detail?: string;
   cache?: CacheMark;

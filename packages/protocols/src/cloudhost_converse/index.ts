@@ -29,6 +29,7 @@ export const cloudhostConverse: Protocol = {
     readTokenCount,
     injectCache,
     readError,
+    cites: (target) => cloudFamily(target).citations,
     opensUrl: (part) => /^s3:\/\//i.test(part.url ?? ''),
     listModels,
     readModelList,

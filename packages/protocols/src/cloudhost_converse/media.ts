@@ -95,7 +95,16 @@ export function writeMedia(part: MediaPart, names: DocumentNames, losses: Losses
   const wanted = part.title ?? part.filename;
   const name = names.next(wanted);
   if (wanted !== undefined && name !== wanted) losses.add('media.filename', 'renamed', 'document names take few characters here');
-  return { document: { name, format, source, ...(part.context !== undefined && part.context !== '' && { context: part.context }) } };
+  return {
+    document: {
+      name,
+      format,
+      // Places in a text are cited by its characters, which bytes have none of.
+      source: part.cite && part.text !== undefined ? { text: part.text } : source,
+      ...(part.context !== undefined && part.context !== '' && { context: part.context }),
+      ...(part.cite && { citations: { enabled: true as const } }),
+    },
+  };
 }
 
 function writeSource(part: MediaPart): WireSource | null {

@@ -15,7 +15,7 @@ export type WireMediaBlock =
   | { image: { format: string; source: WireSource } }
   | { video: { format: string; source: WireSource } }
   | { audio: { format: string; source: WireSource } }
-  | { document: { name: string; format: string; source: WireSource; context?: string } };
+  | { document: { name: string; format: string; source: WireSource | { text: string }; context?: string; citations?: { enabled: true } } };
 
 export interface WireToolUseBlock {
   toolUse: { toolUseId: string; name: string; input: unknown };

@@ -41,6 +41,7 @@ export const cloudhostInvoke: Protocol = {
     injectCache(body, context) {
       if (shapeOf(context.target) === messagesShape) beta.upstream?.injectCache?.(body, context);
     },
+    cites: (target) => shapeOf(target) === messagesShape,
     opensUrl: () => false,
     listModels,
     readModelList,

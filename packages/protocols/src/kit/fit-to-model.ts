@@ -14,14 +14,18 @@ import { Losses } from './losses.ts';
 export function fitToModel(
   conversation: Conversation,
   target: Target,
-  upstream: Pick<UpstreamAdapter, 'continuesReplies' | 'readsKind'> = {},
+  upstream: Pick<UpstreamAdapter, 'cites' | 'continuesReplies' | 'readsKind'> = {},
 ): { conversation: Conversation; losses: Loss[] } | null {
   const family = familyOf(target);
   const losses = new Losses();
   const isUnread = (part: Part): part is MediaPart => part.type === 'media' && !reads(part, family) && !(upstream.readsKind?.(part, target) ?? false);
   let { turns } = conversation;
-  if (turns.some(({ parts }) => parts.some((part) => isUnread(part) || (part.type === 'tool-result' && part.content.some(isUnread)))))
-    turns = turns.map((turn) => withoutUnread(turn, isUnread, losses));
+  const asksToCite = (part: Part): boolean => part.type === 'media' && part.cite === true;
+  if (holdsPart(turns, asksToCite) && !(upstream.cites?.(target) ?? false)) {
+    losses.dropped('citations', 'The model does not cite documents, or not on this wire.');
+    turns = mapParts(turns, (part) => (asksToCite(part) ? withoutCite(part) : part));
+  }
+  if (holdsPart(turns, isUnread)) turns = mapParts(turns, (part) => (isUnread(part) ? (asText(part) ?? noteUnread(part, losses)) : part));
   if (isBegun(turns) && (family.begunReply === 'no' || upstream.continuesReplies === false)) {
     losses.add('messages.prefill', 'downgraded', 'An answer cannot be begun for the model: it was asked to go on.');
     turns = [...turns, { role: 'user', parts: [{ type: 'text', text: continuation }] }];
@@ -44,10 +48,20 @@ function reads(part: MediaPart, family: ModelFamily): boolean {
   return part.kind === 'document' && family.pdf;
 }
 
-function withoutUnread(turn: Turn, isUnread: (part: Part) => part is MediaPart, losses: Losses): Turn {
-  const fit = <T extends Part>(part: T): T | TextPart | MediaPart => (isUnread(part) ? (asText(part) ?? noteUnread(part, losses)) : part);
-  const parts = turn.parts.map((part): Part => (part.type === 'tool-result' ? { ...part, content: part.content.map(fit) } : fit(part)));
-  return { ...turn, parts };
+/** Whether any part is such, results of tools included. */
+const holdsPart = (turns: readonly Turn[], isSuch: (part: Part) => boolean): boolean =>
+  turns.some(({ parts }) => parts.some((part) => isSuch(part) || (part.type === 'tool-result' && part.content.some(isSuch))));
+
+/** Each part replaced, those inside results of tools too. */
+const mapParts = (turns: readonly Turn[], replace: <T extends Part>(part: T) => T | TextPart | MediaPart): Turn[] =>
+  turns.map((turn) => ({
+    ...turn,
+    parts: turn.parts.map((part): Part => (part.type === 'tool-result' ? { ...part, content: part.content.map(replace) } : replace(part))),
+  }));
+
+function withoutCite<T extends Part>(part: T): T {
+  const { cite: _cite, ...rest } = part as T & MediaPart;
+  return rest as T;
 }
 
 /** What is text inside goes as text; writers say so. */

@@ -4,7 +4,7 @@ import { meaningOf } from '../laws/harness.ts';
 import { askerOf, historyOfOne, historyOfTwo, pdf, png, traces } from './asks.ts';
 import { type Asked, ask, type Pair } from './cross.ts';
 import { type Exchange, judge, nothing, type Verdict } from './judge.ts';
-import { call, citedPage, citedReply, reply, type Said, text, thinking } from './replies.ts';
+import { call, citedDocument, citedPage, citedReply, documentReply, reply, type Said, text, thinking } from './replies.ts';
 
 export interface Feature {
   name: string;
@@ -130,14 +130,16 @@ export const features: readonly Feature[] = [
   {
     name: 'citations',
     perform: exchange((asks, { upstream }) => {
-      const blocks = citedReply(upstream.id);
       const citing = asks.citing();
+      const cited = citing && documentReply(upstream.id);
+      const blocks = cited ?? citedReply(upstream.id);
       return {
         sent: citing ?? asks.text(),
         without: citing ? asks.document() : asks.text(),
+        traces: citing ? [/"citations":\{"enabled":true\}/] : [],
         forms: ['streamed'],
         answer: () => blocks && reply(blocks),
-        missed: (received) => (received.text.includes(citedPage) ? [] : ['the caller does not get the page that is cited']),
+        missed: (received) => (received.text.includes(cited ? citedDocument : citedPage) ? [] : ['the caller does not get the page that is cited']),
       };
     }),
   },

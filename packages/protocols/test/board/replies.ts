@@ -59,4 +59,23 @@ const citations: Readonly<Record<string, Said[]>> = {
   cloudhost_ide_streaming: beside('alpha', chatAnnotation),
 };
 
+const document = { cited_text: 'The Seine', document_index: 0, document_title: title, file_id: null };
+const pageOfDocument: Said[] = [
+  { ...cited, raw: { type: 'citations_delta', citation: { type: 'page_location', ...document, start_page_number: 1, end_page_number: 2 } } },
+];
+
+/** The same of those who cite the documents of a request, when they are asked to. */
+const documentCitations: Readonly<Record<string, Said[]>> = {
+  beta: pageOfDocument,
+  cloudhost_invoke: pageOfDocument,
+  cloudhost_converse: [
+    {
+      ...cited,
+      raw: { citation: { title, sourceContent: [{ text: 'The Seine' }], location: { documentPage: { documentIndex: 0, start: 1, end: 2 } } } },
+    },
+  ],
+};
+/** How a messages caller is told of that page. */
+export const citedDocument = '"type":"page_location","cited_text":"The Seine"';
+export const documentReply = (upstream: string): Said[] | null => (Object.hasOwn(documentCitations, upstream) ? documentCitations[upstream]! : null);
 export const citedReply = (upstream: string): Said[] | null => (Object.hasOwn(citations, upstream) ? citations[upstream]! : null);
