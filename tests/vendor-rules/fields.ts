@@ -1,5 +1,5 @@
 /**
- * Fields that vendors know, by protocol: what stands in none of these lists is unknown to them. From the parameter types of openai 7.55 and
+ * Fields that vendors know, by protocol: a field in none of these lists is unknown to them. From the parameter types of openai 7.55 and
  * @anthropic-ai/sdk 1.11, the vendors' references, and recorded requests that were answered.
  */
 

@@ -11,7 +11,7 @@ export interface Judged extends Omit<VendorRequest, 'account'> {
   vendor?: Vendor;
 }
 
-/** A refusal, and the row that it stands in. */
+/** A refusal, and the row of the table that caused it. */
 export interface RefusedBy extends Refusal {
   rule: string;
 }

@@ -1,4 +1,4 @@
-/** What the vendor made and keeps: proofs of thinking, stored responses and their items. Read from the replies that it wrote. */
+/** What the vendor issued and stores: thinking signatures, stored responses and their items. Read from the replies that it wrote. */
 import { randomBytes } from 'node:crypto';
 import type { VendorMemory } from './rule.ts';
 
@@ -8,17 +8,17 @@ interface Made {
 }
 
 export interface KeepingMemory extends VendorMemory {
-  /** A new proof of thinking, good for this account and model. */
+  /** A new thinking signature, valid for this account and model. */
   issueSignature(account: string, model: string): string;
-  /** Remembers the proofs, and the ids where the caller asked for them to be stored, in the text of a reply or of a part of it. */
+  /** Remembers the signatures, and the ids where the caller asked to store them, in the text of a reply or of a part of it. */
   learn(reply: string, made: Made & { stored: boolean }): void;
 }
 
-/** Fields in which proofs travel, in all protocols, and those of ids. */
+/** Fields that hold signatures, in all protocols, and fields that hold ids. */
 const fieldPattern = /"(signature|thoughtSignature|thought_signature|encrypted_content|data|redactedContent|id|item_id)"\s*:\s*"((?:[^"\\]|\\.)+)"/g;
 const storedId = /^(?:resp|msg|rs|fc|ctc|ws|ci|mcp|mcpl|mcpr|cmp)_/;
 
-/** Starts with nothing: any proof or id that it did not see leave is a stranger's. */
+/** Starts empty: any signature or id that it did not issue is foreign. */
 export function createMemory(): KeepingMemory {
   const signatures = new Map<string, Made[]>();
   const responses = new Map<string, string>();
@@ -48,7 +48,7 @@ export function createMemory(): KeepingMemory {
   };
 }
 
-/** Takes every well-formed proof and id for its own: for requests whose earlier replies nobody saw, as in recordings. */
+/** Accepts every well-formed signature and id: for requests whose earlier replies were not seen, as in recordings. */
 export const trustingMemory: VendorMemory = {
   isOwnSignature: (signature) => typeof signature === 'string' && signature !== '',
   modelOfSignature: () => null,

@@ -31,9 +31,9 @@ export interface Refusal {
 
 /** What the vendor made for its customers, and so knows again when it comes back. */
 export interface VendorMemory {
-  /** Whether this vendor made the proof of thinking (signature, encrypted content) for that account. */
+  /** Whether this vendor issued the thinking signature (signature, encrypted content) for that account. */
   isOwnSignature(signature: unknown, account: string): boolean;
-  /** The model that the proof was made by; null: not known, so that nothing can be held against it. */
+  /** The model that issued the signature; null: unknown, so it is not checked. */
   modelOfSignature(signature: unknown): string | null;
   isStoredResponse(id: unknown, account: string): boolean;
   isStoredItem(id: unknown, account: string): boolean;
@@ -45,7 +45,7 @@ export interface Example {
   modelId?: string;
   headers?: Readonly<Record<string, string>>;
   path?: string;
-  /** Judged by a vendor who never made anything: every proof and id is a stranger's. */
+  /** Judged by a vendor who never issued anything: every signature and id is foreign. */
   newcomer?: true;
 }
 

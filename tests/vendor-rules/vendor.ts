@@ -1,4 +1,4 @@
-/** Who stands behind a protocol, told by the model's id, and whose credential a request carries. */
+/** The vendor behind a protocol, by the model's id, and the account whose credential a request carries. */
 import type { ProtocolId } from '@model-gateway/contracts';
 import type { Vendor, VendorRequest } from './rule.ts';
 

@@ -108,7 +108,7 @@ export interface ClientAdapter {
   notServed?: readonly { path: string; message: string }[];
   /** Callers leave the model out of later requests of a session: the session's last one is meant. */
   remembersModel?: true;
-  /** An operation that has no translation, and what its caller is told where no upstream takes it as it is. */
+  /** An operation without translation, and the error text for callers when no upstream takes it verbatim. */
   onlyVerbatim?: { operation: Operation; refusal: string };
   /** Top-level keys, beside `model`, that the verbatim passage may replace or add: the edge's scan notes where they stand. */
   editedKeys?: readonly string[];
@@ -233,7 +233,7 @@ export interface ReplyContext {
   streamForm: StreamForm;
   /** A globally unique id with this prefix, carrying no data: `mintId('toolu_')`. */
   mintId(prefix: string): string;
-  /** Wraps a vendor's proof into the gateway's envelope: standard base64 text. */
+  /** Wraps a vendor's signature into the gateway's envelope: standard base64 text. */
   sealSignature(signature: string): string;
   /** What this client protocol's own reader put aside. */
   echo?: unknown;
@@ -297,7 +297,7 @@ export interface Target {
   directPath: boolean;
   /** inference_profile, else upstream_model_id. */
   upstreamModelId: string;
-  /** upstream_model_id also where an inference profile, which may tell nothing of the model, stands in front of it. */
+  /** upstream_model_id; the model's own id also where the address names an inference profile, whose id may not name the model. */
   modelId?: string;
   neutralHeaders: boolean;
   extraConfig: Record<string, unknown> | null;
@@ -321,13 +321,11 @@ export interface WriteRequestContext {
   target: Target;
   operation: Operation;
   stream: boolean;
-  /**
-   * Opens a sealed proof for this attempt's model, upstream and account. null: it is not ours to send (stripped; say so in losses).
-   */
+  /** Opens a sealed signature for this attempt's model, upstream and account. null: it was issued for another one and must not be sent (declare the loss). */
   openSignature(sealed: string): string | null;
   /**
-   * Set on the one retry after the upstream refused the proofs of this history, or their lack. What it names is changed: `openSignature` opens none
-   * where proofs are not accepted, and what the wire demands in the place of a missing one is sent (the word that skips the check, a filler, no
+   * Set on the one retry after the upstream refused the signatures of this history, or their absence. Only what it names is changed: `openSignature`
+   * opens none where signatures are not accepted, and a missing one is replaced by what the wire allows (the value that skips the check, a filler, no
    * thinking at all).
    */
   signaturesRefused?: SignatureRefusal;
@@ -363,7 +361,7 @@ export interface StreamRecord {
   failure?: 'exception' | 'error' | undefined;
 }
 
-/** A record as it was framed, before its data is parsed. `dataStart`, `dataEnd`: where `data` stands in `raw`, when it is one piece of it. */
+/** A record after framing, before its data is parsed. `dataStart`, `dataEnd`: offsets of `data` in `raw`, when it is one piece of it. */
 export interface FramedRecord extends Omit<StreamRecord, 'json'> {
   raw: Uint8Array;
   /** Set by who has parsed it already. */
@@ -402,7 +400,10 @@ export interface UpstreamAdapter {
   unwrapRecord?: ((record: FramedRecord) => FramedRecord) | undefined;
   /** Which tools the target takes; absent: functions with plain names (`plainToolRules`). */
   toolRules?(target: Target): ToolRules;
-  /** The protocol whose proofs of thinking this one carries, where they are not its own: the same vendor's models behind another door. Absent: its own. */
+  /**
+   * The protocol whose thinking signatures this one carries, where they are not its own: the same vendor's models behind another protocol. Absent:
+   * its own.
+   */
   signatureKind?(target: Target): ProtocolId;
   /**
    * Address and headers of a call. `clientHeaders` are the caller's (allow-listed names only reach the upstream, and only when both sides
@@ -418,7 +419,7 @@ export interface UpstreamAdapter {
   }): UpstreamRequest;
   /** The credential's header, and what must go with it. `headers`: those of the request so far, which the result is laid over. */
   credential(key: string, target: Target, headers?: Readonly<Record<string, string>>): Record<string, string>;
-  /** How a key of this kind signs the whole request, in place of `credential`; null: it stands in a header. */
+  /** How a key of this kind signs the whole request, in place of `credential`; null: the key is sent in a header. */
   signing?(key: string, target: Target): RequestSigning | null;
   /** Whether this upstream has a counter of its own. */
   countsTokens: boolean;
@@ -464,8 +465,8 @@ export interface UpstreamAdapter {
 }
 
 /**
- * What must change in bytes that otherwise pass untouched when both sides speak this protocol: model names, `toolu_` ids, sealed proofs.
- * Edits name places in the JSON text; everything else keeps every byte.
+ * What must change in verbatim bodies, when both sides speak this protocol: model names, `toolu_` ids, sealed signatures. Edits name paths in the
+ * JSON text; everything else keeps every byte.
  */
 export interface VerbatimRules {
   /** Whether this body is in the protocol's own shape: else it is read and written anew, though both sides speak the same protocol. Absent: it is. */
@@ -477,7 +478,7 @@ export interface VerbatimRules {
 }
 
 export interface VerbatimRequestContext extends WriteRequestContext {
-  /** Whether the body's bytes hold this ASCII text. A word in quotes means a whole string, and costs nothing where the caller's door names it. */
+  /** Whether the body's bytes contain this ASCII text. A quoted word means a whole string; it costs nothing when the client adapter lists it in advance. */
   contains(text: string): boolean;
   /** The JSON bytes of a top-level value, unparsed; undefined when it is not there. Absent: nobody noted where values stand. */
   value?(key: string): Buffer | undefined;

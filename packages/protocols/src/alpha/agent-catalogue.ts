@@ -17,9 +17,7 @@ const levels: Readonly<Partial<Record<Effort, string>>> = {
 /** A model that takes a budget of tokens is given one for each of these. */
 const usualLevels: readonly Effort[] = ['low', 'medium', 'high'];
 
-/**
- * The agent takes these for its own where it has none for a model. They say what its tools expect; everything else it tells the model itself.
- */
+/** Base instructions that the agent uses for a model it has none for. They describe what its tools expect; it sends everything else itself. */
 const baseInstructions = [
   "You are a coding agent that runs in a terminal on the user's computer. Work on the user's task until it is done, then report in a few sentences.",
   '',

@@ -27,7 +27,7 @@ interface Rules {
   context: VerbatimRequestContext;
   family: ModelFamily;
   losses: Losses;
-  /** The first call of a message must have a proof. */
+  /** The first call of a message must carry a signature. */
   callSignatures: boolean;
   /** Which messages must have readable reasoning. */
   reasoning: 'none' | 'with-calls' | 'all';
@@ -96,7 +96,7 @@ interface OpenedSignatures {
   own: boolean;
 }
 
-/** Proofs are opened for this attempt, or taken out; calls that must have one get the word for none. */
+/** Opens signatures for this attempt or removes them; calls that must have one get the vendor's placeholder value. */
 function openSignatures(message: JsonObject, path: Path, { context, losses, callSignatures }: Rules): OpenedSignatures {
   const edits: Edit[] = [];
   let own_ = false;
@@ -122,7 +122,7 @@ function openSignatures(message: JsonObject, path: Path, { context, losses, call
 
 const isFirstCall = ({ call, path }: FoundSignature): boolean => call === 0 && path.includes('extra_content');
 
-/** The vendor's own word for a proof that there is none of. */
+/** Adds the vendor's placeholder value for a missing signature. */
 function addAbsentSignature(call: JsonObject, path: Path, losses: Losses): Edit[] {
   losses.add('messages.tool_calls.signature', 'emulated', 'A call without a proof of its own was sent with the value that skips the check.');
   const { extra_content } = writeSignature(absentSignature);

@@ -1,4 +1,4 @@
-/** Addresses, keys, routes, model lists, errors and counts: the small doors of the protocol. */
+/** Addresses, keys, routes, model lists, errors and token counts of this protocol. */
 import { describe, expect, test } from '@jest/globals';
 import { noUsage } from '@model-gateway/contracts';
 import { findFamily, unknownFamily } from '@model-gateway/model-catalog';

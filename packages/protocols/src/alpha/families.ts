@@ -1,4 +1,4 @@
-/** What must differ in a chat completion by the model behind it, told from the one table of model families. */
+/** What differs in a chat completion by model, derived from the table of model families. */
 import { type ChatRules, findFamily, type ModelFamily as KnownFamily } from '@model-gateway/model-catalog';
 import { familyOf } from '../kit/family.ts';
 import type { Target } from '../protocol.ts';
@@ -20,7 +20,7 @@ export interface ModelFamily extends Omit<ChatRules, 'limitField' | 'mostStops'>
   maxStops: number;
   /** The mark of a last message that the model is to continue, where it takes one. */
   begunReply: 'prefix' | 'partial' | null;
-  /** Refuses a tool call in the history that lacks its proof. */
+  /** Refuses a tool call in the history without its signature. */
   needsCallSignature: boolean;
   /** Takes `prompt_cache_breakpoint` on parts. */
   cacheBreakpoints: boolean;

@@ -40,7 +40,7 @@ export const alpha: Protocol = {
     writeModels,
     writeModel,
     createTerminator: (context) => new AlphaTerminator(context),
-    // A comment needs its blank line: parsers of the line before would take it for part of an event (field notes §3.1).
+    // An SSE comment needs its own blank line: some parsers take it for part of the event before it otherwise.
     keepAlive: (form) => (form === 'sse' ? ':keep-alive\n\n' : null),
     contentType: (form) => (form === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'),
   },

@@ -1,7 +1,7 @@
 /**
- * Some editors send bodies of other protocols to this one's path, whole or in parts, and want this one's answers (field notes 27): of the newer one of the
- * same vendor, and, where a model's name sounds like the messages vendor's, tools and blocks of that one. What a body holds decides, not its path: one that
- * is of another shape is read and written anew; tools of the newer shape are put right in place.
+ * Some editors send bodies of other protocols, whole or in parts, to the chat completions path and expect chat completions in reply: Responses
+ * bodies, or, for models with a Claude-like name, tools and blocks of the messages protocol. The body's content decides, not its path: a body of
+ * another shape is read and written anew; tools of the Responses shape are corrected in place.
  */
 import type { Edit } from '@model-gateway/json-bytes';
 import { asArray, asObject, asString, own } from '../kit/read.ts';
@@ -9,7 +9,7 @@ import type { VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
 
 type Body = Pick<VerbatimRequestContext, 'contains' | 'value'>;
 
-/** Words that stand in every body with tools or blocks of the messages shape. */
+/** Texts one of which is in every body with tools or blocks of the messages protocol. */
 export const blockWords = ['input_schema', 'tool_use_id'] as const;
 
 /** No `input` in place of `messages`, no content parts of the other spelling, and no blocks. */
@@ -23,7 +23,7 @@ function holdsBlocks(body: Body): boolean {
   return tools !== undefined && (asArray(readJson(tools)) ?? []).some((tool) => own(tool, 'input_schema') !== undefined);
 }
 
-/** undefined for what only looks like JSON, which is told where it is read for good. */
+/** undefined for invalid JSON, which is reported later, when the body is parsed. */
 function readJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));

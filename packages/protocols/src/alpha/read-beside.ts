@@ -28,7 +28,7 @@ export function loseCounts(usage: unknown, losses: Losses): void {
   if (predicted) losses.dropped('reply.usage.prediction_tokens', 'Tokens of a prediction are counted with the others.');
 }
 
-/** Pages that the vendor searched for the whole reply, as annotations name them; undefined: it told none. */
+/** Pages that the vendor searched for the whole reply, as annotations; undefined if it named none. */
 export function readSearched(chunk: unknown, losses: Losses): JsonObject[] | undefined {
   const results = asArray(own(chunk, 'search_results'));
   const addresses = asArray(own(chunk, 'citations'));

@@ -56,7 +56,7 @@ export class CallReader {
     this.#append(call, text, readSignatureOf(fragment), events);
   }
 
-  /** A proof on the message as a whole: it belongs to the first open call. */
+  /** A signature on the whole message belongs to the first open call. */
   sign(signature: string, events: ChatEvent[]): void {
     for (const call of this.#open) {
       if (call.block === null) continue;
@@ -108,7 +108,7 @@ export class CallReader {
 
   #append(call: Call, text: string, signature: string | undefined, events: ChatEvent[]): void {
     if (call.closed || call.block === null) return;
-    // First: some clients are shown a proof in front of its call.
+    // Before the call: writers of some protocols put a signature in front of its call.
     if (signature !== undefined) events.push({ type: 'signature', index: call.block, signature: signature });
     if (text !== '') {
       call.progress.add(text);

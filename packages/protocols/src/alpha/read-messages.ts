@@ -126,7 +126,7 @@ const readFlatCall = (item: unknown, param: string): ToolCallPart => ({
   ...readFunctionOf(item, param),
 });
 
-/** A proof on the whole message belongs to its first call, else to its last text. */
+/** A signature on the whole message belongs to its first call, else to its last text. */
 function hangMessageSignature(signature: string | undefined, parts: Part[], calls: ToolCallPart[]): void {
   if (signature === undefined) return;
   const bearer = calls[0] ?? parts.findLast((part) => part.type === 'text');

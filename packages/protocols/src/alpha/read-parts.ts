@@ -96,5 +96,5 @@ function readFile(part: unknown, param: string): MediaPart {
   return /^https?:\/\//i.test(text) ? { ...base, url: text } : { ...base, mimeType: 'application/pdf', data: text };
 }
 
-/** The parts that may stand in a tool result. */
+/** The parts allowed in a tool result. */
 export const isResultPart = (part: Part): part is TextPart | MediaPart => part.type === 'text' || part.type === 'media';

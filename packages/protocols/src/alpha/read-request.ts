@@ -11,7 +11,7 @@ import { readReasoning } from './reasoning.ts';
 import { readToolChoice, readTools } from './tools.ts';
 import type { Echo } from './wire.ts';
 
-/** Fields that are read somewhere below, that say nothing a conversation would need, or that are told of by name. Everything else is a declared loss. */
+/** Fields that are read below, that carry no meaning for the conversation, or whose loss is declared by name. Any other field is a declared loss. */
 const understood: ReadonlySet<string> = new Set(
   (
     'model messages input instructions stream stream_options tools functions tool_choice function_call parallel_tool_calls response_format text ' +

@@ -151,7 +151,7 @@ export class AlphaReader implements ReplyReader {
     for (const detail of details) this.#readDetail(detail, events);
   }
 
-  /** In a whole message texts and proofs stand apart, and are paired as in a caller's history. */
+  /** In a whole message, texts and signatures are separate fields; they are paired as in a caller's history. */
   #readWholeThinking(message: unknown, events: ChatEvent[]): void {
     for (const { text, signature, redacted } of readThinking(message)) {
       this.#endLeading(events);
@@ -234,7 +234,7 @@ export class AlphaReader implements ReplyReader {
     for (const fragment of fragments) this.#calls.read(fragment, events);
   }
 
-  /** A proof on the whole message or delta belongs to the call it holds, else to the text. */
+  /** A signature on the whole message or delta belongs to the call in it, else to the text. */
   #readMessageSignature(message: unknown, events: ChatEvent[]): void {
     const signature = readSignatureOf(message);
     if (signature === undefined) return;
@@ -250,7 +250,7 @@ export class AlphaReader implements ReplyReader {
       if (value !== undefined && asArray(value)?.length !== 0) fields[name] = value;
     }
     if (Object.keys(fields).length === 0) return;
-    // What stands beside each piece, as a choice's fields do, says nothing of the text being over.
+    // Fields that accompany each piece, such as those of a choice, do not mean that the text is over.
     if (place === 'message' && this.#leading?.undecided) this.#endLeading(events);
     this.#emitRaw({ place, fields }, events);
   }

@@ -44,7 +44,7 @@ const isOff = (reasoning: Reasoning): boolean => reasoning.enabled === false || 
 export const thinksAbout = (reasoning: Reasoning | undefined, family: ModelFamily): boolean =>
   family.reasoning === 'none' || reasoning === undefined ? family.demandsReasoning === 'unless-off' : !isOff(reasoning);
 
-/** The fields that ask this family for reasoning; a part that it cannot be told is a declared loss. */
+/** The request fields that ask this family for reasoning; what it cannot express is a declared loss. */
 export function writeReasoning(reasoning: Reasoning, family: ModelFamily, losses: Losses): JsonObject {
   const off = isOff(reasoning);
   if (reasoning.summary !== undefined && reasoning.summary !== 'none' && family.reasoning !== 'reasoning-object') {

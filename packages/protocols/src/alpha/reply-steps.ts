@@ -116,7 +116,7 @@ export class MessageSteps {
     }
   }
 
-  /** What hangs on a block of text in another vendor's words. The pages are told when the block ends: only then it is known how far it reaches. */
+  /** Annotations of a text block from other vendors. Pages are written when the block ends: only then is its length known. */
   #cite(index: number, value: unknown): void {
     const block = this.#blocks.get(index);
     const { pages, more } = readCitedPages(value);
@@ -177,7 +177,7 @@ export class MessageSteps {
     };
   }
 
-  /** A proof on reasoning says which stretch of `reasoning_content` it proves, so that the two come back together without sending text twice. */
+  /** A signature on reasoning names the range of `reasoning_content` it covers, so that both come back together without sending the text twice. */
   #sign(index: number, signature: string): Step | null {
     const block = this.#blocks.get(index);
     const sealed = this.#context.sealSignature(signature);

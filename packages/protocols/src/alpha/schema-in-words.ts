@@ -1,4 +1,4 @@
-/** A schema that is asked of a model which knows JSON mode alone, in bytes that pass as they are: JSON is asked for, and the schema told in words. */
+/** JSON schema for models that only know JSON mode, in verbatim bodies: JSON mode is requested and the schema is described in the prompt. */
 import type { Edit } from '@model-gateway/json-bytes';
 import type { Losses } from '../kit/losses.ts';
 import { asArray, own } from '../kit/read.ts';

@@ -1,27 +1,27 @@
-/** Where proofs of thinking stand in messages and deltas of this protocol: its vendors and their proxies have five places between them. */
+/** Finds thinking signatures in messages and deltas of this protocol: vendors and their proxies use five different fields. */
 import type { Edit } from '@model-gateway/json-bytes';
 import { asArray, asString, own } from '../kit/read.ts';
 
 type Path = Edit['path'];
 
-/** One proof found in a body: where it stands, and what goes with it when it may not be sent. */
+/** One signature found in a body: its path, and what is removed with it when it may not be sent. */
 export interface FoundSignature {
   path: Path;
   value: string;
-  /** The place that is removed when the proof cannot be opened. */
+  /** The path that is removed when the signature cannot be opened. */
   remove: Path;
   /** It vouches for the call at this place in its message. */
   call?: number;
 }
 
-/** Texts one of which is in every body that holds a proof. */
+/** Texts one of which is in every body with a signature. */
 export const signatureWords = ['reasoning_details', 'thought_signature', 'reasoning_opaque', 'thinking_blocks'] as const;
 
-/** Keys one of which is in every message or delta that holds a proof. */
+/** Keys one of which is in every message or delta with a signature. */
 const signatureKeys: ReadonlySet<string> = new Set([...signatureWords, 'tool_calls', 'extra_content', 'provider_specific_fields']);
 const noSignatures: FoundSignature[] = [];
 
-/** Every place of a message or delta that holds a proof. */
+/** All signatures of a message or delta. */
 export function findSignatures(message: unknown, path: Path): FoundSignature[] {
   if (!hasKeyOf(message, signatureKeys)) return noSignatures;
   const opaque = asString(own(message, 'reasoning_opaque'));
@@ -52,7 +52,7 @@ function hasKeyOf(value: unknown, keys: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Blocks of the messages protocol that a proxy carries along; a block without its proof is refused, so it goes as a whole. */
+/** Blocks of the messages protocol that a proxy passes through; a block without its signature is refused, so it is removed whole. */
 function findBlockSignature(block: unknown, path: Path): FoundSignature[] {
   const field = own(block, 'type') === 'redacted_thinking' ? 'data' : 'signature';
   const value = asString(own(block, field));

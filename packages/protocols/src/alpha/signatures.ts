@@ -1,10 +1,10 @@
 import { asString, own } from '../kit/read.ts';
 import type { ExtraContent } from './wire.ts';
 
-/** Google's word for "there is no proof": its endpoint takes it where a call of another model's making has none. */
+/** Google's value for "no signature": its endpoint accepts it on a call that another model made. */
 export const absentSignature = 'skip_thought_signature_validator';
 
-/** The proof on a call, a delta or a message: `extra_content.google.thought_signature`. */
+/** The signature on a call, a delta or a message: `extra_content.google.thought_signature`. */
 export const readSignatureOf = (value: unknown): string | undefined =>
   asString(own(own(own(value, 'extra_content'), 'google'), 'thought_signature')) || undefined;
 

@@ -27,7 +27,7 @@ export class AlphaTerminator implements StreamTerminator {
   /** One byte, one character: what is looked for is ASCII, and a cut inside a character cannot matter. */
   #carry = '';
   #identity: { id: string; created: number; model: string } | null = null;
-  /** The stream is one of legacy completions: text stands in the choice itself. */
+  /** The stream is one of legacy completions: text is a field of the choice itself. */
   readonly #legacy: boolean;
   #reportsUsage = false;
   #usageSent = false;

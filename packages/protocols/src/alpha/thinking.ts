@@ -17,11 +17,11 @@ export function readReasoningText(message: unknown): string {
   return '';
 }
 
-/** One entry of `reasoning_details`, with what stands for its proof (see `packProof`). */
+/** One entry of `reasoning_details`, with its signature as one text (see `packSignature`). */
 export interface ReadDetail {
   text: string;
   signature: string | undefined;
-  /** No readable form exists: the proof is the whole block. */
+  /** No readable form exists: the signature is the whole block. */
   sealed: boolean;
   index: unknown;
   /** Which stretch of the readable reasoning it belongs to, when the entry is one of ours. */
@@ -50,17 +50,17 @@ function readSpan(value: unknown): [number, number] | undefined {
   return typeof from === 'number' && typeof to === 'number' ? [from, to] : undefined;
 }
 
-/** Fields that an aggregator wants back beside the proof. */
+/** Fields that an aggregator requires back with the signature. */
 const companions = ['format', 'id'] as const;
 
-/** The proof as one opaque text. An entry with companions is kept as JSON, so that it can be given back exactly. */
+/** The signature as one opaque text. An entry with companion fields is kept as JSON, so that it can be given back exactly. */
 function packSignature(detail: JsonObject, signature: string): string {
   if (companions.every((field) => own(detail, field) === undefined) || own(detail, 'format') === 'unknown') return signature;
   const { text: _text, summary: _summary, index: _index, span: _span, ...rest } = detail;
   return JSON.stringify(rest);
 }
 
-/** The entry of `reasoning_details` that gives an opened proof back to where it came from. */
+/** The entry of `reasoning_details` that returns an opened signature to the upstream that issued it. */
 function unpackSignature(opened: string, part: ThinkingPart, index: number): unknown {
   if (opened.startsWith('{')) {
     const kept = parseObject(opened);
@@ -75,12 +75,12 @@ function parseObject(text: string): JsonObject | undefined {
   try {
     return asObject(JSON.parse(text));
   } catch {
-    // Not one of our packed entries: the whole text is the proof.
+    // Not one of our packed entries: the whole text is the signature.
     return undefined;
   }
 }
 
-/** Earlier reasoning in an assistant message of a caller. Proofs stay as sent: they are sealed. */
+/** Earlier reasoning in a caller's assistant message. Signatures stay sealed. */
 export function readThinking(message: unknown): ThinkingPart[] {
   const parts: ThinkingPart[] = [];
   let lastIndex: unknown;
@@ -111,7 +111,7 @@ export function readThinking(message: unknown): ThinkingPart[] {
   return parts;
 }
 
-/** The readable text cut at the spans of our own entries; stretches between them had no proof. null when they do not fit the text. */
+/** The readable text cut at the spans of our own entries; stretches between them had no signature. null when the spans do not fit the text. */
 function cutBySpans(readable: string, details: readonly ReadDetail[]): ThinkingPart[] | null {
   if (!details.some((detail) => detail.span)) return null;
   const parts: ThinkingPart[] = [];
@@ -142,7 +142,7 @@ export function writeTagged(parts: readonly ThinkingPart[], family: ModelFamily)
 /** What stands for reasoning that is not known, where a vendor refuses a call without any; the empty text counts as none there. */
 export const blankReasoning = ' ';
 
-/** The fields of an upstream's assistant message that carry earlier reasoning: proofs that are ours to open, and text where the family needs it. */
+/** The fields of an upstream's assistant message for earlier reasoning: signatures that this attempt can open, and text where the family needs it. */
 export function writeThinking(
   parts: readonly ThinkingPart[],
   context: {

@@ -159,7 +159,7 @@ describe('what other vendors left in the history', () => {
       calls(call('f', google(dummy))),
     ]);
     expect(losses).toEqual(['emulated messages.tool_calls.signature']);
-    // A model of an unknown name gets it once its upstream has asked for it, and keeps its own proofs.
+    // A model of an unknown name gets it once its upstream has asked for it, and keeps its own signatures.
     expect(sent(history, 'real', {}, { about: 'call-proof' }).list).toEqual(list);
   });
 

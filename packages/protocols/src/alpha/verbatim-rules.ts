@@ -48,7 +48,7 @@ function fitSchema(edits: Edit[], context: VerbatimRequestContext, losses: Losse
   return [...edits.filter(({ path }) => !taken.some((gone) => gone.path.every((step, at) => path[at] === step))), ...taken, ...mark];
 }
 
-/** What stands in an assistant's message is fitted with its proofs (`earlier-messages.ts`). */
+/** Assistant messages and their signatures are handled in `earlier-messages.ts`. */
 function withoutAssistant({ assistant: _assistant, ...others }: ClosedFields['messages']): ClosedFields['messages'] {
   return others;
 }

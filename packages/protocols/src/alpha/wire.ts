@@ -11,7 +11,7 @@ export interface WireUsage {
 
 export type WireFinish = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call';
 
-/** Google's place for a proof on a call or on a message. */
+/** Google's field for a signature on a call or on a message. */
 export interface ExtraContent {
   google: { thought_signature: string };
 }
@@ -26,7 +26,7 @@ export interface WireToolCall {
   extra_content?: ExtraContent;
 }
 
-/** Readable or sealed reasoning with its proof, as aggregators spell it. */
+/** Readable or encrypted reasoning with its signature, in the form of aggregators such as OpenRouter. */
 export interface ReasoningDetail {
   type: 'reasoning.text' | 'reasoning.summary' | 'reasoning.encrypted';
   text?: string;

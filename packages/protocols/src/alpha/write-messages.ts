@@ -177,7 +177,7 @@ function describeMedia(part: MediaPart, page: Page): TextPart {
   return { type: 'text', text: `[${part.kind}]` };
 }
 
-/** The message's place for a proof holds one; it belongs to the last text that has one. */
+/** A message has one field for a signature; it gets that of the last text that has one. */
 function writeTextSignature(texts: readonly TextPart[], page: Page): object {
   const signed = texts.filter((part) => part.signature !== undefined);
   if (signed.length > 1) page.losses.add('text.signature', 'dropped', 'Only the last proof on text has a place.');
@@ -186,14 +186,14 @@ function writeTextSignature(texts: readonly TextPart[], page: Page): object {
 }
 
 function openSignature(signature: string | undefined, page: Page): string | null {
-  // The word for "none" is no proof: who must have it gets it anyway, and others do not know the field.
+  // The placeholder is no signature: models that need it get it anyway, and others do not know the field.
   if (signature === undefined || signature === absentSignature) return null;
   const opened = page.context.openSignature(signature);
   if (opened === null) page.losses.add('signature', 'dropped', 'The proof was issued for another model, upstream or account.');
   return opened;
 }
 
-/** Families that check proofs want one on the first call of a step; the vendor's own word for "none" satisfies them. */
+/** Families that check signatures want one on the first call of a step; the vendor's placeholder value satisfies them. */
 function writeCall(call: ToolCallPart, position: number, opened: string | null, page: Page): WireToolCall {
   const own = opened !== null && unpackReasoning(opened) === null ? opened : null;
   const demanded = page.family.needsCallSignature || page.context.signaturesRefused?.about === 'call-proof';

@@ -131,7 +131,7 @@ function withStrictness(output: Extract<OutputFormat, { type: 'schema' }>, losse
   return strict === output.strict ? output : { ...output, strict: strict ?? false };
 }
 
-/** The format, or for families without schemas the nearest they have: JSON, with the schema told in words. */
+/** The output format; for families without schemas JSON mode, with the schema described in the prompt. */
 function writeOutput(output: OutputFormat, body: JsonObject, messages: WireRequestMessage[], family: ModelFamily, losses: Losses): void {
   if (output.type !== 'schema' || family.jsonSchema) {
     if (output.type === 'schema') body['response_format'] = writeOutputFormat(withStrictness(output, losses));

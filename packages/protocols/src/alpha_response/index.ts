@@ -1,4 +1,4 @@
-/** OpenAI-compatible Responses, both doors. */
+/** OpenAI-compatible Responses: client and upstream adapter. */
 
 import { chatFamily } from '../alpha/families.ts';
 import { writeModel, writeModels } from '../alpha/models.ts';

@@ -64,12 +64,12 @@ export class MessageItem implements OutputItem {
     return print('response.output_text.annotation.added', { ...at(this), content_index: 0, annotation_index: this.#annotations.length - 1, annotation });
   }
 
-  /** How likely the tokens so far were; told when the text ends. */
+  /** Adds log probabilities of the tokens; written when the text ends. */
   probe(probabilities: readonly JsonObject[]): void {
     for (const one of probabilities) this.#probabilities.push(one);
   }
 
-  /** Pages that another vendor cites; they are told when the text ends, since those without a place stand for all of it. */
+  /** Adds pages that another vendor cites; written when the text ends, since pages without a position cover all of it. */
   cite(pages: readonly CitedPage[]): void {
     this.#cited.push(...pages);
   }

@@ -26,7 +26,7 @@ export class ItemReader {
   readonly turns: Turn[] = [];
   readonly #losses: Losses;
   readonly #tools: ReadTools;
-  /** What a proof that follows may belong to: calls by id, and the text said last. */
+  /** What a following signature may belong to: calls by id, and the latest text. */
   readonly #calls = new Map<string, ToolCallPart>();
   #lastText: TextPart | undefined;
 
@@ -144,7 +144,7 @@ export class ItemReader {
     this.#append('assistant', thinking);
   }
 
-  /** Puts a proof back on the call or the text it came with, which stands before it. */
+  /** Puts a signature back on the call or text it came with, which precedes it. */
   #hangSignature(callId: string | undefined, signature: string, path: string): void {
     const owner = callId === undefined ? this.#lastText : this.#calls.get(callId);
     if (owner) owner.signature = signature;

@@ -75,7 +75,7 @@ export class ItemBlocks {
   openPart(event: JsonObject): void {
     const kind = partKinds.get(asString(own(own(event, 'part'), 'type')) ?? '');
     const item = this.#items.get(indexOf(event));
-    // Reasoning opens with its first text: an empty block without proof would be nothing that could be replayed.
+    // Reasoning opens with its first text: an empty block without a signature could not be replayed.
     if (kind && kind !== 'thinking' && item?.type === 'message' && !item.ended) this.#open(item, partOf(event), kind);
   }
 
@@ -105,7 +105,7 @@ export class ItemBlocks {
     this.#emit({ type: 'block-end', index });
   }
 
-  /** Those of a whole text: pieces of a stream tell them too, without the bytes of the tokens. */
+  /** Log probabilities of a whole text: pieces of a stream have them too, but without the tokens' bytes. */
   #probe(logprobs: unknown): void {
     const value = readProbabilities(logprobs);
     if (!value) return;
@@ -163,7 +163,7 @@ export class ItemBlocks {
       const texts = [...(asArray(own(value, 'summary')) ?? []), ...(asArray(own(value, 'content')) ?? [])].map((part) => asString(own(part, 'text')) ?? '');
       for (const [at, text] of texts.entries()) if (text) this.#write({ ...event, summary_index: at }, 'thinking', text);
     }
-    // The proof of the finished item: the one in `added` is of an unfinished thought.
+    // The signature of the finished item: the one in `output_item.added` is of an unfinished thought.
     if (signature) this.#emit({ type: 'signature', index: this.#open(item, 0, 'thinking').index, signature: signature });
   }
 

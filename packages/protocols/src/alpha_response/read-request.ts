@@ -25,7 +25,7 @@ const stateful: Readonly<Record<string, string>> = {
   prompt: 'Prompt templates are not stored here; send instructions and input.',
 };
 
-/** Fields that are read, that say nothing of what is asked, or that are told of by name. Everything else is a declared loss. */
+/** Fields that are read, that do not change what is asked, or whose loss is declared by name. Any other field is a declared loss. */
 const understood: ReadonlySet<string> = new Set([
   ...(
     'model input instructions tools tool_choice parallel_tool_calls text reasoning max_output_tokens temperature top_p user safety_identifier metadata ' +

@@ -84,7 +84,7 @@ describeRecorded(wholes.length > 0, 'alpha_response replies')('recorded whole re
   });
 });
 
-/** Blocks, proofs opened, without what a reply of ours names anew. */
+/** Blocks with signatures opened, without the ids that our replies assign. */
 function comparable(message: Message, sealed: boolean): unknown {
   return {
     blocks: message.blocks.map((block) => ({

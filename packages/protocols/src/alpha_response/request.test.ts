@@ -30,7 +30,7 @@ describeRecorded(requests.length > 0, 'alpha_response requests')('recorded reque
     const second = read(wire(written) as object);
     const comparable = ({ conversation }: typeof first): unknown => ({
       ...conversation,
-      // Declared: reasoning without proof and the ids of reasoning stay here, and so do cache marks.
+      // Declared losses: reasoning without a signature, ids of reasoning, and cache marks.
       turns: conversation.turns.map((turn) => ({
         ...turn,
         parts: turn.parts.filter((part) => part.type !== 'thinking' || part.signature).map((part) => ({ ...part, itemId: undefined, cache: undefined })),

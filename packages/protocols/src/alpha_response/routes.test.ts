@@ -1,4 +1,4 @@
-/** The small parts of both doors: errors, addresses, credentials, routes, lists, usage. */
+/** The small parts of both adapters: errors, addresses, credentials, routes, lists, usage. */
 import { describe, expect, test } from '@jest/globals';
 import { recorded, target } from '../../test/support/alpha-response.ts';
 import { own } from '../kit/read.ts';

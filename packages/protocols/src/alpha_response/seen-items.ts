@@ -179,7 +179,7 @@ export class SeenItem {
     return events;
   }
 
-  /** Ends it as incomplete with what was seen, and gives the item. The proof of an unfinished thought proves nothing and is left out. */
+  /** Ends the item as incomplete with what was seen, and returns it. The signature of an unfinished thought is not valid and is left out. */
   finish(): JsonObject {
     const type = asString(own(this.value, 'type')) ?? '';
     const { encrypted_content: _proof, ...rest } = this.value;

@@ -1,7 +1,7 @@
 /**
  * Responses over a WebSocket: several turns on one connection, each a `response.create` frame that gets the events of the stream as frames. A frame
- * may name its lane (`stream_id`), which then stands in every frame of its answer. The connection remembers the last turn of each lane, so that the
- * next may name it, in any lane, and send only what is new; nothing of it outlives the connection.
+ * may name its lane (`stream_id`), which is then repeated in every frame of its answer. The connection remembers the last turn of each lane, so that
+ * the next may name it, in any lane, and send only what is new; nothing of it outlives the connection.
  */
 import { scanBody } from '@model-gateway/json-bytes';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
@@ -60,7 +60,7 @@ class ResponsesSession implements SocketSession {
       return { answer: [refusal(400, scan.code === 'duplicate_key' ? scan.code : 'invalid_request', scan.message, scan.param ?? null)] };
     if (!frame) return { answer: [refusal(400, 'invalid_json', 'A frame must be a JSON object.')] };
     const type = asString(own(frame, 'type'));
-    // Told by some clients when they have dealt with a reply; nothing follows from it.
+    // Sent by some clients when they have processed a reply; needs no action.
     if (type === 'response.processed') return { answer: [] };
     const lane = own(frame, 'stream_id') ?? unnamed;
     if (typeof lane !== 'string' || (lane !== unnamed && !laneName.test(lane)))
@@ -149,7 +149,7 @@ class ResponsesSession implements SocketSession {
     this.#remember(lane, { id, items: [...asked.items, ...items], bytes: asked.bytes + bytes });
   }
 
-  /** In place of the lane's last one; what ended longest ago makes room. What cannot be remembered the caller has to send again. */
+  /** Replaces the lane's last turn; when full, the turn that ended longest ago is forgotten. The caller must send again what could not be remembered. */
   #remember(lane: string, turn: Turn): void {
     const { maxBytes, memory } = this.#context;
     this.#forget(lane);
@@ -236,7 +236,7 @@ function parse(text: string): JsonObject | undefined {
   try {
     return asObject(JSON.parse(text));
   } catch {
-    // What cannot be read is told to whoever sent it.
+    // A frame that cannot be read is answered with an error.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** How likely each token of a text was: here on the text itself, elsewhere as chat completions tell it of a choice. */
+/** Log probabilities: a field of the text here, of the choice in chat completions. */
 import type { RawFields } from '../alpha/wire.ts';
 import type { BlockStart } from '../chat/event.ts';
 import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.ts';
@@ -6,7 +6,7 @@ import { asArray, asNumber, asString, type JsonObject, own } from '../kit/read.t
 /** What `include` calls them. */
 export const included = 'message.output_text.logprobs';
 
-/** `bytes` are not told with the pieces of a stream; each side has its own word for that. */
+/** `bytes` are absent from the pieces of a stream; each protocol spells that differently. */
 const toTokenEntry = (entry: unknown, noBytes: unknown): JsonObject => ({
   token: asString(own(entry, 'token')) ?? '',
   logprob: asNumber(own(entry, 'logprob')) ?? 0,
@@ -19,7 +19,7 @@ const listed = (list: unknown, noBytes: unknown): JsonObject[] =>
     top_logprobs: (asArray(own(entry, 'top_logprobs')) ?? []).map((top) => toTokenEntry(top, noBytes)),
   }));
 
-/** `logprobs` of a text or of a piece of it; undefined when nothing was told. */
+/** `logprobs` of a text or of a piece of it; undefined when absent. */
 export function readProbabilities(logprobs: unknown): RawFields | undefined {
   const content = listed(logprobs, null);
   return content.length === 0 ? undefined : { place: 'choice', fields: { logprobs: { content, refusal: null } } };

@@ -38,7 +38,7 @@ export function readTools(value: unknown, path: string, into: ReadTools): void {
   });
 }
 
-/** What the vendor does for a tool and nobody else: told apart from reading, since tools that are found on the way were told of before. */
+/** Declares tools that only the vendor runs. Separate from reading, because tools found during reading were declared before. */
 export function declareToolLosses(value: unknown, losses: Losses): void {
   for (const tool of asArray(value) ?? []) {
     if (own(tool, 'type') === 'namespace') declareToolLosses(own(tool, 'tools'), losses);

@@ -1,4 +1,4 @@
-/** What changes in bytes that otherwise pass untouched when both sides speak this protocol: model names, sealed proofs, references to stored state. */
+/** What changes in verbatim bodies between a Responses caller and a Responses upstream: model names, sealed signatures, references to stored state. */
 import type { Edit } from '@model-gateway/json-bytes';
 import { chatFamily } from '../alpha/families.ts';
 import { invalid } from '../kit/fail.ts';
@@ -9,7 +9,10 @@ import type { StreamRecord, VerbatimReply, VerbatimReplyContext, VerbatimRequest
 import { unresolvable } from './read-items.ts';
 import { unreadableCompaction } from './server-items.ts';
 
-/** Texts that a body must hold before it is worth parsing: stored state, sealed proofs, reasoning, and ids of reasoning that only its upstream holds. */
+/**
+ * Texts one of which must be in a body for it to be worth parsing: stored state, sealed signatures, reasoning, and reasoning ids that only the
+ * upstream resolves.
+ */
 const previous = '"previous_response_id"';
 const reference = '"item_reference"';
 const conversation = '"conversation"';
@@ -55,7 +58,7 @@ function editItems(items: unknown[], stored: boolean, context: VerbatimRequestCo
     if (own(item, 'type') === 'item_reference') throw unresolvable(path.join('.'), asString(own(item, 'id')));
     const kept = item ? editSignature(item, path, rules) : true;
     if (!kept) forgetIds = true;
-    // A proof stands for itself, with its item's name or without, unless names are what was refused.
+    // A signature is valid with or without its item's id, unless ids are what was refused.
     if (kept && forgetIds && own(item, 'id') !== undefined && (own(item, 'encrypted_content') === undefined || rules.refused !== null))
       edits.push({ path: [...path, 'id'], value: undefined });
   });
@@ -76,8 +79,8 @@ interface ItemRules {
 }
 
 /**
- * Opens or strips the item's proof; one that we never sealed is stripped too, since nobody knows which account it belongs to. false when the
- * item's reasoning did not reach the upstream as it was.
+ * Opens or strips the item's signature; one that we never sealed is stripped too, since the account it belongs to is unknown. false when the item's
+ * reasoning did not reach the upstream unchanged.
  */
 function editSignature(item: JsonObject, path: (string | number)[], rules: ItemRules): boolean {
   const { context, edits, losses } = rules;
@@ -115,8 +118,8 @@ function editSignature(item: JsonObject, path: (string | number)[], rules: ItemR
 const mintedId = /^rs_[0-9A-Za-z]{24}$/;
 
 /**
- * Whether reasoning without a proof may go upstream: open models read its text again; else its name must be one that this upstream may have stored,
- * and not all there is, since the next account would not know it.
+ * Whether reasoning without a signature may go upstream: open models read its text again; otherwise its id must be one that this upstream may have
+ * stored, and there must be more than the id, since the next account would not know it.
  */
 function isVouchedFor(item: JsonObject, { readable, stored, refused }: ItemRules): boolean {
   const content = hasText(own(item, 'content'));

@@ -32,7 +32,7 @@ export interface RequestEcho {
   namespaced: ReadonlyMap<string, { namespace: string; name: string }>;
 }
 
-/** Request fields the response object repeats, with what stands there when the caller sent none. */
+/** Request fields that the response object repeats, with the value used when the caller sent none. */
 const echoDefaults: Readonly<JsonObject> = {
   background: false,
   instructions: null,

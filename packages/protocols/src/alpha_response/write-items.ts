@@ -91,7 +91,10 @@ export class ItemWriter {
     this.items.push(item);
   }
 
-  /** Only a proof makes reasoning replayable. Its id stays out: with store:false the upstream knows none, and the proof stands for itself. */
+  /**
+   * Reasoning can be replayed only with its signature. Its id is left out: with `store: false` the upstream knows none, and the signature is valid
+   * without it.
+   */
   #think(part: ThinkingPart, path: string): void {
     const opened = part.signature === undefined || part.redacted ? null : this.#context.openSignature(part.signature);
     if (opened === null) {
@@ -144,7 +147,7 @@ export class ItemWriter {
     if (part.context !== undefined) this.#losses.add(`${path}.context`, 'dropped', 'A document carries no remark.');
     if (printed && part.text !== undefined) this.#losses.add(path, 'downgraded', 'A plain-text document is sent as text.');
     if (printed) return printed;
-    // Never in silence: the model is told that something stood here, and so is the operator.
+    // Never silently: the model gets a note that something was left out, and the operator a loss.
     this.#losses.add(path, 'dropped', role === 'user' ? 'This endpoint takes images and files only.' : 'Only users may send files.');
     return textPart(role, { type: 'text', text: noteOmitted(part) });
   }

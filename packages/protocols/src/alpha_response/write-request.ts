@@ -42,7 +42,7 @@ function writeCall(conversation: Conversation, context: WriteRequestContext, eff
   declareLosses(conversation, losses);
   const { sampling } = conversation;
   const probable = asksProbabilities(sampling, context, effort, losses);
-  // Models that do not reason answer 400 when asked for the proof of it.
+  // Models that do not reason answer 400 to a request for encrypted reasoning.
   const include = [...(familyOf(context.target).thinking.style === 'none' ? [] : ['reasoning.encrypted_content']), ...(probable ? [included] : [])];
   if (sampling.maxTokens !== undefined && sampling.maxTokens < fewestTokens)
     losses.add('max_output_tokens', 'downgraded', `Raised to ${fewestTokens}, the least this endpoint takes.`);
@@ -53,8 +53,8 @@ function writeCall(conversation: Conversation, context: WriteRequestContext, eff
     ...bothUsers(conversation, losses),
     service_tier: fitServiceTier(conversation.serviceTier, losses),
     prompt_cache_key: conversation.promptCacheKey,
-    // The caller holds the conversation and no later request names this reply, so the upstream has nothing to keep; what it would have kept of
-    // the reasoning comes back as proof instead, sealed for the caller, and any account or node can take the next turn.
+    // The caller holds the conversation and no later request names this reply, so the upstream has nothing to keep. Reasoning comes back
+    // encrypted instead, sealed for the caller, so that any account or node can take the next turn.
     store: false,
     include: include.length > 0 ? include : undefined,
     top_logprobs: probable ? sampling.topLogprobs : undefined,

@@ -17,7 +17,7 @@ import { annotationKind, newResponse, printEvent, type RequestEcho } from './wir
 
 interface OpenBlock {
   item: OutputItem;
-  /** A proof that belongs to a text or a call: it follows as an item of its own. */
+  /** A signature that belongs to a text or a call: it follows as an item of its own. */
   signature?: string;
 }
 
@@ -161,7 +161,7 @@ export class ResponseWriter implements ReplyWriter {
     return item.open(this.#print);
   }
 
-  /** Whether it told how likely the tokens of the newest text were, which is then noted on it. */
+  /** Whether the block held log probabilities of the newest text, which are then added to it. */
   #probe(block: RawBlock): boolean {
     const probabilities = this.#text && writeProbabilities(block);
     if (probabilities) this.#text?.probe(probabilities);
@@ -262,7 +262,7 @@ export class ResponseWriter implements ReplyWriter {
     return markSignature(this.#context.sealSignature(signature), owner);
   }
 
-  /** A vendor's own item may hold a proof too (a compacted history). */
+  /** A vendor's own item may hold a signature too (a compacted history). */
   #seal(value: JsonObject): JsonObject {
     const encrypted = asString(own(value, 'encrypted_content'));
     return encrypted ? { ...value, encrypted_content: this.#context.sealSignature(encrypted) } : value;

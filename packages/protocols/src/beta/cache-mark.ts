@@ -18,8 +18,8 @@ export const writeCache = (mark: CacheMark | undefined): { cache_control?: WireC
 const maxMarks = 4;
 
 /**
- * Takes marks off until four are left; more are a 400. `marked` is every object just built that may hold one, in prompt order. The last ones stay:
- * a later breakpoint covers all that stands before it, and agents move theirs along with the conversation.
+ * Removes cache marks until four are left; more are a 400. `marked` lists every object just built that may hold one, in prompt order. The last ones
+ * stay: a later breakpoint covers everything before it, and agents move theirs along with the conversation.
  */
 export function limitMarks(marked: Iterable<object>, losses: Losses): void {
   const holders = [...marked].filter((holder): holder is { cache_control?: unknown } => 'cache_control' in holder);

@@ -10,8 +10,8 @@ const locations: Readonly<Record<string, { type: string; index: string; from: st
 };
 
 /**
- * The citation that hangs raw on a block of text: this protocol's own as it is, one of Bedrock Converse in this protocol's fields. null for what has
- * no counterpart: pages of the web that another vendor found need a proof here (`encrypted_index`) that only this vendor can issue.
+ * The raw citation on a text block: this protocol's own unchanged, one of Bedrock Converse in this protocol's fields. null for what has no
+ * counterpart: web pages found by another vendor need an `encrypted_index` that only this vendor can issue.
  */
 export function readCitation(value: unknown): unknown {
   const citation = own(value, 'citation');

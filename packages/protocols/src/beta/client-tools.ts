@@ -1,6 +1,6 @@
 /**
- * Tools that the vendor's models know by heart and the caller runs (its shell, its editor, its screen): to other models they are told as functions
- * of the same name and the same arguments, so that the caller runs what it is asked for without noticing.
+ * Built-in tools that the vendor's models know and the caller runs (shell, editor, screen): other models get them as functions of the same name and
+ * arguments, so that the caller runs the calls unchanged.
  */
 import type { Tool } from '../chat/conversation.ts';
 import { asNumber, own } from '../kit/read.ts';

@@ -1,6 +1,6 @@
 /**
- * A conversation that the vendor has compacted: what stands before its `compaction` block is ignored there, and the block's summary takes its place.
- * For models of others the same holds, with the summary as what the user says first.
+ * A conversation that the vendor has compacted: everything before its `compaction` block is ignored there and replaced by the block's summary. For
+ * models of other vendors the summary becomes the first user message.
  */
 import { asArray, asString, own } from '../kit/read.ts';
 

@@ -1,4 +1,4 @@
-/** Pain 23: tools that wait for a search are offered at once to whoever cannot search. */
+/** Deferred tools are offered at once to models that cannot search for tools. */
 import { describe, expect, test } from '@jest/globals';
 import { applyEdits } from '@model-gateway/json-bytes';
 import { readContext, target } from '../../test/support/beta.ts';

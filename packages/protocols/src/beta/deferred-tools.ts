@@ -1,6 +1,7 @@
 /**
- * Tools that wait until a search finds them (`defer_loading`, `tool_search_tool_…`, `tool_reference`). Only the vendor does that; everywhere else
- * all tools are offered at once, and what was found is said in words (field notes 23). `extra_config.tool_search: "native"` says that a relay can.
+ * Tools that wait until a search finds them (`defer_loading`, `tool_search_tool_…`, `tool_reference`). Only the vendor supports that: compatible
+ * servers and other clouds answer 400. There all tools are offered at once, and search results become text. `extra_config.tool_search: "native"` says
+ * that a relay supports it. See https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/tool-search-tool
  */
 import type { Edit } from '@model-gateway/json-bytes';
 import { asArray, asString, own } from '../kit/read.ts';

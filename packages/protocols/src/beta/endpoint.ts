@@ -22,7 +22,7 @@ export const request: UpstreamAdapter['request'] = ({ target, operation, stream,
   },
 });
 
-/** Of a whole endpoint only the one for messages tells where its counter is. */
+/** A complete address (`direct_path`) reveals the address of the token counter only if it is the one for messages. */
 const address = ({ baseUrl, directPath }: Target, path: string): string =>
   directPath ? (besideEndpoint(baseUrl, pathByOperation.generate, path) ?? baseUrl) : joinUrl(baseUrl, 'v1', path);
 
@@ -42,7 +42,7 @@ export const credential: UpstreamAdapter['credential'] = (key, _target, headers 
   return { authorization: `Bearer ${key}`, 'anthropic-beta': flags, 'beta-beta': flags };
 };
 
-/** Version and feature flags, under the vendor's names and the neutral ones (contract §1). */
+/** Version and feature flags, read from the vendor's header names and the neutral ones (`beta-version`, `beta-beta`). */
 function versionHeaders(client: Readonly<Record<string, string>> | undefined, target: Target): Record<string, string> {
   const version = apiVersion(target, client);
   const features = flagsFor(flagsOfCaller(client), target).kept.join(',');

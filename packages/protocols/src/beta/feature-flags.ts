@@ -1,6 +1,6 @@
 /**
- * Feature flags of a caller (`anthropic-beta`). The vendor knows all of its own; a compatible server or another cloud may answer an unknown one
- * with a 400 (field notes 19), so there only documented ones go, and none that this upstream has refused.
+ * Feature flags of a caller (`anthropic-beta`). The vendor knows all of its own; a compatible server or another cloud may answer an unknown one with
+ * a 400. Those get only documented flags, and none that the upstream has refused.
  */
 import type { UpstreamFault } from '../chat/event.ts';
 import { asArray, asString, own } from '../kit/read.ts';
@@ -15,7 +15,7 @@ interface FlagList {
   flags: readonly string[];
 }
 
-/** What the vendor documents, whoever serves it. Flags of sign-in and of single agents' experiments are not here: they mean nothing elsewhere. */
+/** Flags that the vendor documents, for every server. Flags of sign-in and of single agents' experiments are not listed: they mean nothing elsewhere. */
 export const documentedFlags: readonly FlagList[] = [
   {
     source: 'https://docs.claude.com/en/api/beta-headers and AnthropicBeta of @anthropic-ai/sdk',

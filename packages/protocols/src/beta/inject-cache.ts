@@ -11,7 +11,7 @@ const markedTurns = 2;
 
 export const injectCache: NonNullable<UpstreamAdapter['injectCache']> = (body, { target }) => {
   if (familyOf(target).cacheMarks !== 'explicit') return;
-  // Tools stand before the system text, so a mark on the latter covers both.
+  // Tools precede the system text in the prompt, so a mark on the latter covers both.
   const fixed = asArray(own(body, 'system')) ?? [];
   mark((fixed.length > 0 ? fixed : (asArray(own(body, 'tools')) ?? [])).at(-1));
   const messages = asArray(own(body, 'messages')) ?? [];

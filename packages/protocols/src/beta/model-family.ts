@@ -1,6 +1,6 @@
 /**
- * What this protocol's writers must know of a model, told from its family. Requests must name `max_tokens` and are refused for a parameter that
- * the model's generation does not know. A model that is not one of the vendor's own (a compatible server) gets the forms understood the longest.
+ * What this protocol's writers need to know of a model, derived from its family. Requests must contain `max_tokens` and are refused for a parameter
+ * that the model's generation does not know. Models of other vendors (compatible servers) get the oldest forms.
  */
 import type { ModelFamily as KnownFamily } from '@model-gateway/model-catalog';
 import { familyOf } from '../kit/family.ts';

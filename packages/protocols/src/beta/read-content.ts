@@ -21,7 +21,7 @@ export function readContent(value: unknown, path: string, role: string, losses: 
   return parts;
 }
 
-/** Whether the block is one of ours that only holds a call's proof (`write-response.ts`), which is then noted by the call's id. */
+/** Whether the block is one of ours that only holds a call's signature (see `write-response.ts`), which is then stored by the call's id. */
 function takeCallSignature(block: JsonObject, signatures: Map<string, string>): boolean {
   if (own(block, 'type') !== 'thinking' || own(block, 'thinking') !== '') return false;
   const { owner, sealed } = readSignature(asString(own(block, 'signature')) ?? '');

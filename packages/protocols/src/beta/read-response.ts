@@ -15,7 +15,7 @@ type BlockKind = 'text' | 'thinking' | 'redacted' | 'tool' | 'raw';
 interface OpenBlock {
   index: number;
   kind: BlockKind;
-  /** Pieces of the proof; it is told once, whole, before the block ends. */
+  /** Pieces of the signature; emitted once, whole, before the block ends. */
   signature: string;
   /** Arguments that came with the start, for servers that send no fragments. */
   wholeInput: string;

@@ -1,4 +1,4 @@
-/** The small parts of both doors: paths, headers, models, errors. */
+/** The small parts of both adapters: paths, headers, models, errors. */
 import { describe, expect, test } from '@jest/globals';
 import { unknownFamily } from '@model-gateway/model-catalog';
 import { recorded, target } from '../../test/support/beta.ts';

@@ -3,7 +3,7 @@ import type { ClientRoute, RouteMatch } from '../protocol.ts';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** `/v1/models` is shared with alpha: a version header tells the two apart (contract §2). */
+/** `/v1/models` is also chat completions' path: a version header tells the two protocols apart. */
 const speaksBeta = (headers: Headers): boolean => headers['anthropic-version'] !== undefined || headers['beta-version'] !== undefined;
 
 function matchModel(rest: string, _query: URLSearchParams, headers: Headers): RouteMatch | null {

@@ -70,7 +70,7 @@ function closeMember(word: string, value: unknown, schema: JsonObject, depth: nu
   if (kept.has(word)) return { word, value };
   if (word === 'anyOf' || word === 'oneOf') {
     const list = asArray(value);
-    // "Exactly one" becomes "any": wider. Beside a choice of that name it can only be told.
+    // "Exactly one" becomes "any", which is wider. Beside an existing `anyOf` it can only be described.
     return list && (word === 'anyOf' || schema['anyOf'] === undefined) ? { word: 'anyOf', value: mapSame(list, deeper) } : undefined;
   }
   if (word === 'allOf') return asArray(value) ? { word, value: mapSame(value as unknown[], deeper) } : undefined;

@@ -23,7 +23,7 @@ const wireByCanonical: Readonly<Record<FinishReason, string>> = {
   other: 'end_turn',
 };
 
-/** `calledTool` decides between a plain end and a tool call, since compatible servers say `end_turn` for both (wire.md §0). */
+/** `calledTool` decides between a plain end and a tool call, since compatible servers say `end_turn` for both. */
 export function readStopReason(native: string, calledTool: boolean): FinishReason {
   const reason = canonicalByWire.get(native) ?? 'other';
   if (reason === 'tool-calls' && !calledTool) return 'stop';

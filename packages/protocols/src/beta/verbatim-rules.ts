@@ -1,4 +1,4 @@
-/** What must change in bytes that pass between a caller and an upstream of this same protocol; every other byte stays (contract §7). */
+/** What must change in verbatim bodies between a caller and an upstream of this protocol; every other byte stays. */
 import type { Edit } from '@model-gateway/json-bytes';
 import { envelopePrefix } from '../kit/envelope-prefix.ts';
 import { familyOf } from '../kit/family.ts';
@@ -31,7 +31,7 @@ export const bodyWords: readonly string[] = [
   'image',
 ];
 
-/** Model name, proofs opened or stripped, and the one check that is ours. A large body is parsed only when it holds something to find. */
+/** Model name, signatures opened or stripped, and our own check of the request. A large body is parsed only when it may hold something to change. */
 function requestEdits(context: VerbatimRequestContext): ReturnType<VerbatimRules['requestEdits']> {
   const losses = new Losses();
   const edits: Edit[] = [{ path: ['model'], value: context.target.upstreamModelId }];
@@ -107,8 +107,8 @@ function openMessage(message: JsonObject, turn: number, context: VerbatimRequest
 }
 
 /**
- * A proof that is ours to send is opened in place. Without one the block goes, as it does in translation: the vendor refuses it, and as text the
- * model would read it as its own words and imitate it.
+ * A signature that this attempt may send is opened in place. Without one the block is removed, as in translation: the vendor refuses it, and as text
+ * the model would take it for its own words and imitate it.
  */
 function openBlock(block: unknown, path: Path, context: VerbatimRequestContext): Edit | null {
   const type = own(block, 'type');
@@ -132,7 +132,7 @@ function compactionEdits(block: unknown, path: Path, context: VerbatimRequestCon
   return edits;
 }
 
-/** Declares the blocks that were left out: their proofs, and the words that those vouched for. */
+/** Declares the removed blocks: their signatures, and the text that these covered. */
 function declareLeftOut(blocks: readonly unknown[], losses: Losses): void {
   if (blocks.length > 0) losses.dropped('thinking.signature', 'issued by another model, upstream or account');
   if (blocks.some((block) => (asString(own(block, 'thinking')) ?? '').trim() !== ''))
@@ -155,7 +155,7 @@ function thinkingEdits(body: unknown, demanded: boolean, losses: Losses): Edit[]
   return [...edits, ...clearing.map((place): Edit => ({ path: ['context_management', 'edits', place], value: undefined }))];
 }
 
-/** Names, ids of calls that the caller runs, and proofs, in what the upstream answers. */
+/** Model names, ids of calls that the caller runs, and signatures in the upstream's reply. */
 function createReply(context: VerbatimReplyContext): VerbatimReply {
   const sealed = (holder: unknown, field: string, path: Path): Edit[] => {
     const signature = asString(own(holder, field));

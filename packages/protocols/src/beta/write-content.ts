@@ -92,7 +92,7 @@ export function writeToolResult(part: ToolResultPart, id: string, losses: Losses
   };
 }
 
-/** A result that answers no call would be refused; its text still tells the model what happened. */
+/** A result that answers no call would be refused; as text it still informs the model. */
 export function writeOrphanResult(part: ToolResultPart, losses: Losses): WireBlock[] {
   losses.add('tool_result', 'downgraded', 'a result without its call was turned into text');
   const heading: WireBlock = { type: 'text', text: part.name === undefined ? '[tool result]' : `[tool result: ${part.name}]` };
@@ -100,8 +100,8 @@ export function writeOrphanResult(part: ToolResultPart, losses: Losses): WireBlo
 }
 
 /**
- * Thinking goes back only with a signature that this upstream and account issued: without one it would be a 400. It is left out then, and never
- * sent as text, since models imitate what stands in their own turns.
+ * Thinking goes back only with a signature that this upstream and account issued: without one it would be a 400. It is left out then, and never sent
+ * as text, since models imitate the text of their own turns.
  */
 export function writeThinking(part: ThinkingPart, openSignature: (sealed: string) => string | null, losses: Losses): WireBlock | null {
   const signature = part.signature === undefined ? null : openSignature(part.signature);

@@ -49,7 +49,7 @@ function planAdaptive(reasoning: Reasoning, family: ModelFamily, losses: Losses)
   return { active: true, thinking: { type: 'adaptive', ...display }, ...(effort !== undefined && { effort }) };
 }
 
-/** A budget is at least 1024 and leaves room for the answer below `max_tokens`. */
+/** A budget is at least 1024 tokens and leaves part of `max_tokens` for the answer. */
 function planBudget(reasoning: Reasoning, family: ModelFamily, maxTokens: number, messages: readonly Said[], losses: Losses): ThinkingPlan {
   if (maxTokens <= minBudget) return leaveOut('max_tokens leaves no room for a thinking budget', losses);
   if (!mayThinkOn(messages)) return leaveOut('the calls being answered came without thinking that can be replayed', losses);

@@ -18,7 +18,7 @@ export function writeRequest(asked: Conversation, context: WriteRequestContext):
   const losses = new Losses();
   const conversation = withoutDemandedThinking(asked, context, losses);
   const family = modelFamily(context.target);
-  // A compatible server's own limit is known to whoever set it up: `extra_config.default_max_tokens`.
+  // The limit of a compatible server is known to its operator: `extra_config.default_max_tokens`.
   const maxTokens = conversation.sampling.maxTokens ?? asNumber(own(context.target.extraConfig, 'default_max_tokens')) ?? family.defaultMaxTokens;
   const output = writeOutput(conversation, family, losses);
   const prompt = writePrompt(conversation, output.instruction, family, context, losses);

@@ -29,7 +29,7 @@ function checkEveryPrefix(events: readonly ChatEvent[]): void {
   }
 }
 
-/** Ids and proofs as a caller sees them, taken out, so that what went in can be compared with what came out. */
+/** Removes ids and signatures, so that what went in can be compared with what came out. */
 const comparable = (message: Message) => ({
   blocks: message.blocks
     .filter((block) => !['text', 'thinking', 'refusal'].includes(block.start.type) || block.text !== '' || block.signature)
@@ -115,7 +115,7 @@ describe('streams', () => {
     const writer = createWriter(replyContext());
     writer.write({ type: 'block-start', index: 0, block: { type: 'text' } });
     writer.write({ type: 'block-start', index: 1, block: { type: 'thinking' } });
-    // A call's start waits for one event, which may be its proof.
+    // A call's start waits for one event, which may be its signature.
     expect(writer.write({ type: 'block-start', index: 2, block: { type: 'tool-call', id: '', name: 'f' } })).toBe('');
     const begun = writer.write({ type: 'arguments-delta', index: 2, text: '{' });
     expect(begun).toContain('"index":0,"content_block":{"type":"tool_use"');

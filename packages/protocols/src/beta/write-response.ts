@@ -15,7 +15,7 @@ import { writeUsage } from './usage.ts';
 import { printEvent } from './wire.ts';
 import { parseInput } from './write-content.ts';
 
-/** A thinking block that says nothing and holds the proof of a call: clients of this wire return such blocks as they are, and calls have no place for one. */
+/** An empty thinking block that holds the signature of a call: clients of this protocol return such blocks unchanged, and calls have no field for one. */
 interface CallSignature {
   type: 'thinking';
   provesCall: string;
@@ -24,7 +24,7 @@ interface CallSignature {
 type CallStart = Extract<BlockStart, { type: 'tool-call' }>;
 type Finish = Extract<ChatEvent, { type: 'finish' }>;
 
-/** Blocks that this wire has no place for are not shown; told once here for the stream and the whole reply. */
+/** Blocks that this protocol cannot express are not shown; declared once here for streams and whole replies. */
 function isShown(start: BlockStart, losses: Losses): boolean {
   if (start.type === 'raw' && start.protocol !== 'beta') losses.dropped('content', 'a block that only its own vendor understands');
   if (start.type === 'text' && start.phase !== undefined) losses.dropped('content.phase', 'what a text is for is not told here');
@@ -43,12 +43,12 @@ class BetaWriter implements ReplyWriter {
   #usage: Usage | null = null;
   #finish: Finish | null = null;
   #tier: ServedTier | undefined;
-  /** The block that is open on the wire; its proof is told just before it stops. */
+  /** The block that is open on the wire; its signature is written just before it stops. */
   #open: BlockStart | null = null;
   #signature = '';
   /** Calls so far, under the ids that the caller sees. */
   readonly #calls = new Map<number, CallStart>();
-  /** A call that was begun with the last event: its proof, if it has one, comes with the next and goes before it. */
+  /** A call begun with the last event: its signature, if any, comes with the next event and is written before the call. */
   #begun: number | null = null;
   /** Characters shown so far, for an estimate when the upstream never counts. */
   #shown = 0;
@@ -92,7 +92,7 @@ class BetaWriter implements ReplyWriter {
     );
   }
 
-  /** Its start waits for one event, which brings its proof or shows that there is none. */
+  /** The call's start waits for one event, which brings its signature or shows that there is none. */
   #beginCall(index: number, block: CallStart): BlockEvent[] {
     const earlier = this.#startCall();
     this.#calls.set(index, { ...block, id: this.#context.mintId('toolu_') });
@@ -110,7 +110,7 @@ class BetaWriter implements ReplyWriter {
   #push(event: BlockEvent): BlockEvent[] {
     const call = event.type === 'signature' ? this.#calls.get(event.index) : undefined;
     if (event.type === 'signature' && !call && this.#blocks.kindOf(event.index) !== 'thinking') {
-      // Some vendor's last part is a proof on empty text: a block for it would be one that this protocol refuses in the next request.
+      // One vendor's last part is a signature on empty text: this protocol refuses an empty text block in the next request.
       this.#losses.dropped('signature', 'only thinking and calls carry a proof here');
       return [];
     }
@@ -218,7 +218,7 @@ class BetaWriter implements ReplyWriter {
     this.#ended = true;
     const usage = this.#usage ?? estimate(this.#context, this.#shown);
     const served = this.#finish?.servedTier;
-    // Some upstreams tell it at the end alone.
+    // Some upstreams report it only at the end.
     const tier = served === undefined || served === this.#tier ? {} : { service_tier: tierOf(served, this.#losses) };
     return (
       printEvent({
@@ -239,7 +239,7 @@ const estimate = (context: ReplyContext, characters: number): Usage => ({
   reasoning: 0,
 });
 
-/** undefined where the upstream told no counts: every reply has read something. */
+/** undefined where the upstream reported no counts: every real reply has read some tokens. */
 const counted = (usage: Usage): Usage | undefined => (Object.values(usage).some((tokens) => tokens > 0) ? usage : undefined);
 
 const shownIn = (blocks: readonly Block[]): number => blocks.reduce((sum, block) => sum + (block.start.type === 'raw' ? 0 : block.text.length), 0);
@@ -252,7 +252,7 @@ const stopFields = (finish: Message['finish'], calledTool: boolean) => {
   return { stop_reason: reason, stop_sequence: reason === 'stop_sequence' ? (finish.stopSequence ?? null) : null };
 };
 
-/** The proof sealed, and marked when it is a call's. */
+/** The sealed signature, marked when it belongs to a call. */
 const sealSignature = (start: BlockStart | CallSignature | null, signature: string, context: ReplyContext): string =>
   markSignature(context.sealSignature(signature), start && 'provesCall' in start ? { kind: 'call', callId: start.provesCall } : { kind: 'thinking' });
 

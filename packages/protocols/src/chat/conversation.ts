@@ -15,7 +15,7 @@ export interface Conversation {
   reasoning?: Reasoning;
   /** The end user's id, as the vendor's field for it. */
   user?: string;
-  /** A second id of the end user, by which one vendor tells who breaks its rules. */
+  /** A second id of the end user, by which one vendor recognises users who break its rules. */
   safetyIdentifier?: string;
   metadata?: Record<string, unknown>;
   verbosity?: string;
@@ -50,7 +50,7 @@ export interface TextPart {
   type: 'text';
   text: string;
   cache?: CacheMark;
-  /** Sealed proof that gamma hangs on a text part. */
+  /** Sealed signature of a text part (gamma only). */
   signature?: string;
   /** Responses' `phase` (commentary, final_answer), kept for replay. */
   phase?: string;
@@ -84,7 +84,7 @@ export interface ToolCallPart {
   /** The arguments as JSON text, as they came; '' means no arguments. For `custom` tools free text. */
   arguments: string;
   custom?: boolean;
-  /** Sealed proof that gamma hangs on a call. */
+  /** Sealed signature of a call (gamma only). */
   signature?: string;
   cache?: CacheMark;
 }
@@ -105,14 +105,14 @@ export interface ToolResultPart {
 
 export interface ThinkingPart {
   type: 'thinking';
-  /** Readable text; '' when only the proof exists. */
+  /** Readable text; '' when only the signature exists. */
   text: string;
   /**
-   * The opaque proof as the caller sent it: normally our sealed envelope. Writers pass it through `context.openSignature`
-   * and send what that gives, or leave the proof out.
+   * The opaque signature as the caller sent it: normally our sealed envelope. Writers pass it through `context.openSignature` and send the result, or
+   * leave the signature out.
    */
   signature?: string;
-  /** Opaque whole block without readable text (beta `redacted_thinking`); the proof is its data. */
+  /** Opaque block without readable text (beta `redacted_thinking`); the signature is its data. */
   redacted?: boolean;
   /** alpha_response reasoning item id. */
   itemId?: string;
@@ -137,7 +137,7 @@ export interface Tool {
   /** The vendor's object, for `server` and `custom`, with the protocol it was written in. */
   raw?: unknown;
   rawProtocol?: string;
-  /** Of a `server` tool that the caller runs itself and only its vendor's models know by heart: what other models are told of it. */
+  /** Of a `server` tool that the caller runs itself and only its vendor's models know: its declaration as a function for other models. */
   asFunction?: { description: string; parameters: unknown };
 }
 

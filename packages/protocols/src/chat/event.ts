@@ -59,7 +59,7 @@ export type ChatEvent =
 /** More words of an open block. */
 export type DeltaEvent = Extract<ChatEvent, { text: string }>;
 
-/** Content that a caller can see, or will act on: from its first event on there is no failover (contract §7). */
+/** Content that a caller can see, or will act on: from its first event on there is no failover. */
 export const isContent = (event: ChatEvent): boolean =>
   event.type === 'block-start' ||
   event.type === 'text-delta' ||

@@ -21,7 +21,7 @@ export function writeCachePoint(mark: CacheMark | undefined, place: CloudFamily[
 
 export const isCachePoint = (block: object): block is WireCachePoint => 'cachePoint' in block;
 
-/** Takes points out until four are left; more are a 400. The last ones stay: a later point covers what stands before it. `lists` in prompt order. */
+/** Removes cache points until four are left; more are a 400. The last ones stay: a later point covers what precedes it. `lists` is in prompt order. */
 export function limitCachePoints(lists: readonly object[][], losses: Losses): void {
   let spare = lists.reduce((sum, list) => sum + list.filter(isCachePoint).length, 0) - maxPoints;
   if (spare <= 0) return;

@@ -1,4 +1,4 @@
-/** What a key of this cloud is: a pair that signs each request, or a bearer key (contract §2). */
+/** Kinds of keys of this cloud: an access key pair that signs each request (SigV4), or a bearer key. */
 import type { RequestSigning } from '@model-gateway/contracts';
 import { asString, own } from '../kit/read.ts';
 import type { Target } from '../protocol.ts';

@@ -101,7 +101,7 @@ export function readError(status: number, headers: Readonly<Record<string, strin
   return { ...fault, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** A message of a stream that says that the stream has failed. Its own status tells of the model behind the cloud. */
+/** An exception inside a stream. `originalStatusCode` is the status of the model behind the cloud. */
 export function streamFault(record: StreamRecord): UpstreamFault {
   const original = own(record.json, 'originalStatusCode');
   const fault = faultOf(record.event, messageOf(record.json) ?? asString(own(record.json, 'originalMessage')));

@@ -1,4 +1,7 @@
-/** What the models behind the cloud's one interface accept: it refuses with a 400 what a model does not know. Told from the one table of families. */
+/**
+ * What each vendor's models accept behind this cloud's one interface, which answers 400 to what a model does not know. Derived from the table of
+ * model families.
+ */
 import type { ConverseRules } from '@model-gateway/model-catalog';
 import { familyOf } from '../kit/family.ts';
 import type { Target } from '../protocol.ts';

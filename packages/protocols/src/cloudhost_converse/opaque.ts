@@ -1,6 +1,6 @@
 /**
- * Opaque thinking is a blob on this wire, in base64 as all blobs are: its bytes are the very text that the messages wire has as `data` (seen in
- * recordings), so that either of the host's doors takes what the other gave.
+ * Opaque thinking is a base64 blob on this wire: its bytes are the same text that the messages protocol has as `data` (seen in recordings), so that
+ * Converse and InvokeModel accept each other's blocks.
  */
 
 /** Several pieces of a stream are one blob. Bytes beyond ASCII survive as one character each. */

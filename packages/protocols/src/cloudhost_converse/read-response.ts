@@ -13,7 +13,7 @@ type BlockKind = 'text' | 'thinking' | 'redacted' | 'tool' | 'raw';
 interface OpenBlock {
   index: number;
   kind: BlockKind;
-  /** Pieces of the proof, or of an opaque block, which are told once and whole. */
+  /** Pieces of the signature, or of an opaque block; emitted once, whole. */
   pieces: string[];
 }
 

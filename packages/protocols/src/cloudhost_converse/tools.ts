@@ -39,7 +39,7 @@ function calledNames(conversation: Conversation): ReadonlySet<string> {
   return names;
 }
 
-/** What `allowed` leaves of the tools; a tool that was called stays, or its call could not be told. */
+/** The tools that `allowed` permits, and those that were called: without its tool a call could not be sent. */
 function offered(conversation: Conversation, called: ReadonlySet<string>, losses: Losses): Tool[] {
   const { toolChoice } = conversation;
   const allowed = toolChoice !== undefined && 'allowed' in toolChoice ? toolChoice.allowed : undefined;

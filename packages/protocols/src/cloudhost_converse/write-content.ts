@@ -51,7 +51,7 @@ function resultContent(part: ToolResultPart, names: DocumentNames, losses: Losse
   return part.content.flatMap((inner) => (inner.type === 'text' ? (writeText(inner, losses) ?? []) : writeMedia(inner, names, losses)));
 }
 
-/** A result that answers no call would be refused; its text still tells the model what happened. */
+/** A result that answers no call would be refused; as text it still informs the model. */
 export function writeOrphanResult(part: ToolResultPart, names: DocumentNames, losses: Losses): WireBlock[] {
   losses.add('tool_result', 'downgraded', 'a result without its call was turned into text');
   const content = part.content.flatMap((inner) => (inner.type === 'text' ? (writeText(inner, losses) ?? []) : writeMedia(inner, names, losses)));

@@ -1,4 +1,4 @@
-/** What a model takes beside the conversation, told from the one table of model families. */
+/** What a model accepts besides the conversation, derived from the table of model families. */
 import { familyOf } from '../kit/family.ts';
 import type { Target } from '../protocol.ts';
 
@@ -7,11 +7,11 @@ export interface ModelFamily {
   takesFields: boolean;
   /** Whether the model knows the word between `high` and `max`. */
   knowsXhigh: boolean;
-  /** Refuses earlier reasoning without its proof. */
+  /** Refuses earlier reasoning without its signature. */
   checksSignatures: boolean;
 }
 
-/** The service chooses the model itself; what it chooses checks proofs. */
+/** The service chooses the model itself; the models it chooses check signatures. */
 const chosenByService = 'auto';
 
 export function assistantFamily(target: Target): ModelFamily {

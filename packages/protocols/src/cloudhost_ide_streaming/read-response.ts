@@ -131,7 +131,7 @@ export class IdeStreamingReader implements ReplyReader {
     const signature = asString(own(payload, 'signature'));
     if (!signature) return;
     events.push({ type: 'signature', index: this.#open('thinking', events).index, signature });
-    // What is thought after a proof is another thought.
+    // Reasoning after a signature is a new block.
     this.#closeCurrent(events);
   }
 
@@ -179,7 +179,7 @@ export class IdeStreamingReader implements ReplyReader {
     this.#call = null;
   }
 
-  /** Pages that an answer leans on, as chat completions cite them; callers of other protocols are told of the loss. */
+  /** Pages that an answer cites, in the form of chat completions; for callers of other protocols they are a declared loss. */
   #cite(links: readonly unknown[], events: ChatEvent[]): void {
     const annotations = links.flatMap((link) => {
       const url = asString(own(link, 'url'));

@@ -8,7 +8,7 @@ export interface Exchange {
   parts: Part[];
 }
 
-/** Stands where the wire demands a turn that the caller did not take. */
+/** Text of the turns inserted where the wire demands a turn that the caller did not send. */
 const filler: Readonly<Record<Exchange['role'], string>> = { user: 'Continue.', assistant: 'I will follow these instructions.' };
 
 const say = (text: string): Part => ({ type: 'text', text });

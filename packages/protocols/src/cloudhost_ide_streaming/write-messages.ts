@@ -53,7 +53,7 @@ const formats: Readonly<Record<string, WireImage['format']>> = {
   'image/webp': 'webp',
 };
 
-/** Adds the image to the turn's; what is none gives text that tells of it. */
+/** Adds the image to the turn's; media that is no image becomes a text that describes it. */
 function writeMedia(part: MediaPart, images: WireImage[], page: Page): string[] {
   const { losses } = page;
   if (part.text !== undefined) {

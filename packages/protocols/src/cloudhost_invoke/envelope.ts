@@ -2,7 +2,7 @@
 import { asString, own } from '../kit/read.ts';
 import type { FramedRecord } from '../protocol.ts';
 
-/** What may stand in an `event:` line; all names of the messages vendor do. */
+/** What an `event:` line may contain; all event names of the messages protocol match. */
 const eventName = /^\w{1,64}$/;
 
 /** The event inside, framed as server-sent events would have it, so that it can pass to a caller who speaks them. Anything else stays. */
@@ -27,7 +27,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // Not JSON: whoever reads the record says so.
+    // Not JSON: reported where the record is read.
     return undefined;
   }
 }

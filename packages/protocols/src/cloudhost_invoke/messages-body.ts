@@ -10,7 +10,7 @@ import type { BodyShape } from './shapes.ts';
 
 export const version = 'bedrock-2023-05-31';
 
-/** The host's own version, in the body, is the only one that it has: neither the caller's header nor a setting changes what may stand in a body. */
+/** This host knows only its own version, which is a field of the body: neither the caller's header nor a setting changes what the body may contain. */
 export const hostVersioned = <T extends WriteRequestContext>({ clientHeaders: _headers, ...context }: T): WriteRequestContext => ({
   ...context,
   target: { ...context.target, extraConfig: { ...context.target.extraConfig, api_version: null } },

@@ -76,7 +76,7 @@ export function writePrompt(conversation: Conversation, template: Template, loss
 
 const declareCache = (losses: Losses): void => losses.add('cache_control', 'dropped', 'this host caches no prompts of this model');
 
-/** A document of plain text is words like any other; its title and its context stand before them. */
+/** A plain text document is added to the prompt as text, after its title and its context. */
 function documentWords({ title, filename, context, text = '' }: MediaPart, losses: Losses): string[] {
   losses.add('media', 'downgraded', 'a document of plain text was told in words');
   return [...[title ?? filename, context].filter((words) => words !== undefined), text];

@@ -1,4 +1,4 @@
-/** Every recorded reply of this protocol reads well, whoever's model gave it. */
+/** Every recorded reply of this protocol is read without errors, for every vendor's models. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';

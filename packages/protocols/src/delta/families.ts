@@ -1,11 +1,11 @@
-/** What must differ in a request by the model behind it, told from the one table of model families. */
+/** What differs in a request by model, derived from the table of model families. */
 import { familyOf } from '../kit/family.ts';
 import type { Target } from '../protocol.ts';
 
 /** Refuses a reply that is not streamed. */
 export const streamsOnly = (target: Target): boolean => familyOf(target).streamsOnly;
 
-/** Always reasons, and refuses to be told not to. */
+/** Always reasons, and refuses a request to switch reasoning off. */
 export function alwaysThinks(target: Target): boolean {
   const { vendor, thinking } = familyOf(target);
   return vendor !== null && thinking.style !== 'none' && !thinking.optional;

@@ -76,7 +76,7 @@ export class DeltaReader implements ReplyReader {
     };
   }
 
-  /** Whether more was said since the last event, as the counts tell it. */
+  /** Whether the output grew since the last event, by the token counts. */
   #grew(usage: unknown): boolean | undefined {
     const tokens = asNumber(own(usage, 'output_tokens'));
     const before = this.#tokens;
@@ -136,7 +136,7 @@ const imagesOf = (content: unknown): unknown[] =>
     return url ? [{ type: 'image_url', image_url: { url } }] : [];
   });
 
-/** Pages that a search found, as the compatible wire cites them. Where in the text they belong is not told. */
+/** Pages that a search found, in the form of chat completions. Their position in the text is unknown. */
 const readCitations = (search: unknown): unknown[] =>
   (asArray(own(search, 'search_results')) ?? []).flatMap((result) => {
     const url = asString(own(result, 'url'));

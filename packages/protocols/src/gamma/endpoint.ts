@@ -17,7 +17,7 @@ const action = (operation: Operation, stream: boolean): string =>
 /** `models/x` for a bare id; ids that name their collection (`tunedModels/x`) stay. */
 export const modelName = (modelId: string): string => (/^(?:models|tunedModels)\//.test(modelId) ? modelId : `models/${modelId}`);
 
-/** The name as it stands in a path: `/`, `:` and `@` are legal there and stay readable. */
+/** The model's name in a path: `/`, `:` and `@` are legal there and stay readable. */
 function modelPath(modelId: string): string {
   return modelName(modelId)
     .split('/')
@@ -62,7 +62,7 @@ export const buildListRequest = (target: Target): UpstreamRequest => ({
   headers: { accept: 'application/json' },
 });
 
-/** The provider's own header, or its neutral twin for upstreams that ask for it (contract §1). */
+/** The provider's own header, or the neutral one for upstreams configured so. */
 export const buildCredential = (key: string, target: Target): Record<string, string> => ({
   [target.neutralHeaders ? 'x-gamma-api-key' : 'x-goog-api-key']: key,
 });

@@ -32,7 +32,7 @@ export function readError(status: number, headers: Headers, body: string): Upstr
   return readErrorValue(status, headers, json, body);
 }
 
-/** The same for a body that is already parsed. `text` stands in when it holds no message. */
+/** The same for a body that is already parsed. `text` is used when it holds no message. */
 export function readErrorValue(status: number, headers: Headers, json: unknown, text: string): UpstreamFault {
   const body = asArray(json) ? asArray(json)?.find((element) => own(element, 'error') !== undefined) : json;
   const error = own(body, 'error');
@@ -95,7 +95,10 @@ function classify(
   return 'server';
 }
 
-/** A day's quota or the money is gone: waiting some seconds does not help, whatever RetryInfo says. "Check your billing details" stands in every 429 and says nothing by itself. */
+/**
+ * A day's quota or the balance is used up: waiting some seconds does not help, whatever RetryInfo says. "Check your billing details" is part of every
+ * 429 and means nothing by itself.
+ */
 function isSpent(message: string, details: readonly unknown[], delayed: boolean): boolean {
   const violations = asArray(findDetail(details, 'QuotaFailure', 'violations')) ?? [];
   if (violations.some((violation) => /PerDay/i.test(asString(own(violation, 'quotaId')) ?? ''))) return true;

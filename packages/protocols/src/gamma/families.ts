@@ -1,4 +1,7 @@
-/** What the vendor's model families differ in, as far as a request must know, told from the one table: how thinking is asked for, and what a call must carry. */
+/**
+ * Differences between the vendor's model families in requests, derived from the table of model families: how thinking is requested, and what a call
+ * must carry.
+ */
 import type { ModelFamily } from '@model-gateway/model-catalog';
 import { familyOf } from '../kit/family.ts';
 import type { Target } from '../protocol.ts';
@@ -13,7 +16,7 @@ export interface Family {
   /** Whether thinking can be switched off. */
   optional: boolean;
   levels: readonly ThinkingLevel[];
-  /** Answers 400 when the first call of a step comes back without its proof (wire.md §4). */
+  /** Answers 400 when the first call of a step comes back without its signature: https://ai.google.dev/gemini-api/docs/thought-signatures */
   needsCallSignature: boolean;
   /** Takes images and files inside functionResponse. */
   mediaInResults: boolean;

@@ -45,7 +45,7 @@ export function numberField(value: unknown, name: string, path: string): number 
   return number;
 }
 
-/** Proofs come back as base64url from some clients; everything else speaks standard base64 with padding. */
+/** Signatures come back as base64url from some clients; everything else uses standard base64 with padding. */
 export function standardBase64(text: string): string {
   if (!/[-_]/.test(text) && text.length % 4 === 0) return text;
   let end = text.length;

@@ -1,4 +1,4 @@
-/** Puts together arguments that the other cloud's variant streams as (path, value) pieces (wire.md §4, "Partial arguments"). */
+/** Assembles the arguments that Vertex AI streams as (path, value) pieces (`partialArgs`, `willContinue` of a function call). */
 import { asArray, asBoolean, asNumber, asString, own } from '../kit/read.ts';
 
 type Container = Map<string, unknown> | unknown[];

@@ -58,8 +58,8 @@ function readContent(content: unknown, path: string, pairing: Pairing, losses: L
 }
 
 /**
- * Chunks of one streamed text come back as parts of their own and are joined again; so are chunks of one thought, whose proof came last. A part
- * with a proof never takes in what follows, and a text that has one takes in nothing: the vendor checks proofs by part.
+ * Chunks of one streamed text come back as separate parts and are joined again; so are chunks of one thought, whose signature came last. Nothing is
+ * appended to a part with a signature, and a text with one is never joined to another: the vendor checks signatures by part.
  */
 function appendModelPart(parts: Part[], part: Part): void {
   const last = parts.at(-1);
@@ -82,7 +82,7 @@ function readPart(part: unknown, path: string, pairing: Pairing, losses: Losses)
     const thinking: ThinkingPart = { type: 'thinking', text: text ?? '', ...signatureField };
     return thinking.text === '' && signature === undefined ? [] : [thinking];
   }
-  // An empty text is a stream's last chunk coming back; with a proof it is the proof's place.
+  // An empty text is a stream's last chunk coming back; with a signature it is kept to carry it.
   if (text !== undefined) return text === '' && signature === undefined ? [] : [{ type: 'text', text, ...signatureField }];
   const response = objectField(part, 'functionResponse');
   const other = response ? pairing.addResult(readResult(response, path, losses)) : (readMedia(part, losses) ?? readCode(part, losses));

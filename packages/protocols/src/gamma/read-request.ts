@@ -10,7 +10,7 @@ import { readSchema } from './schema.ts';
 import { readToolChoice, readTools } from './tools.ts';
 import { type Echo, enumAnswer } from './wire.ts';
 
-/** `model` and `stream` stand in the path; some clients repeat them in the body. */
+/** `model` and `stream` are in the path; some clients repeat them in the body. */
 const bodyFields = new Set([
   'contents',
   'systemInstruction',

@@ -1,4 +1,4 @@
-/** Each oddity of gamma replies (wire.md §4), one chunk list at a time. */
+/** Each oddity of gamma replies, one chunk list at a time. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';

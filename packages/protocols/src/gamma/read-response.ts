@@ -125,8 +125,8 @@ export class GammaReplyReader implements ReplyReader {
   }
 
   /**
-   * Text parts are deltas of one block, except that a part with a proof is a block of its own: it must come back on the very same part. Such a
-   * text block shows its proof before its text, so that a writer can put both into one part without waiting; a thought shows it last, as usual.
+   * Text parts are deltas of one block, except that a part with a signature is a block of its own: it must come back on the very same part. Such a
+   * text block emits its signature before its text, so that a writer can put both into one part without waiting; a thought emits it last, as usual.
    */
   #text(type: 'text' | 'thinking', text: string, signature: string | undefined): void {
     if (text === '' && signature === undefined) return;
@@ -186,7 +186,7 @@ export class GammaReplyReader implements ReplyReader {
     this.#emit({ type: 'block-end', index });
   }
 
-  /** `cut`: the reply ended inside a call; its arguments stay open text, so that no agent runs half a call (field-notes §3.2). */
+  /** `cut`: the reply ended inside a call; its arguments stay unparsed text, so that no agent runs half a call. */
   #closeBlock(cut = false): void {
     const open = this.#open;
     if (!open) return;

@@ -166,7 +166,7 @@ describe('small things of the client door', () => {
       expect(of({ 'x-goog-api-client': `google-genai-sdk/1.30.0 ${language}` })).toBe('\n');
     expect(of({ 'user-agent': 'google-genai-sdk/1.30.0 gl-node/v20.20.2' })).toBe('\n');
     expect(of({ 'user-agent': 'GeminiCLI/0.61.0/gemini-3-pro (linux; x64; terminal)' })).toBe('\n');
-    // A blank line is an event of its own there, and a lone line break would stand in front of the next one.
+    // A blank line is an event of its own there, and a lone line break would become part of the next event.
     expect(of({ 'x-goog-api-client': 'google-genai-sdk/1.30.0 gl-go/go1.25' })).toBe('\r\n\r\n');
     expect(of({ 'x-goog-api-client': 'genai-js/0.24.1' })).toBe(null);
     expect(of({ 'user-agent': 'ai-sdk/google/3.0.1 ai-sdk/provider-utils/4.0.1 runtime/node.js/22' })).toBe(':keep-alive\n\n');

@@ -5,7 +5,7 @@ import type { ClientRoute, RouteMatch } from '../protocol.ts';
 type Headers = Readonly<Record<string, string | undefined>>;
 
 const prefix = '/v1beta/models/';
-/** The JavaScript SDK asks under `/v1` unless told otherwise. The path is alpha's too: a call's verb, or the SDK's own header on lists, tells the two apart. */
+/** The JavaScript SDK uses `/v1` by default. The path is alpha's too: a call's verb, or the SDK's own header on lists, tells the two apart. */
 const sharedPrefix = '/v1/models/';
 const fromOwnSdk = (headers: Headers): boolean => headers['x-goog-api-client'] !== undefined;
 
@@ -38,7 +38,7 @@ function decode(text: string): string | null {
   }
 }
 
-/** The model is all between `models/` and the last `:`, so names may hold `/` and `:` (contract §7). */
+/** The model is all between `models/` and the last `:`, so names may hold `/` and `:`. */
 function split(rest: string): { model: string; verb: string } | null {
   const text = decode(rest);
   const colon = text?.lastIndexOf(':') ?? -1;

@@ -9,7 +9,7 @@ const deepest = 64;
 
 const countWords = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
 
-/** What `parameters` and `responseSchema` take; anything else there is a 400 (wire.md §4). */
+/** Keywords that `parameters` and `responseSchema` take; any other is a 400: https://ai.google.dev/api/caching#Schema */
 const openApiWords = new Set([
   ...['type', 'format', 'title', 'description', 'nullable', 'enum', 'items', 'properties', 'required', 'pattern', 'example', 'anyOf', 'propertyOrdering'],
   ...['default', 'minimum', 'maximum'],
@@ -128,7 +128,7 @@ const bound =
     return asNumber(value) === undefined || word in schema ? [] : [[word, value]];
   };
 
-/** An empty text among the values is a 400: texts with one are told as a pattern. */
+/** An empty text among the values is a 400: an enum with one is sent as a pattern. */
 function choice(values: readonly unknown[], schema: JsonObject, loss: (word: string) => void): [string, unknown][] {
   if (!values.includes('')) return values.length === 0 ? [] : [['enum', values]];
   if (!('pattern' in schema) && schema['type'] === 'string' && values.every((value) => typeof value === 'string'))

@@ -52,7 +52,7 @@ const writeWords: Readonly<Record<FinishReason, string>> = {
 /** The other cloud's word, which the SDKs of this protocol do not list. */
 const unlisted = 'MODEL_ARMOR';
 
-/** Canonical reason of a finish word; a tool call in the reply outweighs STOP (wire.md §0). */
+/** Canonical reason of a finish word; a tool call in the reply takes precedence over STOP. */
 export function readFinishReason(word: string, hasCalls: boolean): FinishReason {
   const reason = readWords.get(word) ?? 'other';
   return reason === 'stop' && hasCalls ? 'tool-calls' : reason;

@@ -1,4 +1,4 @@
-/** The call by which an admin tests a model: its name and the wish for a stream stand in the path. */
+/** The call by which an admin tests a model: its name and whether it streams are part of the path. */
 import type { TestCall, TestCallContext } from '../protocol.ts';
 
 export const testCall = ({ model, stream, prompt, body }: TestCallContext): TestCall => ({

@@ -3,7 +3,7 @@
 import type { StreamForm } from '@model-gateway/contracts';
 import type { ReadRequestContext, ReplyContext, VerbatimReplyContext, WriteRequestContext } from '../protocol.ts';
 
-/** Base64 of "sealed": seals are `c2VhbGVk` and then the proof. */
+/** Base64 of "sealed": seals are `c2VhbGVk` and then the signature. */
 export const seal = (signature: string): string => `c2VhbGVk${signature}`;
 export const open = (sealed: string): string | null => (sealed.startsWith('c2VhbGVk') ? sealed.slice(8) : null);
 

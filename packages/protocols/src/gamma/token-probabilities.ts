@@ -1,4 +1,4 @@
-/** How likely each token was: gamma's `logprobsResult` as chat completions tell it, the only other protocol that has a place for it. */
+/** Log probabilities: gamma's `logprobsResult` in the form of chat completions, the only other protocol that has a field for it. */
 import type { RawFields } from '../alpha/wire.ts';
 import { asNumber } from '../kit/read.ts';
 import { field, listField, objectField, textField } from './fields.ts';
@@ -11,7 +11,7 @@ const toTokenEntry = (candidate: unknown) => {
   return { token, logprob: asNumber(field(candidate, 'logProbability')) ?? 0, bytes: [...Buffer.from(token, 'utf8')] };
 };
 
-/** undefined when nothing was told. */
+/** undefined when the upstream sent none. */
 export function readProbabilities(candidate: unknown): RawFields | undefined {
   const result = objectField(candidate, 'logprobsResult');
   const chosen = listField(result, 'chosenCandidates').slice(0, max);

@@ -1,4 +1,4 @@
-/** What must change in bytes that pass between a gamma caller and a gamma upstream: proofs and model names; all else stays byte for byte. */
+/** What must change in verbatim bodies between a gamma caller and a gamma upstream: signatures and model names; every other byte stays. */
 import type { Edit } from '@model-gateway/json-bytes';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
@@ -56,7 +56,7 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
   return { edits, losses: losses.list };
 }
 
-/** A proof of ours is opened for this attempt; any other is removed, since no caller can have a raw one that fits the key we use. */
+/** A signature of ours is opened for this attempt; any other is removed, since no caller can have a raw one that fits the key we use. */
 function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext, needsCallSignature: boolean, losses: Losses): Edit[] {
   const edits: Edit[] = [];
   for (const name of signatureNames) {
@@ -69,7 +69,7 @@ function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext
     }
     losses.add('contents.parts.thoughtSignature', 'dropped', 'A proof of another model, upstream or account was left out.');
     const kept = Object.keys(part).filter((key) => key !== name);
-    // A part must hold something, and on families that check proofs a call must hold the value that skips the check.
+    // A part must hold something, and on families that check signatures a call must hold the value that skips the check.
     if (kept.length === 0) edits.push({ path, value: { text: '' } });
     else if (needsCallSignature && spelling(part, 'functionCall') !== undefined) edits.push({ path: [...path, name], value: skipSignature });
     else edits.push({ path: [...path, name], value: undefined });
@@ -77,7 +77,7 @@ function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext
   return edits;
 }
 
-/** The first call of a step that has no proof at all, as every one that another model made, gets the value that skips the check. */
+/** The first call of a step without any signature, such as one that another model made, gets the value that skips the check. */
 function unsignedCallEdits(parts: ReturnType<typeof elements>, losses: Losses): Edit[] {
   const first = parts.find((part) => spelling(part.value, 'functionCall') !== undefined);
   if (!first || signatureNames.some((name) => asString(own(first.value, name)))) return [];

@@ -1,7 +1,10 @@
 /** The shapes of gamma that we write; what we read is untrusted and goes through `fields.ts`. */
 import type { JsonObject } from '../kit/read.ts';
 
-/** A value that the vendor documents as accepted in place of a proof (wire.md §4): it is no proof of anybody's, so it is never sealed, opened or stripped. */
+/**
+ * A value that the vendor accepts in place of a signature. It belongs to no model or account, so it is never sealed, opened or stripped. See
+ * https://ai.google.dev/gemini-api/docs/thought-signatures
+ */
 export const skipSignature = 'skip_thought_signature_validator';
 
 export interface WirePart {
@@ -34,7 +37,7 @@ export interface WireUsage {
   totalTokenCount: number;
 }
 
-/** What the reply must be told in. */
+/** Values of the request that the reply repeats, or that decide its form. */
 export interface Echo {
   /** One of several words was asked for: the caller gets the word alone. */
   answersEnum: boolean;

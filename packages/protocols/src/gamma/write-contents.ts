@@ -1,4 +1,4 @@
-/** Prints turns as `contents`: roles alternate, results follow their calls in order, proofs go back where they came from. */
+/** Writes turns as `contents`: roles alternate, results follow their calls in order, signatures go back to their parts. */
 import type { Conversation, MediaPart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
 import { asObject, type JsonObject } from '../kit/read.ts';
@@ -26,7 +26,7 @@ export function writeContents(conversation: Conversation, context: WriteRequestC
     else contents.push(content);
   }
   if (contents[0]?.role !== 'model') return contents;
-  // Its calls are refused where no user turn stands before them.
+  // Calls of a first turn are refused unless a user turn precedes them.
   losses.add('messages.0', 'emulated', 'A user turn was put before the first turn of the model.');
   return [{ role: 'user', parts: [{ text: '…' }] }, ...contents];
 }
@@ -88,7 +88,7 @@ class ContentsWriter {
     return written;
   }
 
-  /** The proof of a part, opened for this attempt; undefined when there is none to send. */
+  /** The signature of a part, opened for this attempt; undefined when there is none to send. */
   #signature(sealed: string | undefined): string | undefined {
     if (sealed === undefined || sealed === skipSignature) return sealed;
     const opened = this.#context.openSignature(sealed);
@@ -97,8 +97,8 @@ class ContentsWriter {
   }
 
   /**
-   * Families that check proofs refuse a step whose first call has none, as every history from another vendor or account would. The vendor's own
-   * escape value is accepted in its place (wire.md §4); of parallel calls only the first carries one.
+   * Families that check signatures refuse a step whose first call has none, as every history from another vendor or account would. The vendor accepts
+   * a fixed value in its place; of parallel calls only the first carries one. See https://ai.google.dev/gemini-api/docs/thought-signatures
    */
   #call(part: ToolCallPart, first: boolean): WirePart {
     this.#waiting.add({ call: part, order: this.#order++ }, part.id === '' ? ['anonymous', `name ${part.name}`] : [`id ${part.id}`]);
@@ -123,7 +123,7 @@ class ContentsWriter {
     return { [customArgument]: value === undefined ? part.arguments : value };
   }
 
-  /** Readable thinking stays without its proof too (contract §7): the vendor's own SDK sends such parts back in its chats. */
+  /** Readable thinking is sent even without its signature: the vendor's own SDK sends such parts back in its chats. */
   #thinking(part: ThinkingPart): WirePart[] {
     const signature = part.signature === undefined || part.redacted ? undefined : this.#signature(part.signature);
     if (signature !== undefined) return [{ text: part.text, thought: true, thoughtSignature: signature }];

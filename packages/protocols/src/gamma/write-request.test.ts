@@ -1,4 +1,4 @@
-/** Canonical requests as gamma bodies: order and pairing of results, proofs, schemas, thinking by family, and declared losses. */
+/** Canonical requests as gamma bodies: order and pairing of results, signatures, schemas, thinking by family, and declared losses. */
 import { describe, expect, test } from '@jest/globals';
 import type { Conversation, Part, Reasoning, Tool, Turn } from '../chat/conversation.ts';
 import { writeContext } from './test-support.ts';

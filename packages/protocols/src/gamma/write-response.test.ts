@@ -1,4 +1,4 @@
-/** What a gamma caller receives: each event in its chunk, both framings, proofs on their parts, and the ending after every prefix. */
+/** What a gamma caller receives: each event in its chunk, both framings, signatures on their parts, and the ending after every prefix. */
 import { describe, expect, test } from '@jest/globals';
 import { noUsage } from '@model-gateway/contracts';
 import fc from 'fast-check';

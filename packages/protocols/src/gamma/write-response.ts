@@ -30,14 +30,14 @@ class PartWriter {
   readonly candidate: JsonObject = {};
   readonly #pages: unknown[] = [];
   readonly #context: ReplyContext;
-  /** Reasoning so far that has no proof: clients do not return thoughts, so it travels sealed on the next call. */
+  /** Reasoning so far that has no signature: clients do not return thoughts, so it is sealed and sent with the next call. */
   #thought = '';
 
   constructor(context: ReplyContext) {
     this.#context = context;
   }
 
-  /** Whether the text of this block is told when it is whole: it is JSON that holds the one word which was asked for. */
+  /** Whether the text of this block is buffered until it is complete: it is JSON that holds the one word which was asked for. */
   waits(block: OpenBlock): boolean {
     return block.start.type === 'text' && own(this.#context.echo, 'answersEnum') === true;
   }
@@ -47,7 +47,7 @@ class PartWriter {
     return { start, text: '' };
   }
 
-  /** Notes readable reasoning; a proof of its own makes the note needless. */
+  /** Collects readable reasoning; a signature of its own makes that unnecessary. */
   think(text: string, signed: boolean): void {
     this.#thought = signed ? '' : this.#thought + text;
   }
@@ -76,7 +76,7 @@ class PartWriter {
     return signature === skipSignature ? signature : this.#context.sealSignature(signature);
   }
 
-  /** One piece of text, with the proof that belongs to this very part when it is known already. */
+  /** One piece of text, with the signature that belongs to this very part when it is known already. */
   text(block: OpenBlock, text: string): WirePart {
     if (block.start.type === 'thinking') this.think(text, false);
     const part: WirePart = { text, ...(block.start.type === 'thinking' && { thought: true }) };
@@ -139,7 +139,7 @@ class PartWriter {
   }
 }
 
-/** The word inside the JSON; a model that answered otherwise is told as it is. */
+/** The word inside the JSON; any other answer is passed on unchanged. */
 function wordOf(text: string): string {
   try {
     const value: unknown = JSON.parse(text);

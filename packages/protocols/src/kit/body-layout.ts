@@ -7,7 +7,7 @@ type Path = Edit['path'];
 /** System text before more of it. */
 export const before = (text: string, rest: string): string => (rest === '' ? text : `${text}\n\n${rest}`);
 
-/** Text before the text, or a block of it before the blocks, that stand at `path`; `fresh` where nothing stands there. Anything else stays as it is. */
+/** Puts text before the text at `path`, or a block before its blocks; `fresh` is used where `path` is empty. Any other value stays unchanged. */
 export function putBefore(value: unknown, path: Path, text: string, block: unknown, fresh: unknown = text): Edit[] {
   if (value === undefined || value === null) return [{ path, value: fresh, add: true }];
   if (typeof value === 'string') return [{ path, value: before(text, value) }];

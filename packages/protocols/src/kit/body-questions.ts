@@ -14,7 +14,7 @@ export interface BodyQuestions {
 const decisive = ['model', 'stream'] as const;
 const known = new WeakMap<ClientAdapter, BodyQuestions>();
 
-/** The same object for the same door. */
+/** Returns the same object for the same adapter. */
 export function questionsOf(client: ClientAdapter): BodyQuestions {
   let questions = known.get(client);
   if (!questions) {

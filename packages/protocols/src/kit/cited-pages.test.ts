@@ -1,4 +1,4 @@
-/** Pages that a reply cites, whoever words it: they reach callers of the three protocols that have a place for them, over the words they stand for. */
+/** Pages that a reply cites reach callers of the three protocols with a field for them, attached to the text they support. */
 import { describe, expect, test } from '@jest/globals';
 import { askerOf } from '../../test/board/asks.ts';
 import { answerStreamed, answerWhole, ask } from '../../test/board/cross.ts';

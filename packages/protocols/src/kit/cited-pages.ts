@@ -1,6 +1,6 @@
 /**
- * Pages of the web that a reply leans on, out of what its vendor says of them: the part of citations that several protocols have a place for.
- * Everything else of a citation (passages of documents, proofs for citing again) exists at its own vendor alone.
+ * Web pages that a reply cites: the part of citations that several protocols can express. Everything else of a citation (quotes from documents,
+ * opaque tokens for citing again) exists at its own vendor alone.
  */
 import { asArray, asNumber, asObject, asString, own } from './read.ts';
 

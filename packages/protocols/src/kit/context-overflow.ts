@@ -1,13 +1,13 @@
 /**
- * The one table of how vendors say that a prompt does not fit into the model's window, and how each client protocol says it. Agents compact
- * their history only when they read their own protocol's words, so an upstream's are never passed on as they are (field notes 21).
+ * One table of how vendors report that a prompt does not fit the model's context window, and how each client protocol reports it. Agents compact
+ * their history only when they recognise their own protocol's message, so an upstream's message is never passed on unchanged.
  */
 
-/** Tokens, as far as a message tells them. */
+/** Tokens, as far as a message names them. */
 export interface OverflowFigures {
   /** Of the prompt, or of prompt and reply together where the vendor does not tell them apart. */
   asked?: number;
-  /** Reserved for the reply, where it is told beside the prompt's. */
+  /** Reserved for the reply, where the message names it separately from the prompt's. */
   output?: number;
   allowed?: number;
 }

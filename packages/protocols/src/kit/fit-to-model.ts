@@ -82,5 +82,5 @@ function noteUnread(part: MediaPart, losses: Losses): TextPart {
 /** Characters of an address that are worth telling. */
 const maxAddressLength = 2048;
 
-/** What the model is told instead. `told`: what the caller said of it. */
+/** The note that the model gets instead. `described`: the caller's own description of the media. */
 export const unreadNote = (kind: string, described = ''): string => `[${kind} left out: this model reads text only${described === '' ? '' : `; ${described}`}]`;

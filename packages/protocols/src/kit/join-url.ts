@@ -2,8 +2,8 @@
 const endsWithVersion = /\/v\d+[a-z0-9]*(?:\/openai)?$/i;
 
 /**
- * Address of an upstream call (contract §2): the version segment is added only when `baseUrl` does not end with one already.
- * `version` has no slashes; `path` begins with one.
+ * Address of an upstream call: the version segment is added only when `baseUrl` does not end with one already. `version` has no slashes; `path`
+ * begins with one.
  */
 export function joinUrl(baseUrl: string, version: string, path: string): string {
   const base = baseUrl.replace(/\/+$/, '');

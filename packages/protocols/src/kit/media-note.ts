@@ -1,10 +1,10 @@
-/** What stands in a conversation in place of media that an upstream cannot take: the model is told what is missing, and where it is. */
+/** The text that replaces media which an upstream does not accept: what is missing, and its address. */
 import type { MediaPart } from '../chat/conversation.ts';
 
 /** Characters of an address that are worth telling. */
 const maxAddressLength = 2048;
 
-/** `[image omitted: image/png, https://…]`. An address is told as the caller wrote it; bytes that stand in one (`data:`) are none. */
+/** `[image omitted: image/png, https://…]`. An address is shown as the caller wrote it; data URLs are not shown. */
 export function noteOmitted({
   kind,
   title,

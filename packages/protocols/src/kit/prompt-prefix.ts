@@ -1,4 +1,4 @@
-/** What an upstream reads before the conversation: the part of a request that newer vendors bind their proofs to (field-notes §1.12). */
+/** What an upstream reads before the conversation (system text, tools): the part of a request that newer vendors bind their signatures to. */
 import { asArray, asObject, own } from './read.ts';
 
 /** Where any of our wires puts instructions and tools. */

@@ -173,7 +173,7 @@ class Repair {
   #addAssistant(turn: Turn): void {
     const last = this.turns.at(-1);
     const follows = this.#awaits && this.#results.length === 0 && this.#later.length === 0 && last?.role === 'assistant';
-    // Calls made at once, told as several turns.
+    // Parallel calls that the history holds as several turns.
     if (follows && last) this.turns[this.turns.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
     else {
       this.#close();

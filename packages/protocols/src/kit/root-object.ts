@@ -1,11 +1,11 @@
 /**
  * Schemas of arguments whose root is a choice (`anyOf`, `oneOf`, `allOf`), as tool servers declare them: several vendors refuse the whole request for
- * one. The members become one object that takes what any of them takes, and the choice is told in words.
+ * one. The members become one object that takes what any of them takes, and the choice is described in its `description`.
  */
 import { asArray, asObject, asString, type JsonObject, own } from './read.ts';
 
 const choices = ['anyOf', 'oneOf', 'allOf'] as const;
-/** Words at the root that are refused beside those; what they say of an object is told in words. */
+/** Other keywords refused at the root; what they require of an object is described in text. */
 const others = ['not', 'enum', 'const', 'if', 'then', 'else'] as const;
 /** Deeper than real schemas nest their choices. */
 const deepest = 8;

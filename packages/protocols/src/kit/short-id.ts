@@ -2,8 +2,8 @@
 const maxLength = 64;
 
 /**
- * An id that every upstream takes: as it is up to 64 characters, else `prefix` and a hash of it. The same id gives the same text, so that a
- * call and its result stay paired without any table. Not a secret and not proof against a caller that collides with itself.
+ * An id that every upstream takes: unchanged up to 64 characters, else `prefix` and a hash of it. The same id gives the same text, so that a call and
+ * its result stay paired without any table. Not a secret, and a caller can make its own ids collide.
  */
 export function shortId(id: string, prefix = 'call_'): string {
   if (id.length <= maxLength) return id;

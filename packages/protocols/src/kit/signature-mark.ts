@@ -1,10 +1,10 @@
 /**
- * Where a protocol has one field that every client returns as it is, proofs that other vendors hang elsewhere travel there too, with a mark before
- * the envelope that says what they prove. An unmarked one is the reasoning's own.
+ * Where a protocol has one field that every client returns unchanged, signatures that other vendors attach elsewhere use it too, with a mark before
+ * the envelope that names what they belong to. An unmarked one belongs to the reasoning itself.
  */
 export type SignatureOwner = { kind: 'thinking' } | { kind: 'redacted' } | { kind: 'text' } | { kind: 'call'; callId: string };
 
-// Envelopes and vendors' proofs are base64: neither holds a colon.
+// Envelopes and vendors' signatures are base64: neither contains a colon.
 const marked = /^(redacted|text|call:[\s\S]*):([^:]*)$/;
 
 export function markSignature(sealed: string, owner: SignatureOwner): string {

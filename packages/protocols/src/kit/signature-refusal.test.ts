@@ -1,4 +1,4 @@
-/** Real sentences of vendors about proofs, and sentences near them that mean something else. */
+/** Real vendor messages about signatures, and similar messages that mean something else. */
 import { describe, expect, test } from '@jest/globals';
 import { readSignatureRefusal } from './signature-refusal.ts';
 

@@ -1,12 +1,12 @@
 /**
- * Tells whether an upstream refused a request because of the proofs of earlier thinking in it (or their lack), from the words that vendors use:
- * the classes of their errors do not say it. What is recognised here is sent once more, changed in what the refusal names and in nothing else.
+ * Whether an upstream refused a request because of the signatures of earlier thinking in it (or their absence). Recognised by the vendors' messages:
+ * their error codes do not say it. Such a request is sent once more, changed only in what the refusal names.
  */
 import type { UpstreamFault } from '../chat/event.ts';
 
 /**
- * `proofs`: what is there is not accepted, so no proof is sent · `call-proof`: a call lacks its proof · `thinking`: a tool loop lacks the thinking it
- * began with · `reasoning`: a message lacks its readable reasoning · `item`: an item's id names nothing, or what it belongs to is missing.
+ * `proofs`: a signature is not accepted, so none is sent · `call-proof`: a call lacks its signature · `thinking`: a tool loop lacks the thinking it
+ * began with · `reasoning`: a message lacks its readable reasoning · `item`: an item's id is unknown, or what it belongs to is missing.
  */
 export interface SignatureRefusal {
   about: 'proofs' | 'call-proof' | 'thinking' | 'reasoning' | 'item';
@@ -42,10 +42,10 @@ const wordings: readonly (readonly [SignatureRefusal['about'], RegExp])[] = [
 
 const codes: ReadonlySet<string> = new Set(['invalid_encrypted_content', 'thinking_signature_invalid']);
 
-/** Faults of our account or of the upstream's state are never about proofs, whatever their text quotes. */
+/** Faults of our account or of the upstream's state are never about signatures, whatever text they quote. */
 const classes: ReadonlySet<UpstreamFault['class']> = new Set(['caller', 'not-found', 'server', 'broken']);
 
-/** What a fault refuses about proofs of earlier thinking; null: it is about something else. */
+/** What a fault refuses about signatures of earlier thinking; null: it is about something else. */
 export function readSignatureRefusal({ class: kind, code, message }: UpstreamFault): SignatureRefusal | null {
   if (!classes.has(kind)) return null;
   const text = message.slice(0, maxReadLength);

@@ -54,7 +54,7 @@ function choosesLost({ toolChoice, tools }: Conversation, rules: ToolRules): boo
   return meant.length > 0 && meant.every((tool) => tool.type === 'server' && !tool.asFunction && tool.rawProtocol !== rules.vendorTools);
 }
 
-/** Whether the caller runs it, and this upstream's models have to be told what it is. */
+/** Whether the caller runs the tool and this upstream's models need its declaration as a function. */
 const isForeign = (tool: Tool, rules: ToolRules): boolean => tool.asFunction !== undefined && tool.rawProtocol !== rules.vendorTools;
 
 class Fitter {
@@ -114,7 +114,7 @@ class Fitter {
   }
 }
 
-/** A free-text tool as the nearest function; its grammar, which a function cannot enforce, is told in words. */
+/** A free-text tool as the nearest function; its grammar, which a function cannot enforce, is described in text. */
 function freeTextFunction(tool: Tool): Tool {
   const { raw: _raw, rawProtocol: _protocol, ...rest } = tool;
   const format = own(tool.raw, 'format') ?? own(own(tool.raw, 'custom'), 'format');

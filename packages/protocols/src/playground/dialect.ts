@@ -102,7 +102,7 @@ export const wordsOf = (content: unknown): string =>
 
 const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
-/** Turns without words are left out; whoever is neither is the user's. */
+/** Turns without text are left out; roles other than the two known ones count as user. */
 export function startOf(system: string, turns: readonly { role: unknown; words: string }[], maxTokens: unknown, temperature: unknown): PlaygroundStart {
   return {
     system,

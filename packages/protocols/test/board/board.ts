@@ -1,4 +1,4 @@
-/** The compatibility board: every client door × every upstream protocol of the registry × every feature, judged in process and written as Markdown. */
+/** The compatibility board: every client protocol × every upstream protocol of the registry × every feature, judged in process and written as Markdown. */
 import { clientProtocols, upstreamProtocols } from '../../src/index.ts';
 import { speakers, type Upstream, upstreams } from '../laws/harness.ts';
 import type { Pair } from './cross.ts';

@@ -72,7 +72,7 @@ export function ask({ client, upstream: { upstream, target } }: Pair, sent: obje
 const passes = (client: Speaker, upstream: Upstream['upstream'], target: Target, operation: Operation): boolean =>
   upstream.passesVerbatim?.(client.id, target, operation) ?? client.upstream === upstream;
 
-/** What the caller hears. */
+/** What the caller receives. */
 export interface Heard {
   /** Everything that was written to him. */
   text: string;
@@ -103,7 +103,7 @@ export function answerWhole(pair: Pair, asked: Asked, events: readonly ChatEvent
   return { text: JSON.stringify(written.body), losses: [...reply.losses, ...written.losses] };
 }
 
-/** What a caller's own library makes of what he heard. */
+/** The message that a client SDK builds from the bytes the caller received. */
 export const understand = ({ client }: Pair, received: Heard, streamed: boolean): Message =>
   streamed
     ? foldEvents(readStream(client, [Buffer.from(received.text, 'utf8')]))

@@ -131,7 +131,7 @@ test.each(['gpt-4o', 'qwen-plus'])('a mark on the result of a call is a declared
 
 describe('options of a caller', () => {
   const part = { prompt_cache_breakpoint: { mode: 'explicit' } };
-  // The harness puts a mark of its own on the last block, so the caller's stands before it.
+  // The harness puts a mark of its own on the last block, so the caller's precedes it.
   const bodies = {
     alpha: {
       model: 'm',

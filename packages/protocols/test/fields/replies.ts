@@ -54,7 +54,7 @@ export const replies: Readonly<Record<string, Reply>> = {
 
 const rated = [{ category: 'HARM_CATEGORY_HARASSMENT', probability: 'LOW' }];
 
-/** Each tells the caller something: his reply must show it, or a loss must name it. */
+/** Fields that matter to the caller: the reply must contain them, or a loss must name them. */
 export const loudReplies: Readonly<Record<string, readonly (readonly [Path, unknown])[]>> = {
   alpha: [
     [['choices', 1], { index: 1, message: { role: 'assistant', content: 'Other' }, finish_reason: 'stop' }],

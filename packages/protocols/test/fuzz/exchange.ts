@@ -98,7 +98,7 @@ function parsed(data: string): unknown {
   }
 }
 
-/** A stream's records → what the caller hears, ended by the closer where the upstream did not end it. */
+/** A stream's records → what the caller receives, ended by the stream terminator where the upstream did not end it. */
 export function answerStream(pair: Pair, asked: Asked, records: readonly FuzzedRecord[]): string[] {
   const { upstream, target: to } = pair.upstream;
   const passing = asked.rules?.createReply(verbatimContext(asked));
@@ -121,13 +121,13 @@ export function answerStream(pair: Pair, asked: Asked, records: readonly FuzzedR
   return [...faults, ...close(pair, text, true)];
 }
 
-/** Proofs are sealed into standard base64, whatever the upstream sent. */
+/** Signatures are sealed into standard base64, whatever the upstream sent. */
 const sealing = (asked: Asked): ReplyContext => ({
   ...contextOf(asked),
   sealSignature: (signature) => Buffer.from(`sealed ${signature}`, 'utf8').toString('base64'),
 });
 
-/** What the caller has heard, with the closer's ending where it is not at its end. */
+/** What the caller has received, with the stream terminator's ending if it is incomplete. */
 function close({ client }: Pair, text: string, judged: boolean): string[] {
   const terminator = client.client.createTerminator(terminatorContext());
   terminator.observe(bytes(text));

@@ -15,7 +15,7 @@ export function createRandom(seed: number): Random {
 
 export const pick = <T>(list: readonly T[], random: Random): T => list[Math.floor(random() * list.length)] as T;
 
-/** What stands where something else belongs. Made anew each time, so that no two places share an object. */
+/** Values of a wrong type. Made anew each time, so that no two paths share an object. */
 const odd: readonly (() => unknown)[] = [
   () => null,
   () => [],

@@ -29,7 +29,7 @@ import { validateStream as validateGamma } from '../validate/gamma.ts';
 
 export type Speaker = Protocol & { client: ClientAdapter; upstream: UpstreamAdapter };
 
-/** Protocols with both doors: their writer plays the upstream of the laws. */
+/** Protocols with both adapters: their response writer plays the upstream of the laws. */
 export const speakers = clientProtocols.filter((protocol): protocol is Speaker => upstreamProtocols.includes(protocol as never));
 
 const validators: Record<string, (text: string) => string[]> = {
@@ -89,7 +89,7 @@ export function writePieces(client: Speaker, events: readonly ChatEvent[]): stri
   return events.map((event) => writer.write(event)).filter((piece) => piece !== '');
 }
 
-/** One upstream of the laws: its door, and what plays it. */
+/** One upstream of the laws: its adapter, and what plays it. */
 export interface Upstream extends UpstreamPlayer {
   id: string;
   upstream: UpstreamAdapter;

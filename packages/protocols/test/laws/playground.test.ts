@@ -1,4 +1,4 @@
-/** The playground's dialects against the protocols themselves: what it sends is read whole, what it is told is shown whole. */
+/** The playground's dialects against the protocols themselves: what it sends is read whole, what it receives is shown whole. */
 import { describe, expect, test } from '@jest/globals';
 import { createSseParser } from '@model-gateway/stream-framing';
 import { clientProtocols, foldEvents, type Message } from '../../src/index.ts';

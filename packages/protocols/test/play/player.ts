@@ -1,4 +1,4 @@
-/** What plays an upstream in the laws. Protocols with a client door are played by their own writer; for the others a player is written here. */
+/** What plays an upstream in the laws. Protocols with a client adapter are played by their own writer; for the others a player is written here. */
 import type { ChatEvent, Conversation, Message } from '../../src/index.ts';
 
 export interface UpstreamPlayer {

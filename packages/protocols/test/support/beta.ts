@@ -81,7 +81,7 @@ const fixturesRoot = process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname,
 export const recordedFolder = join(fixturesRoot, 'beta');
 export const hasRecordings = existsSync(recordedFolder);
 
-/** Recorded files whose name ends so, as `case/file`. Without recordings: none, told in one line, or a failure where they are required. */
+/** Recorded files whose name has this ending, as `case/file`. Without recordings: none, and one line of output, or a failure where they are required. */
 export function recorded(ending: string): { name: string; text: string }[] {
   if (!hasRecordings) {
     if (process.env['FIXTURES_REQUIRED'] === '1') throw new Error(`no recorded fixtures at FIXTURES_DIR for ${ending}`);

@@ -1,4 +1,4 @@
-/** The one door to suites over recordings, which are not part of the repository. */
+/** Suites over recordings, which are not part of the repository, are declared through this function only. */
 import { describe } from '@jest/globals';
 
 /** Runs the suite where its recordings are; elsewhere says in one line that it did not run, and fails when `FIXTURES_REQUIRED=1`. */

@@ -1,7 +1,7 @@
 /** Says what is wrong with a Responses stream as strict clients see it: order, numbering, matching `done` events, a terminal object equal to what was streamed. */
 import { isDeepStrictEqual } from 'node:util';
 
-// biome-ignore lint/suspicious/noExplicitAny: a validator looks at whatever stands in the stream
+// biome-ignore lint/suspicious/noExplicitAny: a validator looks at any value of the stream
 type Json = any;
 
 interface Part {
