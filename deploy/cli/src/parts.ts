@@ -149,13 +149,13 @@ async function connectBus({ process: { natsUrls, natsPermissions } }: Config, na
   return connectNatsBus({ url: natsUrls.join(','), name, logger, ...(isServiceName(name) && { permissions: { service: name, required } }) });
 }
 
-/** Without a place on the disk the process works all the same: what it told is then lost with it. */
+/** Without a writable folder the process runs without an outbox: durable messages that are not delivered yet are lost when it ends. */
 function keepJournal(bus: Bus, parent: string, name: string, logger: Logger): { bus: Bus; release(): void } {
   try {
     const { folder, release } = claimFolder(parent, name);
     return { bus: withJournal(bus, { folder, logger }), release };
   } catch (error) {
-    logger.warn({ error, folder: parent }, 'durable news cannot be kept on the disk until they are delivered');
+    logger.warn({ error, folder: parent }, 'no writable folder for the outbox: durable messages are kept in memory alone until they are delivered');
     return { bus, release: () => undefined };
   }
 }

@@ -1,4 +1,4 @@
-/** `npm start` in the background: whoever of its chain (npm, the bootstrap, the gateway) is ended by whatever signal, nothing stays behind. */
+/** `npm start` in the background: whichever process of its chain (npm, the bootstrap, the gateway) is ended by whatever signal, none is left behind. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

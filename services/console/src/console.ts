@@ -68,7 +68,7 @@ export interface ConsoleDeps {
   now?: () => number;
   /** Where failed sign-ins are counted. Default: this process. */
   attempts?: Attempts;
-  /** Told once, when the first start made up a password for the first user. */
+  /** Called once, when the first start generated a password for the first user. */
   announcePassword?: (username: string, password: string) => void;
   /** Waits so many ms: how sign-ins are slowed. */
   sleep?: (ms: number) => Promise<void>;

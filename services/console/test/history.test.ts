@@ -152,7 +152,7 @@ describe('audit log', () => {
     bus.publishDurable = publishDurable;
     storage.catalog.change = change;
     expect((await call('GET', `${api}/key-groups/kept`)).status).toBe(200);
-    expect(harness.seen.join('')).toContain('an audit record could not be told');
+    expect(harness.seen.join('')).toContain('audit record could not be published');
   });
 
   test('the record of a change needs nobody but the database', async () => {

@@ -1,4 +1,4 @@
-/** Twenty thousand access keys: lists, searches and commits stay quick, and a commit is told as what it changed. */
+/** Twenty thousand access keys: lists, searches and commits stay quick, and a commit publishes only what it changed. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createCatalogWatcher } from '@model-gateway/catalog';
 import type { CatalogDelta } from '@model-gateway/contracts';

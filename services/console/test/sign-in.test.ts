@@ -261,7 +261,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       for (let count = 0; count < 5; count++) expect((await fail()).status).toBe(401);
       const banned = await login('admin', password);
       expect([banned.status, banned.body.error.code, banned.headers.get('retry-after')]).toEqual([429, 'login_banned', '300']);
-      // Whoever is in already stays in.
+      // Existing sessions stay valid.
       expect((await harness.call('GET', `${api}/me`)).status).toBe(200);
       now += 299_000;
       expect((await login('admin', password)).headers.get('retry-after')).toBe('1');

@@ -1,4 +1,4 @@
-/** One request on one page: door, admission, body, plan, translator, reply, row. */
+/** The course of one request: authentication, admission, body, plan, translator, reply, log row. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Job, Plan, ResolvedName, Snapshot } from '@model-gateway/contracts';
@@ -23,7 +23,7 @@ import { answerModels, modelsTag } from './models/models.ts';
 import { Reply } from './reply/reply.ts';
 import { beginSpan } from './request-span.ts';
 
-/** Never rejects: whatever happens, the caller gets an answer in the door's own shape. */
+/** Never rejects: whatever happens, the caller gets an answer in its protocol's shape. */
 export async function call(
   request: IncomingMessage,
   response: ServerResponse,
@@ -154,7 +154,7 @@ function grant(snapshot: Snapshot, principal: Principal, model: string): Resolve
   throw new GatewayError('model_not_granted', { message: `This access key may not use the model ${model}.` });
 }
 
-/** A request that leaves while it waits for others to settle stands in nobody's way. */
+/** A request whose caller leaves while it waits for others to settle blocks nobody. */
 async function reserveMoney(
   exchange: ClientExchange,
   principal: Principal,
@@ -169,7 +169,7 @@ async function reserveMoney(
   if (exchange.left) throw new GatewayError('client_gone');
 }
 
-/** Whether there is more than one account to choose from: only then does it matter whose proofs a body holds. */
+/** Whether there is more than one account to choose from: only then do the thinking signatures in a body matter for the choice. */
 function mayChoose(snapshot: Snapshot, { model }: ResolvedName): boolean {
   return !model || (snapshot.upstreams.get(model.upstream)?.api_keys.length ?? 0) > 1;
 }

@@ -58,9 +58,9 @@ export class ClientExchange {
   span: Span | undefined;
   /** For a key group that keeps bodies. */
   capture: BodyCapture | undefined;
-  /** Where the caller keeps a list of models and wants to hear when it changes. */
+  /** Set for callers that cache the list of models: a reply header with the list's version. */
   modelsTag: { header: string; value: string } | undefined;
-  /** Told of the same moment. */
+  /** Notified when the connection closes, as well. */
   reply: { closed(): void } | undefined;
   #clientError = false;
 
@@ -96,7 +96,7 @@ export class ClientExchange {
     this.capture = new BodyCapture(settings, { path, bytes: this.body.bytes }, credentialsOf(this.request, query), this.#context.bodies);
   }
 
-  /** For one who waits before there is a reply; heard at once by who comes too late. */
+  /** Registers a callback for waits before there is a reply; called at once when the caller has left already. */
   onLeave(leave: () => void): void {
     if (this.left) leave();
     else this.reply = { closed: leave };
@@ -141,8 +141,8 @@ export class ClientExchange {
   }
 
   /**
-   * Before the connection goes the caller may finish writing, into nothing: most clients write their whole body before they read, and one that is
-   * cut off while it writes never sees why. Whoever lingers so has no place among the requests.
+   * Before the connection closes the caller may finish writing and the bytes are discarded: most clients write their whole body before they read, and
+   * one that is cut off while it writes never sees why. Such a caller no longer counts as a running request.
    */
   #endUnread(bytes: Buffer): void {
     const { request, response } = this;
@@ -172,12 +172,12 @@ export class ClientExchange {
       ...drawn.headers,
       ...error.headers,
       ...(error.retryAfter !== undefined && { 'retry-after': String(error.retryAfter) }),
-      // SDKs try every server error again; two of them take the server's word that it would be in vain.
+      // SDKs retry every server error; two of them respect this header when a retry cannot help.
       ...(error.status >= 500 && !errorCodes[error.code].retryable && { 'x-should-retry': 'false' }),
     });
   }
 
-  /** Whether the caller reads this error from the stream, and was told so. */
+  /** Writes the error into the stream for callers whose protocol reports it there; returns whether it did. */
   #refuseInStream(error: ClientError): boolean {
     const { client } = this.protocol;
     const text = client.refuseInStream?.(error, {
@@ -200,7 +200,7 @@ export class ClientExchange {
     this.publishRow(this.row(status, this.left ? 'client_gone' : error.code));
   }
 
-  /** One row per exchange from here, whoever finished it. */
+  /** Publishes one request log row per exchange, whichever part finished it. */
   publishRow(row: RequestRow, settled?: () => void): void {
     if (this.#clientError) return;
     this.#clientError = true;

@@ -19,7 +19,7 @@ import type { Reply } from './reply/reply.ts';
 import type { RequestLogPublisher } from './request-log-publisher.ts';
 import type { TurnSocket } from './socket/turn-socket.ts';
 
-/** What every call in this room shares. Built once in `index.ts`. */
+/** Dependencies shared by all requests of the edge. Built once in `index.ts`. */
 export interface EdgeContext {
   bus: Bus;
   catalog: CatalogWatcher;

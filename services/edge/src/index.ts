@@ -1,4 +1,4 @@
-/** The only public door: listens, admits, hands on, and writes replies. */
+/** The only public listener: authenticates and admits requests, hands them to a translator, and writes replies. */
 import { answerGathers, type Bus, type Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import { DenseSet } from '@model-gateway/collections';

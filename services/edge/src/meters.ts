@@ -15,7 +15,7 @@ export function createMeters(metrics: Metrics, gauges: { requests(): number; str
   metrics.gauge('gateway_requests_active', 'Requests under way.', gauges.requests);
   metrics.gauge('gateway_streams_active', 'Streams under way.', gauges.streams);
   metrics.gauge('gateway_request_body_bytes', 'Bytes of request bodies held.', gauges.bodyBytes);
-  metrics.gauge('gateway_rows_lost', 'Rows that could not be told to statistics.', gauges.lostRows);
+  metrics.gauge('gateway_rows_lost', 'Rows that could not be published to statistics.', gauges.lostRows);
   /** The series of each protocol's usual ending, looked up once. */
   const usual = new Map<
     string,

@@ -1,4 +1,4 @@
-/** A defect in the edge itself while it writes a reply: its caller hears of it at once, the places come back, and a row is left. */
+/** A defect in the edge itself while it writes a reply: its caller gets an error at once, the places are released, and a row is written. */
 import { afterEach, expect, test } from '@jest/globals';
 import { createMemoryBus, type ServerStream } from '@model-gateway/bus';
 import { buildSnapshot, type CatalogWatcher } from '@model-gateway/catalog';

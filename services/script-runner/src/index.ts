@@ -1,4 +1,4 @@
-/** Runs admins' scripts: the door on the bus, and the pool of processes behind it. */
+/** Runs admins' scripts: the bus subscription, and the pool of processes behind it. */
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { ScriptRunnerConfig } from '@model-gateway/config';

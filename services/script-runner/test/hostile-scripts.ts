@@ -1,4 +1,4 @@
-/** Scripts that mean harm, or do it by mistake, and the faults they may end in. What is told of as history was an escape from some sandbox once. */
+/** Scripts that do harm, on purpose or by mistake, and the faults they may end in. Those marked as history once escaped from some sandbox. */
 
 export interface Hostile {
   name: string;
@@ -273,7 +273,7 @@ export const hostile: readonly Hostile[] = [
 const endless = '{ [Symbol.iterator]: () => ({ next: Object }) }';
 const killed = [...time, ...memory];
 export const subtle: readonly Hostile[] = [
-  // Whoever catches its own overflow may go on: on a quick machine it gets to its end.
+  // A script that catches its own stack overflow may go on: on a quick machine it reaches its end.
   ...group([...killed, 'StackOverflow', 'fine'], {
     'a recursion of defaults, caught': 'const f = (a = f()) => a; for (let i = 0; i < 900; i++) { try { f() } catch {} } return body',
   }),

@@ -5,7 +5,7 @@ import { type Answer, script, startPool, type TestPool } from './support.ts';
 
 /** What is promised. */
 const maxMs = 3000;
-/** A busy machine may be late to see the end of a process: whoever took longer gets this many more tries, alone. */
+/** A busy machine may be late to see the end of a process: scripts that took too long get this many more tries, alone. */
 const triesAlone = 3;
 const sourceOf = ({ text }: Hostile): string => (/\bfunction transform\b|\bconst transforms\b/.test(text) ? text : script(text));
 

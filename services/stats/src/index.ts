@@ -47,7 +47,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
   /** News come before the first snapshot, too: what is set aside then is searched for forms of credentials alone. */
   const clean = createCleaner({ secrets, logger, snapshot: () => catalog?.current() ?? null });
   const setAside = createSetAside({ storage, logger, metrics, clean, now });
-  /** The newest one when it is as new as that; another process may have heard of a later one first. */
+  /** The current snapshot if it has this revision; another process may have received a later one first. */
   const snapshotSince = (revision: number): Snapshot | null | Promise<Snapshot> => {
     const now = catalog?.current() ?? null;
     return !catalog || (now && now.revision >= revision) ? now : catalog.at(revision);

@@ -1,4 +1,4 @@
-/** Keeps room for rows to come, and forgets rows and audit records that are too old: at the start and once an hour. */
+/** Creates partitions for the days ahead, and drops rows and audit records that are too old: at the start and once an hour. */
 import type { StatsConfig } from '@model-gateway/config';
 import type { Keep, Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
@@ -17,7 +17,7 @@ interface UpkeepDeps {
 }
 
 const dayMs = 86_400_000;
-/** Days that have their room before their first row comes. */
+/** Days whose partition is created before their first row comes. */
 const daysAhead = 2;
 /** Minutes are for the live view alone. */
 const minutesKeptMs = 36 * 3_600_000;

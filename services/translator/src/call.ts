@@ -42,7 +42,7 @@ const maxKeyLength = 100;
 const repeated = (key = ''): { message: string; param?: string } =>
   key === '' || key.length > maxKeyLength ? { message: 'A key is given twice in one object.' } : { message: `The key "${key}" is given twice.`, param: key };
 
-/** What a request was before it was sent on. */
+/** State saved before a reroute; restored if every node of the new plan fails. */
 export interface CallMark {
   readonly plan: Plan;
   readonly base: Pick<Call, 'body' | 'places'>;
@@ -61,9 +61,9 @@ export class Call {
   places: FoundPlaces | undefined;
   /** The body that the present plan was made for. */
   #base: Pick<Call, 'body' | 'places'>;
-  /** What is being walked: the job's plan, until the request is sent on to another model. */
+  /** The plan under way: the job's, until the request is rerouted to another model. */
   plan: Plan;
-  /** Canonical names of what was asked for, and of what the request was sent on to, in order. */
+  /** Canonical names of the requested model and of the reroute targets, in order. */
   readonly routes: string[];
   readonly client: ClientAdapter;
   readonly meter = new Meter();
@@ -84,7 +84,7 @@ export class Call {
   model: string;
   /** The last body sent upstream, where the job asks for it. */
   sentBody: Buffer | null = null;
-  /** Hears when the attempt under way brings content. */
+  /** Notified when the current attempt brings content. */
   watch: AttemptWatch | null = null;
   /** Of this run, where the request is traced. */
   span: Span | undefined;
@@ -104,7 +104,7 @@ export class Call {
   #leaving: AbortController | undefined;
   /** Set when the opener left or died. */
   cancelled: string | null = null;
-  /** Set when this process leaves before the reply is complete: what the caller is told. */
+  /** Set when this process shuts down before the reply is complete: the caller's error. */
   interrupted: GatewayError | null = null;
 
   constructor(job: Job, body: Uint8Array) {
@@ -164,7 +164,7 @@ export class Call {
     this.#readLosses = [...this.losses];
   }
 
-  /** The request is sent on as it is now. */
+  /** Reroutes the request with its current body. */
   reroute(plan: Plan): void {
     this.#stepsOfHops = this.pipeline.length;
     this.#base = { body: this.body, places: this.places };
@@ -177,14 +177,14 @@ export class Call {
     return { plan: this.plan, base: this.#base, routes: this.routes.length, stepsOfHops: this.#stepsOfHops };
   }
 
-  /** Back to where it was sent on from; what was tried since stays in the row. */
+  /** Restores the state before a reroute; attempts made since stay in the row. */
   restore({ plan, base, routes, stepsOfHops }: CallMark): void {
     this.plan = plan;
     this.model = plan.model;
     this.#base = base;
     this.routes.length = routes;
     this.#stepsOfHops = stepsOfHops;
-    // What was carried is not sent on again, so nothing was when it left.
+    // A carried body is never rerouted again, so nothing was carried at the mark.
     this.carried = null;
     this.#readLosses = this.#request?.losses ?? [];
   }
@@ -347,7 +347,7 @@ export class Call {
       authority: 2,
       access_key: job.accessKey,
       key_group: job.keyGroup,
-      // Whoever serves it in the end, the request was for this one.
+      // Whichever model serves it in the end, this one was requested.
       model: this.routes.length > 1 ? (this.routes[0] ?? this.model) : this.model,
       requested_model: job.requestedModel,
       upstream: this.upstream,

@@ -16,7 +16,7 @@ import type { Limiter } from './limits/limiter.ts';
 import type { PromptSizes } from './prompt-sizes.ts';
 import type { ReplySink } from './reply-sink.ts';
 
-/** What every run in this room shares. Built once in `index.ts`. */
+/** Dependencies shared by all runs of the translator. Built once in `index.ts`. */
 export interface TranslatorContext {
   bus: Bus;
   catalog: CatalogWatcher;
@@ -39,11 +39,11 @@ export interface TranslatorContext {
   counter: TokenCounter;
   /** How large prompts are, before their upstreams have counted them. */
   promptSizes: PromptSizes;
-  /** Tells the routers how attempts went. */
+  /** Publishes the results of attempts to the routers. */
   outcomes: OutcomePublisher;
   refusedFlags: RefusedFlags;
   refusedSignatures: RefusedSignatures;
-  /** What stands before upstreams and models. */
+  /** Limits before upstreams and models. */
   limiter: Limiter;
   /** Bounds how many requests go on to another node. */
   retries: RetryBudget;
@@ -53,7 +53,7 @@ export interface TranslatorContext {
   maxReplyBytes: number;
   /** Cap of one upstream stream event, in bytes. */
   maxEventBytes: number;
-  /** A request that was sent on to another model more often goes in circles. */
+  /** A request that is rerouted more often than this is in a loop. */
   maxHops: number;
   /** Caps of reading on after the caller left, where an upstream asks for `drain`. */
   drains: Drains;

@@ -58,8 +58,8 @@ export class Meter {
   }
 
   /**
-   * The final figures. A complete reply's own usage stands, explicit zeros included. A broken one keeps what was measured and
-   * adds the estimate of what had flowed, never less (field-notes 34). Without any usage everything is estimated, if anything flowed;
+   * The final figures. A complete reply's own usage is kept, explicit zeros included. A broken one keeps what was measured and
+   * adds the estimate of what had flowed, never less. Without any usage everything is estimated, if anything flowed;
    * `promptTokens` is asked then alone.
    */
   settle(complete: boolean, promptTokens: () => number): { tokens: Usage; source: UsageSource | null } {

@@ -40,14 +40,14 @@ export interface Prepared {
   /** A script sends the request, as it is now, on to this model; nothing is sent to this route. */
   rerouteTo: string | undefined;
   signatures: Signatures;
-  /** Set on the retry after a refusal of proofs. */
+  /** Set on the retry after a refusal of signatures. */
   signaturesRefused: ProofRefusal | undefined;
   sealSignature(signature: string): string;
 }
 
 /**
  * Throws GatewayError (or rejects with it) when the caller's request cannot be made sense of. A promise only when a step has to wait.
- * `proofsRefused`: what the upstream did not take about the proofs of this history; it is asked without that.
+ * `signaturesRefused`: what the upstream refused about the signatures in this history; the request is built without it.
  */
 export function prepare(call: Call, route: Route, translatorContext: TranslatorContext, signaturesRefused?: ProofRefusal): Prepared | Promise<Prepared> {
   const protocol = findProtocol(route.protocol);

@@ -1,6 +1,6 @@
 /**
- * How large a prompt is before its upstream has counted it: some callers are told when the stream begins. Counting by a tokenizer would hold up the
- * first byte; what the same model counted of the prompts before costs nothing, and an agent's prompts are much alike from turn to turn.
+ * Estimates a prompt's tokens before its upstream has counted them, since some protocols report them when the stream begins. A tokenizer would delay the
+ * first byte; the counts that the same model gave of earlier prompts cost nothing, and an agent's prompts are much alike from turn to turn.
  */
 import type { Usage } from '@model-gateway/contracts';
 import type { Conversation, Part } from '@model-gateway/protocols';

@@ -10,7 +10,7 @@ import { DeltaFastPath } from './reply-transform/delta-fast-path.ts';
 import { unwrapReader } from './reply-transform/emulated.ts';
 import type { RawRecord, ReplyTransform } from './reply-transform/reply-transform.ts';
 
-/** Lifecycle events are held back until content, so that failover stays legal; within these caps (field-notes §3.5). */
+/** Lifecycle events are held back until content, so that failover stays possible; within these caps. */
 const maxHeldEvents = 64;
 const maxHeldBytes = 256 * 1024;
 

@@ -1,4 +1,4 @@
-/** What a translation did to a request, told in three ways: the row's `losses`, a digest in a response header, and a refusal where a group is strict. */
+/** What a translation did to a request, reported in three forms: the row's `losses`, a digest in a response header, and a refusal where a group is strict. */
 import type { Loss } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Call } from './call.ts';

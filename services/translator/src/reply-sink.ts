@@ -26,7 +26,7 @@ export class ReplySink implements PumpSink, DenseMember {
     });
   }
 
-  /** Told at most twice: that the caller left, and that this process leaves. */
+  /** The callback runs at most twice: when the caller leaves, and when this process shuts down. */
   onCancel(callback: () => void): void {
     this.#onCancel = callback;
     if (this.#call.cancelled !== null || this.#call.interrupted !== null) callback();

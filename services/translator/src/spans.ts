@@ -32,7 +32,7 @@ const operationNames: Readonly<Record<Operation, string>> = {
   compact: 'compact',
 };
 
-/** A call of an upstream begins (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/). Of its address host and port are told. */
+/** Begins the span of an upstream call (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/). Of its address only host and port are recorded. */
 export function beginAttempt(run: Span, { job }: Call, { route, request, verbatim }: Pick<Prepared, 'route' | 'request' | 'verbatim'>): Span {
   const name = operationNames[job.operation];
   // What cannot be called is for the call to say.

@@ -1,4 +1,4 @@
-/** The table of contract §3: what each class of fault means for the caller, and for the next key. */
+/** What each class of fault means for the caller, and for the next key. */
 import { describe, expect, test } from '@jest/globals';
 import type { UpstreamFault } from '@model-gateway/protocols';
 import { faultToError, healthSign, nextStep, outboundFault, wasUnreached } from '../src/attempt/classify.ts';
@@ -42,7 +42,7 @@ describe('the caller’s faults: the upstream’s status and words, cleaned', ()
     ['caller', 422, 422],
     ['caller', 413, 413],
     ['not-found', 404, 404],
-    // A caller's fault found in a stream has the stream's 200, and one told by a 5xx is still the caller's.
+    // A caller's fault found in a stream has the stream's 200, and one reported with a 5xx is still the caller's.
     ['caller', 200, 400],
     ['caller', 500, 400],
   ] as [UpstreamFault['class'], number | undefined, number][])('%s (%p): %d', (kind, status, answered) => {

@@ -1,4 +1,4 @@
-/** The parts of the attempt loop: the path through a plan, the budget of retries, and what is told of outcomes. */
+/** The parts of the attempt loop: the cursor through a plan, the retry budget, and the published outcomes. */
 import { describe, expect, test } from '@jest/globals';
 import type { Outcome, Plan, PlannedNode } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';

@@ -1,4 +1,4 @@
-/** What the caller of a load balancer hears when no node served it. */
+/** The caller's error when no node of a load balancer served the request. */
 import { expect, test } from '@jest/globals';
 import type { Plan } from '@model-gateway/contracts';
 import type { UpstreamFault } from '@model-gateway/protocols';

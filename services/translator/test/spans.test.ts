@@ -11,7 +11,7 @@ interface Kept {
   children: Kept[];
 }
 
-/** A span that keeps what it is told. */
+/** A span that records its calls. */
 function keepSpan(name: string): { kept: Kept; span: Span } {
   const kept: Kept = { name, attributes: {}, failed: null, ended: false, children: [] };
   const span: Span = {

@@ -53,7 +53,7 @@ function bodyOf(yaml: string): { body: string; type: string } {
   return { body: JSON.stringify(parseYaml(yaml, { maxAliasCount: yamlAliases, uniqueKeys: true, logLevel: 'error' })), type: 'application/json' };
 }
 
-/** Which file has the name now, and as of when; empty while there is none that may be looked at: whoever reads it says so. */
+/** Identifies the file that the path names now, and its version; empty when it cannot be inspected (the reader reports why). */
 function versionOf(file: string): string {
   try {
     const { ino, size, mtimeMs } = statSync(file);

@@ -1,10 +1,10 @@
-/** References to the environment in a configuration file, so that secrets need not stand in it. */
+/** References to environment variables in a configuration file, so that it need not contain secrets. */
 import { randomBytes } from 'node:crypto';
 import { ConfigError } from '@model-gateway/config';
 import { LineCounter, type Node, parseDocument, Scalar, visit } from 'yaml';
 
 const reference = /\$?\$\{([A-Z_][A-Z0-9_]*)\}/g;
-/** What stands in the file without quotes may be a switch or a number. */
+/** Unquoted values that YAML may parse as a boolean or a number. */
 const unquoted = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/;
 
 /** Texts in a language of their own, or of nobody's business: JavaScript writes `${NAME}` in its templates. */

@@ -44,7 +44,7 @@ export async function startDemoUpstream(host: '127.0.0.1' | '::1'): Promise<Demo
 
 async function answer(request: IncomingMessage, response: ServerResponse, adapter: ClientAdapter, mintId: (prefix: string) => string): Promise<void> {
   if (request.method === 'GET') {
-    // The list of models, for whoever tries the console's question.
+    // The list of models, for the console's "test upstream" request.
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(
       JSON.stringify(

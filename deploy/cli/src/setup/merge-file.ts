@@ -1,4 +1,4 @@
-/** Puts a client's settings into its configuration file: what stands there stays, the old file is kept beside it. */
+/** Merges a client's settings into its configuration file: other content is kept, and the old file is saved beside it. */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';

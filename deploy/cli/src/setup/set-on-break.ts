@@ -1,4 +1,4 @@
-/** Clients that repeat a turn by themselves want their key group to break off streams that broke: told, or written where that is allowed. */
+/** Clients that repeat a turn by themselves need `on_break: auto` on their key group: this explains it, or sets it where that is allowed. */
 import { createApiClient } from '../commands/api-client.ts';
 
 export interface OnBreakOptions {

@@ -15,7 +15,7 @@ const letterQuery = z.object({ subject: z.enum(durableSubjects).optional(), ...c
 const deadLetter = z.strictObject({
   id: text,
   subject: text,
-  /** Under which it was told. */
+  /** Id under which it was published. */
   item_id: text,
   reason: text,
   /** Its beginning, without credentials. */

@@ -44,7 +44,7 @@ export const cursorPage = (max: number) => {
 /** How many rows a cursored list was asked for. */
 export const sizeOf = ({ limit, page_size }: { limit?: number | undefined; page_size?: number | undefined }): number => limit ?? page_size ?? 50;
 
-/** Who asks for the last 7 days has counted them before the question was here. */
+/** Slack for a request for exactly the last 7 days, whose window was computed before it arrived. */
 const onTheWayMs = 60_000;
 
 /** Free search looks at every row of its window. Throws 422 naming `q`. */

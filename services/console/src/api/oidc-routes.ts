@@ -1,4 +1,4 @@
-/** The way to an OpenID provider and back. The session's token never stands in an address: a code that works once, in the browser that began, is exchanged for it. */
+/** Sign-in through an OpenID provider. The session token never appears in a URL: the browser that began exchanges a single-use code for it. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { ConsoleUser } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';

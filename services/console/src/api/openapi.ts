@@ -58,13 +58,13 @@ const pathParameters = (path: string) =>
 function queryParameters(query: z.ZodObject | undefined) {
   if (!query) return [];
   const { properties = {}, required = [] } = toJsonSchema(query) as { properties?: Record<string, JsonSchema>; required?: string[] };
-  // What older clients send is taken, and told to nobody who begins.
+  // Parameters that only older clients send are accepted, but not documented.
   return Object.entries(properties)
     .filter(([, schema]) => schema['undocumented'] !== true)
     .map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema }));
 }
 
-/** One type of content to each success: a client that is generated from the document knows what it gets. Others that Accept may ask for stand beside it. */
+/** One content type for each success, so that generated clients know what they get. Other types that `Accept` may select are listed beside it. */
 function describeSuccess({ status, answer, answerTypes = [] }: Route): JsonSchema {
   const content = answer
     ? { 'application/json': { schema: withoutPatterns(toJsonSchema(answer, 'output')) } }

@@ -61,15 +61,15 @@ function textFieldsOf(protocol: ModelTest['protocol']): string[] {
 }
 
 /**
- * What stands beside the fields of a test is the body of its call when it holds the text; else it is put over the body that the prompt makes. null: the prompt alone.
- * Throws 422, also where without a prompt nothing there is of a call of this protocol: it may be the prompt misspelt.
+ * Unknown fields of a test are the body of its call when they hold the text; else they override fields of the body built from the prompt. null: the prompt alone.
+ * Throws 422, also when there is no prompt and none of the fields belongs to a call of this protocol: one may be a misspelt `prompt`.
  */
 function bodyOfTest(body: Body | null, beside: Body, prompt: string | undefined, protocol: ModelTest['protocol']): Body | null {
   const names = Object.keys(beside);
   if (names.length === 0) return body;
   const holds = (name: string): boolean => Object.hasOwn(beside, name);
   if (body === null && prompt !== undefined) {
-    // Another protocol's too: the text would be there twice for whoever reads it.
+    // Of any testable protocol: the text would be in the body twice.
     const text = testable.flatMap(textFieldsOf).find(holds);
     if (text !== undefined) throw invalidField('prompt', `and ${text} both hold the text of the call: give one`);
     return { ...bodyOfPrompt(protocol, prompt), ...beside };

@@ -21,7 +21,7 @@ const contextSchema = z
     request_access_key_group: word,
     system_prompt: z.string().max(1_000_000).default(''),
     headers: z.record(z.string().max(128), z.string().max(8192)).default({}),
-    /** Some upstreams take the bodies of several vendors, and tell them by the model. */
+    /** Some upstreams accept bodies of several vendors and distinguish them by the model. */
     upstream_model_id: word,
   })
   .partial();

@@ -1,4 +1,4 @@
-/** Scripts are tried here, and what they may use is told to editors. */
+/** Tries scripts, and describes to editors what scripts may use. */
 import type { ScriptContext, ScriptSlot } from '@model-gateway/contracts';
 import { scriptTypes } from '@model-gateway/script-language';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** One door for everything that the audit log records. */
+/** The only way to write to the audit log. */
 import type { Bus } from '@model-gateway/bus';
 import type { AuditAction, AuditEntityType, AuditRow } from '@model-gateway/contracts';
 import type { MintId } from '@model-gateway/service-runtime';
@@ -6,14 +6,14 @@ import type { AuditLogs } from '@model-gateway/storage';
 import type { Counter, Logger, Metrics } from '@model-gateway/telemetry';
 import { boundDiff } from './bound-diff.ts';
 
-/** A record as the specification has it; its time is the moment it is told. */
+/** An audit record without id and time; the time is when it is published. */
 export interface AuditRecord {
   /** Console user name, `secret_key`, or `api_key:<mask>`; for a failed sign-in the name that was tried. */
   actor: string;
   action: AuditAction;
   entity_type: AuditEntityType;
   entity_id: string;
-  /** Credentials are masked by whoever tells it. Cut here when it is long. */
+  /** The caller masks credentials. Truncated here when it is long. */
   diff?: Readonly<Record<string, unknown>> | undefined;
   ip_address: string | null;
   request_id?: string | undefined;
@@ -21,8 +21,8 @@ export interface AuditRecord {
 
 export interface Audit {
   /**
-   * Resolves when the records are in the database or, when it does not take them, in safe hands elsewhere: what they tell of is acknowledged after that.
-   * Never rejects, and never holds up for long: what cannot be told is counted (`gateway_audit_lost`) and logged whole.
+   * Resolves when the records are in the database or, when it fails, in the durable outbox: the recorded change is acknowledged after that.
+   * Never rejects and never waits for long: a record that cannot be published is counted (`gateway_audit_lost`) and logged whole.
    */
   (...records: readonly AuditRecord[]): Promise<void>;
   /** For a transaction that commits them with the change. */
@@ -44,7 +44,7 @@ export interface AuditDeps {
 }
 
 const counted: Record<'lost' | 'late', string> = {
-  lost: 'Audit records that could not be told; each stands in the log.',
+  lost: 'Audit records that could not be published; each is in the process log.',
   late: 'Audit records that were still on their way when the change was acknowledged.',
 };
 
@@ -59,13 +59,13 @@ export function createAudit({ bus, logs, logger, mintId, metrics, now = Date.now
       await bus.publishDurable('audit.record', row.id, row);
     } catch (error) {
       lost?.add(1);
-      logger.error({ error, record: row }, 'an audit record could not be told');
+      logger.error({ error, record: row }, 'audit record could not be published');
     }
   };
   const publish = async (rows: readonly AuditRow[]): Promise<void> => {
     if (await settlesWithin(Promise.all(rows.map(publishOne)), maxWaitMs)) return;
     late?.add(rows.length);
-    logger.warn({ records: rows.length }, 'audit records are on their way for long: what they tell of is acknowledged without waiting');
+    logger.warn({ records: rows.length }, 'publishing audit records takes long: their changes are acknowledged without waiting');
   };
   /** false: it may still take them later, which does no harm to those that come another way. */
   const insert = async (rows: readonly AuditRow[]): Promise<boolean> => {
@@ -101,7 +101,7 @@ const toRow = ({ actor, action, entity_type, entity_id, diff, ip_address, reques
   request_id: request_id ?? null,
 });
 
-/** Records of one millisecond keep the order in which they were told. */
+/** Ids that keep the publication order of records of one millisecond. */
 function createIdOrder(mintId: MintId): (at: number) => string {
   let count = 0;
   return (at) => mintId(`aud_${at.toString(36).padStart(9, '0')}${(count++ % 1_679_616).toString(36).padStart(4, '0')}`);

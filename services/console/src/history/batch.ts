@@ -59,7 +59,7 @@ async function apply(entry: Entry, writer: CatalogWriter, resources: readonly Re
   return { ...said, name: String(reply.body['name']), status: entry.action === 'create' ? 201 : 200, etag: String(reply.etag), body: reply.body };
 }
 
-/** The same problem, told of the entry. What is no problem of the entry's stays as it is. */
+/** The same problem with the entry's path put before its fields. Errors that are no `Problem` are returned as they are. */
 function placed(error: unknown, place: string): unknown {
   const problem = toProblem(error);
   if (!problem) return error;

@@ -11,7 +11,7 @@ export interface Purpose<T> {
   action: AuditAction | ((value: T) => AuditAction);
   entity_type: AuditEntityType;
   entity_id: string | ((value: T) => string);
-  /** Nothing is kept, nobody is told. */
+  /** Nothing is stored or published. */
   dryRun?: boolean;
   /** More records than the one of the purpose itself, before it. */
   parts?: (made: MadeChange<T>) => Pick<AuditRecord, 'action' | 'entity_type' | 'entity_id' | 'diff'>[];

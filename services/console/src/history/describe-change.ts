@@ -47,7 +47,7 @@ const nameChange = ({ section, name, before, after }: RowChange): Omit<Described
   change: before === null ? 'created' : after === null ? 'deleted' : 'updated',
 });
 
-/** An answer lists at most this many; how many there are stands beside them. */
+/** An answer lists at most this many; the total is given in a field of its own. */
 const maxListed = 500;
 
 export const describeChanges = (changes: readonly RowChange[]): { total_changes: number; changes: DescribedChange[] } => ({

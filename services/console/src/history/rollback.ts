@@ -12,7 +12,7 @@ interface Step {
   run(): Promise<unknown>;
 }
 
-/** Throws 404 when the revision is not in reach, 409 that lists everything that stands in the way. */
+/** Throws 404 when the revision is out of reach, 409 with a list of all conflicts. */
 export async function rollBack(writer: CatalogWriter, revision: number): Promise<void> {
   if (revision >= writer.revision) throw new Problem('not_found', 'There is no such revision yet.');
   const since = await writer.changesSince(revision);
@@ -34,7 +34,7 @@ export async function rollBack(writer: CatalogWriter, revision: number): Promise
 
 const isInTheWay = (error: unknown): error is GatewayError => isGatewayError(error) && (error.code === 'conflict' || error.code === 'in_use');
 
-/** Row by row, those that failed again once others have made room: what is left then is what stands in the way. */
+/** Applies row by row and retries failed ones while any succeeds (a later row may free a name); what still fails is the conflict list. */
 async function tryEach(writer: CatalogWriter, steps: readonly Step[]): Promise<void> {
   for (let left = steps; left.length > 0; ) {
     const failed: { step: Step; message: string }[] = [];

@@ -1,4 +1,4 @@
-/** Every failure → the console's error shape. What is not known to be safe is told to the log alone. */
+/** Maps every failure to the console's error shape. Details that are not known to be safe are only logged. */
 import { isGatewayError } from '@model-gateway/contracts/errors';
 import { SealError } from '@model-gateway/secrets';
 import type { NextFunction, Request, Response } from 'express';

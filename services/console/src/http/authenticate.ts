@@ -1,4 +1,4 @@
-/** Lets in who holds the console's secret key or a session's token, and tells the routes who it is. */
+/** Admits holders of the console's secret key or of a session token, and gives routes the signed-in user. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ConsoleRole, ConsoleSession } from '@model-gateway/storage';
 import type { NextFunction, Request, Response } from 'express';

@@ -9,7 +9,7 @@ export interface Processes {
   missing: string[];
 }
 
-/** How the nodes stand in one router. */
+/** The state of the nodes in one router. */
 export interface RouterNodes {
   process: string;
   nodes: ExplainedNode[];
@@ -23,7 +23,7 @@ export interface RouterWay extends RouterNodes {
 /** A router that was busy or has to fetch the revision first may take so long. */
 const waitMs = 1_000;
 
-/** The nodes are those of the first router by name; what the others say stands beside it. 503 when none answers. */
+/** Returns the nodes of the first router by name, with the differences of the other routers beside them. 503 when none answers. */
 export async function readNodes(
   loadBalancer: string,
   context: ConsoleContext,
@@ -32,7 +32,7 @@ export async function readNodes(
   return { nodes: first.nodes, routers: answers.map(({ process, answer: { nodes } }) => ({ process, nodes })), processes };
 }
 
-/** Likewise. What does not depend on the router is told once. */
+/** As `readNodes`, for explanations. Facts that do not depend on the router are given once. */
 export async function explainWays(
   request: Omit<ExplainRequest, 'revision'>,
   context: ConsoleContext,

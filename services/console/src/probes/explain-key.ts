@@ -21,7 +21,7 @@ export interface KeyLook {
   /** The key's own limit, else its group's; null: what the edge's settings say, which is known once the key was seen. */
   limit: KeyRateLimit | null;
   budgets: OwnBudget[];
-  /** Why the edge lets nobody in by this key. Callers are told less. */
+  /** Why the edge refuses this key, in more detail than callers get. */
   refusal: Explanation['refusal'];
 }
 

@@ -4,7 +4,7 @@ import { errorCodes } from '@model-gateway/contracts/errors';
 import type { KeyLook, OwnBudget } from './explain-key.ts';
 import type { GateStatus, LimitStatus } from './limit-status.ts';
 
-/** `nodes`: of the explanation. Budgets are those that were saved: edges tell of those alone whose callers have come. */
+/** `nodes`: of the explanation. Budgets come from the database, since edges report only those whose callers have sent a request. */
 export function explainLimits(status: LimitStatus, { name: accessKey, limit: keyLimit, budgets }: KeyLook, nodes: Explanation['nodes']): ExplainedLimit[] {
   const limits: ExplainedLimit[] = [];
   const add = (layer: string, name: string, limit: number | null, left: number): void => {

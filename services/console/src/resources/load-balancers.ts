@@ -73,7 +73,7 @@ async function refuseLostPins({ entries }: LoadBalancer, { existing, writer, pre
   }
 }
 
-/** What stands in the way of deleting a model: load balancers and pins that name it. */
+/** Refuses to delete a model that load balancers or pins refer to. */
 export async function refuseReferredModel(model: string, reader: Parameters<Resource<LoadBalancerDocument, LoadBalancer>['checkRemoval']>[1]): Promise<void> {
   const balancers = await reader.balancerLinks.balancersOf(model, listed);
   const pins = await reader.balancerLinks.pinsOn(model, listed);

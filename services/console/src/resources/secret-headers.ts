@@ -15,7 +15,7 @@ type Stored = Omit<StoredHeaders, 'id'>;
 
 /** What is left of a template that is more than placeholders and the word of a scheme is a value of the admin's. */
 const literal = (template: string): string => template.replaceAll(/\{\{[^{}]*\}\}/g, '').replace(/^\s*(?:bearer|basic|token)?\s*$/i, '');
-/** A credential by its own word, whatever header it stands in. */
+/** A credential recognised by its scheme, whatever the header's name. */
 const scheme = /^\s*(?:bearer|basic)\s+\S/i;
 
 function isSecret(name: string, template: string): boolean {

@@ -8,7 +8,7 @@ import { opens, renewSeal } from './stored-secret.ts';
 
 type SentKey = Upstream['api_keys'][number];
 
-/** What replies show instead of a key; nothing of the value can be told from it. */
+/** Shown instead of a key in replies; reveals nothing of the value. */
 export const upstreamKeyMask = '********';
 
 /** No real key has four asterisks in a row. */

@@ -1,4 +1,4 @@
-/** The first user, `admin`: with `CONSOLE_PASSWORD`, or with a password that is made up and told once when nothing else lets anybody in. */
+/** The first user, `admin`: with `CONSOLE_PASSWORD`, or with a generated password that is shown once when there is no other way to sign in. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ConsoleUser, UserWriter } from '@model-gateway/storage';
 import type { SignIn } from './sign-in.ts';
@@ -10,7 +10,7 @@ export interface FirstUserOptions {
   password: string | null;
   /** Whether `CONSOLE_SECRET_KEY` lets somebody in. */
   hasSecretKey: boolean;
-  /** Told once, after the commit, when a password was made up. */
+  /** Called once, after the commit, when a password was generated. */
   announce(password: string): void;
 }
 

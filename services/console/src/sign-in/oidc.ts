@@ -29,7 +29,7 @@ const clockSkewSeconds = 60;
 /** null: no provider is set. */
 export function createOidc(settings: OidcConfig, keyring: Keyring, now: () => number): Oidc | null {
   const { issuer, clientId, clientSecret, redirectUrl, label, scope } = settings;
-  // Never the request's Host header: whoever sends it would choose where the provider sends the code. The settings are refused without the address.
+  // Never from the request's Host header: the sender could choose where the provider sends the code. Without a redirect URL the settings are refused.
   if (issuer === null || clientId === null || redirectUrl === null) return null;
   const credential = () => (clientSecret === null ? client.None() : client.ClientSecretPost(clientSecret));
   // The setting allows http on this machine alone.

@@ -14,7 +14,7 @@ export interface Passwords {
 const parameters = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /** Each takes a thread of libuv's four, which files and host names need too. */
 const atOnce = 2;
-/** About two seconds of work; who comes later is told to try again. */
+/** About two seconds of work; later sign-ins are refused and asked to retry. */
 const maxLineLength = 64;
 
 const bcryptForm = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
@@ -72,7 +72,7 @@ function createLine(): <T>(work: () => Promise<T>) => Promise<T> {
     if (running < atOnce) running++;
     else {
       if (waiting.length >= maxLineLength) throw new GatewayError('overloaded', { message: 'Too many sign-ins at once: try again in a moment.' });
-      // Whoever leaves hands over its place.
+      // The one that finishes hands its place to the next waiter.
       await new Promise<void>((resolve) => waiting.push(resolve));
     }
     try {

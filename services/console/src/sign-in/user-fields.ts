@@ -9,7 +9,7 @@ export const newPassword = z
   .refine((text) => [...text].length >= 8, 'must have at least 8 characters')
   .describe('At least 8 characters; write only');
 
-/** Names stand in the audit log beside `secret_key` and `api_key:…`: neither can be taken. */
+/** Names appear in the audit log beside `secret_key` and `api_key:…`: neither can be taken. */
 export const username = z
   .string()
   .min(1)

@@ -9,7 +9,7 @@ export interface Figures {
   errors: number;
   /** Between 0 and 1; null of no request. */
   error_rate: number | null;
-  /** Whose tokens were not, or not in full, told by the upstream. */
+  /** Requests whose upstream reported no usage, or only part of it. */
   estimated_requests: number;
   /** With tokens and without a price. */
   unpriced_requests: number;

@@ -160,7 +160,7 @@ function namedRows(section: Section, writer: CatalogWriter): ResourceRepository<
   return section === 'load_balancers' ? writer.loadBalancers : null;
 }
 
-/** What `model-gateway apply` reads from the environment of whoever applies. The gateway's own is nobody's to read. */
+/** An environment reference, which `model-gateway apply` resolves in its user's environment. The gateway never reads its own environment for it. */
 const reference = /^\$\{[A-Z_][A-Z0-9_]*\}$/;
 
 /** Secrets that `export` sealed, opened again; plain ones stay as they are. Throws 422 for a reference: its name would be kept for the secret. */

@@ -34,7 +34,7 @@ export async function checkTargets(rules: readonly BodyRule[] | undefined, reade
 /** An error lists at most this many of what is in the way. */
 const listed = 20;
 
-/** What stands in the way of deleting a model or load balancer: rules that send requests to it. */
+/** Refuses to delete a model or load balancer that rules route requests to. */
 export async function refuseSwitchTarget(noun: string, name: string, reader: Pick<CatalogReader, 'switchLinks'>): Promise<void> {
   const owners = await reader.switchLinks.ownersOf(name, listed);
   if (owners.length === 0) return;

@@ -4,7 +4,7 @@ import { type Detail, invalid } from '../problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Throws a 422 that names the fields. `prefix` stands before each path. */
+/** Throws a 422 that names the fields; `prefix` is put before each path. */
 export function readInput<T>(schema: z.ZodType<T>, value: unknown, prefix = ''): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -71,7 +71,7 @@ export class Slot {
 
   #becameStream(free: boolean): void {
     if (!free) throw new GatewayError('too_many_streams');
-    // Whoever left while others were asked has no use for the place.
+    // The request ended while the other edges were asked: the place is not needed.
     if (this.#released) this.#capacity.streams.leave();
     else this.#stream = true;
   }

@@ -40,7 +40,7 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
   };
 }
 
-/** Some proxies tell the port, too: `1.2.3.4:5678`, `[2001:db8::1]:5678`. It is the address that is counted. */
+/** Some proxies add the port: `1.2.3.4:5678`, `[2001:db8::1]:5678`. Only the address counts. */
 const withoutPort = (hop: string): string => /^(?:(\d{1,3}(?:\.\d{1,3}){3})|\[([0-9a-f:.]{2,45})\])(?::\d{1,5})?$/i.exec(hop)?.slice(1).find(Boolean) ?? hop;
 
 /** `::ffff:1.2.3.4` is 1.2.3.4. */

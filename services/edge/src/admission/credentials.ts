@@ -15,7 +15,7 @@ const bearer = /^bearer /i;
 const shortestCarrier = Math.min(...carriers.map(({ length }) => length));
 const maxCarrierLength = Math.max(...carriers.map(({ length }) => length));
 
-/** Names that never travel further than this room. */
+/** Headers that the edge never forwards. */
 export const credentialHeaders: ReadonlySet<string> = new Set([...carriers, 'proxy-authorization', 'cookie']);
 
 /** 401 for no, unknown, disabled, expired, repeated or conflicting credentials; one sentence for all, so that nothing is learnt by trying. */
@@ -32,7 +32,7 @@ export function authenticate(request: IncomingMessage, query: URLSearchParams, s
 export const maskOfCaller = (request: IncomingMessage, query: URLSearchParams, { key }: Principal): string =>
   maskKey(collect(request, query).find((value) => hashAccessKey(value) === key.hash) ?? '');
 
-/** Everything that came as a credential, whoever it is for: it must not be stored with a body that repeats it. */
+/** Every credential of the request, also those of other parties: none may be stored with a body that repeats it. */
 export const credentialsOf = (request: IncomingMessage, query: URLSearchParams): readonly string[] => collect(request, query);
 
 /** The distinct values sent. Values of our own format must agree; a header sent twice is refused whatever it holds. */

@@ -7,7 +7,7 @@ import type { Hit, WindowLimit } from '@model-gateway/limits';
 import { addressKey } from '@model-gateway/service-runtime';
 import type { Principal } from './credentials.ts';
 
-/** What one of the two settings means when only the other is given (contract §7). */
+/** Used for one of the two settings when only the other is given. */
 const defaultRpm = 120;
 const defaultWindowSecs = 60;
 const minuteMs = 60_000;

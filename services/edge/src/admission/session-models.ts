@@ -1,4 +1,4 @@
-/** The last model of each session, for clients that name it once. Only a default: whoever asks is still checked against what his group grants. */
+/** The last model of each session, for clients that name it once. Only a default: access is still checked against the key group. */
 
 const maxSessions = 10_000;
 

@@ -30,7 +30,7 @@ export function sessionOf(headers: Headers): string | null {
 
 const uuid = /^"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"$/i;
 
-/** A body's key of the conversation's cache, as it stands in the body: agents give a UUID for each session, others one text for all they send. */
+/** Session id from a body's prompt cache key, still in JSON quotes. Agents send one UUID per session; other clients send one text for everything. */
 export const sessionOfCacheKey = (bytes: Buffer, { start, end }: { start: number; end: number }): string | null => {
   if (end - start !== 38) return null;
   const text = bytes.toString('latin1', start, end);

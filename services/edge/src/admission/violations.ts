@@ -1,11 +1,11 @@
-/** Tells the audit log of keys that ask for what they may not use. The same again within a minute is counted and told once, so that a flood fills no table. */
+/** Publishes audit records of keys that ask for what they may not use. Repeats within a minute are counted into one record, so that a flood does not fill the table. */
 import type { Bus } from '@model-gateway/bus';
 import type { AuditRow } from '@model-gateway/contracts';
 import type { ErrorCode } from '@model-gateway/contracts/errors';
 import type { Logger } from '@model-gateway/telemetry';
 
 export interface Violation {
-  /** The key's hash, by which it is told from others. */
+  /** The key's hash, which distinguishes it from others. */
   key: string;
   /** First and last characters of the key, as it was sent. */
   mask: string;
@@ -22,12 +22,12 @@ const audited: ReadonlySet<ErrorCode> = new Set(['model_not_granted', 'header_de
 export const isViolation = (code: ErrorCode): boolean => audited.has(code);
 
 const windowMs = 60_000;
-/** Kinds of violations followed at once; more within the minute are told of by a number alone. */
+/** Distinct violations tracked at once; beyond that only their number is reported. */
 const maxOpen = 1_000;
 
 interface Open {
   violation: Violation;
-  /** Since the one that was told. */
+  /** Repeats since the published record. */
   more: number;
 }
 
@@ -61,12 +61,12 @@ export class Violations {
     }
   }
 
-  /** Ends the minute: what was only counted is told. */
+  /** Ends the minute: publishes what was only counted so far. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     for (const { violation, more } of this.#open.values()) if (more > 0) this.#publish(violation, more);
-    if (this.#beyond > 0) this.#deps.logger.warn({ violations: this.#beyond }, 'keys asked for what they may not use, beyond what is told one by one');
+    if (this.#beyond > 0) this.#deps.logger.warn({ violations: this.#beyond }, 'more access violations than are recorded one by one');
     this.#open.clear();
     this.#beyond = 0;
   }
@@ -84,6 +84,6 @@ export class Violations {
       ip_address: clientIp,
       request_id: requestId,
     };
-    bus.publishDurable('audit.violation', row.id, row).catch((error: unknown) => logger.error({ error, record: row }, 'an audit record could not be told'));
+    bus.publishDurable('audit.violation', row.id, row).catch((error: unknown) => logger.error({ error, record: row }, 'audit record could not be published'));
   }
 }

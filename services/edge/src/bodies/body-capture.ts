@@ -9,7 +9,7 @@ export interface BodyHolder {
   give(bytes: number): void;
 }
 
-/** What is left to be sent. Its bytes stay taken until whoever sends it gives them back. */
+/** Captured bodies to be uploaded. Their bytes stay reserved until the uploader releases them. */
 export interface CapturedBodies {
   path: string;
   maxBytes: number;

@@ -1,4 +1,4 @@
-/** The beginning of a body without the long runs of base64 in it: an image would otherwise take all the room that its question needs. */
+/** The beginning of a body without its long base64 runs: an image would otherwise take all the space and leave none for its question. */
 
 /** Shorter runs stay: words, ids and hashes are never that long. */
 const shortestRun = 512;

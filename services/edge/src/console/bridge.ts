@@ -36,7 +36,7 @@ export function bridgeToConsole(context: EdgeContext): (request: IncomingMessage
     inner.on('error', (error) => refuse(response, socket.failure ?? error, context));
     response.on('close', () => {
       inner.destroy();
-      // The console may answer before it has read the whole body: the rest must not stand before the connection's next request.
+      // The console may answer before it has read the whole body: the rest must not block the connection's next request.
       discardRequestBody(request, context.discardLimits);
     });
     request.on('error', (error) => inner.destroy(error));

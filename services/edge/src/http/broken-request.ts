@@ -1,4 +1,4 @@
-/** What callers are told whose bytes are no request: Node's parser stops at them, so no listener ever hears of them. */
+/** Answers to bytes that are no HTTP request: Node's parser stops at them, so no request listener is called. */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, errorCodes } from '@model-gateway/contracts/errors';

@@ -5,8 +5,8 @@ import type { Duplex } from 'node:stream';
 const closeDelayMs = 1000;
 
 /**
- * Whoever does not close its half then is cut off: it would hold its place, and the end of this process, for as long as it likes. `text` is '' where the
- * last word was written already.
+ * Writes `text` ('' when everything was written already) and closes. A peer that does not close its half in time is cut off: it would otherwise hold
+ * its connection slot, and delay the end of this process, for as long as it likes.
  */
 export function sayLast(socket: Duplex, text: string): void {
   if (!socket.writableEnded) socket.end(text);

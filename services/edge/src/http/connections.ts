@@ -139,7 +139,7 @@ interface Count {
   add(amount: number): void;
 }
 
-/** Who reads the body hears of it as of any fault of the request and can still answer; then the connection goes. */
+/** The reader of the body gets an error and can still answer; then the connection is closed. */
 function dismiss(socket: Socket, request: IncomingMessage): void {
   if (request.listenerCount('error') === 0) return void socket.destroy();
   request.emit('error', new GatewayError('request_timeout', { message: 'The request body arrived too slowly.' }));

@@ -23,7 +23,7 @@ export function createServiceRoutes(context: EdgeContext, health: () => Health):
     response.setHeader('allow', 'GET, HEAD');
     response.status(405).json({ error: { code: 'method_not_allowed', message: 'This method is not allowed here.' } });
   });
-  // Agents warm their connection with these; a 404 only floods logs (field-notes 24).
+  // Agents warm up their connection with these; a 404 would only flood logs.
   app.head(['/', '/api/hello'], (_request, response) => void response.status(200).end());
   app.get('/', (_request, response) => void response.writeHead(302, { location: '/console', 'content-length': 0 }).end());
   const toConsole = bridgeToConsole(context);

@@ -32,7 +32,7 @@ function listOf(snapshot: Snapshot, group: KeyGroup): List {
   return list;
 }
 
-/** What replies tell of the list, for callers who keep it. */
+/** Version of the model list, sent with replies to callers that cache the list. */
 export const modelsTag = (snapshot: Snapshot, group: KeyGroup): string => listOf(snapshot, group).tag;
 
 /** One path has several shapes, told apart by headers: a cache between must know. */

@@ -21,7 +21,7 @@ const maxWaiting = 32;
 /** Bytes that may wait for a peer to read them when it sends what is answered at once. */
 const maxUnread = 1024 * 1024;
 
-/** After being told that the connection ends a peer may take this long to read it. */
+/** After the close frame a peer has this long to read it. */
 const closeDelayMs = 1000;
 
 /** A turn under way when its caller's key is revoked may end, but not go on for longer than this. */
@@ -57,7 +57,7 @@ export class TurnSocket implements DenseMember {
   readonly #arriving: ArrivingBytes;
   #unanswered = 0;
   #tooOld = false;
-  /** When its peer was told that this process leaves. */
+  /** When its peer was notified that this process shuts down. */
   #leftAt = Number.POSITIVE_INFINITY;
 
   constructor(socket: WebSocket, { upgrade, headers, mayStay }: SocketCaller, session: SocketSession, match: ClientRouteMatch, context: EdgeContext) {
@@ -89,7 +89,7 @@ export class TurnSocket implements DenseMember {
       this.#arriving.releaseControl(data.length);
       this.#awaitReader();
     });
-    // Told as `close` too; what broke a caller's connection is no news here.
+    // `close` follows; the reason why a caller's connection broke is of no interest here.
     socket.on('error', () => socket.terminate());
     socket.on('close', () => this.#closed());
   }
@@ -199,7 +199,7 @@ export class TurnSocket implements DenseMember {
     this.#awaitReader();
   }
 
-  /** Who sends and does not read is not heard until it has read: else its answers would pile up here without end. */
+  /** Backpressure: a peer that does not read its answers is not read from until it does, else they would pile up here without end. */
   #awaitReader(): void {
     const socket = this.#socket;
     if (socket.isPaused || socket.bufferedAmount <= maxUnread) return;
@@ -245,7 +245,7 @@ export class TurnSocket implements DenseMember {
     this.#session.close();
     for (const { bytes } of this.#waiting) this.#context.bodyBudget.give(bytes);
     this.#waiting = [];
-    // The caller left: the calls hear it as they would of a closed connection.
+    // The caller left: its calls see a closed connection.
     for (const turn of this.#turns.values()) turn.destroy();
   }
 }

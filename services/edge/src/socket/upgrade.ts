@@ -1,4 +1,4 @@
-/** WebSocket handshakes: which paths take them, who may open one, and what a refused one is told. */
+/** WebSocket handshakes: which paths accept them, who may open one, and the answer to a refused one. */
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Snapshot } from '@model-gateway/contracts';
@@ -17,7 +17,7 @@ import { TurnSocket } from './turn-socket.ts';
 
 /** Browsers cannot set headers: they offer the key as one of their subprotocols. It is never echoed. */
 const keyProtocol = 'openai-insecure-api-key.';
-/** Told to whoever asked for another (RFC 6455 §4.2.2). */
+/** Sent to clients that ask for another version (RFC 6455 §4.2.2). */
 const versions = { 'sec-websocket-version': '13, 8' };
 /** How often open connections are checked for a key that was revoked meanwhile. */
 const accessCheckMs = 1000;

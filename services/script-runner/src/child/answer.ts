@@ -89,7 +89,7 @@ function lineOf({ message, stack = '' }: Error): number | null {
   return found ? Number(found[1]) : null;
 }
 
-/** Places are told in bytes, and texts as bytes. */
+/** Converts the places and texts of a run to byte offsets and bytes. */
 function inBytes({ places }: RunHead, text: string, body: string, bytes: Buffer): { places: number[] | null; texts: Buffer } {
   if (places === null || places.length === 0) return { places, texts: Buffer.from(text, 'utf8') };
   const plain = body.length === bytes.length;

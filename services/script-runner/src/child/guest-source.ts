@@ -11,7 +11,7 @@ export interface GuestModule {
 }
 
 /**
- * Stands before each module: what scripts may not have, and the sandbox's own code uses. The realm loses these names before a script runs.
+ * Prologue of each module: globals that the sandbox's own code uses and scripts may not. They are removed from the realm before a script runs.
  */
 export const guestPrologue = `const {${['Int8Array', 'Uint8Array', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array', 'Float64Array', 'ArrayBuffer'].join(',')}} = globalThis;`;
 

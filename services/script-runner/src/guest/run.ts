@@ -31,7 +31,7 @@ export interface RunFault {
   line: number | null;
 }
 
-/** What is told besides the texts: for each replacement where it goes and how long its text is. */
+/** The result of a run besides the texts: where each replacement goes and how long its text is. */
 export interface RunHead {
   operations: number;
   useModel: string | null;

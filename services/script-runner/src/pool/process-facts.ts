@@ -1,4 +1,4 @@
-/** What the system tells of a slot's process. null where it does not. */
+/** What the operating system reports of a slot's process; null where it does not. */
 import { readFileSync } from 'node:fs';
 
 const pageBytes = 4096;

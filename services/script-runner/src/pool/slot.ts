@@ -133,7 +133,7 @@ export class Slot {
     if (idle !== null && now !== null && now - idle > allowed) this.#kill({ code: 'TooMuchMemory', message: 'the script used too much memory', line: null });
   }
 
-  /** A run is held to its time on a processor, and to a wider one by the clock; where the system does not tell the first, the clock is all there is. */
+  /** A run is limited in CPU time, and less tightly in wall-clock time; where the system does not report CPU time, only the clock counts. */
   #isTooLong(run: UnderWay): boolean {
     const { timeoutMs } = this.#settings;
     const clock = performance.now() - run.began;
@@ -163,7 +163,7 @@ export class Slot {
   }
 }
 
-/** Nothing of our environment goes along. The flags: isolates and the start-up snapshot do not mix; no files are written, no process is started. */
+/** The child inherits no environment. The flags: isolates and the start-up snapshot do not mix; no files are written, no process is started. */
 function start(settings: SlotSettings): ChildProcess {
   const flags = ['--no-node-snapshot', '--no-warnings', '--permission', '--allow-addons', '--allow-fs-read=*', '--max-old-space-size=64'];
   return spawn(process.execPath, [...flags, entry, JSON.stringify(settings)], { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true });

@@ -23,7 +23,7 @@ type AuditSubject = 'audit.record' | 'audit.violation';
 
 /**
  * What a subject allows: only services that sign people in and change the configuration may publish `audit.record`, and they may record anything;
- * whoever takes over an edge writes violations of access keys and nothing else. null: it may be recorded.
+ * a compromised edge can write violations of access keys and nothing else. null: it may be recorded.
  */
 function kindFault(subject: AuditSubject, { action, actor, entity_type }: AuditRow): string | null {
   if (subject === 'audit.record') return null;
@@ -56,7 +56,7 @@ export function keepAudit({ bus, storage, logger, setAside, now }: AuditKeeperDe
   return { dispose: async () => void (await Promise.all(listenings.map((one) => one.dispose()))) };
 }
 
-/** Whoever tells a record cuts it far below this. */
+/** Publishers truncate a record far below this. */
 const maxDiffLength = 256 * 1024;
 
 /** It is kept as JSON: nested too deep it cannot be written as such. */

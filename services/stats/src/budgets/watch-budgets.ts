@@ -30,7 +30,7 @@ interface Watched {
 const atOnce = 50;
 
 export function createBudgetWatch({ requests, snapshot, logger, metrics, now, everyMs = 60_000 }: BudgetWatchDeps): BudgetWatch {
-  /** Budget and period → the level that was told. */
+  /** Budget and period → the threshold that was announced. */
   let announced = new Map<string, number>();
   let counts = new Map<number, number>();
   let timer: NodeJS.Timeout | undefined;

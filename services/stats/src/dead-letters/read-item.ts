@@ -40,7 +40,7 @@ function describe(issues: readonly { path: readonly PropertyKey[]; message: stri
 }
 
 const dayMs = 86_400_000;
-/** Clocks may be wrong, but not so: what lies further ahead would stand before everything else for as long. */
+/** Clocks may be wrong, but not by more: a row dated further ahead would be the newest of the log for that long. */
 const maxAheadDays = 31;
 
 /** null: the moment may be stored. */

@@ -1,4 +1,4 @@
-/** Tells of committed rows while somebody looks on, and says nothing otherwise. */
+/** Publishes committed rows while a live log viewer is open, and nothing otherwise. */
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { RequestRow } from '@model-gateway/contracts';
 

@@ -20,7 +20,7 @@ export interface RowKeeperDeps {
   logger: Logger;
   priceOf: PriceOf;
   setAside: SetAside;
-  /** Hears what was committed. */
+  /** Receives the rows that were committed. */
   publish(rows: readonly RequestRow[]): void;
   /** Milliseconds since the epoch. */
   now: () => number;
@@ -78,7 +78,7 @@ export function keepRows({ bus, storage, logger, priceOf, setAside, publish, now
   };
 }
 
-/** What looks on sees what stands in the log: instead of a row that was settled with another one of its request, what that came to. */
+/** Live viewers get the rows as stored: a row that was merged into another one of its request is replaced by the result. */
 function asStored(received: RequestRow[], otherwise: readonly RequestRow[]): RequestRow[] {
   if (otherwise.length === 0) return received;
   const settled = new Set(otherwise.map(({ id, of }) => of ?? id));

@@ -12,7 +12,7 @@ import type { OutboundFault } from '@model-gateway/upstream-client';
 export type NextStep = 'key' | 'node-or-key' | 'node' | 'larger' | 'stop';
 
 interface Meaning {
-  /** What the caller gets when this was the last word of a single upstream (contract §3). */
+  /** The caller's error when this was the last attempt of a single upstream. */
   code: ErrorCode;
   next: NextStep;
   sign: HealthSign;
@@ -44,7 +44,7 @@ export const refusesKey = (fault: UpstreamFault): boolean => meanings[fault.clas
 const unreached = /_(?:dns|connect|proxy|tls)$/;
 export const healthSign = (fault: UpstreamFault): HealthSign => (fault.class === 'timeout' && wasUnreached(fault) ? 'line' : meanings[fault.class].sign);
 
-/** Nothing was sent: whoever is tried next is asked for the first time. */
+/** Nothing reached the upstream: the next attempt is not a repetition. */
 export const wasUnreached = ({ class: kind, code = '' }: UpstreamFault): boolean =>
   kind === 'busy' || ((kind === 'connect' || kind === 'timeout') && unreached.test(code));
 
@@ -66,7 +66,7 @@ export interface FaultFacts {
   body?: string | undefined;
 }
 
-/** The error a caller gets when this fault was the last word of a single upstream (contract §3). */
+/** The error a caller gets when this fault ended the last attempt of a single upstream. */
 export function faultToError(fault: UpstreamFault, facts: FaultFacts): GatewayError {
   const code = isRedirect(fault) ? 'upstream_redirect' : meanings[fault.class].code;
   const details = facts.sameProtocol ? detailsOf(fault, facts) : {};

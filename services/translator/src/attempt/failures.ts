@@ -39,7 +39,7 @@ export class Failures {
       this.#limited = error;
   }
 
-  /** What the request was sent on to failed as a whole. */
+  /** The reroute target failed as a whole. */
   addRoute(route: Failures): void {
     const error = route.error();
     this.#last = error;
@@ -64,7 +64,7 @@ export class Failures {
     this.#soonest = Math.min(this.#soonest ?? Number.POSITIVE_INFINITY, seconds);
   }
 
-  /** A single upstream's own error (contract §3); of a balancer whose nodes all failed 503, with the soonest Retry-After. */
+  /** A single upstream's own error; when all nodes of a balancer failed, 503 with the soonest Retry-After. */
   error(): GatewayError {
     // Everything that could serve is at its limit, and nothing was sent.
     if (this.#passedOver && !this.#last)

@@ -20,7 +20,7 @@ export function faultFacts(call: Call, route: Route, end: AttemptEnd, context: T
   };
 }
 
-/** A larger error body is told in our own shape, since half of one is no JSON. */
+/** A larger error body is answered in our own shape, since a truncated one is not valid JSON. */
 const maxBodyLength = 64 * 1024;
 
 /** A name as it stands inside a JSON string. */

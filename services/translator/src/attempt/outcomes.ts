@@ -1,4 +1,4 @@
-/** Tells the routers how attempts went: failures at once, successes only where somebody waits to hear of them. */
+/** Publishes the results of attempts to the routers: failures at once, successes only where a router uses them. */
 import type { Bus } from '@model-gateway/bus';
 import type { HealthSign, Outcome, PlannedNode } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
@@ -10,11 +10,11 @@ export interface AttemptWatch {
 }
 
 export interface OutcomePublisher {
-  /** `watched`: successes are told too, for the strategies of a load balancer. */
+  /** `watched`: successes are published too, for the strategies of a load balancer. */
   begin(route: Route, node: PlannedNode, watched: boolean): AttemptWatch;
 }
 
-/** What was not told yet of one place. */
+/** Unpublished results of one model, upstream and key. */
 interface Place {
   model: string;
   upstream: string;

@@ -1,14 +1,14 @@
 /**
- * What upstreams refused about proofs of earlier thinking, remembered for a while: a caller sends the same history with every turn, and each would pay
- * for the refused call again. Only what healed is remembered, and nothing that would change other conversations for the worse: a refused proof is left
- * out wherever that very text comes back, and an upstream's demand for a proof with each call adds the vendor's own word for "none".
+ * Remembers for a while which thinking signatures upstreams refused: a caller sends the same history with every turn, and each turn would pay for the
+ * refused call again. Only refusals after which the retry succeeded are remembered, and nothing that would harm other conversations: a refused signature
+ * is left out wherever that very text comes back, and for an upstream that demands a signature with each call the vendor's own value for "none" is added.
  */
 import { createHash } from 'node:crypto';
 import type { ProofRefusal } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 
 const rememberedMs = 60 * 60 * 1000;
-const maxProofs = 20_000;
+const maxSignatures = 20_000;
 const maxRoutes = 1000;
 
 export class RefusedSignatures {
@@ -21,7 +21,7 @@ export class RefusedSignatures {
     this.#now = now;
   }
 
-  /** Whether this route refused the proof, named by the text that the caller holds. */
+  /** Whether this route refused the signature, given as the caller holds it. */
   has(route: Route, sealed: string): boolean {
     return this.#signatures.size > 0 && this.#holds(this.#signatures, signatureId(route, sealed));
   }
@@ -31,9 +31,9 @@ export class RefusedSignatures {
     return this.#demands.size > 0 && this.#holds(this.#demands, routeId(route)) ? { about: 'call-proof' } : undefined;
   }
 
-  /** `sealed`: the proofs that the refused request carried. Called once the request passed without what was refused. */
+  /** `sealed`: signatures in the refused request. Called once the request succeeded without what was refused. */
   learn(route: Route, { about }: ProofRefusal, sealed: Iterable<string>): void {
-    if (about === 'proofs') for (const text of sealed) this.#keep(this.#signatures, signatureId(route, text), maxProofs);
+    if (about === 'proofs') for (const text of sealed) this.#keep(this.#signatures, signatureId(route, text), maxSignatures);
     else if (about === 'call-proof') this.#keep(this.#demands, routeId(route), maxRoutes);
   }
 
@@ -54,5 +54,5 @@ export class RefusedSignatures {
 }
 
 const routeId = ({ upstream, model }: Route): string => `${model.name}\u0000${upstream.name}`;
-/** Texts of proofs are long: a digest stands for them. */
+/** Signatures are long: a digest identifies them. */
 const signatureId = (route: Route, sealed: string): string => `${routeId(route)}\u0000${createHash('sha256').update(sealed).digest('base64')}`;

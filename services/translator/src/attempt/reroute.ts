@@ -5,7 +5,7 @@ import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { TranslatorContext } from '../context.ts';
 
-/** Where a request is sent on to is not for the caller to know: the name stays in the log. */
+/** The name of the reroute target is not for the caller to know: it is only logged. */
 const withoutName = (error: unknown): unknown =>
   isGatewayError(error) && error.code === 'model_not_found' ? new GatewayError(error.code, { cause: error }) : error;
 

@@ -121,7 +121,7 @@ class Attempt {
     );
   }
 
-  /** Nothing is heard of a call after its end: whatever reading the reply meets, the attempt is settled here, or its caller would wait for ever. */
+  /** A call reports nothing after its end: whatever reading the reply meets, the attempt is settled here, or its caller would wait for ever. */
   #conclude(read: () => void): void {
     try {
       read();

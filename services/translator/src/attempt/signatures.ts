@@ -1,4 +1,4 @@
-/** Seals and opens thinking proofs for one route: the envelope names model, upstream and account. */
+/** Seals and opens thinking signatures for one route: the envelope names model, upstream and account. */
 import { createHash } from 'node:crypto';
 import { promptPrefix } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
@@ -7,19 +7,19 @@ import type { TranslatorContext } from '../context.ts';
 
 export interface Signatures {
   seal(signature: string): string;
-  /** null: not to be sent on this route. */
+  /** null: must not be sent on this route. */
   open(sealed: string): string | null;
   /** Those that were opened, as the caller holds them. */
   sent(): Iterable<string>;
   /** Whether any was opened: what was made of this request then holds what this account alone may see. */
   opened(): boolean;
-  /** Whether a proof that was opened came with another beginning of the conversation than this request has: what a refusal is then about. */
+  /** Whether an opened signature was issued for another conversation prefix than this request has, which then explains a refusal. */
   prefixChanged(): boolean;
 }
 
 /**
- * `proofKind`: whose form of proof this upstream takes and gives. `readBody` gives the request as sent, of which the prefix is hashed; it is
- * called only when a proof is sealed or a refusal explained.
+ * `signatureKind`: the vendor's form of signature that this upstream uses. `readBody` gives the request as sent, of which the prefix is hashed; it is
+ * called only when a signature is sealed or a refusal explained.
  */
 export function createSignatures(route: Route, context: TranslatorContext, signatureKind: string, readBody: () => unknown): Signatures {
   const account = accountOf(route.key);

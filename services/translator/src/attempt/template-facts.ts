@@ -2,7 +2,7 @@
 import { accessKeyHash, systemPromptHash, type TemplateFacts } from '@model-gateway/body-rules';
 import type { Call } from '../call.ts';
 
-/** As `templateFacts`, for body rules, where two variables differ (contract §7). */
+/** As `templateFacts`, for body rules: there the key's hash is empty, and that of the system prompt also when there is none. */
 export const bodyFacts = (call: Call): TemplateFacts => ({
   ...templateFacts(call),
   accessKeyHash: () => '',

@@ -4,7 +4,7 @@ import { findProtocol } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 
-/** What the caller is told when no node is left; null: this one may serve it. */
+/** The caller's error when no other node is left; null when this one may serve the request. */
 export function unservedBy({ client, job }: Call, route: Route): GatewayError | null {
   const { onlyVerbatim } = client;
   if (onlyVerbatim?.operation !== job.operation || passesVerbatim(job, route)) return null;

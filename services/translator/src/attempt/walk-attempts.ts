@@ -45,7 +45,7 @@ export async function walkAttempts(call: Call, sink: ReplySink, context: Transla
     if (path.node !== chosen) {
       chosen = path.node;
       call.startNode();
-      // What a script sent on after its translation is not the caller's body any more.
+      // After a reroute by a post-translation script the body is not the caller's any more, so no reroute step runs.
       const choosing = call.carried ? undefined : chooseRoute({ call, route, snapshot, translatorContext: context });
       const rerouteTo = choosing instanceof Promise ? await choosing : choosing;
       if (rerouteTo !== undefined) {
@@ -72,7 +72,7 @@ export async function walkAttempts(call: Call, sink: ReplySink, context: Transla
     }
     const preparing = prepareWith(admission, call, route, context);
     let prepared = preparing instanceof Promise ? await preparing : preparing;
-    // Another route is another account: what this one's proofs were opened for is made again without them.
+    // Another route is another account: a body with signatures opened for this one is prepared again without them.
     if (prepared.rerouteTo !== undefined && prepared.signatures.opened()) prepared = await prepareWith(admission, call, route, context, { about: 'proofs' });
     if (prepared.rerouteTo !== undefined) {
       admission.giveBack();
@@ -97,7 +97,7 @@ export async function walkAttempts(call: Call, sink: ReplySink, context: Transla
     if (end.fault === null) return;
     stopIfOver(call);
     const error = faultToError(end.fault, faultFacts(call, route, end, context));
-    // Once the caller has seen content there is no other attempt (contract §7).
+    // Once the caller has seen content there is no further attempt.
     if (end.committed) throw error;
     failures.add(end.fault, error);
     // What does not fit here will not fit where it came from either.
@@ -129,8 +129,8 @@ function stopIfOver(call: Call, admission?: Admission): void {
 }
 
 /**
- * When the upstream refuses the proofs of earlier thinking or a feature flag, the same attempt once more without them, unless the group takes no
- * loss at all; else the end as it was.
+ * When the upstream refuses thinking signatures or a feature flag, repeats the attempt once without them, unless the key group is strict about
+ * losses; else returns the end as it was.
  */
 async function tryWithout(
   end: AttemptEnd,

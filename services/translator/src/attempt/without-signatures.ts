@@ -1,4 +1,4 @@
-/** The one retry: an upstream that refuses the proofs in a request, or their lack, gets it once more without what it named, on the same node and key. */
+/** The single retry when an upstream refuses the signatures in a request, or their lack: once more without what it named, on the same node and key. */
 import type { Loss } from '@model-gateway/contracts';
 import { type ProofRefusal, readProofRefusal } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';
@@ -14,7 +14,7 @@ export async function withoutSignatures(call: Call, prepared: Prepared, end: Att
   const changed = await prepare(call, prepared.route, context, refusal);
   if (!changed.body.equals(prepared.body)) return again(call, prepared, changed, refusal);
   if (refusal.about === 'proofs') return null;
-  // Nothing that the refusal named was found: without any proof it may pass all the same.
+  // Nothing that the refusal named was found: the request may still pass without any signature.
   const stripped = await prepare(call, prepared.route, context, { about: 'proofs' });
   return stripped.body.equals(prepared.body) ? null : again(call, prepared, stripped, { about: 'proofs' });
 }

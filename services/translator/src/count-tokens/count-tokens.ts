@@ -15,7 +15,7 @@ import { conversationText, mediaTokens } from './conversation-text.ts';
 export async function countTokens(call: Call, sink: ReplySink, context: TranslatorContext): Promise<void> {
   const place = await findPlace(call, context);
   const route = place?.route;
-  // Read first: a request that makes no sense is the caller's fault whoever counts it.
+  // Read first: an invalid request is the caller's fault, whatever counts it.
   const { conversation } = call.readRequest();
   const counted = place ? await askUpstream(call, place.route, place.keyIndex, sink, context) : null;
   sink.whole(JSON.stringify(call.client.writeTokenCount(counted ?? (await countHere(call, conversation, route, context)))));
@@ -56,7 +56,7 @@ async function askUpstream(call: Call, route: Route, keyIndex: number, sink: Rep
   // Nothing is built for an upstream that is not asked.
   if (route.tokenCounting === 'tiktoken' || !findProtocol(route.protocol)?.upstream?.countsTokens) return null;
   const prepared = await prepare(call, route, context);
-  // A whole endpoint that tells of no counter beside it would write a reply.
+  // A target that is a whole endpoint without a counting one beside it would generate a reply.
   if (route.target.directPath && isSamePlace(prepared.request.url, route.target.baseUrl)) return null;
   const began = performance.now();
   const span = call.span && beginAttempt(call.span, call, prepared);

@@ -28,7 +28,7 @@ const sliceChars = 64;
 const maxChars = 256 * 1024;
 
 parentPort?.on('message', ({ id, text, tokenizer }: { id: number; text: string; tokenizer: Table }) => {
-  // A table that cannot be loaded ends the thread: whoever waits is told, and the next count starts it anew.
+  // A table that cannot be loaded ends the thread: waiting counts are rejected, and the next one starts it anew.
   void load(tokenizer).then((encoder) => parentPort?.postMessage({ id, tokens: countTokens(text, encoder) }));
 });
 

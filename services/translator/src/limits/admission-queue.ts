@@ -9,7 +9,7 @@ interface Waiter extends InLine {
   /** Tokens of its request alone, and those with what its reply may be. */
   request: number;
   cost: number;
-  /** false: it is asked for once, and refused when that is in vain. */
+  /** false: the store is asked once, and a refusal is final. */
   waits: boolean;
   timer: NodeJS.Timeout | undefined;
   settle(admission: Admission): void;
@@ -29,7 +29,7 @@ export class AdmissionQueue {
   readonly #queue = new FairQueue<Waiter>();
   #limit: RateLimit | null = null;
   #limits: GateLimits | null = null;
-  /** The last answer left somebody outside: until then asking is in vain. */
+  /** Set after a refusal; until this time `acquire` refuses without asking the store. */
   #closedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
   /** Tokens that calls used beyond the estimate of their request, on the average; null: none has ended yet. */
@@ -115,7 +115,7 @@ export class AdmissionQueue {
 
   #taken(batch: readonly Waiter[], { granted, retryMs }: Taken, limits: GateLimits): void {
     for (const waiter of batch.slice(0, granted)) {
-      // Whoever left while the question was under way gives back what came for them.
+      // A waiter that left while the store was asked gives its lease back.
       if (this.#queue.serve(waiter)) waiter.settle(this.#lease(waiter, limits));
       else this.#permits.give(limits, 1, -waiter.cost, 1);
     }

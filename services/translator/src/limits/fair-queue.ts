@@ -1,4 +1,4 @@
-/** Who waits, in fair order: access keys take turns, callers of one key stand in line behind one another. */
+/** Waiters in fair order: access keys take turns, and callers of one key are served first come, first served. */
 export interface InLine {
   readonly key: string;
 }

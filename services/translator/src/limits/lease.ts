@@ -26,6 +26,6 @@ export interface GateAsk {
   replyTokens(): number | undefined;
   /** false: a limited node is passed over at once. */
   mayWait: boolean;
-  /** Told how to hear that the caller leaves; called at most once, and only when there is something to wait for. */
+  /** Registers what to do when the caller leaves; called at most once, and only when there is something to wait for. */
   onLeave(callback: () => void): void;
 }

@@ -1,4 +1,4 @@
-/** The gates of this process by name, and which of them stands before an attempt. */
+/** The admission queues of this process by name, and which of them applies to an attempt. */
 import type { Model, RateLimit, UpstreamRecord } from '@model-gateway/contracts';
 import type { SharedState } from '@model-gateway/distributed-state';
 import { AdmissionQueue, free } from './admission-queue.ts';
@@ -18,7 +18,7 @@ export class Limiter {
   }
 
   /**
-   * The lease of one attempt; at once, and the same for all, when nothing limits it. A promise: it stands in line, for `wait_timeout_secs`
+   * The lease of one attempt; at once, and the same for all, when nothing limits it. A promise while it is queued, for `wait_timeout_secs`
    * at most. The model's own limit replaces the upstream's. Never rejects.
    */
   acquire({ model, upstream }: LimitedTarget, ask: GateAsk): Admission | Promise<Admission> {

@@ -18,7 +18,7 @@ export interface FetchLimits {
   signal: AbortSignal;
 }
 
-/** null: it could not be had, whatever the reason; what stands behind a caller's address is not told to the caller. */
+/** null when it could not be fetched, whatever the reason: callers must not learn what is behind an address. */
 export function fetchUrl(outbound: Outbound, url: string, { maxBytes, totalMs, signal }: FetchLimits): Promise<FetchedFile | null> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(null);

@@ -59,7 +59,7 @@ export interface RouteChoice {
   readonly translatorContext: TranslatorContext;
 }
 
-/** Gives the name of the model or load balancer that the request is sent on to; undefined: it stays. A promise only where it has to wait. */
+/** Returns the name of the model or load balancer to reroute to; undefined: no reroute. A promise only where it has to wait. */
 export interface RouteStep {
   readonly name: 'switch-route' | 'script-before';
   choose(choice: RouteChoice): undefined | string | Promise<undefined | string>;

@@ -17,7 +17,7 @@ export const order: { readonly after: readonly Step[]; readonly before: readonly
   after: [fetchMedia, translate, normalize, bodyRules, scriptAfter, cacheInjection],
   /** The script has run when the route was chosen (`routeSteps`). */
   before: [fetchMedia, translate, normalize, bodyRules, cacheInjection],
-  /** Of a request that a script after the translation sent on. */
+  /** For a request that a post-translation script rerouted. */
   carried: [retarget, cacheInjection],
 };
 

@@ -47,7 +47,7 @@ export class DeltaFastPath {
     this.records = null;
   }
 
-  /** A record was parsed, gave these events, and was sent on as `sent`. */
+  /** Learns from a record that was parsed, gave these events, and was forwarded as `sent`. */
   see(record: RawRecord, events: readonly ChatEvent[], sent: string | Uint8Array | undefined): void {
     this.records = null;
     const event = events[0];

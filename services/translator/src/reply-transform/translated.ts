@@ -12,7 +12,7 @@ export class TranslatedTransform implements ReplyTransform {
   readonly #context: ReplyContext;
   readonly #bridge: ToolBridge | undefined;
   readonly #sizes: PromptSizes;
-  /** What this prompt's size is told by. */
+  /** Key under which this prompt's size is estimated. */
   readonly #kind: string;
   #writer: ReplyWriter | undefined;
 
@@ -33,7 +33,7 @@ export class TranslatedTransform implements ReplyTransform {
       mintId: context.mintId,
       sealSignature: prepared.sealSignature,
       echo,
-      // Only some callers' protocols tell it, once.
+      // Only some client protocols report it, once.
       get inputEstimate() {
         return sizes.estimate(kind, conversation, call.body.length);
       },
@@ -72,7 +72,7 @@ export class TranslatedTransform implements ReplyTransform {
     return out;
   }
 
-  /** Callers count on usage: where the upstream told none, they get what the row will say. */
+  /** Callers rely on usage: where the upstream reported none, they get the figures of the row. */
   #writeEstimate(writer: ReplyWriter): string {
     return this.#call.meter.usage ? '' : writer.write({ type: 'usage', usage: this.#estimate(), estimated: true });
   }

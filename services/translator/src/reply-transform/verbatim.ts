@@ -1,4 +1,4 @@
-/** The verbatim passage: the upstream's own bytes, with only names, ids and proofs spliced. */
+/** The verbatim reply transform: the upstream's own bytes, with only names, ids and signatures spliced. */
 import { applyEdits, type Edit, RecordEditor, spliceParsed } from '@model-gateway/json-bytes';
 import type { ChatEvent, VerbatimReply, VerbatimRules } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';

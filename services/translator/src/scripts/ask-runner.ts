@@ -1,4 +1,4 @@
-/** One question to the script runner: the body goes along once, and what changes in it comes back. */
+/** One request to the script runner: it carries the body once, and the reply holds only the changes. */
 import type { ScriptOutcome, ScriptRun } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { TranslatorContext } from '../context.ts';

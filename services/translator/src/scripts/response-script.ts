@@ -69,7 +69,7 @@ async function runFolded(
   return folded.whole(made, json, events);
 }
 
-/** Proofs stay as the upstream gave them: they are sealed when the reply is printed for the caller. */
+/** Signatures stay as the upstream gave them: they are sealed when the reply is printed for the caller. */
 function printAsUpstream({ job }: Call, { protocol, route }: Prepared, events: readonly ChatEvent[], translatorContext: TranslatorContext): Buffer | undefined {
   const written = protocol.client?.writeWhole(foldEvents(events), {
     requestId: job.id,

@@ -5,7 +5,7 @@ export const text = z.string();
 export const maybeText = text.nullable();
 export const count = z.int().min(0);
 export const maybeCount = count.nullable();
-/** An amount of the currency that stands beside it, and the same for programs. */
+/** An amount in the currency given by a sibling field, in a form for people and one for programs. */
 export const money = z.string().describe('Decimal string, in whole currency');
 export const micros = z.int().describe('Micro-units: millionths of the currency');
 /** Milliseconds since the epoch. */

@@ -15,7 +15,7 @@ const maxWaiting = 8;
 const maxMs = 30_000;
 /** Of the thread; a document that needs more is no configuration. */
 const memoryMb = 512;
-/** In the bundle every entry stands beside the others. */
+/** In the bundle all entry files are in one folder. */
 const threadFile = import.meta.url.endsWith('.ts') ? 'thread.ts' : 'body-thread.js';
 
 export function createBodyReader(): ReadBody {

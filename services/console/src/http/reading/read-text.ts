@@ -8,7 +8,7 @@ export interface BodyText {
   bytes: Uint8Array;
   charset: string;
   yaml: boolean;
-  /** Lists of resources, as imports bring them: they may be long, what stands in them not. */
+  /** Lists of resources, as imports send them: the lists may be long, their values not. */
   sections: boolean;
 }
 

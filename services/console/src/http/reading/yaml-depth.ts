@@ -1,9 +1,9 @@
-/** How deep a YAML text nests, told from its characters alone: the parser's time and memory grow with the depth, so it is looked at before. */
+/** The nesting depth of a YAML text, computed from its characters before parsing, since the parser's time and memory grow with the depth. */
 
 /** At the end of a line without its comment. */
 const scalarHeader = /(?:^|[\s:])[|>][+-]?\d?[+-]?[ \t]*$/;
 const comment = /(?:^|[ \t])#.*$/;
-/** A key of one line, quoted or plain, and what may stand before a value: an anchor, a tag. */
+/** A key on one line, quoted or plain, and what may precede a value: an anchor, a tag. */
 const beforeValue = /^(?:(?:"(?:[^"\\]|\\.){0,200}"|'[^']{0,200}'|[^\s#"'[\]{},][^#[\]{}"']{0,200}?)[ \t]*:(?=\s))?[ \t]*(?:[&!][^\s,[\]{}]{0,200}[ \t]+)*/;
 
 /**

@@ -1,4 +1,4 @@
-/** What a commit changed, as the API tells it. */
+/** What a commit changed, as the API returns it. */
 
 export interface FieldChange {
   before: unknown;

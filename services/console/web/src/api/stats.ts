@@ -80,7 +80,7 @@ export interface LogRow {
   kind: string;
   /** The id of the request that this row belongs to. */
   of: string | null;
-  /** Models that it was sent on to; else empty. */
+  /** Models that the request was rerouted to; else empty. */
   routes: string[];
   ending?: 'finish' | 'break' | null;
 }

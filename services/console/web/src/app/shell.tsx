@@ -132,7 +132,7 @@ function HeaderActions({ onSearch }: { onSearch: () => void }) {
   const { setColorScheme } = useMantineColorScheme();
   const dark = useComputedColorScheme() === 'dark';
   const leave = async () => {
-    // The token is forgotten here even when the gateway cannot be told.
+    // The token is dropped here even when the gateway cannot be reached.
     await call('logout', { method: 'POST' }).catch(() => undefined);
     forgetToken();
     queryClient.clear();

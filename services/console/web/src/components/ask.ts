@@ -7,7 +7,7 @@ wantDialogs();
 
 type Question = Parameters<typeof modals.openConfirmModal>[0];
 
-/** Shows it; `onConfirm` and `onCancel` tell the answer. */
+/** Opens the dialog; the answer comes through `onConfirm` or `onCancel`. */
 export function ask(question: Question): void {
   countOverlay(1);
   whenDialogs(() => {

@@ -30,7 +30,7 @@ export function whenDialogs(run: () => void): void {
   else waiting.push(run);
 }
 
-/** Its effect comes after those by which the library's provider begins to hear questions. */
+/** Its effect runs after those in which the library's provider subscribes to dialog requests. */
 function Ready() {
   useEffect(() => {
     ready = true;
@@ -48,7 +48,7 @@ export function countOverlay(change: 1 | -1): void {
   announce();
 }
 
-/** Whether there is one: what lies below must not hear the keys that are meant for it. */
+/** Whether an overlay is open: the page below must then ignore the keyboard. */
 export const useOverlayOpen = (): boolean => useSyncExternalStore(subscribe, () => overlays > 0);
 
 export function Dialogs() {

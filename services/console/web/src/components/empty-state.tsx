@@ -1,4 +1,4 @@
-/** What stands where nothing is yet: why, and what to do about it. */
+/** Shown where there is no data yet: why, and what to do about it. */
 import { Stack, Text, ThemeIcon } from '@mantine/core';
 import { IconInbox, type TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';

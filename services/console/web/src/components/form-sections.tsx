@@ -7,7 +7,7 @@ import { Editable } from './editable.tsx';
 export interface FormSection {
   id: string;
   title: string;
-  /** Fields of the form that stand in it. */
+  /** Names of the form's fields in this section. */
   fields: readonly string[];
   content: ReactNode;
 }

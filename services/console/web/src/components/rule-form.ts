@@ -50,7 +50,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Text is itself; what would read as something else stands in quotes. */
+/** Strings are printed as they are, or quoted when they would be read as another type. */
 const print = (value: unknown): string =>
   value === undefined ? '' : typeof value === 'string' && value !== '' && !isJson(value) ? value : JSON.stringify(value);
 const read = (text: string): BodyRuleInput['value'] => (isJson(text) ? (JSON.parse(text) as BodyRuleInput['value']) : text);

@@ -1,4 +1,4 @@
-/** The session's token: kept for this browser, told to whoever listens when it changes. */
+/** The session token, kept in this browser's storage; listeners are notified when it changes. */
 const place = 'model-gateway.token';
 const listeners = new Set<() => void>();
 

@@ -62,7 +62,7 @@ export class LazyNode {
     return this.text.charCodeAt(this.start) === 91;
   }
 
-  /** What proxies of this node stand before: filled on first look, then the truth. Children and long texts stand in it as markers. */
+  /** The target of this node's proxies: filled on first access, authoritative from then on. Children and long texts are markers in it. */
   get target(): Container {
     this.#target ??= this.isArray ? [] : {};
     return this.#target;

@@ -14,7 +14,7 @@ export function viewOf(node: LazyNode): object {
   return view;
 }
 
-/** What stands in a target, as the script gets it. */
+/** A value of a proxy's target, as the script sees it. */
 export function reveal(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (LazyNode.is(value)) return viewOf(value);

@@ -1,4 +1,4 @@
-/** A request that a script sent on after its translation: it goes as it is, under the new model's name where the body holds one. */
+/** A request that a post-translation script rerouted: the body is sent as it is, with the new model's name where it holds one. */
 import type { Step } from '../draft.ts';
 
 export const retarget: Step = {

@@ -1,4 +1,4 @@
-/** Keys that callers use. A key's value is shown once when it is made, and copied by whoever may. */
+/** Access keys of callers. A key's value is shown once when it is created; later it can be copied by users with that right. */
 import { Badge, Button, Group, PasswordInput, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core';
 import { IconKey, IconRefresh } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** How much a model takes and gives, as the gateway tells the holder of a key. */
+/** A model's context window and output limit, as the gateway reports them to the key's holder. */
 import type { ModelLimits, SetupFacts } from '@model-gateway/client-setup';
 import { useQuery } from '@tanstack/react-query';
 

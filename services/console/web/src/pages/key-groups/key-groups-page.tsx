@@ -45,7 +45,7 @@ export function KeyGroupsPage() {
   );
 }
 
-/** Whoever looks at the list sees which groups are read along. */
+/** Shows in the list which groups store request bodies. */
 function State({ enabled, stores }: { enabled: boolean; stores: boolean }) {
   const { t } = useTranslation('key-groups');
   return (

@@ -1,4 +1,4 @@
-/** Which row stands where in the log, live and after a break. */
+/** The order of rows in the log, live and after a break. */
 import { expect, test } from '@jest/globals';
 import type { LogRow } from '../../api/stats.ts';
 import { join, merge } from './join-rows.ts';

@@ -17,7 +17,7 @@ export function merge(fresh: readonly LogRow[], rest: readonly LogRow[]): LogRow
   return rows;
 }
 
-/** Live rows above those of the past. What the past has too, read again after a break, stands where it has it: rows that were missed lie between. */
+/** Live rows above stored ones. A row in both takes the place of the stored one, since rows that were missed may lie between. */
 export function join(live: readonly LogRow[], past: readonly LogRow[]): LogRow[] {
   const latest = new Map(live.map((row) => [row.id, row]));
   const known = past.map((row) => {

@@ -29,7 +29,7 @@ function Details({ row }: { row: LogRow }) {
   const { t } = useTranslation('logs');
   const [wanted, setWanted] = useState(false);
   const bodies = useBodies(row.id, wanted);
-  // What was refused at the door went no way and was not translated.
+  // A request that the edge refused has no attempts and no translation.
   const went = row.attempts.length > 0;
   return (
     <Stack gap="lg">
@@ -168,7 +168,7 @@ function Timeline({ row }: { row: LogRow }) {
   );
 }
 
-/** What the preparation did to the request, and where it was sent on to. */
+/** The preparation steps of the request, and its reroutes. */
 function Way({ row }: { row: LogRow }) {
   const { t } = useTranslation('logs');
   return (

@@ -112,7 +112,7 @@ function TopCard({ by, ms, title }: { by: string; ms: number; title: string }) {
             <Table.Tr key={item.value ?? ''}>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
                 {item.value === null ? (
-                  // What became of these is told by their errors.
+                  // Their errors show what happened to these.
                   <Anchor component={Link} to="/statistics" size="sm" search={{ [by]: '', by: 'error' } as never}>
                     {t(`noneOf.${by}`)}
                   </Anchor>

@@ -7,7 +7,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
 interface Props {
-  /** What stands in the field at first. */
+  /** Initial value of the field. */
   draft: string;
   busy: boolean;
   /** Why nothing can be sent; null when it can. */

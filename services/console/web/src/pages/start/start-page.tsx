@@ -13,7 +13,7 @@ import { emptyProvider, type Provider, UpstreamStep } from './upstream-step.tsx'
 /** What earlier steps made. */
 interface Made {
   upstream: string;
-  /** What was typed for it: whoever comes back changes it. */
+  /** The values entered for it, kept so that the user can go back and change them. */
   provider: Provider;
   models: string[];
   key: string;

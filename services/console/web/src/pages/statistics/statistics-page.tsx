@@ -95,7 +95,7 @@ export function StatisticsPage() {
             onOpen={
               by === 'session'
                 ? (item) => void navigate({ to: '/logs', search: { session_id: item.value, range } })
-                : // Requests without a model never got that far: what became of them is told by their errors.
+                : // Requests without a model failed before one was resolved: they are broken down by error.
                   (item) => change({ [by]: item.value ?? '', by: item.value === null && by === 'model' ? 'error' : next })
             }
           />

@@ -1,4 +1,4 @@
-/** What a tried script is told of a request, as a form holds it and as the API takes it. */
+/** The request context given to a script under test, as form values and as the API takes it. */
 import type { ScriptSlot } from '@model-gateway/contracts';
 import { readObject } from './body-text.ts';
 import { firstProtocol } from './samples.ts';
