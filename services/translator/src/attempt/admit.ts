@@ -5,7 +5,7 @@ import type { TranslatorContext } from '../context.ts';
 import type { Admission } from '../limits/lease.ts';
 import type { ReplySink } from '../reply-sink.ts';
 
-/** On a load balancer nothing waits: another node may be free. A caller who leaves the queue gets a refusal that is never delivered. */
+/** On a load balancer nothing waits: another node may be free. When the caller leaves the queue, the refusal is dropped. */
 export const admit = (call: Call, route: Route, sink: ReplySink, context: TranslatorContext): Admission | Promise<Admission> =>
   context.limiter.acquire(route, {
     accessKey: call.job.accessKey,

@@ -7,7 +7,7 @@ import type { TranslatorContext } from '../context.ts';
 
 export interface Signatures {
   seal(signature: string): string;
-  /** null: must not be sent on this route. */
+  /** null: not to be used on this route. */
   open(sealed: string): string | null;
   /** Those that were opened, as the caller holds them. */
   sent(): Iterable<string>;
