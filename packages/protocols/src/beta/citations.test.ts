@@ -159,6 +159,20 @@ describe('documents that are to be cited', () => {
     expect(losses).toEqual([]);
   });
 
+  test('name as a loss that blocks of a document cannot be pointed at any more', () => {
+    const source = {
+      type: 'content',
+      content: [
+        { type: 'text', text: 'one' },
+        { type: 'text', text: 'two' },
+      ],
+    };
+    const { body, losses } = translate([{ ...facts, source, ...asking }], upstream, claude);
+    expect(body.messages[0]?.content[0]).toMatchObject({ document: { source: { text: 'one\ntwo' }, citations: { enabled: true } } });
+    expect(losses).toContain('downgraded citations');
+    expect(translate([{ ...facts, source }], upstream, claude).losses).toEqual([]);
+  });
+
   test.each([
     ['cloudhost_converse', 'us.amazon.nova-pro-v1:0'],
     ['cloudhost_converse', 'us.anthropic.claude-3-haiku-20240307-v1:0'],

@@ -110,6 +110,7 @@ function readDocument(block: JsonObject, path: string, losses: Losses): MediaPar
   const title = asString(own(block, 'title'));
   const context = asString(own(block, 'context'));
   const inner = asArray(own(own(block, 'source'), 'content'));
+  if (cite && inner) losses.add('citations', 'downgraded', 'a document in blocks becomes one text: its characters are cited, not its blocks');
   if (inner?.some((entry) => own(entry, 'type') !== 'text')) losses.dropped(`${path}.source.content`, 'only the text of a document in blocks is kept');
   return {
     type: 'media',

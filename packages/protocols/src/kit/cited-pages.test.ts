@@ -62,6 +62,27 @@ test.each<[string, unknown]>([
   ['odd chunks', { candidate: { groundingMetadata: { groundingChunks: [null, { web: null }, { web: { uri: [] } }] } } }],
 ])('%s is no page', (_name, value) => expect(readCitedPages(value).pages).toEqual([]));
 
+describe('a search result that is cited', () => {
+  const place = { searchResultIndex: 0, start: 0, end: 1 };
+  const wordings: [string, (source: string) => object][] = [
+    ['Converse', (source) => ({ citation: { title: 'Seine', source, location: { searchResultLocation: place } } })],
+    ['messages', (source) => ({ type: 'citations_delta', citation: { type: 'search_result_location', title: 'Seine', source, search_result_index: 0 } })],
+  ];
+
+  test.each(wordings)('of %s: is a page by its address', (_name, citing) => {
+    expect(readCitedPages(citing(citedPage))).toEqual({ pages: [{ url: citedPage, title: 'Seine' }], more: true });
+  });
+
+  test.each(wordings)('of %s: with a source that is no address is no page, which callers are told', (_name, citing) => {
+    expect(readCitedPages(citing('handbook/7')).pages).toEqual([]);
+    for (const client of ['alpha', 'alpha_response', 'gamma']) {
+      const pair = { client: clientOf(client), upstream: upstreamOf('cloudhost_converse, claude-sonnet-4-5') };
+      const events = reply([{ ...text('The Seine is a river.'), raw: citing('handbook/7') }]);
+      expect(answerStreamed(pair, ask(pair, askerOf(client).text()), events).losses.map(({ action }) => action)).toContain('dropped');
+    }
+  });
+});
+
 test('a range that cannot be is none', () => {
   const at = (start: unknown, end: unknown) =>
     readCitedPages({ annotation: { type: 'url_citation', url: 'https://h', start_index: start, end_index: end } }).pages[0]?.range;
