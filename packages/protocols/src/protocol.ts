@@ -7,6 +7,9 @@ import type { ChatEvent, UpstreamFault } from './chat/event.ts';
 import type { Message } from './chat/fold.ts';
 import type { SignatureRefusal } from './kit/signature-refusal.ts';
 import type { ToolRules } from './kit/tool-bridge.ts';
+import type { SocketContext, SocketSession } from './socket-session.ts';
+
+export type * from './socket-session.ts';
 
 /** Everything the gateway knows about one wire protocol. Others receive a `Protocol`; nobody outside compares an id. */
 export interface Protocol {
@@ -30,6 +33,7 @@ export interface RouteMatch {
   stream: StreamForm | null;
 }
 
+/** A route on which callers use a protocol. */
 export interface ClientRoute {
   methods: readonly string[];
   /** Exact path, or a prefix that ends in `/`. */
@@ -44,52 +48,6 @@ export interface ClientRoute {
   match(rest: string, query: URLSearchParams, headers: Readonly<Record<string, string | undefined>>, method?: string): RouteMatch | null;
 }
 
-/** What a caller's frame comes to. */
-export type SocketInput =
-  /** A request, once those before it in its lane are answered. */
-  | SocketRequest
-  /** Frames to send back; nothing is asked of an upstream. */
-  | { answer: readonly string[] };
-
-export interface SocketRequest {
-  /** Requests of one lane are answered one after another, those of different lanes side by side. */
-  lane: string;
-  /** Its turn has come. */
-  begin(): { turn: SocketTurn } | { answer: readonly string[] };
-  /** The frame for a request that cannot be kept waiting. */
-  refuse(): string;
-}
-
-/** One request and its stream. */
-export interface SocketTurn {
-  /** Its JSON body, for the same path. */
-  body: string;
-  /** The frame for an event of the stream; called once for each, in order. */
-  frame(event: string | undefined, data: string): string;
-  /** The frame for a reply that is no stream: an error's status and body. */
-  writeError(status: number, body: string): string;
-}
-
-export interface SocketContext {
-  mintId(prefix: string): string;
-  /** Milliseconds since the epoch. */
-  now(): number;
-  /** What a connection may remember, in bytes. */
-  maxBytes: number;
-  /** What all connections may remember together. `take`: false when there is no room. */
-  memory: { take(bytes: number): boolean; give(bytes: number): void };
-}
-
-/** One WebSocket connection that carries this protocol's streams, turn by turn. Pure: frames in, frames out. */
-export interface SocketSession {
-  /** A text frame of the caller. */
-  read(text: string): SocketInput;
-  /** The frame that goes before a connection is closed for its age. */
-  limitReached(): string;
-  /** The connection is gone: forgets all it remembers. */
-  close(): void;
-}
-
 /** How long the replies to one request may become, by its own words; undefined: it does not say. */
 export interface ReplyLimits {
   /** Tokens of each reply. */
@@ -100,6 +58,7 @@ export interface ReplyLimits {
   replies: number;
 }
 
+/** How callers speak a protocol to the gateway: routes, request reader, reply and error writers. Optional members are features that not every protocol has. */
 export interface ClientAdapter {
   /** On the paths of routes that say `socket`, the same calls may come over a WebSocket. */
   createSocketSession?(context: SocketContext): SocketSession;
@@ -163,6 +122,7 @@ export interface ClientAdapter {
   replyHeaders?(requestId: string): Record<string, string>;
 }
 
+/** What the admin's test call should do. */
 export interface TestCallContext {
   model: string;
   stream: boolean;
@@ -171,6 +131,7 @@ export interface TestCallContext {
   body: Readonly<Record<string, unknown>> | null;
 }
 
+/** Request by which an admin tests a model, in one client protocol. */
 export interface TestCall {
   path: string;
   /** Without `?`. */
@@ -179,6 +140,7 @@ export interface TestCall {
   body: Record<string, unknown>;
 }
 
+/** The parts of a caller's request outside its body. */
 export interface ReadRequestContext {
   path: string;
   operation: Operation;
@@ -188,6 +150,7 @@ export interface ReadRequestContext {
   headers: Readonly<Record<string, string | undefined>>;
 }
 
+/** A caller's request in canonical form. */
 export interface ReadRequest {
   conversation: Conversation;
   losses: Loss[];
@@ -195,6 +158,7 @@ export interface ReadRequest {
   echo?: unknown;
 }
 
+/** An error to be written in a client protocol; `retryAfter` is in seconds. */
 export interface ClientError {
   status: number;
   /** Our code of `packages/contracts/src/errors`. */
@@ -207,6 +171,7 @@ export interface ClientError {
   details?: Readonly<Record<string, unknown>>;
 }
 
+/** One entry of a model list. */
 export interface ListedModel {
   /** The name callers use. */
   name: string;
@@ -241,12 +206,14 @@ export interface ReplyContext {
   inputEstimate: number;
 }
 
+/** Writes canonical events as a stream of one client protocol. */
 export interface ReplyWriter {
   /** Text to send for this event, whole wire events only; '' when nothing. A canonical `error` is never written: the closer ends such streams. */
   write(event: ChatEvent): string;
   losses: Loss[];
 }
 
+/** Notice from the gateway inside a reply, such as why it ended early. */
 export interface GatewayWarning {
   reason: string;
   detail: string;
@@ -255,6 +222,7 @@ export interface GatewayWarning {
   timestamp: string;
 }
 
+/** What a stream terminator needs to end a reply from bytes alone. */
 export interface TerminatorContext {
   requestId: string;
   model: string;
@@ -309,6 +277,7 @@ export interface Target {
   refusedFlags?: ReadonlySet<string>;
 }
 
+/** Method, address and headers of an upstream call, without credentials and body. */
 export interface UpstreamRequest {
   method: 'POST' | 'GET';
   /** Absolute. */
@@ -317,6 +286,7 @@ export interface UpstreamRequest {
   headers: Record<string, string>;
 }
 
+/** What an upstream's request depends on besides the conversation. */
 export interface WriteRequestContext {
   target: Target;
   operation: Operation;
@@ -334,6 +304,7 @@ export interface WriteRequestContext {
   clientHeaders?: Readonly<Record<string, string>>;
 }
 
+/** An upstream's request body and what was lost or emulated in it. */
 export interface WrittenRequest {
   /** The JSON value to print. */
   body: unknown;
@@ -390,6 +361,7 @@ export interface DeltaFields {
   idle: readonly Edit['path'][];
 }
 
+/** How the gateway calls upstreams of a protocol: addresses, credentials, request writer, reply and error readers. Optional members are features that not every protocol has. */
 export interface UpstreamAdapter {
   framing: 'sse' | 'json-array' | 'event-stream';
   /** Absent: each record is parsed. */
@@ -477,6 +449,7 @@ export interface VerbatimRules {
   createReply(context: VerbatimReplyContext): VerbatimReply;
 }
 
+/** Context of a request whose body is passed verbatim; the body is parsed only on demand. */
 export interface VerbatimRequestContext extends WriteRequestContext {
   /** Whether the body's bytes contain this ASCII text. A quoted word means a whole string; it costs nothing when the client adapter lists it in advance. */
   contains(text: string): boolean;
@@ -485,6 +458,7 @@ export interface VerbatimRequestContext extends WriteRequestContext {
   parse(): unknown;
 }
 
+/** Context of a reply that is passed verbatim. */
 export interface VerbatimReplyContext {
   model: string;
   mintId(prefix: string): string;
@@ -493,6 +467,7 @@ export interface VerbatimReplyContext {
   requestValue(key: string): unknown;
 }
 
+/** Edits of one verbatim reply: of each record of a stream, or of a whole body. */
 export interface VerbatimReply {
   /** Edits of one stream record's JSON, or 'drop' for a record the caller did not ask for. [] leaves its bytes as they are. */
   record(record: StreamRecord): Edit[] | 'drop';

@@ -3,6 +3,7 @@ import { type ChatRules, findFamily, type ModelFamily as KnownFamily } from '@mo
 import { familyOf } from '../kit/family.ts';
 import type { Target } from '../protocol.ts';
 
+/** Rules for chat completions of one model family; the values that the writers of this protocol use. */
 export interface ModelFamily extends Omit<ChatRules, 'limitField' | 'mostStops'> {
   /** The name of the token limit. */
   maxTokensField: ChatRules['limitField'];

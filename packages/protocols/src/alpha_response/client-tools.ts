@@ -5,6 +5,7 @@
 import type { Tool, ToolCallPart, ToolResultPart } from '../chat/conversation.ts';
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 
+/** A built-in tool of the vendor that the caller runs, and how its items map to tool calls and results. */
 export interface ClientTool {
   tool: Tool;
   /** The type of a call's item; that of its output ends in `_output`. */

@@ -9,6 +9,7 @@ import type { OutputTextPart, RefusalContentPart } from './wire.ts';
 /** Prints one event with the next sequence number. */
 export type Print = (type: string, fields: JsonObject) => string;
 
+/** One item of the reply's `output`: writes its opening, delta and closing events. */
 export interface OutputItem {
   readonly id: string;
   readonly outputIndex: number;

@@ -10,6 +10,7 @@ import { type ClientTool, findClientTool } from './client-tools.ts';
 
 const protocol = 'alpha_response';
 
+/** The tools of a request, and the names needed to read its history and write its reply. */
 export interface ReadTools {
   tools: Tool[];
   /** Names of `tools`, whose first bearer counts. */

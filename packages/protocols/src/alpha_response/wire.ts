@@ -2,6 +2,7 @@
 import type { JsonObject } from '../kit/read.ts';
 import type { ClientTool } from './client-tools.ts';
 
+/** Text of an output message. */
 export interface OutputTextPart {
   type: 'output_text';
   annotations: unknown[];
@@ -9,11 +10,13 @@ export interface OutputTextPart {
   text: string;
 }
 
+/** Refusal of an output message. */
 export interface RefusalContentPart {
   type: 'refusal';
   refusal: string;
 }
 
+/** Token counts; `input_tokens` includes cached tokens. */
 export interface WireUsage {
   input_tokens: number;
   input_tokens_details: { cached_tokens: number; cache_write_tokens?: number };

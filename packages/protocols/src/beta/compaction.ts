@@ -4,6 +4,7 @@
  */
 import { asArray, asString, own } from '../kit/read.ts';
 
+/** Position and summary of the last `compaction` block of a conversation. */
 export interface Compacted {
   /** The message that holds the block, and the block's place in it. */
   turn: number;

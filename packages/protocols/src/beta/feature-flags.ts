@@ -31,6 +31,7 @@ export const documentedFlags: readonly FlagList[] = [
 ];
 const documented: ReadonlySet<string> = new Set(documentedFlags.flatMap(({ flags }) => flags));
 
+/** The flags of a request that are sent to an upstream. */
 export interface Flags {
   kept: string[];
   /** Whether some were left out. */

@@ -6,6 +6,7 @@ import type { ModelFamily as KnownFamily } from '@model-gateway/model-catalog';
 import { familyOf } from '../kit/family.ts';
 import type { Target } from '../protocol.ts';
 
+/** Rules for messages requests of one model family. */
 export interface ModelFamily {
   /** `max_tokens` when the caller of another protocol names none, where that means "as much as it takes". Too large is a 400, too small cuts replies. */
   defaultMaxTokens: number;

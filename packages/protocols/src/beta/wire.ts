@@ -11,12 +11,14 @@ export type WireSource =
   | { type: 'url'; url: string }
   | { type: 'file'; file_id: string };
 
+/** Text block of a request. */
 export interface WireTextBlock {
   type: 'text';
   text: string;
   cache_control?: WireCacheControl;
 }
 
+/** Image or document block of a request. */
 export interface WireMediaBlock {
   type: 'image' | 'document';
   source: WireSource;
@@ -26,6 +28,7 @@ export interface WireMediaBlock {
   cache_control?: WireCacheControl;
 }
 
+/** Tool call block of a request. */
 export interface WireToolUseBlock {
   type: 'tool_use';
   id: string;
@@ -34,6 +37,7 @@ export interface WireToolUseBlock {
   cache_control?: WireCacheControl;
 }
 
+/** Tool result block of a request. */
 export interface WireToolResultBlock {
   type: 'tool_result';
   tool_use_id: string;
@@ -46,6 +50,7 @@ export type WireThinkingBlock = { type: 'thinking'; thinking: string; signature:
 
 export type WireBlock = WireTextBlock | WireMediaBlock | WireToolUseBlock | WireToolResultBlock | WireThinkingBlock;
 
+/** One turn of a request. */
 export interface WireMessage {
   role: 'user' | 'assistant' | 'system';
   content: WireBlock[];

@@ -12,6 +12,7 @@ interface Said {
   content?: unknown;
 }
 
+/** The `thinking` and `effort` fields of a request, and whether the model will think. */
 export interface ThinkingPlan {
   /** The request's `thinking`. */
   thinking?: JsonObject;

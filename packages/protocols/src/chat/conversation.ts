@@ -26,12 +26,14 @@ export interface Conversation {
   stream: boolean;
 }
 
+/** Cache breakpoint on a part, with its requested lifetime. */
 export interface CacheMark {
   ttl?: '5m' | '1h';
   /** The lifetime as OpenAI's protocols named it, for a model that has the same ones. */
   openaiTtl?: '30m' | '12h';
 }
 
+/** One piece of the system prompt. */
 export interface SystemPart {
   text: string;
   cache?: CacheMark;
@@ -46,6 +48,7 @@ export interface Turn {
 
 export type Part = TextPart | MediaPart | ToolCallPart | ToolResultPart | ThinkingPart | RefusalPart;
 
+/** Text of a turn or of a tool result. */
 export interface TextPart {
   type: 'text';
   text: string;
@@ -76,6 +79,7 @@ export interface MediaPart {
   cache?: CacheMark;
 }
 
+/** Tool call of the assistant. */
 export interface ToolCallPart {
   type: 'tool-call';
   /** '' when the source had none: writers mint or pair by order. */
@@ -89,6 +93,7 @@ export interface ToolCallPart {
   cache?: CacheMark;
 }
 
+/** Result of a tool call. */
 export interface ToolResultPart {
   type: 'tool-result';
   /** Id of the call this answers; '' when the source had none (pair by name and order). */
@@ -103,6 +108,7 @@ export interface ToolResultPart {
   cache?: CacheMark;
 }
 
+/** Earlier reasoning of the assistant. */
 export interface ThinkingPart {
   type: 'thinking';
   /** Readable text; '' when only the signature exists. */
@@ -120,11 +126,13 @@ export interface ThinkingPart {
   summary?: string[];
 }
 
+/** Text with which the model refused to answer. */
 export interface RefusalPart {
   type: 'refusal';
   text: string;
 }
 
+/** Tool that the caller declares: a function, a free-text tool or one that a vendor runs. */
 export interface Tool {
   /** `function` tools are run by the caller; `custom` ones take free text; `server` ones are the vendor's own, kept raw for same-family upstreams. */
   type: 'function' | 'custom' | 'server';
@@ -146,6 +154,7 @@ export type ToolChoice = { type: 'auto' | 'none' | 'any'; allowed?: string[] } |
 
 export type OutputFormat = { type: 'text' } | { type: 'json' } | { type: 'schema'; schema: unknown; name?: string; description?: string; strict?: boolean };
 
+/** Sampling parameters and limits; absent fields are left to the upstream's defaults. */
 export interface Sampling {
   maxTokens?: number;
   temperature?: number;

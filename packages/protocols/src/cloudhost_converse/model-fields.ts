@@ -10,6 +10,7 @@ import type { Target } from '../protocol.ts';
 import type { CloudFamily } from './model-family.ts';
 import type { WireBlock, WireMessage } from './wire.ts';
 
+/** `inferenceConfig` and `additionalModelRequestFields` of a request. */
 export interface ModelFields {
   inference: { maxTokens?: number; temperature?: number; topP?: number; stopSequences?: string[] };
   /** The vendor's own fields. */

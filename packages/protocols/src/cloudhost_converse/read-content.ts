@@ -4,6 +4,7 @@ import { asArray, asObject, asString, own } from '../kit/read.ts';
 import { readOpaque } from './opaque.ts';
 
 type Delta = Extract<ChatEvent, { index: number }>;
+/** Content block of a whole reply, as the events of a stream. */
 export interface WholeBlock {
   block: BlockStart;
   /** What it says, without its number. */

@@ -7,6 +7,7 @@ export interface WireCachePoint {
 /** Bytes are base64 on the wire. */
 export type WireSource = { bytes: string } | { s3Location: { uri: string } };
 
+/** Text block. */
 export interface WireTextBlock {
   text: string;
 }
@@ -17,20 +18,24 @@ export type WireMediaBlock =
   | { audio: { format: string; source: WireSource } }
   | { document: { name: string; format: string; source: WireSource | { text: string }; context?: string; citations?: { enabled: true } } };
 
+/** Tool call block. */
 export interface WireToolUseBlock {
   toolUse: { toolUseId: string; name: string; input: unknown };
 }
 
+/** Tool result block. */
 export interface WireToolResultBlock {
   toolResult: { toolUseId: string; content: (WireTextBlock | WireMediaBlock | { json: unknown })[]; status?: 'error' };
 }
 
+/** Reasoning block, readable with a signature or opaque. */
 export interface WireReasoningBlock {
   reasoningContent: { reasoningText: { text: string; signature?: string } } | { redactedContent: string };
 }
 
 export type WireBlock = WireTextBlock | WireMediaBlock | WireToolUseBlock | WireToolResultBlock | WireReasoningBlock | WireCachePoint;
 
+/** One turn of a request. */
 export interface WireMessage {
   role: 'user' | 'assistant';
   content: WireBlock[];

@@ -13,6 +13,7 @@ import type { CloudFamily } from './model-family.ts';
 import type { WireBlock, WireMessage } from './wire.ts';
 import { writeOrphanResult, writeText, writeThinking, writeToolCall, writeToolResult } from './write-content.ts';
 
+/** What the turns of a request depend on besides the conversation. */
 export interface TurnsContext {
   family: CloudFamily;
   losses: Losses;

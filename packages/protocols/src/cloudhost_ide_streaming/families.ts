@@ -2,6 +2,7 @@
 import { familyOf } from '../kit/family.ts';
 import type { Target } from '../protocol.ts';
 
+/** Rules for requests of one model family. */
 export interface ModelFamily {
   /** Takes `additionalModelRequestFields`: effort, thinking and a limit. */
   takesFields: boolean;

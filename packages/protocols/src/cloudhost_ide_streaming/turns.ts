@@ -3,6 +3,7 @@ import type { Conversation, Part, Turn } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
 import { supportsPhase } from '../kit/text-phase.ts';
 
+/** Adjacent turns of one role, merged into one. */
 export interface Exchange {
   role: 'user' | 'assistant';
   parts: Part[];

@@ -6,16 +6,19 @@ export interface WireImage {
   source: { bytes: string };
 }
 
+/** Result of a tool call, part of the user's turn. */
 export interface WireToolResult {
   toolUseId: string;
   status: 'success' | 'error';
   content: ({ text: string } | { json: unknown })[];
 }
 
+/** Tool declaration. */
 export interface WireTool {
   toolSpecification: { name: string; description: string; inputSchema: { json: unknown } };
 }
 
+/** Turn of the user. */
 export interface WireUser {
   content: string;
   origin: string;
@@ -25,6 +28,7 @@ export interface WireUser {
   userInputMessageContext?: { toolResults?: WireToolResult[]; tools?: WireTool[] };
 }
 
+/** Turn of the assistant. */
 export interface WireAssistant {
   content: string;
   toolUses?: { toolUseId: string; name: string; input: unknown }[];
@@ -34,6 +38,7 @@ export interface WireAssistant {
 /** `history` alternates, begins with a user and ends with an assistant. */
 export type WireEntry = { userInputMessage: WireUser } | { assistantResponseMessage: WireAssistant };
 
+/** Body of `generateAssistantResponse`. */
 export interface WireRequest {
   conversationState: {
     conversationId: string;

@@ -6,6 +6,7 @@ import type { ModelFamily } from './families.ts';
 import type { Exchange } from './turns.ts';
 import type { WireAssistant, WireImage, WireToolResult, WireUser } from './wire.ts';
 
+/** State shared while the turns of one request are written. */
 export interface Page {
   context: WriteRequestContext;
   family: ModelFamily;

@@ -3,6 +3,7 @@ import type { Conversation, MediaPart, Part } from '../chat/conversation.ts';
 import type { Losses } from '../kit/losses.ts';
 import { noteOmitted } from '../kit/media-note.ts';
 
+/** Prompt template of a completion model: the texts around system text and turns. */
 export interface Template {
   begin: string;
   system(text: string): string;

@@ -10,6 +10,7 @@ import { llamaShape, mistralShape, titanShape } from './completion-bodies.ts';
 import { messagesShape } from './messages-body.ts';
 import { novaShape } from './nova-body.ts';
 
+/** Codec of one body format: request writer, stream reader and reader of whole replies. */
 export interface BodyShape {
   /** Where the parts of the body stand. The same object for the same target. */
   layout(target: Target): BodyLayout;

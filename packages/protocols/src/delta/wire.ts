@@ -3,6 +3,7 @@
 /** One part of multimodal content: the key is the kind, there is no `type`. */
 export type WirePart = { text: string } | { image: string } | { audio: string } | { video: string };
 
+/** Tool call of an assistant message. */
 export interface WireCall {
   index: number;
   id: string;

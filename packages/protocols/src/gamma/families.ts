@@ -6,6 +6,7 @@ import type { ModelFamily } from '@model-gateway/model-catalog';
 import { familyOf } from '../kit/family.ts';
 import type { Target } from '../protocol.ts';
 
+/** Rules for generate-content requests of one model family. */
 export interface Family {
   /** `budget`: thinkingBudget in tokens; `level`: thinkingLevel; null: the family does not think and refuses thinkingConfig. */
   thinking: 'budget' | 'level' | null;

@@ -84,6 +84,7 @@ function order(properties: JsonObject, ordering: readonly unknown[]): JsonObject
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
+/** A schema fitted to the vendor, and the request field it goes into. */
 export interface WrittenSchema {
   /** Which of the pair of fields takes it: `parameters` / `responseSchema`, or their JSON Schema twins. */
   dialect: 'open-api' | 'json-schema';

@@ -7,6 +7,7 @@ import type { JsonObject } from '../kit/read.ts';
  */
 export const skipSignature = 'skip_thought_signature_validator';
 
+/** One part of a turn; exactly one kind of content is set. */
 export interface WirePart {
   text?: string;
   thought?: boolean;
@@ -17,6 +18,7 @@ export interface WirePart {
   functionResponse?: WireFunctionResponse;
 }
 
+/** Result of a function call; `parts` holds its media where the model takes them. */
 export interface WireFunctionResponse {
   id?: string;
   name: string;
@@ -24,11 +26,13 @@ export interface WireFunctionResponse {
   parts?: WirePart[];
 }
 
+/** One turn. */
 export interface WireContent {
   role: 'user' | 'model';
   parts: WirePart[];
 }
 
+/** Token counts (`usageMetadata`); `promptTokenCount` includes cached tokens, `candidatesTokenCount` excludes thoughts. */
 export interface WireUsage {
   promptTokenCount: number;
   cachedContentTokenCount?: number;

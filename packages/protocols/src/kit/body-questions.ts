@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { ClientAdapter } from '../protocol.ts';
 
+/** Keys and texts that the edge looks for when it scans a request body. */
 export interface BodyQuestions {
   /** Names both lists: an edge of another version may have asked something else. */
   id: string;

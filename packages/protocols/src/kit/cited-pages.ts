@@ -4,6 +4,7 @@
  */
 import { asArray, asNumber, asObject, asString, own } from './read.ts';
 
+/** A cited web page; `range`: the part of the text that it supports. */
 export interface CitedPage {
   url: string;
   title: string;
@@ -11,6 +12,7 @@ export interface CitedPage {
   range?: readonly [start: number, end: number];
 }
 
+/** Web pages read from vendor citations. */
 export interface Cited {
   pages: CitedPage[];
   /** Whether more was said than these. */

@@ -23,6 +23,7 @@ export interface ToolRules {
 /** For upstreams that say nothing else. */
 export const plainToolRules: ToolRules = { name: plainToolName, freeText: false };
 
+/** A conversation fitted to the upstream's tools, and the mapping for calls of the reply. */
 export interface BridgedTools {
   conversation: Conversation;
   losses: Loss[];

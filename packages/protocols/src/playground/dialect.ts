@@ -1,17 +1,20 @@
 /** A client protocol as the console's playground speaks it: in the browser, from typed words to a request and from events to words. Nothing here needs Node. */
 import type { ProtocolId } from '@model-gateway/contracts';
 
+/** Image attached to a turn. */
 export interface PlaygroundImage {
   mediaType: string;
   base64: string;
 }
 
+/** One turn of the playground's conversation. */
 export interface PlaygroundTurn {
   role: 'user' | 'assistant';
   text: string;
   images: readonly PlaygroundImage[];
 }
 
+/** Function declared to the model; `parameters` is a JSON schema. */
 export interface PlaygroundTool {
   name: string;
   description: string;
@@ -19,6 +22,7 @@ export interface PlaygroundTool {
   parameters: Readonly<Record<string, unknown>>;
 }
 
+/** What the playground's form holds, independent of the protocol. */
 export interface PlaygroundRequest {
   model: string;
   system: string;
@@ -46,6 +50,7 @@ export interface PlaygroundStart {
   temperature: number | null;
 }
 
+/** How the playground sends a request in one client protocol and reads its reply in the browser. */
 export interface PlaygroundDialect {
   id: ProtocolId;
   title: string;

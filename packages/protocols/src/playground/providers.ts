@@ -1,6 +1,7 @@
 /** Well-known providers: what the first-run wizard fills in for each. */
 import type { ProtocolId } from '@model-gateway/contracts';
 
+/** Preset for adding an upstream: protocol, base URL and a hint for its key. */
 export interface ProviderPreset {
   id: string;
   name: string;
