@@ -65,12 +65,12 @@ describe('the model list of callers', () => {
     client.writeModels([{ name: 'a', createdAt: 5, ownedBy: 'o', family }], { path, query: new URLSearchParams(query) }) as Record<string, unknown>;
   const entry = { id: 'a', object: 'model', created: 5, owned_by: 'o' };
 
-  test('tells limits where they are known', () => {
+  test('lists limits where they are known', () => {
     expect(list('/v1/models')).toEqual({ object: 'list', data: [{ ...entry, context_window: 400_000, max_completion_tokens: 128_000 }] });
     expect(list('/v1/models', '', unknownFamily)).toEqual({ object: 'list', data: [entry] });
   });
 
-  test('pain 25: an agent that tells its version finds its catalogue beside the list', () => {
+  test('an agent that sends its version gets its catalogue with the model list', () => {
     const { data, models } = list('/v1/models', 'client_version=0.99.0') as { data: unknown[]; models: Record<string, unknown>[] };
     expect(data).toHaveLength(1);
     expect(models).toHaveLength(1);

@@ -37,7 +37,7 @@ test('parallel calls after text', () => {
   });
 });
 
-test('reasoning with a proof, comments, and a finish that is sent twice', () => {
+test('reasoning with a signature, comments, and a finish that is sent twice', () => {
   const { blocks, ...rest } = foldEvents(readStream('reasoning-details.sse'));
   expect(blocks.map((block) => block.text)).toEqual(['Two plus two.', 'Four.']);
   expect(JSON.parse(blocks[0]?.signature ?? '')).toEqual({ type: 'reasoning.text', signature: 'c2lnbmF0dXJl', format: 'vendor-v1' });

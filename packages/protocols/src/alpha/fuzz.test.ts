@@ -124,7 +124,7 @@ describe('replies', () => {
     );
   });
 
-  test('the closer ends whatever it saw, wherever the bytes were cut', () => {
+  test('the stream terminator ends any prefix, wherever the bytes were cut', () => {
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 4 }), fc.array(fc.nat(400), { maxLength: 6 }), (chunks, cuts) => {
         const bytes = new TextEncoder().encode(chunks.map((json) => `data: ${JSON.stringify(json)}\n\n`).join(''));

@@ -314,7 +314,7 @@ describe('calls', () => {
     ).toEqual([['', 'f', '{}']]);
   });
 
-  test('a thought signature hangs on the call, also when it stands on the message', () => {
+  test('a thought signature belongs to the call, also when it is on the message', () => {
     const signature = { extra_content: { google: { thought_signature: 'S' } } };
     const onCall = chunk({ tool_calls: [{ index: 0, id: '', function: { name: 'f', arguments: '{}' }, ...signature }] });
     const onMessage = chunk({ ...call(0, '', 'f', '{}'), ...signature });

@@ -174,7 +174,7 @@ describe('reading', () => {
     [{ reasoning: null }, undefined],
   ])('reasoning %j', (given, expected) => expect(talk(given).reasoning).toEqual(expected));
 
-  test('reasoning in the history keeps its proofs', () => {
+  test('reasoning in the history keeps its signatures', () => {
     const assistant = {
       role: 'assistant',
       content: 'x',
@@ -248,7 +248,7 @@ describe('writing', () => {
     expect(write({}, { ...writer('mistral-small'), stream: true }).body).not.toHaveProperty('stream_options');
   });
 
-  test('results go first and one by one; their media and errors are told', () => {
+  test('results go first and one by one; their media and errors are described', () => {
     const image: Part = { type: 'media', kind: 'image', mimeType: 'image/png', data: 'AA' };
     const { messages, losses } = write({
       turns: [
@@ -297,7 +297,7 @@ describe('writing', () => {
     expect(messages.slice(1).map((message) => message.tool_call_id)).toEqual([ids[0], ids[2], ids[1]]);
   });
 
-  test('earlier reasoning goes back only where it must, and its proof only when it opens', () => {
+  test('earlier reasoning goes back only where it must, and its signature only when it opens', () => {
     const turns: Conversation['turns'] = [
       {
         role: 'assistant',
@@ -319,7 +319,7 @@ describe('writing', () => {
     expect(opened.losses).toEqual([]);
   });
 
-  test('reasoning stands between tags in front of the text for models that want it back there', () => {
+  test('reasoning is put between tags before the text for models that want it back there', () => {
     const said = (...parts: Part[]) => write({ turns: [{ role: 'assistant', parts }] }, writer('vendor/MiniMax-M2'));
     const thought: Part = { type: 'thinking', text: 'hm' };
     expect(said(thought, { type: 'text', text: 'Hi' })).toMatchObject({ messages: [{ content: '<think>\nhm\n</think>\n\nHi' }], losses: [] });
@@ -328,7 +328,7 @@ describe('writing', () => {
     expect(said(call).messages[0]).toMatchObject({ content: null });
   });
 
-  test('the first call of a step gets the word for "no proof" where one is demanded', () => {
+  test('the first call of a step gets the placeholder where a signature is demanded', () => {
     const turns: Conversation['turns'] = [{ role: 'assistant', parts: ['a', 'b'].map((id): Part => ({ type: 'tool-call', id, name: 'f', arguments: '{}' })) }];
     const calls = write({ turns }, writer('gemini-3-pro')).messages[0]?.tool_calls as unknown as JsonObject[];
     expect(calls.map((call) => call['extra_content'])).toEqual([{ google: { thought_signature: 'skip_thought_signature_validator' } }, undefined]);

@@ -42,7 +42,7 @@ const reply = (asked: unknown = {}) => {
 
 const messages = [{ role: 'user', content: 'x' }];
 
-describe('proofs that proxies of other vendors put elsewhere', () => {
+describe('signatures in the fields of other vendors’ proxies', () => {
   const message = (signature: string) => ({
     role: 'assistant',
     content: 'a',
@@ -89,7 +89,7 @@ describe('requests', () => {
     expect(request({ model: 'c', messages }, { stream: true, model: 'mistral-large' }).after['stream_options']).toBeUndefined();
   });
 
-  test('sealed proofs are opened, or taken out with nothing else', () => {
+  test('sealed signatures are opened, or removed and nothing else', () => {
     const google = (thought_signature: string) => ({ extra_content: { google: { thought_signature } } });
     const assistant = {
       role: 'assistant',
@@ -133,18 +133,21 @@ describe('what other vendors left in the history', () => {
     return { after, list: after['messages'] as Record<string, unknown>[], losses: losses.map(({ action, field }) => `${action} ${field}`), parsed };
   };
 
-  test.each(['gpt-5.2', 'mistral-large-latest', 'deepseek-chat', 'some-model'])('no word for "no proof" goes to %s, nor an empty place of it', (model) => {
-    const { list } = sent([...messages, calls(call('abcDEF123', google(dummy))), answer], model);
-    expect(list[1]).toEqual(calls(call('abcDEF123')));
-  });
+  test.each(['gpt-5.2', 'mistral-large-latest', 'deepseek-chat', 'some-model'])(
+    'no placeholder for a missing signature goes to %s, nor an empty field for it',
+    (model) => {
+      const { list } = sent([...messages, calls(call('abcDEF123', google(dummy))), answer], model);
+      expect(list[1]).toEqual(calls(call('abcDEF123')));
+    },
+  );
 
-  test('nor the place of a proof that is not sent, but what else stands there', () => {
+  test('nor the field of a signature that is not sent, but its other content', () => {
     const kept = call('abcDEF123', { extra_content: { google: { thought_signature: 'other', kept: 1 } } });
     expect(sent([...messages, calls(call('abcDEF123', google('other'))), answer], 'gpt-5.2').list[1]).toEqual(calls(call('abcDEF123')));
     expect(sent([...messages, calls(kept), answer], 'gpt-5.2').list[1]).toEqual(calls(call('abcDEF123', { extra_content: { google: { kept: 1 } } })));
   });
 
-  test('a family that checks proofs gets the word on the first call of each message, its own proofs as they are', () => {
+  test('a family that checks signatures gets the placeholder on the first call of each message, its own signatures unchanged', () => {
     const history = [
       calls(call('a'), call('b')),
       calls(call('c', google('mine:T')), call('d')),
@@ -164,7 +167,7 @@ describe('what other vendors left in the history', () => {
   });
 
   const developer = { role: 'developer', content: 'be brief' };
-  test.each(['deepseek-chat', 'mistral-large-latest', 'qwen3-max', 'kimi-k2', 'glm-4.6', 'some-model'])('%s hears the developer as the system', (model) => {
+  test.each(['deepseek-chat', 'mistral-large-latest', 'qwen3-max', 'kimi-k2', 'glm-4.6', 'some-model'])('%s gets the developer role as system', (model) => {
     const { list, losses } = sent([developer, ...messages], model);
     expect(list).toEqual([{ role: 'system', content: 'be brief' }, ...messages]);
     expect(losses).toEqual(['renamed messages.role']);
@@ -276,7 +279,7 @@ describe('replies', () => {
     expect(edited(reply(asked), { model: 'm', choices: [{}], usage: null })).toEqual({ model: 'caller-name', choices: [{}], usage: null });
   });
 
-  test('proofs are sealed wherever they stand', () => {
+  test('signatures are sealed in every field', () => {
     const delta = {
       reasoning_details: [
         { type: 'reasoning.text', signature: 'S' },

@@ -98,7 +98,7 @@ describe('calls', () => {
     expect(fragments.filter((one) => one.id !== undefined).map((one) => one.id)).toEqual(['their-id', 'call_2', 'call_3']);
   });
 
-  test('concatenated fragments out are the fragments in, and the proof rides on the call', () => {
+  test('concatenated fragments out are the fragments in, and the signature is on the call', () => {
     const events: ChatEvent[] = [
       start,
       ...callEvents(0, 'c', 'f', '{"x":"', 'é\\n"', '}').slice(0, -1),
@@ -137,7 +137,7 @@ test('what has no place is declared, and an error is never written', () => {
   expect(losses.map((loss) => loss.field)).toEqual(['reply.raw', 'finish.pause']);
 });
 
-test('two blocks of reasoning keep their own proofs through a stream and a whole', () => {
+test('two blocks of reasoning keep their own signatures in a stream and in a whole reply', () => {
   const events: ChatEvent[] = [
     start,
     { type: 'block-start', index: 0, block: { type: 'thinking' } },

@@ -103,7 +103,7 @@ const item = (type: string, more: object = {}, output_index = 0): object => ({
 });
 const completed = { type: 'response.completed', response: { id: 'resp_1', status: 'completed', output: [] } };
 
-test('our own recording: reasoning with its proof, a hosted search, a call', () => {
+test('our own recording: reasoning with its signature, a hosted search, a call', () => {
   const events = readStream(readFileSync(join(import.meta.dirname, 'fixtures/reason-search-call.sse'), 'utf8'), new ResponseReader());
   expect(checkEvents(events)).toEqual([]);
   expect(events.at(-1)).toEqual({ type: 'end' });
@@ -174,7 +174,7 @@ describe('oddities', () => {
     expect(foldEvents(events).blocks).toEqual([{ start: { type: 'thinking' }, text: 'one\n\ntwo', signature: 'late' }]);
   });
 
-  test('hidden reasoning without proof is no block', () => {
+  test('hidden reasoning without a signature is no block', () => {
     expect(
       read(item('reasoning', { summary: [] }), { type: 'response.output_item.done', output_index: 0, item: { type: 'reasoning', summary: [] } }).map(
         (event) => event.type,

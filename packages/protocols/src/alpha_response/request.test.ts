@@ -151,7 +151,7 @@ describe('reading input', () => {
     ]);
   });
 
-  test('raw reasoning of open models is text without proof', () => {
+  test('raw reasoning of open models is text without a signature', () => {
     expect(
       read({ input: [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'raw' }], encrypted_content: null }] }).conversation.turns[0]
         ?.parts,
@@ -293,14 +293,14 @@ describe('writing', () => {
     ]);
   });
 
-  test('storage is never asked for; the proof of reasoning is, but not of models that have none', () => {
+  test('storage is never requested; encrypted reasoning is, except from models that have none', () => {
     expect(write({}).body).toMatchObject({ model: 'gpt-5', store: false, include: ['reasoning.encrypted_content'], stream: true });
     const target = { ...writeContext().target, upstreamModelId: 'openai/gpt-4o-mini' };
     const { input: _input, ...body } = write({}, { target, stream: false }).body as Record<string, unknown>;
     expect(body).toEqual({ model: 'openai/gpt-4o-mini', store: false });
   });
 
-  test('reasoning goes back before its call when its proof opens, and is a declared loss otherwise', () => {
+  test('reasoning goes back before its call when its signature opens, and is a declared loss otherwise', () => {
     const call = { type: 'tool-call', id: 'x', name: 'f', arguments: '{}' } as const;
     const thinking = (signature?: string): Turn['parts'][number] => ({
       type: 'thinking',

@@ -108,7 +108,7 @@ describe('addresses and credentials', () => {
   });
 });
 
-describe('the door', () => {
+describe('the adapter', () => {
   const { client, upstream } = alphaResponse;
 
   test('route, counts, keep-alive', () => {

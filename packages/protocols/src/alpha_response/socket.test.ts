@@ -32,7 +32,7 @@ test('a chain is remembered up to its bound, however it grew', () => {
   expect(turns).toBe(Math.floor(10_000 / 1100) + 1);
 });
 
-test('lanes share what is remembered: what ended longest ago makes room', () => {
+test('lanes share the remembered turns: the turn that ended longest ago is dropped first', () => {
   const send = start(5000);
   const ids = ['a', 'b', 'c', 'd', 'e'].map((stream_id) => send({ ...warmUp, stream_id })![1].response.id);
   const known = ids.map((previous_response_id) => send({ previous_response_id, input: 'Hi' }) === null);
@@ -100,7 +100,7 @@ test.each([
   expect('turn' in next && JSON.parse(next.turn.body).input.map(({ content }: { content: unknown }) => content)).toEqual(['Hi', 'first', 'second', 'Go on']);
 });
 
-test('connections share what they may remember: what finds no room is not known later, and what is forgotten makes room', () => {
+test('connections share one memory limit: a turn beyond it is not remembered, and dropped turns free memory', () => {
   let held = 0;
   const memory = {
     take: (bytes: number) => {

@@ -55,7 +55,7 @@ const everything: ChatEvent[] = [
   { type: 'end' },
 ];
 
-describe('closer', () => {
+describe('stream terminator', () => {
   test('after every event of a stream with everything in it', () => {
     const { text, boundaries } = written(everything);
     for (const boundary of boundaries) {

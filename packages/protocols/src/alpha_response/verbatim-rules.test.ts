@@ -59,14 +59,14 @@ describe('requests', () => {
     expect(pass({ model: 'm', conversation: null, input: 'x' }).body).toEqual({ model: 'gpt-5', conversation: null, input: 'x' });
   });
 
-  test('a proof that opens goes through with its item', () => {
+  test('a signature that opens goes through with its item', () => {
     const item = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: sealed };
     const { body, losses } = pass({ model: 'm', input: [item, call] });
     expect(body['input']).toEqual([{ ...item, encrypted_content: 'OPENED' }, call]);
     expect(losses).toEqual([]);
   });
 
-  test('a proof that is not ours to send goes with its item, and what follows forgets its id', () => {
+  test('a signature that may not be sent is removed with its item, and the next item loses its id', () => {
     const readable = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 't' }], encrypted_content: sealed };
     const empty = { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: sealed };
     const { body, losses } = pass({ model: 'm', input: [{ role: 'user', content: 'q' }, readable, call, empty, { ...call, id: 'fc_2' }] }, () => null);
@@ -82,7 +82,7 @@ describe('requests', () => {
     },
   );
 
-  test('proofs that we did not seal go nowhere: nobody knows whose account they belong to', () => {
+  test('signatures that we did not seal are not sent: their account is unknown', () => {
     const summary = [{ type: 'summary_text', text: 't' }];
     const raw = [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }, { type: 'reasoning', summary, encrypted_content: 'gAAAB' }, call];
     const { body, losses } = pass({ model: 'm', input: raw }, () => null);
@@ -97,7 +97,7 @@ describe('requests', () => {
   });
 });
 
-describe('reasoning without a proof', () => {
+describe('reasoning without a signature', () => {
   const summary = [{ type: 'summary_text', text: 't' }];
   const minted = { type: 'reasoning', id: 'rs_hZ9g6bGI35gWPYStIzHEAB9i', summary };
   const vendors = { type: 'reasoning', id: `rs_${'0a1b'.repeat(12)}`, summary };
@@ -123,7 +123,7 @@ describe('reasoning without a proof', () => {
     expect(input({ store: false, input: [minted, call] }, { model: 'gpt-oss-120b' })).toEqual([bare]);
   });
 
-  test('after a refusal of a name, names go, with what is nothing else; proofs stay', () => {
+  test('after a refusal of an id, ids are removed, and items that hold nothing else; signatures stay', () => {
     const own = { type: 'reasoning', id: 'rs_own', summary, encrypted_content: sealed };
     const refused: SignatureRefusal = { about: 'item', item: String(vendors.id) };
     expect(input({ input: [vendors, call, own, { ...call, id: 'fc_2' }] }, { refused })).toEqual([
@@ -153,7 +153,7 @@ describe('replies', () => {
     return JSON.parse(applyEdits(JSON.stringify(json), edits));
   };
 
-  test('the model, and every proof, in events and in whole replies', () => {
+  test('the model, and every signature, in events and in whole replies', () => {
     const item = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'E' };
     const response = { id: 'resp_1', model: 'gpt-5-2025', output: [item, { type: 'message' }] };
     const expected = { id: 'resp_1', model: 'caller-model', output: [{ ...item, encrypted_content: seal('E') }, { type: 'message' }] };
@@ -162,7 +162,7 @@ describe('replies', () => {
     expect(JSON.parse(applyEdits(JSON.stringify(response), reply.whole(response)))).toEqual(expected);
   });
 
-  test('deltas, odd records and empty proofs change nothing', () => {
+  test('deltas, odd records and empty signatures change nothing', () => {
     const still = [
       { type: 'response.output_text.delta', delta: 'model' },
       { type: 'response.output_item.added', item: { encrypted_content: null } },

@@ -222,7 +222,7 @@ describe('stream', () => {
     ]);
   });
 
-  test('citations stand in the text they belong to', () => {
+  test('citations are in the text they belong to', () => {
     const cite: ChatEvent[] = [
       {
         type: 'block-start',
@@ -247,12 +247,12 @@ describe('stream', () => {
     expect(own(last, 'output')).toEqual([]);
   });
 
-  test('an error is never written: the closer ends such streams', () => {
+  test('an error is never written: the stream terminator ends such streams', () => {
     expect(createWriter(replyContext()).write({ type: 'error', error: { class: 'server', message: 'x' } })).toBe('');
   });
 });
 
-describe('proofs come back to what they vouch for', () => {
+describe('signatures come back to their parts', () => {
   test.each<[string, ChatEvent[], object]>([
     ['thinking', block(0, { type: 'thinking' }, ['t'], 'P'), { type: 'thinking', text: 't', signature: seal('P') }],
     ['thinking without text', block(0, { type: 'thinking' }, [], 'P'), { type: 'thinking', text: '', signature: seal('P') }],

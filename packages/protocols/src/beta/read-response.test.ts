@@ -17,7 +17,7 @@ describe('a stream of our own', () => {
   const events = readStream(ownFixture('tools.sse'));
   const message = foldEvents(events);
 
-  test('blocks, proofs and arguments', () => {
+  test('blocks, signatures and arguments', () => {
     expect(message.blocks).toEqual([
       { start: { type: 'thinking' }, text: 'Which city? Zürich 🏔', signature: 'c2lnbmF0dXJl' },
       { start: { type: 'redacted-thinking', data: 'b3BhcXVl' }, text: '' },

@@ -140,7 +140,7 @@ describe('errors to callers', () => {
     expect(JSON.parse(body)).toEqual({ type: 'error', error: { type, message: 'm' }, request_id: 'r1' });
   });
 
-  test('details are told as they came', () => {
+  test('error details are passed on unchanged', () => {
     const details = { error_code: 'image_dimensions_too_large', paths: ['messages.0.content.1'], max_side_length_pixels: 8000 };
     const { body } = client.writeError({ status: 400, code: 'x', message: 'm', requestId: 'r1', details });
     expect(JSON.parse(body)).toMatchObject({ error: { message: 'm', details } });

@@ -64,7 +64,7 @@ test.each([['none'], [null], [{}], [[null, 1, 'x', {}, { type: 'compaction', inp
   },
 );
 
-test('a whole reply tells the same as its stream', () => {
+test('a whole reply has the same usage as its stream', () => {
   const body = {
     type: 'message',
     model: 'claude-fable-5',

@@ -112,7 +112,7 @@ describe('requests', () => {
     expect(sendRequest(body).sent).toEqual({ ...body, model: 'upstream-id' });
   });
 
-  test('proofs: ours are opened; thinking of others is left out, never said by the assistant, and empty messages go', () => {
+  test('signatures: ours are opened; thinking of other accounts is removed, never sent as text, and empty messages are removed', () => {
     const { sent, losses } = sendRequest({
       model: 'm',
       messages: [
@@ -220,7 +220,7 @@ describe('requests', () => {
       expect(sent(messages, 'glm-4.6')).toHaveProperty('thinking');
     });
 
-    test('whoever refuses it all the same is asked without, and gets its own proofs', () => {
+    test('an upstream that refuses it is retried without it, and gets its own signatures', () => {
       const messages = [asked, said(own, use('1')), result('1')];
       const again = sent(messages, 'glm-4.6', {}, { about: 'thinking' });
       expect(again).not.toHaveProperty('thinking');
@@ -251,7 +251,7 @@ describe('requests', () => {
   });
 
   for (const { name, text } of recorded('request.json')) {
-    test(`recorded ${name}: with every proof ours, only the model changes`, () => {
+    test(`recorded ${name}: when every signature is ours, only the model changes`, () => {
       const context = {
         ...writeContext('upstream-id', { openSignature: (signature) => signature }),
         contains: (wanted: string) => text.includes(wanted),
@@ -299,7 +299,7 @@ describe('what a compaction carries for its vendor alone', () => {
 });
 
 describe('replies', () => {
-  test('model, ids of the caller’s calls and proofs change; every other byte stays', () => {
+  test('model, ids of the caller’s calls and signatures change; every other byte stays', () => {
     const text = ownFixture('tools.sse');
     expect(passStream(text)).toBe(
       text

@@ -128,7 +128,7 @@ describe('turns', () => {
 describe('thinking', () => {
   const signed: Part = { type: 'thinking', text: 'hm', signature: seal('proof') };
 
-  test('an own proof is opened; another’s is left out, and never becomes the assistant’s words', () => {
+  test('our signature is opened; a foreign one is left out, and its thinking never becomes assistant text', () => {
     const parts: Part[] = [
       signed,
       { type: 'thinking', text: 'foreign', signature: 'raw' },
@@ -163,7 +163,7 @@ describe('thinking', () => {
     });
   });
 
-  test('effort becomes a budget below max_tokens, or nothing where there is no room', () => {
+  test('effort becomes a budget below max_tokens, or nothing where max_tokens is too small', () => {
     expect(write({ reasoning: { effort: 'medium' } }).body['thinking']).toEqual({ type: 'enabled', budget_tokens: 8192 });
     expect(write({ reasoning: { effort: 'high' }, sampling: { maxTokens: 4000 } }).body['thinking']).toEqual({ type: 'enabled', budget_tokens: 3200 });
     expect(write({ reasoning: { effort: 'high' }, sampling: { maxTokens: 1000 } }).body).not.toHaveProperty('thinking');
@@ -262,7 +262,7 @@ describe('parameters', () => {
     expect(losses).toEqual(['dropped cache_control']);
   });
 
-  test('a counter is sent only what it counts', () => {
+  test('a token counter is sent only the fields it counts', () => {
     const { body } = write({ sampling: { maxTokens: 5, temperature: 1 }, user: 'u', stream: true }, undefined, { operation: 'count-tokens' });
     expect(Object.keys(body)).toEqual(['model', 'messages']);
   });

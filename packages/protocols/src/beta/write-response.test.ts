@@ -133,7 +133,7 @@ describe('streams', () => {
     expect(writer.write({ type: 'end' })).toBe('');
   });
 
-  test('proofs are sealed, once, just before the stop; opaque blocks too', () => {
+  test('signatures are sealed, once, just before the stop; opaque blocks too', () => {
     const text = write(readStream(ownFixture('tools.sse')));
     expect(text).toContain(`{"type":"signature_delta","signature":"${seal('c2lnbmF0dXJl')}"}`);
     expect(text).toContain(`{"type":"redacted_thinking","data":"${seal('b3BhcXVl')}"}`);
@@ -141,7 +141,7 @@ describe('streams', () => {
     expect(text).not.toContain('toolu_01Upstream');
   });
 
-  test('thinking without text shows its proof alone; without either it is not shown', () => {
+  test('thinking without text shows its signature alone; without either it is not shown', () => {
     const thinking = (signature: boolean): ChatEvent[] => [
       { type: 'block-start', index: 0, block: { type: 'thinking' } },
       ...(signature ? [{ type: 'signature', index: 0, signature: 'p' } as const] : []),
@@ -153,7 +153,7 @@ describe('streams', () => {
     expect(write(thinking(false))).not.toContain('thinking');
   });
 
-  test('a proof on text opens no block: an empty text is refused when the caller sends it back', () => {
+  test('a signature on text opens no block: an empty text is refused when the caller sends it back', () => {
     const writer = createWriter(replyContext());
     const events: ChatEvent[] = [
       { type: 'block-start', index: 0, block: { type: 'text' } },

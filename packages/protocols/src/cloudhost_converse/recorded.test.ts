@@ -113,7 +113,7 @@ whereRecorded('recorded replies', () => {
     for (let at = 1; at < 40; at++) expect(readEvents(exchange, Math.floor((exchange.body.length * at) / 40) + (at % 7))).toEqual(expected);
   });
 
-  test('thinking comes with its proof, and opaque thinking whole', () => {
+  test('thinking comes with its signature, and opaque thinking whole', () => {
     const find = (name: string) => exchanges.find((exchange) => exchange.name === name)!;
     const thought = foldEvents(readEvents(find('thinking-stream'))).blocks[0]!;
     expect(thought.start.type).toBe('thinking');

@@ -69,7 +69,7 @@ describe('turns', () => {
     expect(body.toolConfig.tools.map((tool: Json) => tool.toolSpec.name)).toEqual(['f', 'g']);
   });
 
-  test('thinking goes back with the proof that was opened, and not at all without', () => {
+  test('thinking goes back with its opened signature, and not at all without', () => {
     const { body, losses } = write({
       turns: [
         user(text('q')),

@@ -150,7 +150,7 @@ describe('what no recording holds', () => {
     expect(meaning(read(say('<think'), metering))).toMatchObject({ thinking: '', text: '<think' });
   });
 
-  test('proofs of thoughts, thoughts without text, links', () => {
+  test('signatures of thoughts, thoughts without text, links', () => {
     const links = { supplementaryWebLinks: [{ url: 'https://a.example', title: 'A' }, { title: 'no address' }] };
     const message = foldEvents(
       read(

@@ -93,7 +93,7 @@ describe('bodies', () => {
     expect(foldEvents(events)).toMatchObject({ blocks: [{ text: 'Hello' }], finish: { reason: 'stop' }, usage: { input: 7, output: 2 } });
   });
 
-  test('a stream that stops short is not complete, whoever speaks', () => {
+  test('a stream that stops short is not complete, for every body format', () => {
     for (const [model, json] of [
       ['anthropic.claude-3-haiku-20240307-v1:0', { type: 'message_start', message: {} }],
       ['amazon.nova-lite-v1:0', { messageStart: { role: 'assistant' } }],

@@ -25,7 +25,7 @@ function fault(body: unknown): string | undefined {
   return undefined;
 }
 
-test('our own fixture: snake and camel case mixed, results without ids, a base64url proof', () => {
+test('our own fixture: snake and camel case mixed, results without ids, a base64url signature', () => {
   const body = JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures/tool-loop.request.json'), 'utf8')) as unknown;
   const { conversation, losses } = read(body);
   expect(conversation).toEqual({

@@ -23,7 +23,7 @@ const ofType = (events: readonly ChatEvent[], type: ChatEvent['type']): ChatEven
 const blocks = (events: readonly ChatEvent[]): unknown[] => foldEvents(events).blocks.map((block) => [block.start.type, block.text, block.signature]);
 
 describe('streams', () => {
-  test('our own recording: thought, text, calls with and without proof, empty text with a proof, usage in disjoint buckets', () => {
+  test('our own recording: thought, text, calls with and without signature, empty text with a signature, usage in disjoint buckets', () => {
     const text = readFileSync(join(import.meta.dirname, 'fixtures/calls-with-proofs.sse'), 'utf8');
     const events = readChunks(
       text
@@ -45,7 +45,7 @@ describe('streams', () => {
     expect(events.slice(-3).map((event) => event.type)).toEqual(['finish', 'usage', 'end']);
   });
 
-  test('a text part with a proof is a block of its own, the proof before the text', () => {
+  test('a text part with a signature is a block of its own, the signature before the text', () => {
     const events = readChunks([chunk([{ text: 'plain ' }]), chunk([{ text: 'signed', thoughtSignature: 'QQ==' }]), chunk([{ text: ' more' }], {}, stop)]);
     expect(blocks(events)).toEqual([
       ['text', 'plain ', undefined],
@@ -56,7 +56,7 @@ describe('streams', () => {
     expect(of1).toEqual(['block-start', 'signature', 'text-delta', 'block-end']);
   });
 
-  test('a thought with a proof ends its block', () => {
+  test('a thought with a signature ends its block', () => {
     const events = readChunks([
       chunk([{ text: 'a', thought: true }]),
       chunk([{ text: 'b', thought: true, thoughtSignature: 'QQ==' }]),
@@ -68,11 +68,11 @@ describe('streams', () => {
     ]);
   });
 
-  test('a part that holds nothing but a proof', () => {
+  test('a part that holds nothing but a signature', () => {
     expect(blocks(readChunks([chunk([{ thoughtSignature: 'QQ==' }], {}, stop)]))).toEqual([['text', '', 'QQ==']]);
   });
 
-  test('empty texts without a proof say nothing', () => {
+  test('empty texts without a signature give no events', () => {
     expect(ofType(readChunks([chunk([{ text: '' }], {}, stop)]), 'block-start')).toEqual([]);
   });
 
@@ -170,7 +170,7 @@ describe('streams', () => {
     }
   });
 
-  test('code, media and grounding stay raw, their proofs beside them', () => {
+  test('code, media and grounding stay raw, with their signatures', () => {
     const events = readChunks([
       chunk([{ executableCode: { language: 'PYTHON', code: '1' }, thoughtSignature: 'QQ==' }, { inlineData: { mimeType: 'image/png', data: 'AA==' } }]),
       chunk([{ text: 'x' }], {}, { ...stop, groundingMetadata: { webSearchQueries: ['q'] }, urlContextMetadata: {} }),

@@ -106,7 +106,7 @@ whereRecorded('recorded replies', () => {
     expect(textOf(again, 'text')).toBe(textOf(message, 'text'));
   });
 
-  test.each(replies)('$name: verbatim edits change only the model name and the proofs', (exchange) => {
+  test.each(replies)('$name: verbatim edits change only the model name and the signatures', (exchange) => {
     const reply = gamma.upstream!.verbatim!.createReply(verbatimReplyContext());
     for (const { data, json } of recordsOf(
       exchange.sse ? exchange : { ...exchange, response: isStream(exchange) ? exchange.response! : `[${exchange.response!}]` },

@@ -158,7 +158,7 @@ describe('errors', () => {
   });
 });
 
-describe('small things of the client door', () => {
+describe('small things of the client adapter', () => {
   test('keep-alives by form and SDK', () => {
     expect(client.keepAlive('sse', {})).toBe(':keep-alive\n\n');
     const of = (headers: Record<string, string>) => client.keepAlive('sse', headers);

@@ -41,7 +41,7 @@ describe('to gamma', () => {
     expect(write(schema)).toEqual({ dialect: 'json-schema', schema, losses: [] });
   });
 
-  test('an empty text among the values of a choice, which is refused, is told as a pattern', () => {
+  test('an empty text among the values of an enum, which is refused, becomes a pattern', () => {
     expect(write({ type: 'string', enum: ['a.b', '', 'c'] })).toEqual({
       dialect: 'open-api',
       schema: { type: 'string', pattern: '^(?:a\\.b||c)$' },

@@ -30,19 +30,19 @@ const editRecord = (text: string): string => {
 };
 
 describe('requests', () => {
-  test('without a proof nothing is parsed', () => {
+  test('without a signature nothing is parsed', () => {
     const text = '{ "model" : "caller/name", "contents":[{"parts":[{"text":"é\\u00e9"}]}] }';
     expect(editRequest(text)).toEqual({ text, losses: 0, parsed: false });
   });
 
-  test('proofs are opened in place, in both spellings and in base64url', () => {
+  test('signatures are opened in place, in both spellings and in base64url', () => {
     const part = (name: string, value: string): string => `{ "functionCall": {"name":"f",  "args":{"n":1.0}}, "${name}" : "${value}" }`;
     const text = `{"contents" : [ {"role":"user","parts":[{"text":"\\u0041"}]}, {"parts":[ ${part('thoughtSignature', seal('ab-_'))},${part('thought_signature', seal('QQ=='))} ] } ],"x":1e2}`;
     const expected = text.replace(seal('ab-_'), 'ab+/').replace(seal('QQ=='), 'QQ==');
     expect(editRequest(text)).toEqual({ text: expected, losses: 0, parsed: true });
   });
 
-  test('foreign proofs go, the escape value stays, and no part is left empty', () => {
+  test('foreign signatures are removed, the placeholder stays, and no part is left empty', () => {
     const text =
       '{"contents":[{"parts":[{"text":"a","thoughtSignature":"Zm9yZWlnbg=="},{"thoughtSignature":"Zm9yZWlnbg=="},{"functionCall":{"name":"f"},"thoughtSignature":"Zm9yZWlnbg=="},{"functionCall":{"name":"g"},"thoughtSignature":"skip_thought_signature_validator"}]}]}';
     expect(JSON.parse(editRequest(text).text)).toEqual({
@@ -60,12 +60,12 @@ describe('requests', () => {
     expect(editRequest(text).losses).toBe(1);
   });
 
-  test('families that check proofs get the escape value where a call loses its own', () => {
+  test('families that check signatures get the placeholder where a call loses its own', () => {
     const text = '{"contents":[{"parts":[{"functionCall":{"name":"f"},"thoughtSignature":"Zm9yZWlnbg=="}]}]}';
     expect(editRequest(text, 'gemini-3-pro-preview').text).toBe(text.replace('Zm9yZWlnbg==', 'skip_thought_signature_validator'));
   });
 
-  test('families that check proofs get the escape value on the first call of a step that came without one, however its names are spelled', () => {
+  test('families that check signatures get the placeholder on the first call of a step without one, however its names are spelled', () => {
     const call = (name: string) => ({ functionCall: { name, args: {} } });
     const contents = [
       { role: 'user', parts: [{ text: 'go' }] },
@@ -110,7 +110,7 @@ describe('requests', () => {
 });
 
 describe('replies', () => {
-  test('the model name and every proof, nothing else', () => {
+  test('the model name and every signature, nothing else', () => {
     const text =
       '{"candidates": [{"content": {"parts": [{"text": "modelVersion","thoughtSignature": "QQ=="},{"functionCall": {"name": "f","args": {"thoughtSignature": "mine"}}}],"role": "model"}},{"index":1,"content":{"parts":[{"text":"","thoughtSignature":"Qg=="}]}}],"modelVersion": "gemini-3-flash","x":1.50}';
     expect(editRecord(text)).toBe(

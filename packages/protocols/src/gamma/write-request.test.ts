@@ -82,7 +82,7 @@ describe('contents', () => {
     ]);
   });
 
-  test('images in results stand inside on models that take them, beside the result on others', () => {
+  test('images in results stay inside on models that take them, and follow the result on others', () => {
     const turns = [
       turn('assistant', call('1')),
       turn('user', {
@@ -136,7 +136,7 @@ describe('contents', () => {
   });
 });
 
-describe('proofs', () => {
+describe('signatures', () => {
   const thought: Part = { type: 'thinking', text: 'hm', signature: 'c2VhbGVkQUJD' };
 
   test('ours are opened on the very same part', () => {

@@ -134,7 +134,7 @@ describe.each(forms)('streamed as %s', (form) => {
     }
   });
 
-  test('the closer sees the same however its bytes are cut', () => {
+  test('the stream terminator sees the same however its bytes are cut', () => {
     const text = Buffer.from(write(everything, form).pieces.join(''));
     fc.assert(
       fc.property(fc.array(fc.nat(text.length), { maxLength: 8 }), (cuts) => {
@@ -229,7 +229,7 @@ describe('parts', () => {
   });
 });
 
-describe('the closer on bytes of a verbatim passage', () => {
+describe('the stream terminator on bytes of a verbatim reply', () => {
   const watch = (form: Form, ...texts: string[]): ReturnType<typeof client.createTerminator> => {
     const terminator = client.createTerminator({ ...replyContext(form) });
     for (const text of texts) terminator.observe(Buffer.from(text));
@@ -273,7 +273,7 @@ describe('the closer on bytes of a verbatim passage', () => {
   });
 });
 
-test('a chunk with a long run of blanks, or a proof with a long run of padding, costs what its length does', () => {
+test('a chunk with a long run of blanks, or a signature with a long run of padding, costs linear time', () => {
   const terminator = client.createTerminator({ ...replyContext('json-array') });
   const started = process.cpuUsage();
   terminator.observe(Buffer.from(`[{"candidates":[{"content":{"parts":[{"text":"${' '.repeat(300_000)}x"}]},"finishReason":"STOP"}]}`));

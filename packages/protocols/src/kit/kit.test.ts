@@ -29,7 +29,7 @@ test('data URLs', () => {
   for (const url of ['https://x', 'data:text/plain,hello', 'data:', '']) expect(readDataUrl(url)).toBeNull();
 });
 
-test('losses are told once and stay few', () => {
+test('each loss is declared once and their number is bounded', () => {
   const losses = new Losses();
   for (let i = 0; i < 500; i++) losses.add(`field${i % 200}`, 'dropped', 'x');
   expect(losses.list).toHaveLength(64);

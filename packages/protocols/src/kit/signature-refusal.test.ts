@@ -4,7 +4,7 @@ import { readSignatureRefusal } from './signature-refusal.ts';
 
 const refused = (message: string, code?: string) => readSignatureRefusal({ class: 'caller', status: 400, message, ...(code !== undefined && { code }) });
 
-describe('a refusal of proofs', () => {
+describe('a refusal of signatures', () => {
   test.each([
     ['proofs', 'messages.1.content.0: Invalid `signature` in `thinking` block'],
     ['proofs', 'messages.3.content.13: Invalid signature in thinking block'],
@@ -48,7 +48,7 @@ describe('another fault', () => {
     'Unknown parameter: reasoning_content',
   ])('%s', (message) => expect(refused(message)).toBe(null));
 
-  test('the account and the state of the upstream are never about proofs', () => {
+  test('faults of the account or of the upstream’s state are never about signatures', () => {
     for (const kind of ['credential', 'account', 'rate', 'overloaded', 'timeout', 'connect', 'context'] as const)
       expect(readSignatureRefusal({ class: kind, message: 'Invalid `signature` in `thinking` block' })).toBe(null);
   });

@@ -32,7 +32,7 @@ const cut = (text: string, places: readonly number[]): string[] => {
   return [...at, text.length].map((end, index) => text.slice(at[index - 1] ?? 0, end));
 };
 
-describe('tools that only their vendor’s models know by heart', () => {
+describe('tools that only their vendor’s models know', () => {
   const shell: Tool = {
     type: 'server',
     name: 'bash',
@@ -125,7 +125,7 @@ describe('names', () => {
 });
 
 describe('field note 26: free-text tools', () => {
-  test('become functions with one text, their grammar told in words; history follows', () => {
+  test('become functions with one text argument, their grammar in the description; history follows', () => {
     const parts: Part[] = [
       { type: 'tool-call', id: 'a', name: 'apply_patch', arguments: '*** "x"', custom: true },
       { type: 'tool-result', callId: 'a', content: [{ type: 'text', text: 'ok' }], custom: true },

@@ -55,7 +55,7 @@ describe('Mistral takes the fields of its schema alone', () => {
     });
     expect(losses).toEqual(expect.arrayContaining(['dropped user', 'dropped reasoning', 'downgraded temperature']));
   });
-  test('those of its models that think when told to take on and off alone', () => {
+  test('its models with switchable thinking take on and off only', () => {
     expect(reach('beta', 'alpha', 'mistral-small-latest', asked).body.reasoning_effort).toBe('high');
     expect(reach('beta', 'alpha', 'mistral-small-latest', { ...asked, thinking: { type: 'disabled' } }).body.reasoning_effort).toBe('none');
     expect(reach('beta', 'alpha', 'magistral-medium-latest', asked).body).not.toHaveProperty('reasoning_effort');
@@ -105,7 +105,7 @@ describe('types of images', () => {
   ] as const)('image/jpg is image/jpeg at %s', (to, model, typeOf) => {
     expect(typeOf(reach('alpha', to, model, withImage('image/jpg')).body)).toBe('image/jpeg');
   });
-  test.each(['image/bmp', 'image/svg+xml', 'text/plain'])('%s is no image there: a note stands for it', (mimeType) => {
+  test.each(['image/bmp', 'image/svg+xml', 'text/plain'])('%s is no image there: a note replaces it', (mimeType) => {
     for (const [to, model] of [
       ['beta', 'claude-sonnet-4-5'],
       ['cloudhost_invoke', 'anthropic.claude-sonnet-4-5-20250929-v1:0'],
@@ -156,7 +156,7 @@ describe('schemas of tools', () => {
       expect(losses).toContain('downgraded tools.parameters');
     }
   });
-  test('a property that the members tell differently may be either', () => {
+  test('a property that the members declare differently may be either', () => {
     const { body } = ask('beta', 'claude-sonnet-4-5', {
       type: 'object',
       properties: { kept: { type: 'boolean' } },
@@ -378,7 +378,7 @@ describe('Gemini’s nullable', () => {
     p: { type: ['string', 'null'] },
   };
   const contents = [{ role: 'user', parts: [{ text: 'hello' }] }];
-  test('stands beside values and choices, in tools and in answers', () => {
+  test('accompanies values and choices, in tools and in answers', () => {
     const tools = reach('gamma', 'alpha', 'gpt-5.2', { contents, tools: [{ functionDeclarations: [{ name: 'f', parameters: schema }] }] });
     expect(tools.body.tools[0].function.parameters.properties).toEqual(properties);
     const answer = reach('gamma', 'alpha', 'gpt-5.2', { contents, generationConfig: { responseMimeType: 'application/json', responseSchema: schema } });

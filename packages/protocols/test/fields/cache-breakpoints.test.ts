@@ -93,7 +93,7 @@ describe('marks become breakpoints', () => {
     }
   });
 
-  test('what no breakpoint may stand on leaves the vendor its own', () => {
+  test('content that takes no breakpoint keeps the vendor’s own', () => {
     const body = { ...marked(cache_control), messages: [message('user', 'one'), message('assistant', 'two', cache_control), message('user', 'three')] };
     const written = asked('beta', 'alpha_response', 'gpt-5.6', body);
     expect(written.body.prompt_cache_options?.mode).toBeUndefined();

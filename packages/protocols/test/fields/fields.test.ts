@@ -143,7 +143,7 @@ describe('what a caller may send is not what every upstream takes', () => {
     expect(bodyOf(pairTo('beta', 'alpha'), asks('beta', ['metadata'], { user_id: user })).prompt_cache_key).toBe(session);
   });
 
-  test.each(['alpha', 'alpha_response'])('service tiers are told in words of %s, or left out', (upstream) => {
+  test.each(['alpha', 'alpha_response'])('service tiers use the values of %s, or are left out', (upstream) => {
     const pair = pairTo('beta', upstream);
     expect(bodyOf(pair, asks('beta', ['service_tier'], 'standard_only')).service_tier).toBe('default');
     expect(bodyOf(pair, asks('beta', ['service_tier'], 'auto')).service_tier).toBe('auto');

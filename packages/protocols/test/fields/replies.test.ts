@@ -126,7 +126,7 @@ describe('token probabilities', () => {
     expect(asks('alpha_response', 'beta', included, 'claude-sonnet-4-5').fields).toContain('logprobs');
   });
 
-  test('of a Responses upstream are told of the choice', () => {
+  test('of a Responses upstream become fields of the choice', () => {
     const { body, stream, losses } = receive(
       'alpha',
       'alpha_response',
@@ -137,7 +137,7 @@ describe('token probabilities', () => {
     expect(losses).toEqual([]);
   });
 
-  test('of a choice are told on the text to a Responses caller', () => {
+  test('of a choice become fields of the text for a Responses caller', () => {
     const reply = withField(replies['alpha'], ['choices', 0, 'logprobs'], { content: [{ ...probable, bytes: null }], refusal: null });
     const calling = withField(reply, ['choices', 0, 'message', 'tool_calls'], [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }]);
     const { body, stream, losses } = receive('alpha_response', 'alpha', calling);
@@ -147,8 +147,8 @@ describe('token probabilities', () => {
   });
 });
 
-describe('a proof that comes with a whole call', () => {
-  test('stands in front of it for a caller of messages, streamed as whole', () => {
+describe('a signature that comes with a whole call', () => {
+  test('precedes it for a caller of messages, streamed and whole', () => {
     const call = {
       index: 0,
       id: 'c1',

@@ -9,7 +9,7 @@ import { describeRecorded } from '../support/describe-recorded.ts';
 
 const folder = process.env['FIXTURES_DIR'] ?? resolve(import.meta.dirname, '../../../../../shared/fixtures');
 const target = { baseUrl: 'https://h', directPath: false, upstreamModelId: 'm', neutralHeaders: false, extraConfig: null };
-const doors = protocols.flatMap(({ id, upstream }) => (upstream?.finishedUsage ? [{ id, upstream }] : []));
+const adapters = protocols.flatMap(({ id, upstream }) => (upstream?.finishedUsage ? [{ id, upstream }] : []));
 
 function agree(upstream: UpstreamAdapter, body: unknown): boolean {
   const short = upstream.finishedUsage?.(body);
@@ -22,7 +22,7 @@ function agree(upstream: UpstreamAdapter, body: unknown): boolean {
 }
 
 describeRecorded(existsSync(folder), 'whole replies read for their usage')('recorded replies', () => {
-  test.each(doors)('$id', ({ id, upstream }) => {
+  test.each(adapters)('$id', ({ id, upstream }) => {
     let agreed = 0;
     const files = readdirSync(join(folder, id), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'));
     for (const file of files) if (agree(upstream, JSON.parse(readFileSync(join(folder, id, file), 'utf8')) as unknown)) agreed++;
@@ -53,7 +53,7 @@ describe('replies of every kind', () => {
     },
     { requiredKeys: [] },
   );
-  test.each(doors)('$id', ({ upstream }) => {
+  test.each(adapters)('$id', ({ upstream }) => {
     fc.assert(
       fc.property(fc.oneof(body, junk), (value) => void agree(upstream, value)),
       { numRuns: 2000 },
