@@ -21,6 +21,11 @@ export interface Agent {
   family: string;
   /** What the vendor refuses when this agent resumes a session, with a gateway or without. */
   refusedAtResume?: { by: ProtocolId; rule: string; source: string };
+  /**
+   * What the vendor refuses when this agent repeats a request whose reply broke off in a text: the gateway asks again without it, and the agent sees nothing.
+   * Without the gateway the agent ends here.
+   */
+  refusedAfterBreak?: { by: ProtocolId; rule: string; source: string };
   /** Writes the files it reads; gives its arguments and environment. */
   launch(place: Place): { args: string[]; env: Record<string, string> };
   /** The same for a further prompt in the session that `launch` made. */
@@ -84,6 +89,8 @@ export const agents: readonly Agent[] = [
     package: '@openai/codex',
     version: '0.169.0',
     family: 'responses',
+    // It keeps the reasoning of the reply that broke off, but not the message that the reasoning led to.
+    refusedAfterBreak: { by: 'alpha_response', rule: 'alpha_response.reasoning-alone', source: 'https://github.com/openai/codex/issues/1227' },
     launch: (place) => codex(place, []),
     resume: (place) => codex(place, ['resume', '--last']),
   },

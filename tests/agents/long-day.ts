@@ -30,7 +30,7 @@ interface Part {
   printed: string;
 }
 
-/** `resume` is null when the task was not done. */
+/** `resume` is null when the task was not reported as done. */
 export async function spendDay({ stage, specialText, address, run, move }: Day): Promise<{
   day: Part & { missing: number[] };
   resume: (Part & { resumed: boolean; startedAnew: boolean }) | null;
@@ -65,7 +65,7 @@ export async function spendDay({ stage, specialText, address, run, move }: Day):
       (step) => !withoutLine.has(step) && !lines.some((line) => line === lineOf(step) || line.startsWith(`${lineOf(step)} `)),
     );
     const day = { missing, ...part(first, task.report) };
-    if (missing.length > 0 || !day.reported) return { day, resume: null };
+    if (!day.reported) return { day, resume: null };
     const second = await run({ ...place, prompt: 'Go on with the last step.' }, true);
     const all = linesSoFar();
     const startedAnew = all.indexOf(lineOf(0)) !== all.lastIndexOf(lineOf(0));

@@ -19,6 +19,17 @@ export interface SdkAgent {
   way: string;
   /** That it speaks. */
   protocol: ProtocolId;
+  /** What the library does wrong, with the gateway and without. */
+  fault?: Fault;
+}
+
+export interface Fault {
+  /** Steps that it does not do. */
+  missing?: readonly number[];
+  /** After an interruption it does the task from its beginning. */
+  startsAnew?: true;
+  /** Where the library does it. */
+  source: string;
 }
 
 /** Ways of speaking, by the names that the programs know. */
@@ -27,9 +38,20 @@ const protocols = { chat: 'alpha', responses: 'alpha_response', anthropic: 'beta
 const inWays = (name: string, program: string, packages: readonly string[], ways: readonly (keyof typeof protocols)[]): SdkAgent[] =>
   ways.map((way) => ({ name: ways.length === 1 ? name : `${name}-${way}`, program, packages, way, protocol: protocols[way] }));
 
+/** By the names of agents. Each was seen in a run without the gateway (`AGENTS_CONTROL=1`). */
+const faults: Readonly<Record<string, Fault>> = {
+  // Of a streamed run that throws, the session is given the prompt, and nothing that was said and done after it.
+  'openai-agents-responses': {
+    startsAnew: true,
+    source: 'https://github.com/openai/openai-agents-js/blob/main/packages/agents-core/src/runner/sessionPersistence.ts',
+  },
+  // Parallel calls are all ended at the end of the reply, when the second has taken the place of the first, which is step 7.
+  'strands-chat': { missing: [7], source: 'https://github.com/strands-agents/sdk-typescript/blob/main/strands-ts/src/models/openai/chat-adapter.ts' },
+};
+
 const all = ['responses', 'chat', 'anthropic', 'google'] as const;
 
-export const sdkAgents: readonly SdkAgent[] = [
+const agents: readonly SdkAgent[] = [
   ...inWays('openai-agents', 'openai-agents.mjs', ['@openai/agents@0.20.0', 'zod@4.6.7'], ['responses', 'chat']),
   ...inWays('ai-sdk', 'ai-sdk.mjs', ['ai@7.0.173', '@ai-sdk/openai@4.0.118', '@ai-sdk/anthropic@4.0.105', '@ai-sdk/google@4.0.121', 'zod@4.6.7'], all),
   ...inWays('claude-agent-sdk', 'claude-agent-sdk.mjs', ['@anthropic-ai/claude-agent-sdk@0.3.330', 'zod@4.6.7'], ['anthropic']),
@@ -45,6 +67,8 @@ export const sdkAgents: readonly SdkAgent[] = [
   ...inWays('mastra', 'mastra.mjs', ['@mastra/core@1.71.0', '@ai-sdk/openai@4.0.118', '@ai-sdk/anthropic@4.0.105', '@ai-sdk/google@4.0.121', 'zod@4.6.7'], all),
   ...inWays('strands', 'strands.mjs', ['@strands-agents/sdk@1.19.0', 'openai', '@anthropic-ai/sdk', '@google/genai', 'zod'], all),
 ];
+
+export const sdkAgents: readonly SdkAgent[] = agents.map((agent) => ({ ...agent, ...(faults[agent.name] && { fault: faults[agent.name] }) }));
 
 const programs = join(import.meta.dirname, 'sdk');
 
