@@ -1,5 +1,15 @@
 /** A message of each kind as services of this version send it: what the suites send, break, and replay as an older version would have written it. */
-import type { AskSubjects, DurableSubject, EventSubjects, Job, OpenSubjects, Plan, PlanRequest, RequestRow } from '@model-gateway/contracts';
+import {
+  type AskSubjects,
+  type DurableSubject,
+  type EventSubjects,
+  type Job,
+  newRequestRow,
+  type OpenSubjects,
+  type Plan,
+  type PlanRequest,
+  type RequestRow,
+} from '@model-gateway/contracts';
 
 const plan: Plan = { revision: 1, model: 'm', nodes: [{ model: 'm', upstream: 'u', keys: [0] }], balanced: false };
 
@@ -36,50 +46,30 @@ export const sampleJob = (id = 'j', headers: Record<string, string> = { a: 'ü' 
   places: { questions: 'none', values: {}, end: 1, words: [] },
 });
 
-export const sampleRow = (id: string): RequestRow => ({
-  id,
-  client_request_id: null,
-  started_at: 1,
-  authority: 2,
-  access_key: 'caller',
-  key_group: 'everyone',
-  model: 'm',
-  requested_model: 'm',
-  upstream: 'u',
-  upstream_model_id: 'm',
-  client_protocol: 'alpha',
-  upstream_protocol: 'alpha',
-  stream: false,
-  status: 200,
-  error_code: null,
-  attempts: [],
-  input_tokens: 1,
-  output_tokens: 1,
-  cache_read_tokens: 0,
-  cache_write_tokens: 0,
-  cache_write_1h_tokens: 0,
-  reasoning_tokens: 0,
-  usage_source: 'upstream',
-  cost_micros: null,
-  currency: null,
-  queue_ms: 1,
-  ttfb_ms: 1,
-  first_content_ms: 1,
-  duration_ms: 1,
-  request_bytes: 1,
-  response_bytes: 1,
-  client_ip: null,
-  user_agent: null,
-  session_id: null,
-  losses: [],
-  pipeline: [],
-  routes: [],
-  ending: null,
-  kind: 'call',
-  of: null,
-  audio_input_tokens: 0,
-  audio_output_tokens: 0,
-});
+export const sampleRow = (id: string): RequestRow =>
+  newRequestRow({
+    id,
+    started_at: 1,
+    authority: 2,
+    access_key: 'caller',
+    key_group: 'everyone',
+    model: 'm',
+    requested_model: 'm',
+    upstream: 'u',
+    upstream_model_id: 'm',
+    client_protocol: 'alpha',
+    upstream_protocol: 'alpha',
+    status: 200,
+    input_tokens: 1,
+    output_tokens: 1,
+    usage_source: 'upstream',
+    queue_ms: 1,
+    ttfb_ms: 1,
+    first_content_ms: 1,
+    duration_ms: 1,
+    request_bytes: 1,
+    response_bytes: 1,
+  });
 
 export const sampleAsks: { [S in keyof AskSubjects]: AskSubjects[S] } = {
   'router.plan': { request: planRequest, reply: plan },

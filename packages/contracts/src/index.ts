@@ -26,6 +26,7 @@ export * from './messages/service-subjects.ts';
 export * from './messages/shapes.ts';
 export * from './messages/subjects.ts';
 export * from './money.ts';
+export * from './new-request-row.ts';
 export * from './outcome.ts';
 export * from './plan.ts';
 export * from './protocol-id.ts';

@@ -1,6 +1,6 @@
 /** One caller's exchange: what is known of it, how it is answered, and the row the edge can give of it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Operation, RequestRow } from '@model-gateway/contracts';
+import { newRequestRow, type Operation, type RequestRow } from '@model-gateway/contracts';
 import { errorCodes, type GatewayError } from '@model-gateway/contracts/errors';
 import type { ClientError } from '@model-gateway/protocols';
 import { type Span, traceFields } from '@model-gateway/telemetry';
@@ -230,7 +230,7 @@ export class ClientExchange {
 
   /** What the edge knows by itself; the translator's row, when there is one, replaces it. */
   row(status: number, errorCode: string | null): RequestRow {
-    return {
+    return newRequestRow({
       id: this.id,
       client_request_id: this.clientRequestId,
       started_at: this.startedAt,
@@ -239,41 +239,17 @@ export class ClientExchange {
       key_group: this.principal?.group.name ?? null,
       model: this.model,
       requested_model: this.requestedModel?.slice(0, 200) ?? null,
-      upstream: null,
-      upstream_model_id: null,
       client_protocol: this.protocol.id,
-      upstream_protocol: null,
       stream: this.stream,
       status,
       error_code: errorCode,
-      attempts: [],
-      input_tokens: 0,
-      output_tokens: 0,
-      cache_read_tokens: 0,
-      cache_write_tokens: 0,
-      cache_write_1h_tokens: 0,
-      reasoning_tokens: 0,
-      usage_source: null,
-      cost_micros: null,
-      currency: null,
-      queue_ms: null,
-      ttfb_ms: null,
-      first_content_ms: null,
       duration_ms: Math.round(this.elapsedMs()),
       request_bytes: this.requestBytes,
       response_bytes: this.responseBytes,
       client_ip: this.clientIp,
       user_agent: this.request.headers['user-agent']?.slice(0, 512) ?? null,
       session_id: this.sessionId,
-      losses: [],
-      pipeline: [],
-      routes: [],
-      ending: null,
-      kind: 'call',
-      of: null,
-      audio_input_tokens: 0,
-      audio_output_tokens: 0,
-    };
+    });
   }
 }
 

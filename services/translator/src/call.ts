@@ -1,5 +1,5 @@
 /** One request as the translator holds it: the job, its body read at most once, and the row it will leave behind. */
-import type { AttemptRecord, Job, Loss, Plan, ProtocolId, RequestRow } from '@model-gateway/contracts';
+import { type AttemptRecord, type Job, type Loss, newRequestRow, type Plan, type ProtocolId, type RequestRow } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import { type KnownPlaces, type Need, type Projected, type Projection, RepeatedKey } from '@model-gateway/json-bytes';
 import { type ClientAdapter, findProtocol, questionsOf, type ReadRequest } from '@model-gateway/protocols';
@@ -340,7 +340,7 @@ export class Call {
   row(status: number, errorCode: string | null, complete: boolean): RequestRow {
     const { job } = this;
     const usage = this.settle(complete);
-    return {
+    return newRequestRow({
       id: job.id,
       client_request_id: job.clientRequestId,
       started_at: job.startedAt,
@@ -366,8 +366,6 @@ export class Call {
       cache_write_1h_tokens: usage.tokens.cacheWrite1h,
       reasoning_tokens: usage.tokens.reasoning,
       usage_source: usage.source,
-      cost_micros: null,
-      currency: null,
       queue_ms: Math.round(job.queueMs),
       ttfb_ms: this.firstByteMs,
       first_content_ms: this.firstContentMs,
@@ -379,12 +377,7 @@ export class Call {
       session_id: job.sessionId ?? null,
       losses: this.losses,
       pipeline: this.pipeline,
-      ending: null,
       routes: this.routes.length > 1 ? [...this.routes.slice(0, -1), this.model] : noRoutes,
-      kind: 'call',
-      of: null,
-      audio_input_tokens: 0,
-      audio_output_tokens: 0,
-    };
+    });
   }
 }
