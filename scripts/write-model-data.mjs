@@ -94,7 +94,7 @@ function factsOf(vendor, id, entry) {
 
 const today = new Date().toISOString().slice(0, 10);
 const found = new Map();
-/** Ids that the list names, though no longer offered: nothing else may stand for them. */
+/** Ids that the list names: nothing else may stand for them. Those that a vendor has retired are kept, for clouds and servers that still run them. */
 const listed = new Set();
 for (const provider of providers) {
   for (const [name, entry] of Object.entries(list)) {
@@ -103,7 +103,6 @@ for (const provider of providers) {
     if (/^(?:us-gov|us|eu|apac|jp|au|ca|in|global)[./]|ft:|commitment/.test(name) || /^(?:bedrock|azure)\/.+\//.test(name)) continue;
     const id = bareId(name);
     listed.add(id);
-    if (entry.deprecation_date < today) continue;
     const vendor = vendorOf(id);
     if (!vendor || found.has(id) || (vendors[provider] ?? vendor) !== vendor) continue;
     const facts = factsOf(vendor, id, entry);
@@ -112,7 +111,7 @@ for (const provider of providers) {
 }
 
 /** Names that the list keeps at what they once meant. https://www.alibabacloud.com/help/en/model-studio/models (2026-11-22): qwen-plus has a window of a million. */
-const stale = { 'qwen-plus': 'qwen-plus-2025-09-11' };
+const stale = { 'qwen-plus': 'qwen-plus-2025-09-11', 'mistral-small': 'mistral-small-latest' };
 for (const [id, release] of Object.entries(stale)) if (found.has(release)) found.set(id, found.get(release));
 
 /** The id without its release stands for all releases that the list says the same of; where the list has none, for the latest of them. */

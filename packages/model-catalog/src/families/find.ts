@@ -4,6 +4,7 @@ import { listedFacts, nearestListed } from './listed.ts';
 import { bareId } from './model-id.ts';
 import { matchPieces } from './patterns.ts';
 import { table } from './table.ts';
+import { unlistedWindow } from './unlisted.ts';
 
 interface Compiled {
   pattern: string;
@@ -45,12 +46,12 @@ interface Like {
 
 /**
  * Limits and prices that the list has of the model. One that it does not name has the price of the model that its id begins with, and the limits of that
- * model or of the one that stands for its family, whichever is more specific.
+ * model or of the one that stands for its family, whichever is more specific, unless they are known by hand (`unlisted.ts`).
  */
 function withFacts(family: ModelFamily, bare: string, like: Like | null): ModelFamily {
   const own = listedFacts(bare);
   const near = own ? null : nearestListed(bare);
-  const others = like && (!near || like.weight > near.id.length) ? listedFacts(like.id) : near?.facts;
+  const others = (own ? null : unlistedWindow(bare)) ?? (like && (!near || like.weight > near.id.length) ? listedFacts(like.id) : near?.facts);
   const context = own?.context ?? others?.context ?? null;
   const written = own?.output ?? others?.output ?? null;
   const output = written !== null && context !== null ? Math.min(written, context) : written;

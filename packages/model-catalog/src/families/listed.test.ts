@@ -102,3 +102,11 @@ describe('what a model has', () => {
     }
   });
 });
+
+test.each([
+  ['gemini-2.0-flash', 1_048_576, 8192],
+  ['gpt-oss-20b', 131_072, 131_072],
+  ['qwen3-8b', 131_072, 32_768],
+])('%s, which the list does not name or names no window of, keeps its own and not that of its family’s newest', (id, context, output) => {
+  expect(findFamily(id)).toMatchObject({ context, output });
+});
