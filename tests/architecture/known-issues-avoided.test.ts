@@ -1,10 +1,10 @@
-/** `docs/known-issues-avoided.md` names a test for every pain that concerns translation, thinking, ids, schemas and agents; each of them is there. */
+/** `docs/known-issues-avoided.md` names a test for every known issue that concerns translation, thinking, ids, schemas and agents; each of them is there. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 const root = join(import.meta.dirname, '../..');
-/** The field notes' chapters on streams, on thinking, ids and schemas, and on agents. */
+/** The issues up to this number concern streams, thinking, ids, schemas and agents: each must have tests. */
 const lastOfThese = 27;
 
 const rows = readFileSync(join(root, 'docs/known-issues-avoided.md'), 'utf8')
@@ -18,7 +18,7 @@ const rows = readFileSync(join(root, 'docs/known-issues-avoided.md'), 'utf8')
 const titlesOf = (text: string): string[] =>
   [...text.matchAll(/\b(?:test|describe)(?:\.\w+)*(?:\([\s\S]{0,400}?\)|\[[^\]]*\])?\(\s*(['`"])((?:(?!\1).)+)\1/g)].map((found) => found[2]!);
 
-test('every pain has its tests', () => {
+test('every known issue has its tests', () => {
   expect(rows.map(({ number }) => number)).toEqual(expect.arrayContaining(Array.from({ length: lastOfThese }, (_, at) => at + 1)));
 });
 

@@ -1,4 +1,4 @@
-/** The walls between rooms, held by reading every import. */
+/** The layers of packages and services, checked by reading every import. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -101,7 +101,7 @@ describe('walls', () => {
     expect(broken).toEqual([]);
   });
 
-  test('no import leaves its own room by a relative path', () => {
+  test('no import leaves its own package by a relative path', () => {
     const broken = [...packages, ...services].flatMap(({ file, group, unit, imports }) =>
       imports
         .filter((name) => name.startsWith('.') && !relative(join(root, group, unit), join(root, file, '..', name)).match(/^(?!\.\.)/))
@@ -110,7 +110,7 @@ describe('walls', () => {
     expect(broken).toEqual([]);
   });
 
-  test('what is imported is declared in the package.json of the room', () => {
+  test('what is imported is declared in the package.json of the importing package', () => {
     const broken = [...packages, ...services].flatMap(({ file, group, unit, imports }) => {
       const manifest = JSON.parse(readFileSync(join(root, group, unit, 'package.json'), 'utf8')) as { dependencies?: object; devDependencies?: object };
       const declared = new Set([...Object.keys(manifest.dependencies ?? {}), ...Object.keys(manifest.devDependencies ?? {})]);

@@ -79,7 +79,7 @@ async function leave(model: string, id: string, stream = true): Promise<void> {
   setTimeout(() => call.destroy(), 50);
 }
 
-test.each(['silent', 'stalled'])('a caller who leaves cancels a %s upstream within a second', async (model) => {
+test.each(['silent', 'stalled'])('a caller who disconnects cancels a %s upstream within a second', async (model) => {
   await leave(model, `leave-${model}`);
   await until(() => open === 0, 'the upstream call to be closed', deadlineMs - 500);
   expect(await finalRow(`leave-${model}`)).toMatchObject({ status: 499, error_code: 'client_gone' });

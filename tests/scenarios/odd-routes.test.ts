@@ -169,7 +169,7 @@ test.each([
   ['/v1/messages', { model: 'a', max_tokens: 5, messages: [{ role: 'user', content: 'x' }] }],
   ['/v1/responses', { model: 'a', input: 'x' }],
   ['/v1beta/models/a:generateContent', { contents: [{ role: 'user', parts: [{ text: 'x' }] }] }],
-])('37: no door goes around a budget (%s)', async (path, body) => {
+])('37: no route goes around a budget (%s)', async (path, body) => {
   const before = upstream.requests.length;
   const reply = await fetch(`${gateway.url}${path}`, {
     method: 'POST',

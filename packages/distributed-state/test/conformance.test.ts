@@ -215,7 +215,7 @@ describe.each(engines)('%s', (engine) => {
     await two.close();
   });
 
-  test('a charge that Redis did not hear comes with the next one, once, unless the rows have told of it', async () => {
+  test('a charge that Redis did not receive comes with the next one, once, unless the rows have told of it', async () => {
     const name = scope();
     const lossy = await open('lossy');
     const { run } = RedisLink.prototype;
