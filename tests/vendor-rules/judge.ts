@@ -7,7 +7,7 @@ import { rules } from './rules/index.ts';
 import { accountOf, bareModel, vendorOf } from './vendor.ts';
 
 export interface Judged extends Omit<VendorRequest, 'account'> {
-  /** Instead of whom the model's id names. */
+  /** Overrides the vendor that the model's id implies. */
   vendor?: Vendor;
 }
 

@@ -1,4 +1,4 @@
-/** Reads bodies of strangers: whatever is not of the expected shape is empty. */
+/** Reads untrusted bodies: a value of an unexpected shape counts as empty. */
 export type Json = Record<string, unknown>;
 
 export const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);

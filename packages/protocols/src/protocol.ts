@@ -41,9 +41,9 @@ export interface ClientRoute {
   /** A WebSocket may be opened on this path, too. */
   socket?: true;
   /**
-   * Whether this route takes the path, and what it means. `rest` is what follows the prefix, still percent-encoded ('' for exact paths).
-   * `headers` tell apart protocols that share a path (`/v1/models`); `method` paths whose meaning hangs on it. Null for a method of the route
-   * makes the path unknown (404); a method that is not of the route is refused as such (405).
+   * Whether this route takes the path, and what it means. `rest` is what follows the prefix, still percent-encoded ('' for exact paths). `headers`
+   * tell apart protocols that share a path (`/v1/models`), `method` calls that share one. Null for a method of the route makes the path unknown
+   * (404); a method that is not of the route is refused as such (405).
    */
   match(rest: string, query: URLSearchParams, headers: Readonly<Record<string, string | undefined>>, method?: string): RouteMatch | null;
 }
@@ -69,9 +69,9 @@ export interface ClientAdapter {
   remembersModel?: true;
   /** An operation without translation, and the error text for callers when no upstream takes it verbatim. */
   onlyVerbatim?: { operation: Operation; refusal: string };
-  /** Top-level keys, beside `model`, that the verbatim passage may replace or add: the edge's scan notes where they stand. */
+  /** Top-level keys, besides `model`, that verbatim rules may replace or add: the edge's scan notes their positions. */
   editedKeys?: readonly string[];
-  /** Words that `contains` of the verbatim passage is asked for in quotes: the edge's scan notes which of them the body holds. */
+  /** Quoted texts that verbatim rules pass to `contains`: the edge's scan notes which of them the body holds. */
   bodyWords?: readonly string[];
   /** Top-level key by which a client names its conversation to the vendor's cache. */
   cacheKey?: string;
@@ -208,7 +208,7 @@ export interface ReplyContext {
 
 /** Writes canonical events as a stream of one client protocol. */
 export interface ReplyWriter {
-  /** Text to send for this event, whole wire events only; '' when nothing. A canonical `error` is never written: the closer ends such streams. */
+  /** Text to send for this event, whole wire events only; '' when nothing. A canonical `error` is never written: the stream terminator ends such streams. */
   write(event: ChatEvent): string;
   losses: Loss[];
 }
@@ -346,7 +346,7 @@ export interface ReplyReader {
   read(record: StreamRecord): ChatEvent[];
   /** The body ended: closes what a proper end leaves open (protocols that end by EOF emit `finish` and `end` here if the reply was complete). */
   finish(): ChatEvent[];
-  /** false: what the next record means hangs on its words, so it has to be read however much it looks like the last. Absent: it does not. */
+  /** false: the next record's meaning depends on its content, so it has to be read even if it looks like the last. Absent: it does not. */
   readonly steady?: boolean;
 }
 
@@ -407,8 +407,8 @@ export interface UpstreamAdapter {
   finishedUsage?(body: unknown): Usage | undefined;
   readTokenCount(body: unknown): number | null;
   /**
-   * Auto normalization: edits of top-level fields (or inside them) that the model would refuse as they are, by its family. `field` gives a
-   * top-level value of the request, undefined when absent. Asked for both passages; [] for what the model takes.
+   * Auto normalization: edits of top-level fields (or inside them) that the model's family would refuse. `field` gives a top-level value of the
+   * request, undefined when absent. Used for verbatim and translated requests; [] when nothing is to be changed.
    */
   normalize?(field: (key: string) => unknown, context: WriteRequestContext): { edits: Edit[]; losses: Loss[] };
   /** Puts cache marks into a body that `writeRequest` made, where the model's family caches only what is marked. */

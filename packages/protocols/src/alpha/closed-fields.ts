@@ -6,7 +6,7 @@ import { asArray, asObject, own } from '../kit/read.ts';
 
 type Path = Edit['path'];
 
-/** Fields that are put right by name elsewhere (`normalize.ts`), or ask for what this vendor does unasked. */
+/** Fields that are corrected by name elsewhere (`normalize.ts`), or request what this vendor does by default. */
 const notLost: ReadonlySet<string> = new Set(['max_completion_tokens', 'seed', 'stream_options', 'type', 'index']);
 const renamedElsewhere: ReadonlySet<string> = new Set(['max_completion_tokens', 'seed']);
 

@@ -111,7 +111,7 @@ function openSignatures(message: JsonObject, path: Path, { context, losses, call
       proven.add(0);
       if (found.value !== absentSignature) edits.push({ path: found.path, value: absentSignature });
     } else {
-      if (found.value !== absentSignature) losses.add('reasoning.signature', 'dropped', 'The proof was issued for another model, upstream or account.');
+      if (found.value !== absentSignature) losses.add('reasoning.signature', 'dropped', 'The signature was issued for another model, upstream or account.');
       edits.push({ path: found.remove, value: undefined });
     }
   }
@@ -124,7 +124,7 @@ const isFirstCall = ({ call, path }: FoundSignature): boolean => call === 0 && p
 
 /** Adds the vendor's placeholder value for a missing signature. */
 function addAbsentSignature(call: JsonObject, path: Path, losses: Losses): Edit[] {
-  losses.add('messages.tool_calls.signature', 'emulated', 'A call without a proof of its own was sent with the value that skips the check.');
+  losses.add('messages.tool_calls.signature', 'emulated', 'A call without a signature of its own was sent with the value that skips the check.');
   const { extra_content } = writeSignature(absentSignature);
   const extra = asObject(own(call, 'extra_content'));
   if (!extra) return [{ path: [...path, 'extra_content'], value: extra_content, add: true }];

@@ -94,7 +94,7 @@ function orderFaults(events: readonly ChatEvent[]): string[] {
   return faults;
 }
 
-/** Rules about what an upstream said, which a writer does not mend: a model may well write broken JSON, or a nameless call. */
+/** Rules about what an upstream said, which a writer does not correct: a model may well write broken JSON, or a nameless call. */
 const upstreamsOwn = /arguments are no JSON object|has no name/;
 
 describe('replies', () => {

@@ -71,7 +71,7 @@ export class MessageSteps {
         return this.#closeBlock(event.index);
       case 'usage':
         this.usage = event.usage;
-        if (event.usage.cacheWrite1h > 0) this.losses.add('usage.cacheWrite1h', 'downgraded', 'Cache writes of both lifetimes are told as one number.');
+        if (event.usage.cacheWrite1h > 0) this.losses.add('usage.cacheWrite1h', 'downgraded', 'Cache writes of both lifetimes are reported as one number.');
         return null;
       case 'finish':
         return this.#finish(event.reason, event.stopSequence, event.servedTier);
@@ -88,7 +88,7 @@ export class MessageSteps {
   #openBlock(index: number, block: BlockStart): Step | null {
     switch (block.type) {
       case 'text':
-        if (block.phase !== undefined) this.losses.add('reply.phase', 'dropped', 'What a text is for is not told here.');
+        if (block.phase !== undefined) this.losses.add('reply.phase', 'dropped', '`phase` is not supported by chat completions.');
         this.#blocks.set(index, { kind: 'text', from: this.#said, cited: [] });
         return null;
       case 'refusal':
@@ -190,7 +190,7 @@ export class MessageSteps {
       const body = block.custom ? { custom: { input: '' } } : { function: { arguments: '' } };
       return { delta: { tool_calls: [{ index: block.position, ...body, ...writeSignature(sealed) }] } };
     }
-    this.losses.add('reply.signature', 'dropped', 'The proof has no place beside this block.');
+    this.losses.add('reply.signature', 'dropped', 'The signature has no field on this block.');
     return null;
   }
 

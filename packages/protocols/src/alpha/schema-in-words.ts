@@ -14,7 +14,7 @@ export function schemaEdits(context: VerbatimRequestContext, taken: readonly Edi
   const body = context.parse();
   const asked = own(body, 'response_format');
   if (own(asked, 'type') !== schemaWord) return [];
-  losses.add('response_format.json_schema', 'emulated', 'JSON was asked for and the schema told in words.');
+  losses.add('response_format.json_schema', 'emulated', 'JSON was requested and the schema described in the prompt.');
   const schema = own(own(asked, schemaWord), 'schema') ?? {};
   const words = `Answer with one JSON object that fits this JSON schema:\n${JSON.stringify(schema)}`;
   const edits = (asArray(own(body, 'messages')) ?? []).flatMap((message, at): Edit[] => {

@@ -158,7 +158,7 @@ export function writeThinking(
   for (const part of parts) {
     if (part.signature === undefined) continue;
     const opened = context.open(part.signature);
-    if (opened === null) context.losses.add('reasoning.signature', 'dropped', 'The proof was issued for another model, upstream or account.');
+    if (opened === null) context.losses.add('reasoning.signature', 'dropped', 'The signature was issued for another model, upstream or account.');
     else details.push(unpackSignature(opened, part, details.length));
   }
   const known = parts.map((part) => part.text).join('');

@@ -124,7 +124,7 @@ function writeResultText(part: ToolResultPart, media: number, page: Page): strin
   if (media > 0) page.losses.add('tool_result.media', 'emulated', 'Media of a tool result went into the user message after it.');
   const text = joined === '' && media > 0 ? '[The result is attached in the next message.]' : joined;
   if (!part.isError) return text;
-  page.losses.add('tool_result.is_error', 'emulated', 'A failed tool result is told by its text.');
+  page.losses.add('tool_result.is_error', 'emulated', 'A failed tool result is marked in its text only.');
   return /^error\b/i.test(text) ? text : `Error: ${text}`;
 }
 
@@ -135,7 +135,7 @@ function writeAssistant(turn: Turn, page: Page): WireRequestMessage[] {
   let refusal = '';
   for (const part of turn.parts) {
     if (part.type === 'text') {
-      if (part.phase !== undefined) page.losses.add('messages.phase', 'dropped', 'What a text was for is not told here.');
+      if (part.phase !== undefined) page.losses.add('messages.phase', 'dropped', '`phase` of earlier texts is not supported here.');
       if (calls.length > 0) page.losses.add('messages.order', 'downgraded', 'Text that followed a tool call went before it.');
       texts.push(part);
     } else if (part.type === 'thinking') thinking.push(part);
@@ -180,7 +180,7 @@ function describeMedia(part: MediaPart, page: Page): TextPart {
 /** A message has one field for a signature; it gets that of the last text that has one. */
 function writeTextSignature(texts: readonly TextPart[], page: Page): object {
   const signed = texts.filter((part) => part.signature !== undefined);
-  if (signed.length > 1) page.losses.add('text.signature', 'dropped', 'Only the last proof on text has a place.');
+  if (signed.length > 1) page.losses.add('text.signature', 'dropped', 'Only the last signature on text can be sent.');
   const opened = openSignature(signed.at(-1)?.signature, page);
   return opened === null ? {} : writeSignature(opened);
 }
@@ -189,7 +189,7 @@ function openSignature(signature: string | undefined, page: Page): string | null
   // The placeholder is no signature: models that need it get it anyway, and others do not know the field.
   if (signature === undefined || signature === absentSignature) return null;
   const opened = page.context.openSignature(signature);
-  if (opened === null) page.losses.add('signature', 'dropped', 'The proof was issued for another model, upstream or account.');
+  if (opened === null) page.losses.add('signature', 'dropped', 'The signature was issued for another model, upstream or account.');
   return opened;
 }
 

@@ -144,7 +144,7 @@ function writeOutput(output: OutputFormat, body: JsonObject, messages: WireReque
     }
     return;
   }
-  losses.add('response_format.json_schema', 'emulated', 'JSON was asked for and the schema told in words.');
+  losses.add('response_format.json_schema', 'emulated', 'JSON was requested and the schema described in the prompt.');
   body['response_format'] = { type: 'json_object' };
   const words = `Answer with one JSON object that fits this JSON schema:\n${JSON.stringify(output.schema)}`;
   addSystemText(messages, words);

@@ -10,7 +10,7 @@ import { type ContentPart, readContent } from './read-content.ts';
 import { describeServerItem } from './server-items.ts';
 import { joinNamespace, type ReadTools, readTools } from './tools.ts';
 
-/** The one answer to an item that names state we do not hold; verbatim passages give it too. */
+/** The error for an item that names state we do not hold; verbatim requests get it too. */
 export const unresolvable = (path: string, id: string | undefined): GatewayError =>
   new GatewayError('invalid_request', {
     param: path,
@@ -148,7 +148,7 @@ export class ItemReader {
   #hangSignature(callId: string | undefined, signature: string, path: string): void {
     const owner = callId === undefined ? this.#lastText : this.#calls.get(callId);
     if (owner) owner.signature = signature;
-    else this.#losses.add(path, 'dropped', 'The item that this proof belongs to is not before it.');
+    else this.#losses.add(path, 'dropped', 'The item that this signature belongs to is not before it.');
   }
 
   #readCall(item: JsonObject, path: string, field: 'arguments' | 'input'): ToolCallPart {

@@ -1,4 +1,4 @@
-/** Whatever a caller has seen, the closer makes it a complete, valid, incomplete reply. */
+/** Whatever a caller has seen, the stream terminator makes it a complete, valid, incomplete reply. */
 import { describe, expect, test } from '@jest/globals';
 import { noUsage } from '@model-gateway/contracts';
 import { readStream, recorded, replyContext, terminatorContext } from '../../test/support/alpha-response.ts';

@@ -44,8 +44,7 @@ export function declareToolLosses(value: unknown, losses: Losses): void {
   for (const tool of asArray(value) ?? []) {
     if (own(tool, 'type') === 'namespace') declareToolLosses(own(tool, 'tools'), losses);
     if (own(tool, 'defer_loading') === true) losses.add('tools.defer_loading', 'emulated', 'All tools are offered at once.');
-    if (findClientTool(asObject(tool) ?? {}))
-      losses.add('tools.client', 'emulated', 'A tool that only its vendor’s models know by heart was told as a function.');
+    if (findClientTool(asObject(tool) ?? {})) losses.add('tools.client', 'emulated', 'A tool that only its vendor’s models know was sent as a function.');
     if (own(tool, 'async') === true) losses.add('tools.async', 'dropped', 'The model waits for the results of its calls.');
     if (own(tool, 'output_schema') !== undefined) losses.add('tools.output_schema', 'dropped', 'What a tool answers is not described elsewhere.');
     if (asArray(own(tool, 'allowed_callers'))?.some((caller) => caller !== 'direct'))

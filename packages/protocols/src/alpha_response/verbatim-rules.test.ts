@@ -1,4 +1,4 @@
-/** Verbatim passages: what changes in the bytes, and that nothing else does. */
+/** Verbatim bodies: what changes in the bytes, and that nothing else does. */
 import { describe, expect, test } from '@jest/globals';
 import { applyEdits } from '@model-gateway/json-bytes';
 import { record, recorded, seal, writeContext } from '../../test/support/alpha-response.ts';

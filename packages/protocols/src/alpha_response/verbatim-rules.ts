@@ -93,7 +93,7 @@ function editSignature(item: JsonObject, path: (string | number)[], rules: ItemR
   }
   if (!encrypted) {
     if (!isReasoning || isVouchedFor(item, rules)) return true;
-    losses.add(path.join('.'), 'dropped', 'Reasoning without its proof is replayed to nobody; ask for reasoning.encrypted_content to carry it along.');
+    losses.add(path.join('.'), 'dropped', 'Reasoning without its signature cannot be replayed; ask for reasoning.encrypted_content to keep it.');
     edits.push({ path, value: undefined });
     return false;
   }

@@ -124,7 +124,7 @@ export class ItemWriter {
 
   #answer(part: ToolResultPart, path: string): void {
     this.#closeMessage();
-    if (part.isError) this.#losses.add('tool_result.is_error', 'emulated', 'A failed tool result is told by its text.');
+    if (part.isError) this.#losses.add('tool_result.is_error', 'emulated', 'A failed tool result is marked in its text only.');
     const id = this.#ids.get(part) ?? part.callId;
     const custom = this.#freeText.get(id) ?? part.custom === true;
     this.#push({ type: custom ? 'custom_tool_call_output' : 'function_call_output', call_id: id, output: this.#output(part, path) }, false);

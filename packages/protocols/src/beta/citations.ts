@@ -1,7 +1,7 @@
-/** Citations of passages that another protocol's reply carries, in the words of this one. */
+/** Citations in another protocol's reply, in this protocol's fields. */
 import { asArray, asNumber, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 
-/** Which kind of passage, and the names of its three numbers here. */
+/** The kind of cited range, and the names of its three numbers in this protocol. */
 const locations: Readonly<Record<string, { type: string; index: string; from: string; to: string }>> = {
   documentChar: { type: 'char_location', index: 'document_index', from: 'start_char_index', to: 'end_char_index' },
   documentPage: { type: 'page_location', index: 'document_index', from: 'start_page_number', to: 'end_page_number' },

@@ -129,7 +129,7 @@ function plainText(content: unknown): string {
   return asString(content) ?? texts?.join('\n') ?? '';
 }
 
-/** A citable passage, as text that still names its source. */
+/** A citable text block, as plain text that still names its source. */
 function readSearchResult(block: JsonObject, path: string, losses: Losses): TextPart {
   losses.add(path, 'downgraded', 'a search result was turned into text');
   const heading = [own(block, 'title'), own(block, 'source')].map(asString).filter((line) => line !== undefined && line !== '');
@@ -138,7 +138,7 @@ function readSearchResult(block: JsonObject, path: string, losses: Losses): Text
 
 function readToolUse(block: JsonObject, path: string, losses: Losses): ToolCallPart {
   const caller = asString(own(own(block, 'caller'), 'type'));
-  if (caller !== undefined && caller !== 'direct') losses.dropped('tool_use.caller', 'calls that code of the vendor made are told as the model’s own');
+  if (caller !== undefined && caller !== 'direct') losses.dropped('tool_use.caller', 'calls made by the vendor’s code execution are shown as the model’s own');
   if (own(block, 'toolset_name') !== undefined) losses.dropped('tool_use.toolset_name', 'toolsets exist at their own vendor alone');
   const input = own(block, 'input');
   return {

@@ -181,7 +181,7 @@ class BetaReader implements ReplyReader {
     const events = [...this.#open.keys()].flatMap((place) => this.#closePlace(place));
     const explanation = asString(own(own(delta, 'stop_details'), 'explanation'));
     if (native === 'refusal' && this.#blocks === 0 && explanation !== undefined) events.push(...this.#explain(explanation));
-    else if (own(delta, 'stop_details') !== undefined) this.#losses.dropped('reply.stop_details', 'why it stopped is told in one word');
+    else if (own(delta, 'stop_details') !== undefined) this.#losses.dropped('reply.stop_details', 'only the stop reason is reported, without its details');
     const stopSequence = asString(own(delta, 'stop_sequence'));
     const servedModel = readFallbackModel(readIterations(this.#usage));
     const reason = native === undefined ? (this.#calledTool ? 'tool-calls' : 'other') : readStopReason(native, this.#calledTool);

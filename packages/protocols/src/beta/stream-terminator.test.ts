@@ -1,4 +1,4 @@
-/** The closer: after any event, however its bytes arrive, what it adds makes a valid stream that agents do not mistake for a natural end. */
+/** The stream terminator: after any event, however its bytes arrive, what it adds makes a valid stream that agents do not mistake for a natural end. */
 import { describe, expect, test } from '@jest/globals';
 import { ownFixture, recorded, terminatorContext } from '../../test/support/beta.ts';
 import { validateStream } from '../../test/validate/beta.ts';

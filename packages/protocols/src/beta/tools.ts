@@ -24,7 +24,7 @@ function readTool(value: unknown, path: string, losses: Losses): Tool {
   const type = asString(own(tool, 'type'));
   const name = asString(own(tool, 'name')) ?? '';
   const cache = readCache(tool);
-  // A type of its own means the vendor runs it, or knows its schema by heart (web search, text editor, bash): only the same family understands it.
+  // A type of its own means the vendor runs it, or its models know the schema (web search, text editor, bash): only the same family understands it.
   if (type !== undefined && type !== 'custom') {
     const asFunction = name === '' ? undefined : describeClientTool(type, tool);
     return { type: 'server', name: name || type, raw: tool, rawProtocol: 'beta', ...(asFunction && { asFunction }), ...cache };

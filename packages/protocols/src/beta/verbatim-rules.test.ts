@@ -1,4 +1,4 @@
-/** Verbatim passage: what changes in the bytes, and that nothing else does. */
+/** Verbatim bodies: what changes in the bytes, and that nothing else does. */
 import { describe, expect, test } from '@jest/globals';
 import { applyEdits, type Edit } from '@model-gateway/json-bytes';
 import { countingIds, ownFixture, recorded, recordsOf, seal, target, writeContext } from '../../test/support/beta.ts';

@@ -11,7 +11,7 @@ import type { WireBlock, WireMediaBlock, WireSource, WireTextBlock, WireToolResu
 const isBlank = (text: string): boolean => text.trim() === '';
 
 export function writeText(part: TextPart, losses: Losses): WireTextBlock | null {
-  if (part.signature !== undefined) losses.dropped('signature', "another vendor's proof on text has no place here");
+  if (part.signature !== undefined) losses.dropped('signature', "another vendor's signature on text is not supported here");
   if (part.phase !== undefined) losses.dropped('phase', 'has no counterpart');
   return isBlank(part.text) ? null : { type: 'text', text: part.text, ...writeCache(part.cache) };
 }
@@ -58,7 +58,7 @@ function writeSource(part: MediaPart): WireSource | null {
 
 /** `input` is an object on this wire; arguments of the history that are none are wrapped so that the model still sees them. */
 export function writeToolCall(part: ToolCallPart, id: string, losses: Losses): WireBlock {
-  if (part.signature !== undefined) losses.dropped('signature', "another vendor's proof on a tool call has no place here");
+  if (part.signature !== undefined) losses.dropped('signature', "another vendor's signature on a tool call is not supported here");
   const input = readInput(part.arguments);
   if (!input) losses.add('tool_use.input', 'downgraded', 'arguments that are no JSON object were wrapped as `input`');
   return { type: 'tool_use', id, name: part.name, input: input ?? { input: part.arguments }, ...writeCache(part.cache) };

@@ -1,4 +1,4 @@
-/** The caller's stream: always one the strict validator accepts, at every prefix and after the closer too; and nothing is lost on the way. */
+/** The caller's stream is always one that the strict validator accepts, at every prefix and after the stream terminator too; and nothing is lost. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { open, ownFixture, readStream, recorded, replyContext, seal, terminatorContext } from '../../test/support/beta.ts';

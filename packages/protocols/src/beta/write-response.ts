@@ -27,7 +27,7 @@ type Finish = Extract<ChatEvent, { type: 'finish' }>;
 /** Blocks that this protocol cannot express are not shown; declared once here for streams and whole replies. */
 function isShown(start: BlockStart, losses: Losses): boolean {
   if (start.type === 'raw' && start.protocol !== 'beta') losses.dropped('content', 'a block that only its own vendor understands');
-  if (start.type === 'text' && start.phase !== undefined) losses.dropped('content.phase', 'what a text is for is not told here');
+  if (start.type === 'text' && start.phase !== undefined) losses.dropped('content.phase', '`phase` is not supported by messages');
   if (start.type === 'tool-call' && start.custom) losses.add('tool_use.input', 'emulated', 'free text is wrapped as `input`');
   return !(start.type === 'raw' && start.protocol !== 'beta') && !(start.type === 'redacted-thinking' && start.data === '');
 }
@@ -111,7 +111,7 @@ class BetaWriter implements ReplyWriter {
     const call = event.type === 'signature' ? this.#calls.get(event.index) : undefined;
     if (event.type === 'signature' && !call && this.#blocks.kindOf(event.index) !== 'thinking') {
       // One vendor's last part is a signature on empty text: this protocol refuses an empty text block in the next request.
-      this.#losses.dropped('signature', 'only thinking and calls carry a proof here');
+      this.#losses.dropped('signature', 'only thinking and calls carry a signature here');
       return [];
     }
     if (event.type !== 'signature' || !call) return [...this.#startCall(), ...this.#blocks.push(event)];
@@ -295,7 +295,7 @@ export function writeWhole(message: Message, context: ReplyContext): { body: unk
 function wholeBlock(block: Block, context: ReplyContext, losses: Losses): unknown {
   const { start, text, signature } = block;
   if (signature !== undefined && start.type !== 'thinking' && start.type !== 'tool-call')
-    losses.dropped('signature', 'only thinking and calls carry a proof here');
+    losses.dropped('signature', 'only thinking and calls carry a signature here');
   switch (start.type) {
     case 'thinking':
       if (text === '' && !signature) return null;

@@ -9,14 +9,14 @@ import type { WireBlock, WireTextBlock, WireToolResultBlock } from './wire.ts';
 
 /** Text of nothing but blanks is refused here. */
 export function writeText(part: TextPart, losses: Losses): WireTextBlock | null {
-  if (part.signature !== undefined) losses.add('signature', 'dropped', "another vendor's proof on text has no place here");
+  if (part.signature !== undefined) losses.add('signature', 'dropped', "another vendor's signature on text is not supported here");
   if (part.phase !== undefined) losses.add('phase', 'dropped', 'has no counterpart');
   return part.text.trim() === '' ? null : { text: part.text };
 }
 
 /** `input` is an object on this wire; what is none is wrapped, so that the model still sees it. */
 export function writeToolCall(part: ToolCallPart, id: string, losses: Losses): WireBlock {
-  if (part.signature !== undefined) losses.add('signature', 'dropped', "another vendor's proof on a tool call has no place here");
+  if (part.signature !== undefined) losses.add('signature', 'dropped', "another vendor's signature on a tool call is not supported here");
   const input = readInput(part.arguments);
   if (!input) losses.add('tool_use.input', 'downgraded', 'arguments that are no JSON object were wrapped as `input`');
   return { toolUse: { toolUseId: id, name: part.name, input: input ?? { input: part.arguments } } };
@@ -39,7 +39,7 @@ export function writeToolResult(part: ToolResultPart, id: string, family: CloudF
     content.push({ text: '(no output)' });
   }
   if (part.isError && !family.resultStatus) {
-    losses.add('tool_result.is_error', 'emulated', 'this model takes no status: it is told in words');
+    losses.add('tool_result.is_error', 'emulated', 'this model takes no status: it is described in the text');
     content.unshift({ text: 'The tool reported an error:' });
   }
   return { toolResult: { toolUseId: id, content, ...(part.isError && family.resultStatus && { status: 'error' as const }) } };

@@ -89,7 +89,7 @@ function writeOutput(
   return { config: { textFormat: { type: 'json_schema', structure: { jsonSchema } } } };
 }
 
-/** The service tiers of this wire, by all the words that callers use for them; `auto` is what it does unasked. */
+/** The service tiers of this wire, by all the names that callers use for them; `auto` is its default. */
 const serviceTiers: ReadonlyMap<string, string | undefined> = new Map([
   ['auto', undefined],
   ['default', 'default'],

@@ -40,7 +40,7 @@ export function alternate(conversation: Conversation, words: readonly string[], 
 function add(exchanges: Exchange[], turn: Turn, losses: Losses): void {
   if (turn.parts.length === 0) return;
   if (turn.name !== undefined) losses.add('messages.name', 'dropped', 'Turns have no names here.');
-  if (supportsPhase(turn)) losses.add('messages.phase', 'dropped', 'What a text was for is not told here.');
+  if (supportsPhase(turn)) losses.add('messages.phase', 'dropped', '`phase` of earlier texts is not supported here.');
   const role = turn.role === 'assistant' ? 'assistant' : 'user';
   if (turn.role === 'system') losses.add('messages.system', 'emulated', 'System text between turns was said by the user.');
   const last = exchanges.at(-1);

@@ -99,7 +99,7 @@ export function writeAssistant({ parts }: Exchange, page: Page): WireAssistant {
 
 /** The wire takes an object, not its text. */
 function readInput(call: ToolCallPart, page: Page): unknown {
-  if (call.signature !== undefined) page.losses.add('signature', 'dropped', 'This wire has no place for a proof on a call.');
+  if (call.signature !== undefined) page.losses.add('signature', 'dropped', 'This protocol has no field for a signature on a call.');
   if (call.arguments.trim() === '') return {};
   try {
     const value = asObject(JSON.parse(call.arguments));
@@ -121,10 +121,10 @@ function writeReasoning(parts: readonly ThinkingPart[], page: Page): WireAssista
 function writeThought(part: ThinkingPart, page: Page): NonNullable<WireAssistant['reasoningContent']> | undefined {
   const opened = part.signature === undefined ? null : page.context.openSignature(part.signature);
   if (part.signature !== undefined && opened === null)
-    page.losses.add('reasoning.signature', 'dropped', 'The proof was issued for another model, upstream or account.');
+    page.losses.add('reasoning.signature', 'dropped', 'The signature was issued for another model, upstream or account.');
   if (part.redacted) return opened === null ? undefined : { redactedContent: opened };
   if (opened === null && (page.family.checksSignatures || part.text === '')) {
-    page.losses.add('messages.reasoning', 'dropped', 'This model takes reasoning back with its proof alone.');
+    page.losses.add('messages.reasoning', 'dropped', 'This model takes reasoning back only with its signature.');
     return undefined;
   }
   return { reasoningText: { text: part.text, ...(opened !== null && { signature: opened }) } };

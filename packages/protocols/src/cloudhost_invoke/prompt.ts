@@ -79,7 +79,7 @@ const declareCache = (losses: Losses): void => losses.add('cache_control', 'drop
 
 /** A plain text document is added to the prompt as text, after its title and its context. */
 function documentWords({ title, filename, context, text = '' }: MediaPart, losses: Losses): string[] {
-  losses.add('media', 'downgraded', 'a document of plain text was told in words');
+  losses.add('media', 'downgraded', 'a document of plain text was sent as text');
   return [...[title ?? filename, context].filter((words) => words !== undefined), text];
 }
 

@@ -39,7 +39,7 @@ const writeTexts = (text: string, page: Page): string | WirePart[] => (page.mult
 
 function writeTurn(turn: Turn, page: Page): WireMessage[] {
   if (turn.name !== undefined) page.losses.add('messages.name', 'dropped', 'Turns have no names here.');
-  if (supportsPhase(turn)) page.losses.add('messages.phase', 'dropped', 'What a text was for is not told here.');
+  if (supportsPhase(turn)) page.losses.add('messages.phase', 'dropped', '`phase` of earlier texts is not supported here.');
   if (turn.role === 'assistant') return writeAssistant(turn, page);
   if (turn.role === 'system') {
     const text = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
@@ -86,7 +86,7 @@ function writeResultText(part: ToolResultPart, media: number, page: Page): strin
   if (media > 0) page.losses.add('tool_result.media', 'emulated', 'Media of a tool result went into the user message after it.');
   const shown = text === '' && media > 0 ? '[The result is attached in the next message.]' : text;
   if (!part.isError) return shown;
-  page.losses.add('tool_result.is_error', 'emulated', 'A failed tool result is told by its text.');
+  page.losses.add('tool_result.is_error', 'emulated', 'A failed tool result is marked in its text only.');
   return /^error\b/i.test(shown) ? shown : `Error: ${shown}`;
 }
 
@@ -116,7 +116,7 @@ function writeAssistant(turn: Turn, page: Page): WireMessage[] {
 
 function textOf(part: Part, page: Page): string {
   if (part.type === 'text' || part.type === 'refusal') {
-    if (part.type === 'text' && part.signature !== undefined) page.losses.add('signature', 'dropped', 'This wire has no place for a proof.');
+    if (part.type === 'text' && part.signature !== undefined) page.losses.add('signature', 'dropped', 'This protocol has no field for a signature.');
     return part.text;
   }
   if (part.type !== 'media') return '';
@@ -126,7 +126,7 @@ function textOf(part: Part, page: Page): string {
 
 /** Reasoning that led to a call goes back with it; elsewhere these models do without. */
 function writeReasoningText(parts: readonly ThinkingPart[], hasCalls: boolean, page: Page): string {
-  if (parts.some((part) => part.signature !== undefined)) page.losses.add('reasoning.signature', 'dropped', 'This wire has no place for a proof.');
+  if (parts.some((part) => part.signature !== undefined)) page.losses.add('reasoning.signature', 'dropped', 'This protocol has no field for a signature.');
   const text = parts.map((part) => part.text).join('');
   if (text === '' || hasCalls) return text;
   page.losses.add('messages.reasoning', 'dropped', 'Earlier reasoning goes back with tool calls only.');
@@ -149,6 +149,6 @@ function writeCall(call: ToolCallPart, index: number, page: Page): WireCall {
   const id = page.ids.get(call) ?? call.id;
   page.names.set(id, call.name);
   if (call.cache) noteCache(page.losses);
-  if (call.signature !== undefined) page.losses.add('signature', 'dropped', 'This wire has no place for a proof.');
+  if (call.signature !== undefined) page.losses.add('signature', 'dropped', 'This protocol has no field for a signature.');
   return { index, id, type: 'function', function: { name: call.name, arguments: writeArguments(call.arguments, page) } };
 }

@@ -72,7 +72,7 @@ function writeSampling({ sampling }: Conversation, { target }: WriteRequestConte
 function writeOutput(output: OutputFormat, messages: WireMessage[], thinks: boolean, { target }: WriteRequestContext, losses: Losses): JsonObject {
   if (output.type === 'text') return {};
   if (output.type === 'schema') {
-    losses.add('response_format.json_schema', 'emulated', 'JSON was asked for and the schema told in words.');
+    losses.add('response_format.json_schema', 'emulated', 'JSON was requested and the schema described in the prompt.');
     addSystemText(messages, `Answer with one JSON object that fits this JSON schema:\n${JSON.stringify(output.schema)}`, target);
   } else if (!saysJson(messages)) {
     // A request that never says the word is refused.

@@ -1,4 +1,4 @@
-/** How records of a stream look on the wire, in both forms; written here once for the writer, the closer and verbatim passages. */
+/** Framing of a stream's records, in both forms; used by the writer, the stream terminator and verbatim replies. */
 import type { StreamForm } from '@model-gateway/contracts';
 
 /** What stands between two elements of a streamed array. It begins an element, so that whatever was written ends with a whole one. */

@@ -91,7 +91,7 @@ function readPart(part: unknown, path: string, pairing: Pairing, losses: Losses)
     losses.unread('contents.parts', part, new Set(), camelName);
     return [];
   }
-  if (signature !== undefined) losses.add('contents.parts.thoughtSignature', 'dropped', 'A proof on a part of this kind has no counterpart.');
+  if (signature !== undefined) losses.add('contents.parts.thoughtSignature', 'dropped', 'A signature on a part of this kind has no counterpart.');
   return [other];
 }
 

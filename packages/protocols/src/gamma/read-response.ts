@@ -108,7 +108,7 @@ export class GammaReplyReader implements ReplyReader {
       if (value && Object.keys(value).length > 0) this.#facts.set(name, value);
     }
     if (listField(candidate, 'safetyRatings').length > 0) this.#losses.add('reply.safetyRatings', 'dropped', 'How a filter rated the answer has no place.');
-    if (textField(candidate, 'finishMessage')) this.#losses.add('reply.finishMessage', 'dropped', 'Why it ended is told in one word.');
+    if (textField(candidate, 'finishMessage')) this.#losses.add('reply.finishMessage', 'dropped', 'Only the stop reason is reported, without its message.');
     const word = textField(candidate, 'finishReason');
     if (word === undefined || word === '' || word === 'FINISH_REASON_UNSPECIFIED') return;
     this.#finishWord = word;

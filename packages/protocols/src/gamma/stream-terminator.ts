@@ -26,7 +26,7 @@ export class GammaTerminator implements StreamTerminator {
   #closed = false;
   #finish: string | null = null;
   #called = false;
-  /** The id that the reply's own chunks carry (an upstream's, on verbatim passage); undefined until the first chunk was seen. */
+  /** The id of the reply's own chunks (the upstream's, in a verbatim reply); undefined until the first chunk was seen. */
   #responseId: string | undefined;
 
   constructor(context: TerminatorContext) {

@@ -67,7 +67,7 @@ function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext
       edits.push({ path: [...path, name], value: opened });
       continue;
     }
-    losses.add('contents.parts.thoughtSignature', 'dropped', 'A proof of another model, upstream or account was left out.');
+    losses.add('contents.parts.thoughtSignature', 'dropped', 'A signature of another model, upstream or account was left out.');
     const kept = Object.keys(part).filter((key) => key !== name);
     // A part must hold something, and on families that check signatures a call must hold the value that skips the check.
     if (kept.length === 0) edits.push({ path, value: { text: '' } });
@@ -81,7 +81,7 @@ function partEdits(part: JsonObject, path: Path, context: VerbatimRequestContext
 function unsignedCallEdits(parts: ReturnType<typeof elements>, losses: Losses): Edit[] {
   const first = parts.find((part) => spelling(part.value, 'functionCall') !== undefined);
   if (!first || signatureNames.some((name) => asString(own(first.value, name)))) return [];
-  losses.add('contents.parts.thoughtSignature', 'emulated', 'A call without a proof of its own was sent with the value that skips the check.');
+  losses.add('contents.parts.thoughtSignature', 'emulated', 'A call without a signature of its own was sent with the value that skips the check.');
   const name = signatureNames.find((spelled) => own(first.value, spelled) !== undefined) ?? 'thoughtSignature';
   return [{ path: [...first.path, name], value: skipSignature, add: true }];
 }

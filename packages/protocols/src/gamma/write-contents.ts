@@ -92,7 +92,7 @@ class ContentsWriter {
   #signature(sealed: string | undefined): string | undefined {
     if (sealed === undefined || sealed === skipSignature) return sealed;
     const opened = this.#context.openSignature(sealed);
-    if (opened === null) this.#losses.add('messages.signature', 'dropped', 'A proof of another model, upstream or account was left out.');
+    if (opened === null) this.#losses.add('messages.signature', 'dropped', 'A signature of another model, upstream or account was left out.');
     return opened ?? undefined;
   }
 
@@ -105,7 +105,7 @@ class ContentsWriter {
     let signature = this.#signature(part.signature);
     if (signature === undefined && first && (this.#family.needsCallSignature || this.#context.signaturesRefused)) {
       signature = skipSignature;
-      this.#losses.add('messages.tool_calls.signature', 'emulated', 'A tool call without a proof of its own was sent with the value that skips the check.');
+      this.#losses.add('messages.tool_calls.signature', 'emulated', 'A tool call without a signature of its own was sent with the value that skips the check.');
     }
     if (part.cache) this.#cacheLoss();
     return {
@@ -128,7 +128,7 @@ class ContentsWriter {
     const signature = part.signature === undefined || part.redacted ? undefined : this.#signature(part.signature);
     if (signature !== undefined) return [{ text: part.text, thought: true, thoughtSignature: signature }];
     if (part.text !== '') return [{ text: part.text, thought: true }];
-    this.#losses.add('messages.thinking', 'dropped', 'Thinking without readable text or a proof of this model was left out.');
+    this.#losses.add('messages.thinking', 'dropped', 'Thinking without readable text or a signature of this model was left out.');
     return [];
   }
 

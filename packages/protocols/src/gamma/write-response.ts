@@ -52,7 +52,7 @@ class PartWriter {
     this.#thought = signed ? '' : this.#thought + text;
   }
 
-  /** What hangs on a block in the words of the upstream's own protocol: pages are named, as after a search. */
+  /** Annotations of a block in the upstream's own protocol: pages are named, as after a search. */
   cite(value: unknown): void {
     if (!this.#ground(value)) this.losses.add('response.citations', 'dropped', "Citations in another vendor's words have no counterpart.");
   }
@@ -62,7 +62,7 @@ class PartWriter {
     if (pages.length === 0) return false;
     this.#pages.push(...pages.map(({ url, title }) => ({ web: { uri: url, title } })));
     this.candidate['groundingMetadata'] = { groundingChunks: this.#pages };
-    this.losses.add('response.citations', 'downgraded', 'Pages that are cited are named; which words they stand for is not told.');
+    this.losses.add('response.citations', 'downgraded', 'Cited pages are named without the text that they support.');
     return true;
   }
 

@@ -44,7 +44,7 @@ function cited(citation: unknown): CitedPage[] {
 const grounded = (metadata: unknown): CitedPage[] =>
   (asArray(own(metadata, 'groundingChunks')) ?? []).flatMap((chunk) => page(own(own(chunk, 'web'), 'uri'), own(own(chunk, 'web'), 'title')));
 
-/** `value`: of a `raw` block, or what hangs raw on a block of text, whichever protocol it came from. */
+/** `value`: of a `raw` block, or a raw annotation of a text block, whichever protocol it came from. */
 export function readCitedPages(value: unknown): Cited {
   const fields = asObject(own(value, 'fields'));
   if (fields) {

@@ -79,7 +79,7 @@ function noteUnread(part: MediaPart, losses: Losses): TextPart {
   return { type: 'text', text: unreadNote(part.kind, described.join(', ')), ...(part.cache && { cache: part.cache }) };
 }
 
-/** Characters of an address that are worth telling. */
+/** Longest address, in characters, that is put into the note. */
 const maxAddressLength = 2048;
 
 /** The note that the model gets instead. `described`: the caller's own description of the media. */

@@ -1,7 +1,7 @@
 /** The text that replaces media which an upstream does not accept: what is missing, and its address. */
 import type { MediaPart } from '../chat/conversation.ts';
 
-/** Characters of an address that are worth telling. */
+/** Longest address, in characters, that is put into the note. */
 const maxAddressLength = 2048;
 
 /** `[image omitted: image/png, https://…]`. An address is shown as the caller wrote it; data URLs are not shown. */

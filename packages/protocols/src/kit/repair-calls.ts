@@ -212,7 +212,7 @@ class Repair {
     this.#results.push(part.callId === id ? part : { ...part, callId: id });
   }
 
-  /** What a result without its call says is still worth telling. */
+  /** A result without its call becomes text, so that the model still sees it. */
   #orphan(part: ToolResultPart): Part[] {
     this.#losses.add('tool_result', 'downgraded', 'A result without its call was turned into text.');
     return [{ type: 'text', text: part.name === undefined ? '[tool result]' : `[tool result: ${part.name}]` }, ...part.content];

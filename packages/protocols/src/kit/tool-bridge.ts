@@ -71,7 +71,7 @@ class Fitter {
   tool(tool: Tool): Tool {
     if (tool.type === 'server') {
       if (!tool.asFunction || !isForeign(tool, this.#rules)) return tool;
-      this.#losses.add('tools.client', 'emulated', 'A tool that only its vendor’s models know by heart was told as a function.');
+      this.#losses.add('tools.client', 'emulated', 'A tool that only its vendor’s models know was sent as a function.');
       const { raw: _raw, rawProtocol: _protocol, asFunction, ...rest } = tool;
       return { ...rest, ...asFunction, type: 'function', name: this.#name(tool.name) };
     }

@@ -67,7 +67,7 @@ export interface PlaygroundDialect {
   sampleReply: (words: string, model: string) => Record<string, unknown>;
 }
 
-/** A stranger's JSON, walked without trust: a path that is not there is undefined. */
+/** Reads a path of untrusted JSON; undefined where it does not exist. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let found = value;
   for (const step of path) {

@@ -2,7 +2,7 @@
 import { noUsage } from '@model-gateway/contracts';
 import type { BlockStart, ChatEvent } from '../../src/index.ts';
 
-/** One block: how it starts, its text, and what else hangs on it. */
+/** One block: its start, its text, and its annotations. */
 export interface Said {
   start: BlockStart;
   text?: string;

@@ -7,7 +7,7 @@ import { type Asked, ask, contextOf, type Pair, unwrapped, verbatimContext } fro
 import { bytes, echoOf, target, terminatorContext, validate, writeContext } from '../laws/harness.ts';
 import type { FuzzedRecord } from './replies.ts';
 
-/** Rules about what an upstream's model said, which a writer does not mend: a model may write broken JSON, or a call without a name. */
+/** Rules about what an upstream's model said, which a writer does not correct: a model may write broken JSON, or a call without a name. */
 const upstreamsOwn = /arguments are no JSON|input is no JSON object|no JSON object|has no name|without a name/;
 
 const noUsage = { input: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 };

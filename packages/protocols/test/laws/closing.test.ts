@@ -1,4 +1,4 @@
-/** Law: after any prefix of whole events, the closer's ending makes a complete, valid stream that never reads as a success. */
+/** Law: after any prefix of whole events, the stream terminator's ending makes a complete, valid stream that never reads as a success. */
 import { describe, expect, test } from '@jest/globals';
 import { bytes, foldAll, meaningOf, readStream, speakers, terminatorContext, validate, writePieces } from './harness.ts';
 import { replyScenarios } from './scenarios.ts';
