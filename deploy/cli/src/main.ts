@@ -39,7 +39,7 @@ async function run(command: string, rest: readonly string[]): Promise<void> {
   try {
     await found(rest, process.env);
   } catch (error) {
-    // One line for what an operator can mend; a stack only for defects.
+    // One line for errors that an operator can fix; a stack trace only for defects.
     process.stderr.write(
       `${error instanceof ConfigError || (error instanceof Error && isPlain(error)) ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
     );

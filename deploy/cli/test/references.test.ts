@@ -8,7 +8,7 @@ import { resolveReferences } from '../src/commands/references.ts';
 const resolved = (text: string, env: NodeJS.ProcessEnv = {}) => parse(resolveReferences(text, env));
 
 describe('references to the environment', () => {
-  test('stand for their values, also twice, side by side and without quotes', () => {
+  test('are replaced by their values, also twice, side by side and without quotes', () => {
     expect(resolved('key: "${A}${B_2}" # ${NOT_READ}', { A: 'sk-1', B_2: '$x' })).toEqual({ key: 'sk-1$x' });
     expect(resolved('[{ key: ${A} }, { "key": "${A}" }]', { A: 'sk-1' })).toEqual([{ key: 'sk-1' }, { key: 'sk-1' }]);
     expect(resolved('url: https://${HOST}/v1', { HOST: 'h' })).toEqual({ url: 'https://h/v1' });
@@ -27,11 +27,11 @@ describe('references to the environment', () => {
     expect(resolved(JSON.stringify({ value }))).toEqual({ value });
   });
 
-  test('a doubled sign stands for the text itself', () => {
+  test('a doubled dollar sign is the text itself', () => {
     expect(resolved('key: "$${A} ${A}"', { A: 'x' })).toEqual({ key: '${A} x' });
   });
 
-  test('scripts, body rules and descriptions are taken as they stand', () => {
+  test('scripts, body rules and descriptions are taken as they are', () => {
     const file = {
       upstreams: [
         {

@@ -49,7 +49,7 @@ const setup = (key: keyof typeof keys, args: string[], env: Record<string, strin
   });
 const onBreakOf = async (group: string) => (await gateway.console('GET', `/key-groups/${group}`)).body.on_break;
 
-test('an agent that retries by itself is told so, and nothing is changed without a credential of the console', async () => {
+test('an agent that retries by itself gets a hint, and nothing is changed without a credential of the console', async () => {
   const { code, out, err } = await setup('agents', ['codex', '--write']);
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain('set on_break: auto on its key group');

@@ -63,7 +63,7 @@ describe('routers', () => {
       }),
     );
 
-  test('each says how it stands; the first by name speaks for all where one is asked for', async () => {
+  test('each reports its state; the first by name is used where one answer is asked for', async () => {
     start('router@b', 'ejected', refusal);
     start('router@a', 'healthy');
     await new Promise((resolve) => setImmediate(resolve));

@@ -141,7 +141,7 @@ describe('audit log', () => {
     expect(await audit('&action=update')).toEqual([]);
   });
 
-  test('a change stands when its record cannot be kept', async () => {
+  test('a change is kept when its audit record cannot be stored', async () => {
     const { bus } = harness;
     const { publishDurable } = bus;
     const { change } = storage.catalog;
@@ -256,7 +256,7 @@ describe('history', () => {
     expect((await call('GET', `${api}/access-keys/bob/api-key`)).body.api_key).toBe(other);
   });
 
-  test('everything that stands in the way is listed, and nothing is changed', async () => {
+  test('all conflicts are listed, and nothing is changed', async () => {
     await seed(harness);
     const target = await revision();
     const before = await exported();
@@ -376,7 +376,7 @@ describe('batch', () => {
   });
 });
 
-test('an import tells what it would change field by field, and is one revision and one record', async () => {
+test('an import reports what it would change field by field, and is one revision and one record', async () => {
   await seed(harness);
   const file = {
     models: [{ name: 'fast', upstream: 'main', upstream_model_id: 'vendor-fast-2', aliases: ['quick'] }],

@@ -136,7 +136,7 @@ describe('answers', () => {
       expect([own, (await group(own as Record<string, string>)).status]).toEqual([own, 200]);
   });
 
-  test('tell a wrong method, type, shape or size apart', async () => {
+  test('distinguish a wrong method, type, shape or size', async () => {
     const { call } = harness;
     const status = async (...parameters: Parameters<Harness['call']>) => (await call(...parameters)).status;
     const wrong = await call('PUT', `${api}/upstreams`);
@@ -402,7 +402,7 @@ describe('over the bus', () => {
     await served(0);
   });
 
-  test('every write is told to the services', async () => {
+  test('every write is published to the services', async () => {
     const received: unknown[] = [];
     harness.bus.listen('catalog.changed', (event) => received.push(event));
     await seed(harness);

@@ -29,7 +29,7 @@ const storeUpstream = (change: object) =>
     await writer.upstreams.update(stored, { ...stored.document, ...change });
   });
 
-test('what was stored does not stand in the way of other changes, alone, in a batch or in a file', async () => {
+test('a fault that is stored already does not block other changes, alone, in a batch or in a file', async () => {
   await storeModel({ extra_config: old });
   await storeUpstream({ extra_config: { context_window: 5 }, custom_headers: { Host: 'x' } });
   expect(verdict(await call('PATCH', `${api}/models/fast`, { enabled: false }))).toEqual(accepted);

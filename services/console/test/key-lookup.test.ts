@@ -35,7 +35,7 @@ test('an access key is found by its whole value, and by nothing less', async () 
   expect(harness.seen.join('\n')).not.toContain(value.slice(8, -5));
 });
 
-test('a key of upstreams is found wherever it stands, with its label and its fingerprint', async () => {
+test('an upstream key is found wherever it is used, with its label and its fingerprint', async () => {
   harness.seen.length = 0;
   const { body } = await lookup(upstreamValue);
   expect(body).toMatchObject({

@@ -49,14 +49,14 @@ const open = async () => {
   return { user, stateWithin };
 };
 
-test('ended elsewhere, it ends here by the news', async () => {
+test('a session ended in another process ends here by the event', async () => {
   const { stateWithin } = await open();
   await harness.call('DELETE', '/console/api/sessions?username=admin');
-  // Sooner than it would be looked at without news.
+  // Sooner than the periodic check.
   expect(await stateWithin(4_500)).toBe('ended');
 });
 
-test('news that ends nothing of it leaves it alone', async () => {
+test('an event that does not concern the session leaves it alone', async () => {
   const { user, stateWithin } = await open();
   harness.bus.publish('console.user-changed', { userId: user.id });
   expect(await stateWithin(300)).toBe('goes on');

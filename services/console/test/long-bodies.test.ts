@@ -41,7 +41,7 @@ describe('long bodies', () => {
     expect((await harness.call('GET', `${api}/access-keys/key-7`)).body).toMatchObject({ description: 'dé[{' });
   });
 
-  test('broken long bodies are told without a word of what they hold', async () => {
+  test('broken long bodies are refused without quoting their content', async () => {
     const secret = `canary-${'s'.repeat(200_000)}`;
     for (const [text, type] of [
       [`{"upstreams": [{"name": "${secret}"`, 'application/json'],
@@ -55,7 +55,7 @@ describe('long bodies', () => {
     expect((await send(inherited, 'application/json')).status).toBe(400);
   });
 
-  test('the first faults are told, not a hundred thousand', async () => {
+  test('the first faults are reported, not a hundred thousand', async () => {
     const { status, body, text } = await send(JSON.stringify({ upstreams: Array.from({ length: 99_000 }, () => ({})) }), 'application/json');
     expect(status).toBe(422);
     expect(body.error.details).toHaveLength(50);

@@ -88,7 +88,7 @@ test('the number that an older client sends is refused with both of its readings
   expect((await harness.call('GET', `${api}/pricing/read-twice`)).body).toMatchObject({ input: '3', output: '15' });
 });
 
-test('a natural price costs what it says, and history tells it as it was sent', async () => {
+test('a natural price costs what it says, and history shows it as it was sent', async () => {
   await harness.call('POST', `${api}/pricing`, { model: 'natural', input: '3', output: '15' });
   expect((await storage.catalog.load()).pricing?.find(({ name }) => name === 'natural')).toMatchObject({ input: 3_000_000, output: 15_000_000 });
   await harness.call('PATCH', `${api}/pricing/natural`, { input: '2.5' });

@@ -266,7 +266,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect([api_keys[0].id, api_keys[2].id]).toEqual([first.id, second.id]);
   });
 
-  test('custom headers that carry a credential: masked, sealed, kept behind the mask, and never told twice', async () => {
+  test('custom headers that carry a credential: masked, sealed, kept behind the mask, and never shown twice', async () => {
     await seed(harness);
     const custom_headers = {
       Authorization: 'Bearer canary-header-one',

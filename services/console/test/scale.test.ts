@@ -70,7 +70,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(await found('tags=described')).toEqual([0, undefined]);
   });
 
-  test('a commit is small news, and reaches who watches', async () => {
+  test('a commit publishes a small event, and reaches watchers', async () => {
     const watcher = createCatalogWatcher({ bus: harness.bus, logger: silent });
     await watcher.start();
     const described: (CatalogDelta | undefined)[] = [];
@@ -87,7 +87,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     await watcher.stop();
   });
 
-  test('a key tells when it was used last', async () => {
+  test('a key shows when it was used last', async () => {
     const at = Date.parse('2026-03-01T12:00:00Z');
     await storage.requests.insertRows([
       sampleRow({ id: 'older', started_at: at - 1_000, access_key: 'key-3' }),

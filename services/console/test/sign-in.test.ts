@@ -48,7 +48,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     await storage.close();
   });
 
-  test('a token from a sign-in stands for the user until the sign-out; none of it is stored or logged', async () => {
+  test('a token from a sign-in identifies the user until the sign-out; none of it is stored or logged', async () => {
     const answer = await login('admin', password);
     expect(answer).toMatchObject({ status: 200, body: { token: expect.stringMatching(/^gs-/), user: { username: 'admin', role: 'admin' } } });
     expect(Date.parse(answer.body.expires_at)).toBe(now + 24 * hour);
@@ -324,7 +324,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
   });
 
   describe('roles', () => {
-    test('every route stands in the table', async () => {
+    test('every route is in the table', async () => {
       const { paths } = (await harness.call('GET', `${api}/openapi.json`)).body;
       const missing = Object.entries(paths as Record<string, object>).flatMap(([path, methods]) =>
         Object.keys(methods)
@@ -390,7 +390,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     });
   });
 
-  test('what is done stands in the audit log, without any password', async () => {
+  test('actions are in the audit log, without any password', async () => {
     await login('admin', 'wrong password');
     const token = await tokenOf('admin');
     await makeUser('eve', 'monitor');
@@ -435,7 +435,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
       expect((await harness.call('GET', `${api}/me`, undefined, bearer(token))).status).toBe(401);
     });
 
-    test('with the secret key alone nobody is made; with neither, a password is made up and told once', async () => {
+    test('with the secret key alone no user is created; with neither, a password is generated and shown once', async () => {
       await harness.close();
       await storage.close();
       storage = await engine.open();

@@ -72,7 +72,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     await stranger.close();
   });
 
-  test('a dry run tells the difference and changes nothing', async () => {
+  test('a dry run reports the differences and changes nothing', async () => {
     await seed(harness);
     const before = await storage.catalog.load();
     const file = `
@@ -122,7 +122,7 @@ pricing: [{model: 'vendor-*', input: '1', output: '2'}]
     expect([custom_headers, sealed_headers]).toEqual([{ 'x-other': '1' }, undefined]);
   });
 
-  test('a reference to the environment is not kept for the secret that it stands for', async () => {
+  test('a reference to the environment is not stored instead of its secret', async () => {
     await seed(harness);
     const upstream = (fields: string) => `upstreams: [{name: spare, protocol: beta, base_url: https://h, ${fields}}]`;
     for (const [file, field] of [

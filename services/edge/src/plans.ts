@@ -4,7 +4,7 @@
  */
 import type { Outcome, Plan } from '@model-gateway/contracts';
 
-/** News may be missed, and the router must see now and then that a caller's key is still in use. */
+/** Plans are reused this long: events may be lost, and the router must see now and then that a caller's key is still in use. */
 const lastsMs = 1000;
 const maxKept = 10_000;
 

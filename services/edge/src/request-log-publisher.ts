@@ -13,7 +13,7 @@ export class RequestLogPublisher {
     this.#logger = logger;
   }
 
-  /** `settled` runs when the row is in safe hands. */
+  /** `settled` runs when the bus has stored the row. */
   publish(row: RequestRow, settled?: () => void): void {
     this.#bus.publishDurable('stats.request', row.id, row).then(
       () => settled?.(),

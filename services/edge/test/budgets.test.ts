@@ -1,4 +1,4 @@
-/** The desk that reserves money: which models count, in which currency, and what happens while statistics are away. */
+/** The budget limiter: which models count, in which currency, and what happens while statistics are away. */
 import { expect, test } from '@jest/globals';
 import { type Bus, createMemoryBus } from '@model-gateway/bus';
 import type { ResolvedName, Snapshot } from '@model-gateway/contracts';

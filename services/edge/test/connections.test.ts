@@ -84,7 +84,7 @@ const count = async (metrics: Metrics, name: string, label = ''): Promise<number
       .at(-1) ?? 0,
   );
 
-test('a body that stands still for two looks is answered 408, and its connection goes', async () => {
+test('a body that makes no progress for two checks is answered 408, and its connection is closed', async () => {
   const one = await stage();
   const socket = one.caller();
   const gone = closed(socket);
@@ -121,7 +121,7 @@ test('a drip below the pace is too slow; a body at the pace, or one that comes o
   expect(steady.outcomes).toEqual([40_960]);
 });
 
-test('whoever is not read right now is not slow, and neither is a finished request', async () => {
+test('a request that is not being read right now is not slow, and neither is a finished one', async () => {
   const unread = await stage({}, false);
   const socket = unread.caller();
   await arrive(unread, socket, head(10));

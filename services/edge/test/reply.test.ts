@@ -30,7 +30,7 @@ test('a reply that is out at once needs no watch', () => {
   expect(createReply(true).setTimeout).not.toHaveBeenCalled();
 });
 
-test('one that is not is given up when its socket stands still', () => {
+test('one that is not is abandoned when its socket makes no progress', () => {
   const response = createReply(false);
   const [ms, stalled] = response.setTimeout.mock.calls[0]!;
   expect(ms).toBe(60_000);

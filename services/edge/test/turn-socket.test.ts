@@ -44,7 +44,7 @@ function open(): UnreadSocket {
   return socket;
 }
 
-test.each(['message', 'ping'])('is not heard while more than a mebibyte of answers waits for it, and is heard again once it has read (%s)', (kind) => {
+test.each(['message', 'ping'])('is not read from while more than a mebibyte of answers waits for it, and is again once it has read (%s)', (kind) => {
   const socket = open();
   const say = () => {
     socket.emit(kind, Buffer.from('x'), false);

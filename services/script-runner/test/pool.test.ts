@@ -46,7 +46,7 @@ describe('slots', () => {
     expect(await answer).toMatchObject({ fault: null, body: { done: true } });
   });
 
-  test('the spare stands ready for one that dies', async () => {
+  test('the spare replaces one that dies', async () => {
     const { pool, run } = start({ ...free, slots: 1 });
     await run(quick);
     await standStill(pool, 2);
@@ -67,7 +67,7 @@ describe('slots', () => {
     expect((await run('let runs = 0;\nfunction transform(body) { runs++; body.runs = runs; return body }')).body).toMatchObject({ runs: 1 });
   });
 
-  test('faults tell the line of the admin’s own script', async () => {
+  test('faults name the line of the admin’s own script', async () => {
     const { run } = start({ slots: 1 });
     const faults = await Promise.all([
       run('// a comment\nconst f = (x) => x.y.z;\n\nfunction transform(body) {\n  return f(body);\n}'),

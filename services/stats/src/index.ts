@@ -1,4 +1,4 @@
-/** Keeps one row per finished request: durable news in, committed batches out. */
+/** Stores one row per finished request: consumes durable messages and commits them in batches. */
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { StatsConfig } from '@model-gateway/config';
@@ -44,7 +44,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
   let bodies: Disposable | undefined;
   let feed: LiveLogFeed | undefined;
   let stopping = false;
-  /** News come before the first snapshot, too: what is set aside then is searched for forms of credentials alone. */
+  /** Messages may arrive before the first snapshot: dead letters are then searched only for well-known forms of credentials. */
   const clean = createCleaner({ secrets, logger, snapshot: () => catalog?.current() ?? null });
   const setAside = createSetAside({ storage, logger, metrics, clean, now });
   /** The current snapshot if it has this revision; another process may have received a later one first. */
@@ -67,7 +67,7 @@ export function createStats({ bus, storage, logger, priceOf, catalog, metrics, s
     async start() {
       await guard.start();
       await catalog?.start();
-      // News waits on the bus until the table is there, and what it is priced by.
+      // Messages wait on the bus until the tables exist and prices are known.
       guard.whenMigrated(() => {
         if (stopping) return;
         audit = keepAudit({ bus, storage, logger, setAside, now });

@@ -69,7 +69,7 @@ describe('bodies to be stored', () => {
     });
   }
 
-  test('stand in the database when the tail comes', async () => {
+  test('are in the database when the tail comes', async () => {
     listen();
     await send('{"q":"what?"}', '{"a":"that"}');
     const found = await storage.bodies.find('r1');

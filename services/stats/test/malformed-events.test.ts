@@ -1,4 +1,4 @@
-/** Whatever somebody publishes as durable news: what is no row is set aside, every row after it is written, and budgets go on. */
+/** Invalid durable messages: whatever is no row becomes a dead letter, every row after it is written, and budgets go on. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Bus, connectNatsBus, createMemoryBus } from '@model-gateway/bus';
 import type { AuditRow, DurableSubject } from '@model-gateway/contracts';
@@ -136,7 +136,7 @@ if (natsAvailable('malformed durable news over NATS') && !process.env['NATS_URL'
     },
   });
 
-describe.each(ways)('malformed durable news $name', ({ open }) => {
+describe.each(ways)('malformed durable messages $name', ({ open }) => {
   describe.each(engines())('$name', (engine) => {
     let way: Way;
     let storage: Storage;

@@ -35,7 +35,7 @@ describe('stats', () => {
     await storage.close();
   });
 
-  test('a row told is a row stored when the telling resolves', async () => {
+  test('a published row is stored when the publishing resolves', async () => {
     stats = createStats({ bus, storage, logger, priceOf: () => null, keep });
     await stats.start();
     expect(stats.health()).toEqual({ ready: true, reasons: [] });
@@ -43,7 +43,7 @@ describe('stats', () => {
     expect((await stored()).map(({ id }) => id)).toEqual(['r3', 'r2', 'r1']);
   });
 
-  test('told twice it is one row, and the translator has the last word', async () => {
+  test('published twice it is one row, and the translator’s row wins', async () => {
     stats = createStats({ bus, storage, logger, priceOf: () => null, keep });
     await stats.start();
     await bus.publishDurable('stats.request', 'a', sampleRow({ authority: 1, status: 500 }));

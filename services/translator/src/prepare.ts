@@ -26,7 +26,7 @@ export interface Prepared {
   route: Route;
   upstream: UpstreamAdapter;
   protocol: Protocol;
-  /** Rules of the verbatim passage, when both sides speak this protocol; null: the reply is translated. */
+  /** Verbatim rules, when both sides speak this protocol; null: the reply is translated. */
   verbatim: VerbatimRules | null;
   request: UpstreamRequest;
   egress: Egress | undefined;

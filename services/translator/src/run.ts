@@ -88,7 +88,7 @@ const maxTraceLength = 1024 * 1024;
 const traceOf = ({ sentBody }: Call, context: TranslatorContext): Pick<ReplyTail, 'trace'> =>
   sentBody === null ? {} : { trace: { body: context.redactor.redact(sentBody.toString('utf8')).slice(0, maxTraceLength) } };
 
-/** The row is ours until the edge says that it is in safe hands. The closure holds the row alone: the request's bytes must not wait with it. */
+/** The row is ours until the edge confirms that it is stored. The closure holds the row alone: the request's bytes must not wait with it. */
 function keepUntilSettled(stream: Stream, row: RequestRow, context: TranslatorContext): void {
   stream.onSettled((how) => {
     if (how === 'lost') publishRow(row, context);

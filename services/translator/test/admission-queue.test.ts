@@ -1,4 +1,4 @@
-/** The line before a gate: fair, left without a trace, and nothing where nothing is limited. */
+/** The admission queue: fair, callers leave without a trace, and no wait where nothing is limited. */
 import { describe, expect, test } from '@jest/globals';
 import type { RateLimit } from '@model-gateway/contracts';
 import { MemoryState } from '@model-gateway/distributed-state';
@@ -19,7 +19,7 @@ const limit = (own: Partial<RateLimit>): RateLimit => ({
 const used = () => 0;
 
 describe('fair queue', () => {
-  test('keys take turns, and the callers of a key stand in order', () => {
+  test('keys take turns, and the callers of a key are served in order', () => {
     const queue = new FairQueue<{ key: string; at: number }>();
     const all = ['a', 'a', 'a', 'b', 'c', 'b'].map((key, at) => ({ key, at }));
     for (const one of all) queue.push(one);
@@ -107,7 +107,7 @@ describe('limiter', () => {
     limiter.close();
   });
 
-  test('released once, however often it is called; who leaves is told and forgotten', async () => {
+  test('released once, however often it is called; a caller who leaves is refused and removed', async () => {
     const limiter = new Limiter(new MemoryState());
     const rate = limit({ max_concurrency: 1 });
     const first = ask(limiter, 'a', { rate }) as Lease;

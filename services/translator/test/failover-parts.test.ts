@@ -91,7 +91,7 @@ describe('the budget of retries', () => {
   });
 });
 
-describe('what is told of outcomes', () => {
+describe('published outcomes', () => {
   const route = (model: string) => ({ model: { name: model }, upstream: { name: 'up' }, key: { id: 'k' } }) as unknown as Route;
   const node: PlannedNode = { model: 'm', upstream: 'up', keys: [0] };
   const soon = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

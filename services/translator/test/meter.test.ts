@@ -15,7 +15,7 @@ const metered = (...events: ChatEvent[]): Meter => {
 };
 
 describe('a complete reply', () => {
-  test('the figures of the upstream stand, whatever flowed', () => {
+  test('the upstream’s own figures are kept, whatever flowed', () => {
     const counted = usage({ input: 7, output: 3, reasoning: 1, cacheRead: 5 });
     expect(metered(text(4000), { type: 'usage', usage: counted }).settle(true, prompt(900))).toEqual({ tokens: counted, source: 'upstream' });
   });

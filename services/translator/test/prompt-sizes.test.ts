@@ -12,7 +12,7 @@ describe('sizes of prompts', () => {
     expect(new PromptSizes().estimate('m', words, 4000)).toBe(1000);
   });
 
-  test('what was counted of the prompts before tells of the next, of the same model alone', () => {
+  test('counts of earlier prompts estimate the next, only of the same model', () => {
     const sizes = new PromptSizes();
     sizes.learn('m', words, 8000, { ...noUsage, input: 1000, cacheRead: 2000, cacheWrite5m: 500, cacheWrite1h: 500 });
     expect(sizes.estimate('m', words, 8000)).toBe(4000);

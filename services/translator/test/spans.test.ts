@@ -44,7 +44,7 @@ describe('the span of a script', () => {
     return { result, script: run.kept.children[0] };
   };
 
-  test('tells what it took', async () => {
+  test('records the usage', async () => {
     const answer = { outcome: outcome(null), texts: new Uint8Array() };
     const { result, script } = await trace(Promise.resolve(answer));
     expect(result).toBe(answer);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { type ImportAnswer, printDiff } from './print-diff.ts';
 
-test('tells each row and each field that changed', () => {
+test('prints each row and each field that changed', () => {
   const answer: ImportAnswer = {
     dry_run: true,
     revision: null,

@@ -22,12 +22,12 @@ export async function up(args: readonly string[], env: NodeJS.ProcessEnv): Promi
   prepareKeyFiles(config);
   // A key that cannot be used is said before anything listens.
   keyringOf(config);
-  // What the console tells before the gateway listens is shown after the line that says where.
+  // Notices of the console before the gateway listens are printed after the line with its address.
   const notices: string[] = [];
   let listening = false;
   const parts = await createParts(config, 'gateway', (text) => (listening ? void process.stdout.write(text) : void notices.push(text)));
   const edge = serviceFactories.edge(parts);
-  // The console first: all others read the configuration from it. The statistics before who has news for them, so that they also stop after those.
+  // The console first: all others read the configuration from it. Statistics before the services that publish to them, so that they also stop after those.
   const service = compose(
     [
       serviceFactories.console(parts),

@@ -16,7 +16,7 @@ const fileOf = (id: string): FileStep =>
     .find((step) => step.kind === 'file')!;
 
 describe('writing a client file', () => {
-  test('what stands there stays; ours replaces what has the same name', () => {
+  test('existing content stays; ours replaces what has the same name', () => {
     const toml = mergeText(fileOf('codex'), 'approval_policy = "never"\nmodel = "old"\n[model_providers.other]\nname = "Other"\n', 'x');
     expect(parseToml(toml)).toMatchObject({
       approval_policy: 'never',

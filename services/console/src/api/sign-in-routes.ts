@@ -12,7 +12,7 @@ import { base, type Route } from './route.ts';
 
 const tag = 'session';
 
-/** `label` null: nobody signs in elsewhere. */
+/** `label` null: no OpenID provider is configured. */
 export function signInRoutes(signIn: SignIn, { label }: { label: string | null }): Route[] {
   const { store, passwords, sessions, guard, audit } = signIn;
 

@@ -27,7 +27,7 @@ function rig(
 }
 
 describe('createAudit', () => {
-  test('what the database takes is told nobody else', async () => {
+  test('records that the database stores are not published', async () => {
     const kept: AuditRow[] = [];
     const { audit, metrics } = rig(() => Promise.reject(new Error('told')), { insertRows: async (rows) => void kept.push(...rows) });
     await audit(record, record);
@@ -38,7 +38,7 @@ describe('createAudit', () => {
     expect(await metrics.text()).not.toMatch(/gateway_audit_lost_total(\{[^}]*\})? 1/);
   });
 
-  test('what the database is slow to take is told under the same id', async () => {
+  test('records that the database is slow to store are published under the same id', async () => {
     const ids: string[] = [];
     const insertRows = (rows: readonly AuditRow[]) => {
       ids.push(rows[0]!.id);
@@ -60,7 +60,7 @@ describe('createAudit', () => {
     expect(described[0]).toMatchObject({ occurred_at: 1_700_000_000_000, diff: null, request_id: null });
   });
 
-  test('what cannot be told is counted and stands in the log whole, and nobody fails', async () => {
+  test('records that cannot be published are counted and logged whole, and nothing fails', async () => {
     const { audit, lines, metrics } = rig(() => Promise.reject(new Error('full')));
     await audit(record);
     expect(lines.join('')).toContain('"entity_id":"fast"');

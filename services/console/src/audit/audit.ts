@@ -39,7 +39,7 @@ export interface AuditDeps {
   metrics?: Metrics | undefined;
   /** Milliseconds since the epoch. */
   now?: () => number;
-  /** How long the database has for a record, and then the bus, in ms: longer than news need to be on the disk. */
+  /** How long the database has for a record, and then the bus, in ms: longer than the outbox needs to write a message to disk. */
   maxWaitMs?: number;
 }
 

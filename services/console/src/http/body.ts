@@ -9,7 +9,7 @@ const smallLimit = 16 * 1024;
 const jsonType = 'application/json';
 const yamlTypes = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
 
-/** As bytes: what they say is read elsewhere, so that a long body keeps nobody waiting. */
+/** As bytes: long bodies are parsed in a worker thread, so that they do not block the event loop. */
 const json = express.raw({ type: jsonType, limit, inflate: false });
 const smallJson = express.raw({ type: jsonType, limit: smallLimit, inflate: false });
 const yaml = express.raw({ type: yamlTypes, limit, inflate: false });

@@ -41,11 +41,11 @@ export interface KeeperOptions {
 
 const idleMs = 24 * 3_600_000;
 const slideMs = 60_000;
-/** News may be lost: what is remembered is never older than this. */
+/** Events may be lost: a cached session is never older than this. */
 const memoryMs = 800;
 const maxRemembered = 10_000;
 const sweepMs = 600_000;
-/** Also without news, answers that go on are looked at so often. */
+/** Long-running answers check their session this often, also without an event. */
 const watchMs = 5_000;
 
 const tokenForm = /^gs-[A-Za-z0-9_-]{43}$/;

@@ -51,7 +51,7 @@ export interface Reservation {
 /** How often the rows correct what is known of a budget in use. */
 const relearnMs = 5_000;
 const askMs = 1_000;
-/** The first answer decides alone whether anything is left: it is worth more patience, and after a failure soon asked for again. */
+/** Before the first answer nothing is known of a budget: it may take longer, and is asked for again soon after a failure. */
 const firstAskMs = 3_000;
 const retryMs = 500;
 const defaultRowsMs = 2_000;

@@ -24,7 +24,7 @@ function rig() {
   return { described, lines, violations: new Violations({ bus, logger, mintId: createMinter(), now: () => 5 }) };
 }
 
-test('the first is told at once, the same again is one more record however often it comes', () => {
+test('the first is published at once, and all repeats become one more record', () => {
   const { described, violations } = rig();
   for (let index = 0; index < 10_000; index++) violations.note(violation);
   violations.note({ ...violation, code: 'header_denied', model: null });

@@ -46,7 +46,7 @@ function setUp(budgetBytes = 1_000_000) {
 }
 
 describe('the desk', () => {
-  test('sends both bodies with what is known of them, and gives their room back', async () => {
+  test('sends both bodies with their metadata, and releases their bytes', async () => {
     const { desk, keep, kept, capture, held } = setUp();
     keep(() => null);
     const one = capture('{"q":1}', ['the-callers-key'], '/v1/x?key=the-callers-key');
@@ -88,7 +88,7 @@ describe('the desk', () => {
     expect(kept[1]!.response.startsWith('"[base64: 500000 characters]" x y')).toBe(true);
   });
 
-  test('has no more under way than a few, and none that finds no room', async () => {
+  test('limits concurrent uploads, and drops bodies beyond the byte budget', async () => {
     const { desk, keep, kept, capture, dropped, held } = setUp(10_000);
     let release: (nothing: null) => void = () => {};
     const slow = new Promise<null>((resolve) => {
@@ -112,7 +112,7 @@ describe('the desk', () => {
     expect(await held()).toBe('0');
   });
 
-  test('a response that finds no room half-way is dropped whole', async () => {
+  test('a response that exceeds the byte budget half-way is dropped whole', async () => {
     const { desk, keep, kept, capture, dropped, held } = setUp(100);
     keep(() => null);
     const one = capture('q');

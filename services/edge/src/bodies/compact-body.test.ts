@@ -13,7 +13,7 @@ describe('a compact body', () => {
     for (const text of ['', '{}', 'a'.repeat(511), `{"a":"${'word '.repeat(2_000)}"}`]) expect(compact(text)).toEqual({ text, whole: true });
   });
 
-  test('names the length of each run and keeps what stands around it', () => {
+  test('names the length of each run and keeps the text around it', () => {
     const body = `{"a":"data:image/png;base64,${run(70_000)}","b":"${run(512)}","c":"${run(511)}","question":"what?"}`;
     expect(compact(body)).toEqual({
       text: `{"a":"data:image/png;base64,[base64: 70000 characters]","b":"[base64: 512 characters]","c":"${run(511)}","question":"what?"}`,

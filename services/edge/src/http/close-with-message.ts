@@ -1,4 +1,4 @@
-/** The last word on a connection that Node's server no longer looks after. */
+/** Closes a connection, with a final message, that Node's HTTP server no longer manages. */
 import type { Duplex } from 'node:stream';
 
 /** To read it, and to close the other half. */

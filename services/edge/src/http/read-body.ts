@@ -61,7 +61,7 @@ export function readBody(request: IncomingMessage, maxBytes: number, budget: Bod
       // Once: a late end must not give back what `release` gives back.
       if (over) return;
       over = true;
-      // The caller may linger long after its refusal: what is given back must not stay held meanwhile.
+      // The caller may stay connected long after its refusal: released bytes must not stay referenced meanwhile.
       pieces.drop();
       budget.give(size);
       request.removeAllListeners('data');

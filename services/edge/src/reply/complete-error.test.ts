@@ -14,7 +14,7 @@ describe('an error body of the upstream', () => {
     });
   });
 
-  test('tells our id, never the one of the upstream', () => {
+  test('reports our request id, never the upstream’s', () => {
     const theirs = { type: 'error', error: { type: 'request_too_large', message: 'theirs' }, request_id: 'their-id', detail: 'x' };
     expect(complete(theirs, messages)).toEqual({ ...theirs, request_id: 'our-id' });
   });
@@ -26,7 +26,7 @@ describe('an error body of the upstream', () => {
     },
   );
 
-  test('what nests too deep to be printed again is told in our own shape', () => {
+  test('an error body that nests too deep to be printed again is answered in our own shape', () => {
     const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
     expect(completeError(`{"error":{"message":"m","details":${nested}}}`, JSON.stringify(chat))).toBe(JSON.stringify(chat));
   });

@@ -12,7 +12,7 @@ import { ReplyBody } from './reply-body.ts';
 
 /** A caller who takes nothing of a finished reply for this long is cut off: the reply holds memory and a slot until its last byte is out. */
 const stalledMs = 60_000;
-/** How often within the time of a keep-alive the line is looked at: a timer put off by every event would cost more than the event's way here. */
+/** Idle checks per keep-alive interval: resetting a timer with every event would cost more than the event itself. */
 const looks = 8;
 
 export class Reply implements StreamHandlers<'translator.run'>, DenseMember {
@@ -94,7 +94,7 @@ export class Reply implements StreamHandlers<'translator.run'>, DenseMember {
     this.#sent(this.#body.writeText(text), text.length, flags);
   }
 
-  /** Whether the closer need not look at this. */
+  /** Whether the stream terminator may skip this text. */
   #mayPass(length: number, flags: number): boolean {
     return (flags & frameFlag.words) !== 0 && this.#terminator?.passes !== undefined && this.#terminator.passes(length);
   }
@@ -180,7 +180,7 @@ export class Reply implements StreamHandlers<'translator.run'>, DenseMember {
     }
   }
 
-  /** The line was quiet since the last look, or was not. */
+  /** Counts idle checks since the last event; after enough of them sends a keep-alive. */
   #listen(): void {
     this.#quiet += 1;
     if (this.#quiet < looks) return;
@@ -188,7 +188,7 @@ export class Reply implements StreamHandlers<'translator.run'>, DenseMember {
     this.#beat();
   }
 
-  /** The line is quiet: commits the 200 if nothing did, and says that we are still here, between events only. */
+  /** Commits the 200 if nothing did, and sends a keep-alive, between events only. */
   #beat(): void {
     const { response } = this.#exchange;
     if (this.#finished || response.destroyed || this.#keepAlive === null) return;

@@ -63,7 +63,7 @@ export class ScriptPool {
     this.#grow();
   }
 
-  /** Runs it now or when its turn comes. The answer says who could not: the line is full, or its time in line is up. */
+  /** Runs it now or when its turn comes. The outcome names the reason when it could not: the queue is full, or its time in the queue is up. */
   run(run: PoolRun): { leave(): void } {
     const waiting: WaitingRun = {
       ...run,

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { processorMs, residentBytes } from './process-facts.ts';
 
 describe('a process', () => {
-  test('that is not there tells nothing', () => {
+  test('that does not exist gives null', () => {
     expect([residentBytes(undefined), processorMs(undefined), residentBytes(2 ** 31), processorMs(2 ** 31)]).toEqual([null, null, null, null]);
   });
 

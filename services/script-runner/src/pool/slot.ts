@@ -13,7 +13,7 @@ export interface SlotRun {
   body: Uint8Array;
   /** Called once. `texts` belong to the receiver. */
   done(outcome: ScriptOutcome, texts: Uint8Array): void;
-  /** The process died before it had begun with it: true when the run is taken elsewhere, and this slot need not answer. */
+  /** The process died before it began the run: true when another slot takes the run, and this one need not answer. */
   retry?(): boolean;
 }
 

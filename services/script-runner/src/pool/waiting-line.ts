@@ -21,7 +21,7 @@ export class WaitingLine<T extends Waiting> {
     return this.#length;
   }
 
-  /** false: the line is full. */
+  /** false: the queue is full. */
   enter(item: T): boolean {
     if (this.#length >= this.#max || (this.#length > 0 && this.#bytes + item.bytes > this.#maxBytes)) return false;
     const line = this.#owners.get(item.owner);

@@ -1,4 +1,4 @@
-/** Keeps the audit log: durable news in, committed rows out. */
+/** Stores the audit log: consumes durable messages and commits rows. */
 import type { Bus, Disposable, EventItem } from '@model-gateway/bus';
 import { type AuditRow, auditLogMessage } from '@model-gateway/contracts';
 import type { Storage } from '@model-gateway/storage';

@@ -53,7 +53,7 @@ export function keepBodies({ bus, storage, logger, redactor, keyring, snapshot }
   return bus.serve({ open: { 'stats.keep-bodies': (facts, bytes, stream) => void keep(facts, bytes, stream) } });
 }
 
-/** Redacted first and cut then: what the cut would leave of a secret was sent along, and what was cut elsewhere is thrown away with the rest. */
+/** Redacts before truncating, with some bytes beyond the cut: a secret cut in half would not be recognised. */
 function storedText(bytes: Uint8Array, { size, whole }: SentBody, maxBytes: number, redactor: Redactor): StoredText {
   const sent = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const redacted = redactBody(sent, redactor.redactKnown);

@@ -8,7 +8,7 @@ known.add('upstream-secret/one');
 const redact = (text: string) => redactBody(text, known.redactKnown);
 const nested = (value: unknown, depth: number): string => (depth === 0 ? JSON.stringify(value) : JSON.stringify({ arguments: nested(value, depth - 1) }));
 
-describe('what never stands in a stored body', () => {
+describe('what a stored body never contains', () => {
   test.each([
     ['a known secret', 'use upstream-secret/one please', 'upstream-secret'],
     ['a known secret, its slash escaped', String.raw`{"a":"upstream-secret\/one"}`, 'upstream-secret'],
@@ -42,7 +42,7 @@ describe('what never stands in a stored body', () => {
     expect(redact(text)).toContain('[redacted]');
   });
 
-  test('however deep JSON stands in JSON', () => {
+  test('however deep JSON nests in JSON strings', () => {
     for (let depth = 0; depth < 4; depth++) {
       const text = nested({ password: 'se"cr\\et', other: 'kept "here"' }, depth);
       const out = redact(text);

@@ -1,4 +1,4 @@
-/** Keeps rows of requests: durable news in, priced and committed rows out. */
+/** Stores rows of requests: consumes durable messages, adds prices and commits. */
 import type { Bus, Disposable } from '@model-gateway/bus';
 import { type RequestRow, requestLogMessage } from '@model-gateway/contracts';
 import type { PriceOf } from '@model-gateway/model-catalog';

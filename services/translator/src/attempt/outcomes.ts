@@ -21,7 +21,7 @@ interface Place {
   key: string;
   ok: number;
   latencyMs: number | undefined;
-  /** Failed since it last worked: the next success is news. */
+  /** Failed since it last worked: the next success is published. */
   failed: boolean;
   waiting: boolean;
 }

@@ -1,4 +1,4 @@
-/** The gate before one upstream or model: lets calls through as its limits allow, and keeps those who wait in a fair line. */
+/** The admission queue of one upstream or model: admits calls as its limits allow, and queues the others fairly. */
 import type { RateLimit } from '@model-gateway/contracts';
 import { Permits, type SharedState } from '@model-gateway/distributed-state';
 import { type GateLimits, type Taken, toGateLimits } from '@model-gateway/limits';

@@ -31,7 +31,7 @@ export class FairQueue<W extends InLine> {
     return next;
   }
 
-  /** Takes one out of the line: it had its turn, so its key goes behind the others. false: it had left. */
+  /** Removes one from the queue after its turn, so that its key goes behind the others. false: it had left. */
   serve(waiter: W): boolean {
     if (!this.remove(waiter)) return false;
     const turn = this.#turns.indexOf(waiter.key);

@@ -1,4 +1,4 @@
-/** What a gate answers, and what it is asked. */
+/** Request and reply types of an admission queue. */
 
 /** The right to make one call. */
 export interface Lease {

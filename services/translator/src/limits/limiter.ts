@@ -28,7 +28,7 @@ export class Limiter {
     return own === limit ? this.#gate(`model:${model.name}`).acquire(limit, ask) : this.#gate(`upstream:${upstream.name}`).acquire(limit, ask);
   }
 
-  /** Each gate that was ever used, for the status. */
+  /** Every admission queue that was ever used, for the status. */
   gates(): { scope: string; held: number; waiting: number; limit: RateLimit | null }[] {
     return [...this.#gates].map(([scope, { held, waiting, limit }]) => ({ scope, held, waiting, limit }));
   }

@@ -1,4 +1,4 @@
-/** What this process says of its gates when everybody is asked. */
+/** This process's part of the limit status: the state of its admission queues. */
 import type { GatePart, StatePart, TranslatorLimits } from '@model-gateway/contracts';
 import type { SharedState } from '@model-gateway/distributed-state';
 import { toGateLimits } from '@model-gateway/limits';

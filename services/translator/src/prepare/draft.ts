@@ -11,7 +11,7 @@ export interface Draft {
   readonly route: Route;
   readonly translatorContext: TranslatorContext;
   readonly upstream: UpstreamAdapter;
-  /** Rules of the verbatim passage, when both sides speak this protocol: the request is the caller's bytes with `edits`. null: it is `body`. */
+  /** Verbatim rules, when both sides speak this protocol: the request is the caller's bytes with `edits`. null: it is `body`. */
   readonly verbatim: VerbatimRules | null;
   readonly context: VerbatimRequestContext;
   /** Translated: what the caller asks, where a step changed it; absent: as it was read. */

@@ -3,7 +3,7 @@ import { type CompiledRule, compileRules, type Switches, switchesOf } from '@mod
 import type { Route } from '@model-gateway/routing';
 
 export interface RouteRules {
-  /** Rules that send requests elsewhere; null: there are none. */
+  /** Rules that reroute requests; null: there are none. */
   switches: Switches | null;
   /** Rules that change bodies; null: there are none. */
   changes: readonly CompiledRule[] | null;

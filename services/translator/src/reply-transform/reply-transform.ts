@@ -9,7 +9,7 @@ export type RawRecord = FramedRecord & StreamRecord;
 export interface ReplyTransform {
   /** Text or bytes for the caller, whole events only; undefined when nothing. */
   record(record: RawRecord, events: readonly ChatEvent[]): string | Uint8Array | undefined;
-  /** Passages that send on the record's bytes: what was changed in the last one; null when there is more to it. Absent: events are what is sent. */
+  /** Of transforms that forward the record's bytes: the edits of the last one; null when it was changed otherwise. Absent: events are sent. */
   lastEdits?(): readonly Edit[] | null;
   /** Events that only the end of the body brings. */
   finish(events: readonly ChatEvent[]): string;

@@ -1,4 +1,4 @@
-/** The translated passage: canonical events printed by the caller's own writer. */
+/** The translated reply transform: canonical events printed by the caller's own writer. */
 import type { Usage } from '@model-gateway/contracts';
 import { type ChatEvent, foldEvents, type ReplyContext, type ReplyWriter, type ToolBridge } from '@model-gateway/protocols';
 import type { Call } from '../call.ts';

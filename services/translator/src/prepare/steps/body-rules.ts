@@ -41,7 +41,7 @@ const needOf = ({ path }: Edit): Need => ({ path: [String(path[0])], depth: path
 
 const projections = new WeakMap<readonly CompiledRule[], { layout: BodyLayout | null; projection: Projection }>();
 
-/** Rules of a route are read once, and an anatomy is its protocol's. */
+/** Compiled once per rule set and body layout; the layout depends only on the protocol. */
 function projectionFor(rules: readonly CompiledRule[], layout: BodyLayout | null): Projection {
   const known = projections.get(rules);
   if (known?.layout === layout) return known.projection;

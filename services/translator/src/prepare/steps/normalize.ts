@@ -1,6 +1,6 @@
 /**
  * Auto normalization: what the model behind the upstream would refuse with a 400 (a temperature it does not take, a limit beyond its own) is
- * changed to what it takes, and declared. One rule set per protocol serves both passages: it sees top-level fields and answers with edits.
+ * changed to what it takes, and declared. One rule set per protocol serves verbatim and translated requests: it sees top-level fields and answers with edits.
  */
 import type { Edit } from '@model-gateway/json-bytes';
 import { asEdited } from '../as-edited.ts';

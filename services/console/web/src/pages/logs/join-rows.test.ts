@@ -6,16 +6,16 @@ import { join, merge } from './join-rows.ts';
 const row = (id: string, more: Partial<LogRow> = {}) => ({ id, ...more }) as LogRow;
 const ids = (rows: readonly LogRow[]) => rows.map(({ id }) => id);
 
-test('live rows stand above those of the past', () => {
+test('live rows are above stored ones', () => {
   expect(ids(join([row('d'), row('c')], [row('b'), row('a')]))).toEqual(['d', 'c', 'b', 'a']);
 });
 
-test('after a break, what was missed stands between what came live before it and after it', () => {
+test('after a break, missed rows are between the live rows before and after it', () => {
   // b came live, c was missed and is read with the past, d came live again.
   expect(ids(join([row('d'), row('b')], [row('c'), row('b'), row('a')]))).toEqual(['d', 'c', 'b', 'a']);
 });
 
-test('a live row is newer than the same one of the past, and stands once', () => {
+test('a live row is newer than the same stored one, and is listed once', () => {
   const joined = join([row('b', { status: 499 })], [row('c'), row('b', { status: 200 }), row('b', { status: 200 })]);
   expect(joined).toEqual([row('c'), row('b', { status: 499 })]);
 });

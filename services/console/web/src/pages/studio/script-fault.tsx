@@ -1,4 +1,4 @@
-/** Why a script failed, with its line; faults of the request itself stand as they do elsewhere. */
+/** Why a script failed, with its line; faults of the request itself are shown as on other pages. */
 import { Alert, Group, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
