@@ -14,10 +14,9 @@ import type { BodyUploader } from './bodies/body-uploader.ts';
 import type { DiscardLimits } from './http/discard-request-body.ts';
 import type { BodyBudget } from './http/read-body.ts';
 import type { EdgeMeters } from './meters.ts';
+import type { OpenReply, OpenSocket } from './open-connections.ts';
 import type { Plans } from './plans.ts';
-import type { Reply } from './reply/reply.ts';
 import type { RequestLogPublisher } from './request-log-publisher.ts';
-import type { TurnSocket } from './socket/turn-socket.ts';
 
 /** Dependencies shared by all requests of the edge. Built once in `index.ts`. */
 export interface EdgeContext {
@@ -42,9 +41,9 @@ export interface EdgeContext {
   pressure: Pressure;
   sessionModels: SessionModels;
   /** Replies under way, for the end of a drain. */
-  replies: DenseSet<Reply>;
+  replies: DenseSet<OpenReply>;
   /** Open WebSockets, for the same. */
-  sockets: DenseSet<TurnSocket>;
+  sockets: DenseSet<OpenSocket>;
   /** Answered callers who write on, for the same. */
   discardLimits: DenseSet<DiscardLimits>;
   mintId(prefix: string): string;

@@ -8,7 +8,7 @@ import type { Span } from '@model-gateway/telemetry';
 import type { AttemptWatch } from './attempt/outcomes.ts';
 import type { FetchedFile } from './media/fetch-url.ts';
 import { Meter } from './meter.ts';
-import type { Prepared } from './prepare.ts';
+import type { Carried } from './prepare/carried.ts';
 import { promptTokens, usualBytesPerToken } from './prompt-sizes.ts';
 import { LastRun } from './scripts/last-run.ts';
 
@@ -49,9 +49,6 @@ export interface CallMark {
   readonly routes: number;
   readonly stepsOfHops: number;
 }
-
-/** What was made ready for one route and goes to another of the same protocol. */
-export type Carried = Pick<Prepared, 'body' | 'emulation' | 'relaxedToolSchemas' | 'bridge'>;
 
 export class Call {
   readonly job: Job;

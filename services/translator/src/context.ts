@@ -13,8 +13,8 @@ import type { RefusedSignatures } from './attempt/refused-proofs.ts';
 import type { RetryBudget } from './attempt/retry-budget.ts';
 import type { TokenCounter } from './count-tokens/counter.ts';
 import type { Limiter } from './limits/limiter.ts';
+import type { OpenReply } from './open-reply.ts';
 import type { PromptSizes } from './prompt-sizes.ts';
-import type { ReplySink } from './reply-sink.ts';
 
 /** Dependencies shared by all runs of the translator. Built once in `index.ts`. */
 export interface TranslatorContext {
@@ -32,7 +32,7 @@ export interface TranslatorContext {
   /** undefined: no request is traced. */
   tracer: Tracer | undefined;
   /** Runs under way, for the end of a drain. */
-  running: DenseSet<ReplySink>;
+  running: DenseSet<OpenReply>;
   /** How near the process is to its end. */
   pressure: Pressure;
   mintId(prefix: string): string;

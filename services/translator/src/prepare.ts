@@ -4,8 +4,6 @@ import {
   findProtocol,
   type ProofRefusal,
   type Protocol,
-  type ReplyEmulation,
-  type ToolBridge,
   type UpstreamAdapter,
   type UpstreamRequest,
   type VerbatimRules,
@@ -17,12 +15,13 @@ import { passesVerbatim } from './attempt/unserved.ts';
 import { BodySearch } from './body-search.ts';
 import type { Call } from './call.ts';
 import type { TranslatorContext } from './context.ts';
+import type { Carried } from './prepare/carried.ts';
 import { type Draft, printDraft } from './prepare/draft.ts';
 import { order, runSteps } from './prepare/order.ts';
 import { scriptOf } from './scripts/run-script.ts';
 
 /** One attempt, ready to be sent. */
-export interface Prepared {
+export interface Prepared extends Carried {
   route: Route;
   upstream: UpstreamAdapter;
   protocol: Protocol;
@@ -30,13 +29,6 @@ export interface Prepared {
   verbatim: VerbatimRules | null;
   request: UpstreamRequest;
   egress: Egress | undefined;
-  body: Buffer;
-  /** How the reply gives what the request asked for by other means. */
-  emulation: ReplyEmulation | undefined;
-  /** The caller's schemas of tools that were sent with wider ones. */
-  relaxedToolSchemas: ReadonlyMap<string, unknown> | undefined;
-  /** Puts names and kinds of tools back in the reply's calls; undefined when the request changed none. */
-  bridge: ToolBridge | undefined;
   /** A script sends the request, as it is now, on to this model; nothing is sent to this route. */
   rerouteTo: string | undefined;
   signatures: Signatures;

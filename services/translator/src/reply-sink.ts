@@ -1,13 +1,13 @@
 /** The translator's end of the reply on the bus: head at the commit, bytes, and the cancel of a caller who left. */
 import type { ServerStream } from '@model-gateway/bus';
-import type { DenseMember } from '@model-gateway/collections';
 import { frameFlag } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { Call } from './call.ts';
+import type { OpenReply } from './open-reply.ts';
 import type { PumpSink } from './pump.ts';
 import { receiptHeaders } from './receipt.ts';
 
-export class ReplySink implements PumpSink, DenseMember {
+export class ReplySink implements PumpSink, OpenReply {
   index = -1;
   readonly #stream: ServerStream<'translator.run'>;
   readonly #call: Call;

@@ -1,12 +1,12 @@
 /** Writes what the translator sends to the caller: back-pressure, keep-alive, and a proper ending whatever breaks. */
 import type { StreamCall, StreamHandlers } from '@model-gateway/bus';
-import type { DenseMember } from '@model-gateway/collections';
 import { type BrokenEnding, frameFlag, type ReplyHead, type ReplyTail, type StreamForm, type Usage } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { StreamTerminator } from '@model-gateway/protocols';
 import type { ClientExchange } from '../client-exchange.ts';
 import type { EdgeContext } from '../context.ts';
 import type { Headers } from '../http/client-routes.ts';
+import type { OpenReply } from '../open-connections.ts';
 import { endingOf } from './on-break.ts';
 import { ReplyBody } from './reply-body.ts';
 
@@ -15,7 +15,7 @@ const stalledMs = 60_000;
 /** Idle checks per keep-alive interval: resetting a timer with every event would cost more than the event itself. */
 const looks = 8;
 
-export class Reply implements StreamHandlers<'translator.run'>, DenseMember {
+export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   index = -1;
   readonly #exchange: ClientExchange;
   readonly #form: StreamForm;

@@ -1,11 +1,11 @@
 /** One WebSocket connection: its turns, those of one lane one after another, its pings, its age, and its end. */
 import type { IncomingMessage } from 'node:http';
-import type { DenseMember } from '@model-gateway/collections';
 import type { SocketRequest, SocketSession } from '@model-gateway/protocols';
 import type { RawData, WebSocket } from 'ws';
 import { call } from '../call.ts';
 import type { EdgeContext } from '../context.ts';
 import type { ClientRouteMatch } from '../http/client-routes.ts';
+import type { OpenSocket } from '../open-connections.ts';
 import { ArrivingBytes } from './arriving-bytes.ts';
 import { type TurnHeaders, turnRequest } from './turn-request.ts';
 import { TurnResponse } from './turn-response.ts';
@@ -37,7 +37,7 @@ export interface SocketCaller {
   mayStay(): boolean;
 }
 
-export class TurnSocket implements DenseMember {
+export class TurnSocket implements OpenSocket {
   index = -1;
   readonly #socket: WebSocket;
   readonly #upgrade: IncomingMessage;

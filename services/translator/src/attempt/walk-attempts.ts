@@ -16,10 +16,10 @@ import { AttemptCursor } from './attempt-cursor.ts';
 import { faultToError, healthSign, nextStep, refusesKey, wasUnreached } from './classify.ts';
 import { Failures } from './failures.ts';
 import { faultFacts } from './fault-facts.ts';
-import { withoutFlags } from './refused-flags.ts';
 import { RerouteStack } from './reroute-stack.ts';
 import { type AttemptEnd, sendAttempt } from './send.ts';
 import { unservedBy } from './unserved.ts';
+import { withoutFlags } from './without-flags.ts';
 import { withoutSignatures } from './without-signatures.ts';
 
 /** Resolves when an attempt gave the reply; throws the error that the caller gets when none did. */

@@ -1,6 +1,6 @@
 /** What the script after the translation last made: the next key of a route gets the same body, and a script runs once for it. */
 import type { Route } from '@model-gateway/routing';
-import type { ScriptResult } from './run-script.ts';
+import type { ScriptResult } from './script-result.ts';
 
 interface Run {
   model: Route['model'];

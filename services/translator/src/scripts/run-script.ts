@@ -7,17 +7,10 @@ import type { Call } from '../call.ts';
 import type { TranslatorContext } from '../context.ts';
 import { traceScript } from '../spans.ts';
 import { askRunner } from './ask-runner.ts';
+import type { ScriptResult } from './script-result.ts';
 
 /** The model's own script takes the place of its upstream's; undefined: none. */
 export const scriptOf = ({ model, upstream }: Route, slot: ScriptSlot): string | undefined => model[slot] || upstream[slot] || undefined;
-
-export interface ScriptResult {
-  body: Buffer;
-  /** Whether the script changed anything. */
-  changed: boolean;
-  /** Where the script wants the request to go. */
-  useModel: string | null;
-}
 
 export interface ScriptCall {
   script: string;
