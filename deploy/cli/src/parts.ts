@@ -27,6 +27,7 @@ import { keyringOf } from './key-files.ts';
 import { createPriceOf } from './price-of.ts';
 import { startSending } from './send-telemetry.ts';
 
+/** What services are built from; one set per process. */
 export interface Parts {
   config: Config;
   logger: Logger;

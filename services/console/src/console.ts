@@ -52,6 +52,7 @@ import { createOidc } from './sign-in/oidc.ts';
 import type { OidcConfig } from './sign-in/oidc-identity.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 
+/** What the console service is built from. */
 export interface ConsoleDeps {
   bus: Bus;
   storage: Storage;
@@ -74,6 +75,7 @@ export interface ConsoleDeps {
   sleep?: (ms: number) => Promise<void>;
 }
 
+/** The console service; `handle` serves one HTTP exchange, for tests also without a bus. */
 export interface Console extends Service {
   /** The API as a plain request handler. */
   handle: RequestListener;

@@ -10,6 +10,7 @@ import type { Audit } from './audit/audit.ts';
 
 export type UpstreamProtocol = Protocol & { upstream: UpstreamAdapter };
 
+/** Dependencies shared by all routes of the console. */
 export interface ConsoleContext {
   bus: Bus;
   /** Asks all live processes of a kind. */

@@ -1,6 +1,7 @@
 /** An answer that is not a success, in the console's shape: `{"error":{"code","message","details?"}}`. */
 import { type ErrorCode, errorCodes } from '@model-gateway/contracts/errors';
 
+/** A field of the input, and what is wrong with it. */
 export interface Detail {
   /** Dotted path into the body, or the query parameter. */
   field: string;

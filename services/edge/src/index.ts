@@ -26,6 +26,7 @@ import { Plans } from './plans.ts';
 import { RequestLogPublisher } from './request-log-publisher.ts';
 import { acceptSockets } from './socket/upgrade.ts';
 
+/** What the edge is built from. */
 export interface EdgeDeps {
   bus: Bus;
   catalog: CatalogWatcher;
@@ -44,6 +45,7 @@ export interface EdgeDeps {
   processHealth?: () => Health;
 }
 
+/** The edge service, with the port it listens on. */
 export interface Edge extends Service {
   /** The port it listens on, once started. */
   readonly port: number;

@@ -2,6 +2,7 @@
 import type { RequestRow } from '@model-gateway/contracts';
 import type { Metrics } from '@model-gateway/telemetry';
 
+/** The edge's metrics of requests. */
 export interface EdgeMeters {
   finished(row: RequestRow): void;
 }

@@ -12,6 +12,7 @@ import { accountOf, ownerTag } from '@model-gateway/signature-envelope';
 import type { Tracer } from '@model-gateway/telemetry';
 import { beginSpan, tracePlan } from './traced-plan.ts';
 
+/** What the router is built from. */
 export interface RouterDeps {
   bus: Bus;
   catalog: CatalogWatcher;

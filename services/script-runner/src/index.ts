@@ -9,6 +9,7 @@ import { ScriptPool } from './pool/pool.ts';
 
 export { type PoolOptions, type PoolRun, ScriptPool } from './pool/pool.ts';
 
+/** What the script runner is built from. */
 export interface ScriptRunnerDeps {
   bus: Bus;
   /** Tells whether there are scripts at all: before there are, no process is started. */

@@ -17,6 +17,7 @@ import { createLiveLogFeed, type LiveLogFeed } from './live-log/live-log-feed.ts
 import { keepRows, type RowKeeper } from './rows/keep-rows.ts';
 import { createUpkeep } from './upkeep.ts';
 
+/** What the stats service is built from. */
 export interface StatsDeps {
   bus: Bus;
   storage: Storage;

@@ -3,6 +3,7 @@ import type { StatsConfig } from '@model-gateway/config';
 import type { Keep, Storage } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
 
+/** The hourly maintenance of log tables. */
 export interface Upkeep {
   start(): void;
   stop(): void;

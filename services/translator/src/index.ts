@@ -23,6 +23,7 @@ import { createKeyOpener } from './open-key.ts';
 import { PromptSizes } from './prompt-sizes.ts';
 import { serveRun } from './run.ts';
 
+/** What the translator is built from. */
 export interface TranslatorDeps {
   bus: Bus;
   catalog: CatalogWatcher;

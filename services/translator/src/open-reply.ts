@@ -2,6 +2,7 @@
 import type { DenseMember } from '@model-gateway/collections';
 import type { GatewayError } from '@model-gateway/contracts/errors';
 
+/** A reply under way. */
 export interface OpenReply extends DenseMember {
   /** Ends the run with this error for the caller. */
   interrupt(error: GatewayError): void;

@@ -1,13 +1,6 @@
 /** Makes the upstream's request out of the caller's: spliced when both speak the same protocol, translated otherwise. */
 import { GatewayError } from '@model-gateway/contracts/errors';
-import {
-  findProtocol,
-  type ProofRefusal,
-  type Protocol,
-  type UpstreamAdapter,
-  type UpstreamRequest,
-  type VerbatimRules,
-} from '@model-gateway/protocols';
+import { findProtocol, type ProofRefusal, type Protocol, type UpstreamAdapter, type UpstreamRequest, type VerbatimRules } from '@model-gateway/protocols';
 import type { Route } from '@model-gateway/routing';
 import type { Egress } from '@model-gateway/upstream-client';
 import { createSignatures, type Signatures } from './attempt/signatures.ts';

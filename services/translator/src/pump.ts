@@ -22,6 +22,7 @@ interface RecordSource {
   readonly atRest?: boolean;
 }
 
+/** Where the pump writes the caller's bytes. */
 export interface PumpSink {
   /** First content: the head may go out now. */
   commit(): void;

@@ -2,6 +2,7 @@
 import { ConfigError, loadConfig } from '@model-gateway/config';
 import { ownAddress } from '../own-address.ts';
 
+/** Calls the console's API of a running gateway. */
 export interface ApiClient {
   call(method: string, path: string, body?: string, contentType?: string): Promise<Reply>;
 }

@@ -6,6 +6,7 @@ interface FieldChange {
   secret_changed?: true;
 }
 
+/** The console's answer to an import or its dry run. */
 export interface ImportAnswer {
   dry_run: boolean;
   revision: number | null;

@@ -10,6 +10,7 @@ const maxBodyBytes = 64 * 1024 * 1024;
 /** The protocol this upstream speaks: the first of the registry. The gateway translates for callers of every other. */
 export const demoProtocol = clientProtocols[0]!;
 
+/** A local upstream with canned replies, for `up --demo`. */
 export interface DemoUpstream {
   url: string;
   close(): Promise<void>;

@@ -14,6 +14,7 @@ export async function checkCall(dialect: Dialect, facts: SetupFacts): Promise<st
   return `Checked: ${facts.model} answered ${response.status} in ${Math.round(performance.now() - began)} ms.`;
 }
 
+/** A model that the key may use, from the gateway's model list. */
 export interface GrantedModel {
   name: string;
   limits: ModelLimits;

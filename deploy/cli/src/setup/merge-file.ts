@@ -19,6 +19,7 @@ const formats: Readonly<Record<Exclude<FileStep['format'], 'env'>, Format>> = {
   yaml: { read: (text) => parseYaml(text), print: (values) => printYaml(values) },
 };
 
+/** A file that was written, and the copy of its old content. */
 export interface WrittenFile {
   path: string;
   /** Copy of what stood there before; null when there was nothing. */

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { Problem } from '../problem.ts';
 
+/** One route of the API: how it is mounted, validated and described in the OpenAPI document. */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Whole path, parameters as `{name}`. */

@@ -19,6 +19,7 @@ export interface AuditRecord {
   request_id?: string | undefined;
 }
 
+/** Writes audit records; a call resolves when they are stored or published. */
 export interface Audit {
   /**
    * Resolves when the records are in the database or, when it fails, in the durable outbox: the recorded change is acknowledged after that.

@@ -18,6 +18,7 @@ const entrySchema = z.discriminatedUnion('action', [
 export const batchSchema = z.strictObject({ entries: z.array(entrySchema).min(1).max(1_000) });
 type Entry = z.output<typeof entrySchema>;
 
+/** The result of one entry of a batch. */
 export interface BatchResult {
   action: Entry['action'];
   resource: string;

@@ -7,6 +7,7 @@ import { actorNameOf, auditOf } from '../audit/audit-of.ts';
 import type { ConsoleContext } from '../context.ts';
 import { describeChange } from './describe-change.ts';
 
+/** Why a commit is made, as its audit record names it. */
 export interface Purpose<T> {
   action: AuditAction | ((value: T) => AuditAction);
   entity_type: AuditEntityType;
@@ -19,6 +20,7 @@ export interface Purpose<T> {
   diff?: (made: MadeChange<T>) => Record<string, unknown> | undefined;
 }
 
+/** The HTTP exchange that a commit belongs to. */
 export interface Call {
   request: Request;
   response: Response;

@@ -10,6 +10,7 @@ import type { Resource } from '../resources/resource.ts';
 import { upstreams } from '../resources/upstreams.ts';
 import type { DiffSection, Section } from '../transfer/sections.ts';
 
+/** A field before and after a change; secrets only as "changed". */
 export interface FieldChange {
   before: unknown;
   after: unknown;
@@ -17,6 +18,7 @@ export interface FieldChange {
   secret_changed?: true;
 }
 
+/** One row that differs between two revisions. */
 export interface DescribedChange {
   section: DiffSection;
   name: string;

@@ -3,12 +3,14 @@ import type { Bus, Disposable } from '@model-gateway/bus';
 import type { RequestRow } from '@model-gateway/contracts';
 import { Problem } from '../problem.ts';
 
+/** One open live log stream. */
 export interface Viewer {
   rows(rows: readonly RequestRow[], dropped: number): void;
   /** The console stops. */
   end(): void;
 }
 
+/** Distributes finished requests to the open live log streams. */
 export interface LiveLog {
   /** Gives how to leave. Throws 503 when there are too many. */
   join(viewer: Viewer): () => void;

@@ -3,6 +3,7 @@ import type { ExplainedNode, ExplainRequest, Explanation } from '@model-gateway/
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { ConsoleContext } from '../context.ts';
 
+/** Which processes answered a query to all of them, and which did not. */
 export interface Processes {
   answered: string[];
   /** Live routers that said nothing in time. */

@@ -15,6 +15,7 @@ export interface OwnBudget {
   spent_micros: number;
 }
 
+/** What an explanation needs of an access key. */
 export interface KeyLook {
   name: string;
   group: string;

@@ -9,6 +9,7 @@ import { createEgressReader, type Outbound, readCustomHeaders, signRequest } fro
 import type { ConsoleContext } from '../context.ts';
 import { Problem } from '../problem.ts';
 
+/** Models that an upstream lists. */
 export interface FetchedModels {
   models: string[];
   parsed_count: number;

@@ -5,6 +5,7 @@ import type { CatalogReader, ListQuery } from '@model-gateway/storage';
 import type { ConsoleContext } from '../context.ts';
 import { upstreamKeyMask } from '../resources/upstream-keys.ts';
 
+/** The upstream key that a caller is bound to, or would get next. */
 export interface MonitoredKey {
   upstream: string;
   /** Position of the upstream's key; -1 when none has a weight. */

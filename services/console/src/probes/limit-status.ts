@@ -9,6 +9,7 @@ interface Usage {
   degraded: boolean;
 }
 
+/** Remaining limits of one upstream or model. */
 export interface GateStatus extends Usage {
   name: string;
   limit: RateLimit;
@@ -17,6 +18,7 @@ export interface GateStatus extends Usage {
   tpm_left: number | null;
 }
 
+/** The use of all limits, summed over the processes that answered. */
 export interface LimitStatus {
   /** `redis`: counted together; `memory`: each process counts for itself, and limits hold for each. */
   backend: 'memory' | 'redis' | null;

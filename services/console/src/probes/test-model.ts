@@ -7,6 +7,7 @@ import { mintRequestId } from '@model-gateway/service-runtime';
 import { createSseParser } from '@model-gateway/stream-framing';
 import type { ConsoleContext } from '../context.ts';
 
+/** A test request to a model. */
 export interface ModelTest {
   model: string;
   protocol: Protocol & { client: ClientAdapter & Required<Pick<ClientAdapter, 'testCall'>> };
@@ -15,6 +16,7 @@ export interface ModelTest {
   body: Record<string, unknown> | null;
 }
 
+/** The reply to a test request, and what translation did. */
 export interface ModelTestResult {
   request_id: string;
   /** What a caller would have got. */

@@ -4,6 +4,7 @@ import type { GatewayError } from '@model-gateway/contracts/errors';
 import { replaceRanges } from '@model-gateway/json-bytes';
 import type { ConsoleContext } from '../context.ts';
 
+/** A script to be tried on a body. */
 export interface ScriptTest {
   script: string;
   body: unknown;
@@ -11,6 +12,7 @@ export interface ScriptTest {
   context: ScriptContext;
 }
 
+/** The outcome of a tried script, and the body it made. */
 export interface ScriptTestResult {
   outcome: ScriptOutcome;
   /** The body as the script leaves it; undefined when it failed. */

@@ -18,6 +18,7 @@ import type { Reply, Resource, ResourcePath } from './resource.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
+/** The operations on one kind of resource, with types erased for routes, batches and imports. */
 export interface ResourceOperations {
   path: ResourcePath;
   noun: string;

@@ -3,6 +3,7 @@ import type { ConsoleRole, ConsoleSession } from '@model-gateway/storage';
 import type { Request, Response } from 'express';
 import type { Visitor } from './session-keeper.ts';
 
+/** Who makes a request, with the role that decides what is allowed. */
 export interface Actor {
   /** As the audit log has it: the user's name, or `secret_key`. */
   actor: string;

@@ -4,6 +4,7 @@ import type { Attempts } from '@model-gateway/distributed-state';
 import { addressKey } from '@model-gateway/service-runtime';
 import { Problem } from '../problem.ts';
 
+/** Limits failed sign-ins by address. */
 export interface AttemptGuard {
   /**
    * Runs one attempt; `look` gives null when it fails. Throws 429 with the seconds that are left when the address is banned, or when too many wait.

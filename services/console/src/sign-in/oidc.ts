@@ -3,6 +3,7 @@ import type { Keyring } from '@model-gateway/secrets';
 import * as client from 'openid-client';
 import { type Claims, type OidcConfig, OidcRefusal } from './oidc-identity.ts';
 
+/** Sign-in through the configured OpenID provider. */
 export interface Oidc {
   label: string;
   /** Where the browser goes, and what it keeps in the meantime (sealed). */

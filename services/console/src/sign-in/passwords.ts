@@ -3,6 +3,7 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import argon2 from 'argon2';
 import bcrypt from 'bcrypt';
 
+/** Hashes and verifies passwords off the event loop. */
 export interface Passwords {
   /** A PHC string. */
   hash(password: string): Promise<string>;

@@ -4,17 +4,20 @@ import type { Bus, Disposable } from '@model-gateway/bus';
 import type { ConsoleSession, ConsoleStore, ConsoleUser } from '@model-gateway/storage';
 import type { Logger } from '@model-gateway/telemetry';
 
+/** Where a session is used from, shown in the list of sessions. */
 export interface Visitor {
   /** As the edge gives it. */
   ipAddress: string;
   userAgent: string;
 }
 
+/** A valid session with its user. */
 export interface Known {
   session: ConsoleSession;
   user: ConsoleUser;
 }
 
+/** Opens and checks sessions, with a short cache in front of the database. */
 export interface SessionKeeper {
   /** A new session and its token, which is shown this once; null when the user was changed since it was read. */
   open(user: ConsoleUser, visitor: Visitor): Promise<{ token: string; session: ConsoleSession } | null>;

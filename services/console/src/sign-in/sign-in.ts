@@ -18,6 +18,7 @@ export interface SignIn {
   now: () => number;
 }
 
+/** What sign-in is built from. */
 export interface SignInDeps {
   bus: Bus;
   store: ConsoleStore;

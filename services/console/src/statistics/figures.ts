@@ -3,6 +3,7 @@ import { printMoney } from '@model-gateway/contracts';
 import type { Latencies, SessionSums, StatsGroup } from '@model-gateway/storage';
 import { type Cell, csvLine } from './csv.ts';
 
+/** Counts, tokens and costs of a group of requests. */
 export interface Figures {
   requests: number;
   /** Without callers who left. */

@@ -4,6 +4,7 @@ import type { AccessKeyRecord, KeyGroup, Snapshot } from '@model-gateway/contrac
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { hashAccessKey, isAccessKeyFormat, maskKey } from '@model-gateway/secrets';
 
+/** The authenticated access key and its group. */
 export interface Principal {
   key: AccessKeyRecord;
   group: KeyGroup;

@@ -4,6 +4,7 @@ import type { AuditRow } from '@model-gateway/contracts';
 import type { ErrorCode } from '@model-gateway/contracts/errors';
 import type { Logger } from '@model-gateway/telemetry';
 
+/** A request that its key does not permit. */
 export interface Violation {
   /** The key's hash, which distinguishes it from others. */
   key: string;

@@ -6,6 +6,7 @@ const shortestRun = 512;
 const isBase64 = new Uint8Array(256);
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=') isBase64[character.charCodeAt(0)] = 1;
 
+/** The shortened body; `whole` when nothing was cut. */
 export interface CompactBody {
   bytes: Buffer;
   /** The body's last byte is in it, or in a run that was left out. */

@@ -3,6 +3,7 @@ import { type ClientAdapter, type ClientRoute, clientProtocols, type Protocol, t
 
 export type ClientProtocol = Protocol & { client: ClientAdapter };
 
+/** The client protocol and route that a path belongs to. */
 export interface ClientRouteMatch {
   protocol: ClientProtocol;
   route: ClientRoute;

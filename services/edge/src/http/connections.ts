@@ -12,6 +12,7 @@ const slowLooks = 2;
 const closeDelayMs = 1000;
 const quietMs = 60_000;
 
+/** Caps on callers' connections. */
 export interface ConnectionLimits {
   /** Open at once; more are closed. */
   max: number;

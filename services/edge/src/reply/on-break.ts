@@ -4,6 +4,7 @@ import { retriesBrokenStreams } from '@model-gateway/client-setup';
 import type { BrokenEnding, Snapshot } from '@model-gateway/contracts';
 import type { Principal } from '../admission/credentials.ts';
 
+/** What decides how a broken stream ends for its caller. */
 export interface BreakContext {
   principal: Principal | undefined;
   snapshot: Snapshot | null;

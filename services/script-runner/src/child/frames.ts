@@ -4,6 +4,7 @@ const headBytes = 8;
 /** A longer message is a defect or an attack: nothing is allocated for it. */
 const maxLength = 512 * 1024 * 1024;
 
+/** One message on the pipe between pool and child: JSON and bytes. */
 export interface Frame {
   json: unknown;
   bytes: Buffer;

@@ -4,6 +4,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** Source of one module that runs inside the isolate. */
 export interface GuestModule {
   /** Identifies it among the others. */
   path: string;

@@ -24,6 +24,7 @@ export interface RunOptions {
   seed: string;
 }
 
+/** Why a run failed, with the line of the script. */
 export interface RunFault {
   code: string;
   message: string;

@@ -11,6 +11,7 @@ export interface PoolOptions extends SlotSettings {
   waitMs: number;
 }
 
+/** A run for the pool; `owner` decides whose turn it is in the queue. */
 export interface PoolRun {
   owner: string;
   request: SlotRequest;

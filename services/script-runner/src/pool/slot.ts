@@ -8,6 +8,7 @@ import { FrameReader, frame } from '../child/frames.ts';
 import { clockFactor, type SlotAnswer, type SlotRequest, type SlotSettings } from '../child/messages.ts';
 import { processorMs, residentBytes } from './process-facts.ts';
 
+/** A run for one slot. */
 export interface SlotRun {
   request: SlotRequest;
   body: Uint8Array;

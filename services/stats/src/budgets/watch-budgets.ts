@@ -13,6 +13,7 @@ export interface BudgetWatchDeps {
   everyMs?: number;
 }
 
+/** Announces budgets that reach a threshold. */
 export interface BudgetWatch {
   start(): void;
   stop(): void;

@@ -3,6 +3,7 @@ import { isGatewayError } from '@model-gateway/contracts/errors';
 import type { ReadItem } from './read-item.ts';
 import type { BadItem } from './set-aside.ts';
 
+/** An item that the database refused. */
 export interface Refused<T> {
   item: T;
   error: unknown;

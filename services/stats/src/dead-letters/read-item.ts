@@ -8,6 +8,7 @@ interface Schema<T> {
   safeParse(value: unknown): { success: true; data: T } | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
 }
 
+/** A message that passed its schema. */
 export interface ReadItem<T> {
   value: T;
   deliveries: number;

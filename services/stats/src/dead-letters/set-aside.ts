@@ -5,6 +5,7 @@ import { isGatewayError } from '@model-gateway/contracts/errors';
 import type { Storage } from '@model-gateway/storage';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
 
+/** A message to be stored as a dead letter. */
 export interface BadItem {
   id: unknown;
   event: unknown;

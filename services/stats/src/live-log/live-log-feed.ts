@@ -2,6 +2,7 @@
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { RequestRow } from '@model-gateway/contracts';
 
+/** Publishes committed rows to live log viewers. */
 export interface LiveLogFeed extends Disposable {
   publish(rows: readonly RequestRow[]): void;
 }

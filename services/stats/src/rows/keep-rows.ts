@@ -9,6 +9,7 @@ import { momentFault, readItems } from '../dead-letters/read-item.ts';
 import type { SetAside } from '../dead-letters/set-aside.ts';
 import { priceRow } from './price-row.ts';
 
+/** The consumer of request rows; `failing` while the database is away. */
 export interface RowKeeper extends Disposable {
   /** The last batch could not be committed. */
   readonly failing: boolean;

@@ -3,12 +3,14 @@ import type { Bus } from '@model-gateway/bus';
 import type { HealthSign, Outcome, PlannedNode } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/routing';
 
+/** Reports the result of one attempt. */
 export interface AttemptWatch {
   /** The upstream's first content is here: the place works. */
   content(): void;
   failed(sign: HealthSign, waitMs: number | undefined): void;
 }
 
+/** Publishes the results of attempts to the routers. */
 export interface OutcomePublisher {
   /** `watched`: successes are published too, for the strategies of a load balancer. */
   begin(route: Route, node: PlannedNode, watched: boolean): AttemptWatch;

@@ -8,6 +8,7 @@ import { AttemptCursor } from './attempt-cursor.ts';
 import { Failures } from './failures.ts';
 import { reroute } from './reroute.ts';
 
+/** The state of the attempt loop that a reroute saves. */
 export interface Walk {
   path: AttemptCursor;
   failures: Failures;

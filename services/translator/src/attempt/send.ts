@@ -27,6 +27,7 @@ const maxBlankBytes = 64 * 1024;
 /** After the protocol's end, how long the upstream may take to close its body, so that the connection can be used again. */
 const afterEndMs = 1000;
 
+/** How an attempt ended. */
 export interface AttemptEnd {
   /** null: the reply is complete. */
   fault: UpstreamFault | null;

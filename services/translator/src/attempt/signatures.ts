@@ -5,6 +5,7 @@ import type { Route } from '@model-gateway/routing';
 import { accountOf, openSignature, ownerTag, sealSignature } from '@model-gateway/signature-envelope';
 import type { TranslatorContext } from '../context.ts';
 
+/** Opens the thinking signatures of a request, and seals those of its reply. */
 export interface Signatures {
   seal(signature: string): string;
   /** null: not to be used on this route. */

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { ModelFamily } from '@model-gateway/model-catalog';
 
+/** Counts tokens in a worker thread. */
 export interface TokenCounter {
   /** `tokenizer`: the table of the model's family. Rejects when the worker cannot run. */
   count(text: string, tokenizer?: ModelFamily['tokenizer']): Promise<number>;

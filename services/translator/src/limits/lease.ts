@@ -9,6 +9,7 @@ export interface Lease {
   giveBack(): void;
 }
 
+/** The refusal of an admission queue. */
 export interface Limited {
   readonly limited: true;
   /** Until one more may pass, as far as is known; 0: unknown. */
@@ -17,6 +18,7 @@ export interface Limited {
 
 export type Admission = Lease | Limited;
 
+/** What an attempt asks of an admission queue. */
 export interface GateAsk {
   /** Name of the access key: keys take turns. */
   accessKey: string;

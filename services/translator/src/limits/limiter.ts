@@ -4,6 +4,7 @@ import type { SharedState } from '@model-gateway/distributed-state';
 import { AdmissionQueue, free } from './admission-queue.ts';
 import type { Admission, GateAsk } from './lease.ts';
 
+/** The model and upstream whose limits apply. */
 export interface LimitedTarget {
   model: Pick<Model, 'name' | 'rate_limit'>;
   upstream: Pick<UpstreamRecord, 'name' | 'rate_limit'>;

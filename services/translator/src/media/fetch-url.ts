@@ -3,6 +3,7 @@ import { Pieces } from '@model-gateway/stream-framing';
 import type { Outbound } from '@model-gateway/upstream-client';
 import { sniffType } from './sniff.ts';
 
+/** A file fetched for a request. */
 export interface FetchedFile {
   mimeType: string;
   /** Standard base64. */
@@ -10,6 +11,7 @@ export interface FetchedFile {
   bytes: number;
 }
 
+/** Limits of one fetch. */
 export interface FetchLimits {
   maxBytes: number;
   /** For the whole call. */

@@ -6,6 +6,7 @@ import type { Route } from '@model-gateway/routing';
 import type { Call } from '../call.ts';
 import type { TranslatorContext } from '../context.ts';
 
+/** The upstream request while the preparation steps build it. */
 export interface Draft {
   readonly call: Call;
   readonly route: Route;

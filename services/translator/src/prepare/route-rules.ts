@@ -2,6 +2,7 @@
 import { type CompiledRule, compileRules, type Switches, switchesOf } from '@model-gateway/body-rules';
 import type { Route } from '@model-gateway/routing';
 
+/** The body rules of one route. */
 export interface RouteRules {
   /** Rules that reroute requests; null: there are none. */
   switches: Switches | null;

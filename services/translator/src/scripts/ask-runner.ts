@@ -6,6 +6,7 @@ import type { TranslatorContext } from '../context.ts';
 /** The runner keeps its own times, which are shorter. */
 const deadlineMs = 60_000;
 
+/** The script runner's reply: the outcome, and the bytes of the replacements. */
 export interface RunnerAnswer {
   outcome: ScriptOutcome;
   texts: Uint8Array;

@@ -22,6 +22,7 @@ export function scriptContext({ job }: Call, route: Route): ScriptContext {
   };
 }
 
+/** Status and headers of the upstream's reply, for response scripts. */
 export interface UpstreamAnswer {
   status: number;
   headers: Readonly<Record<string, string>>;

@@ -12,6 +12,7 @@ import type { ScriptResult } from './script-result.ts';
 /** The model's own script takes the place of its upstream's; undefined: none. */
 export const scriptOf = ({ model, upstream }: Route, slot: ScriptSlot): string | undefined => model[slot] || upstream[slot] || undefined;
 
+/** One script run of a request. */
 export interface ScriptCall {
   script: string;
   slot: ScriptSlot;

@@ -6,6 +6,7 @@ export interface FieldChange {
   secret_changed?: true;
 }
 
+/** One changed row, field by field. */
 export interface RowChange {
   section: string;
   name: string;
@@ -13,6 +14,7 @@ export interface RowChange {
   fields: Record<string, FieldChange>;
 }
 
+/** The changes of a commit; the list may be cut, the total is not. */
 export interface Changes {
   total_changes: number;
   changes: RowChange[];

@@ -4,6 +4,7 @@ import { call, path } from './client.ts';
 
 export type ResourcePath = 'upstreams' | 'models' | 'load-balancers' | 'key-groups' | 'access-keys' | 'pricing' | 'users';
 
+/** One page of a list. */
 export interface Page<T> {
   items: T[];
   total: number;

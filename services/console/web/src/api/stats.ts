@@ -13,6 +13,7 @@ export interface Cost {
   cost_micros: number;
 }
 
+/** Counts, tokens and costs of a group of requests. */
 export interface Figures {
   requests: number;
   errors: number;
@@ -40,6 +41,7 @@ export interface SeriesAnswer {
 }
 export type TopItem = Figures & { value: string | null; access_key?: string };
 
+/** A row of the request log, as the API returns it. */
 export interface LogRow {
   id: string;
   client_request_id: string | null;

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { call, path } from './client.ts';
 import type { Page } from './resources.ts';
 
+/** A model or load balancer that callers can name. */
 export interface CallableName {
   /** Canonical: what groups grant. */
   name: string;

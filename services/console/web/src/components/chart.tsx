@@ -6,6 +6,7 @@ import { useEffect, useRef } from 'react';
 import UPlot from 'uplot';
 import { formatAxisTime, formatTime } from './format.ts';
 
+/** One line of a chart. */
 export interface Series {
   label: string;
   /** A CSS colour. */

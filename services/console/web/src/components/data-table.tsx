@@ -8,6 +8,7 @@ import type { Page } from '../api/resources.ts';
 import { FaultNotice } from './fault-notice.tsx';
 import { SearchInput } from './search-input.tsx';
 
+/** A column of a table. */
 export interface Column<T> {
   id: string;
   title: string;
@@ -19,6 +20,7 @@ export interface Column<T> {
   wide?: boolean;
 }
 
+/** Page, search text and order of a list. */
 export interface ListState {
   page: number;
   q: string;

@@ -4,6 +4,7 @@ import type { FormErrors } from '@mantine/form';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Editable } from './editable.tsx';
 
+/** A collapsible section of a form. */
 export interface FormSection {
   id: string;
   title: string;

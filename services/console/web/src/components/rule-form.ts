@@ -7,6 +7,7 @@ export interface MatchForm {
   equal: string;
 }
 
+/** A body rule, as the form holds it. */
 export interface RuleForm {
   mode: BodyRuleMode;
   path: string;

@@ -4,6 +4,7 @@ import { useSyncExternalStore } from 'react';
 import { call } from '../api/client.ts';
 import { onTokenChange, readToken } from './token.ts';
 
+/** The signed-in user. */
 export interface Me {
   actor: string;
   username: string | null;

@@ -32,6 +32,7 @@ import { useIsAdmin } from '../../session/use-me.ts';
 import { FindKey, RequestsLink } from './find-key.tsx';
 import { NewKey } from './new-key.tsx';
 
+/** An access key, as the API returns it. */
 export interface AccessKey {
   name: string;
   /** First and last four characters; the whole value in the answer to a creation or a rotation. */

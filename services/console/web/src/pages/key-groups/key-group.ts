@@ -2,6 +2,7 @@
 import type { HeaderRule, OnBreak, StoreBodies } from '@model-gateway/contracts';
 import { type BudgetForm, budgetBody, budgetForm, type KeyLimitForm, keyLimitBody, keyLimitForm } from '../../components/limit-fields.tsx';
 
+/** A key group, as the API returns it. */
 export interface KeyGroup {
   name: string;
   models: string[];
@@ -29,6 +30,7 @@ interface StoreBodiesForm {
   ttl_hours: number | '';
 }
 
+/** A key group, as the form holds it. */
 export interface GroupForm extends Record<string, unknown> {
   name: string;
   models: string[];

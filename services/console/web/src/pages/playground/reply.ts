@@ -7,6 +7,7 @@ export interface ToolCall {
   arguments: string;
 }
 
+/** One message of the conversation. */
 export interface Turn {
   id: number;
   role: 'user' | 'assistant';

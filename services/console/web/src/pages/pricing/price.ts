@@ -5,6 +5,7 @@ export const tokenPrices = ['input', 'output', 'cache_read', 'cache_write_5m', '
 
 type Prices<T> = Record<(typeof tokenPrices)[number], T>;
 
+/** A price, as the API returns it. */
 export interface Price extends Prices<string | null> {
   name: string;
   model: string;
@@ -20,6 +21,7 @@ export interface Price extends Prices<string | null> {
 /** An empty field is an empty text. */
 type Amount = number | string;
 
+/** A price, as the form holds it. */
 export interface PriceForm extends Record<string, unknown>, Prices<Amount> {
   name: string;
   model: string;

@@ -32,6 +32,7 @@ export interface Budget {
   reserved_micros: number;
 }
 
+/** The use of all limits, as the API returns it. */
 export interface LimitStatus {
   backend: 'memory' | 'redis' | null;
   degraded: boolean;

@@ -7,6 +7,7 @@ import { firstProtocol } from './samples.ts';
 export const wordFields = ['clientModel', 'upstreamModel', 'upstreamName', 'requestId', 'clientIp', 'accessKeyName', 'accessKeyGroup'] as const;
 type WordField = (typeof wordFields)[number];
 
+/** The script's request context, as the form holds it. */
 export interface ContextForm extends Record<WordField, string> {
   sourceProtocol: string;
   targetProtocol: string;

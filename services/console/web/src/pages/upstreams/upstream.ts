@@ -5,6 +5,7 @@ import { parseOrNull, printOrEmpty } from '../../components/json-text.ts';
 import { emptyRateLimit, type RateLimitForm, rateLimitBody, rateLimitForm } from '../../components/rate-limit-fields.tsx';
 import { noRewriting, type RewritingForm, rewritingBody, rewritingForm, type StoredRewriting } from '../../components/rewriting.ts';
 
+/** A key of an upstream; its value is masked. */
 export interface UpstreamKey {
   id?: string;
   /** A mask in answers; a new value when the admin types one. */
@@ -24,6 +25,7 @@ interface Tls {
   server_name: string | null;
 }
 
+/** An upstream, as the API returns it. */
 export interface Upstream extends StoredRewriting {
   name: string;
   protocol: string;
@@ -45,6 +47,7 @@ export interface Upstream extends StoredRewriting {
   script_error_mode?: string;
 }
 
+/** An upstream, as the form holds it. */
 export interface UpstreamForm extends Record<string, unknown>, RewritingForm {
   name: string;
   protocol: string;
