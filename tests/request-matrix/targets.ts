@@ -9,8 +9,20 @@ export interface MatrixTarget {
 
 const models: Partial<Record<ProtocolId, readonly string[]>> = {
   alpha: [
-    ...['gpt-4o', 'gpt-4.1', 'gpt-5.2', 'gpt-5', 'o3', 'deepseek-chat', 'deepseek-reasoner', 'mistral-large-latest', 'mistral-small-latest'],
-    ...['magistral-medium-latest', 'qwen-plus', 'qwen3-vl-plus', 'grok-4', 'grok-3', 'anthropic/claude-sonnet-4.5', 'gemini-3-flash-preview', 'house-model'],
+    ...['gpt-4o', 'gpt-4.1', 'gpt-5.2', 'gpt-5', 'o3', 'deepseek-chat', 'deepseek-reasoner'],
+    ...[
+      'deepseek-v4-pro',
+      'mistral-large-latest',
+      'mistral-small-latest',
+      'magistral-medium-latest',
+      'qwen-plus',
+      'qwen3-vl-plus',
+      'grok-4',
+      'grok-3',
+      'anthropic/claude-sonnet-4.5',
+      'gemini-3-flash-preview',
+      'house-model',
+    ],
   ],
   alpha_response: ['gpt-4o', 'gpt-5.2', 'o3'],
   beta: ['claude-sonnet-4-5-20250929', 'claude-haiku-4-5', 'claude-opus-4-1', 'claude-opus-4-6', 'claude-opus-4-7'],

@@ -190,14 +190,14 @@ const rows: Row[] = [
     wordsUnverified: true,
     check: ({ body }) =>
       first(declarationsOf(body), ({ where, spec }) =>
-        /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/.test(textOf(spec['name']))
+        /^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$/.test(textOf(spec['name']))
           ? null
           : bad(
-              `* GenerateContentRequest.${where}.name: Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.\n`,
+              `* GenerateContentRequest.${where}.name: Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64.\n`,
             ),
       ),
-    refused: [{ body: declared(schema, '1st') }, { body: declared(schema, 'get weather') }],
-    accepted: [{ body: declared(schema, 'get_weather') }],
+    refused: [{ body: declared(schema, '1st') }, { body: declared(schema, 'get weather') }, { body: declared(schema, 'f'.repeat(65)) }],
+    accepted: [{ body: declared(schema, 'get_weather') }, { body: declared(schema, 'f'.repeat(64)) }],
   },
   {
     id: 'gamma.role',

@@ -75,6 +75,8 @@ export interface ChatRules {
   developerRole: boolean;
   /** Refuses calls of earlier messages without the reasoning that led to them: while thinking is asked for, or unless it is turned off. */
   demandsReasoning: 'never' | 'asked' | 'unless-off';
+  /** Refuses a forced call of a tool while it thinks, which it does unless thinking is turned off. */
+  refusesForcedThinking: boolean;
   /** Forbids the fields in which other vendors give reasoning, on earlier messages too. */
   forbidsReasoning: boolean;
   /** The fields of an assistant's message that are taken, where any other is refused; null: unknown ones are passed over. */
@@ -243,6 +245,7 @@ export const unknownFamily: ModelFamily = Object.freeze({
     freeTextTools: false,
     developerRole: false,
     demandsReasoning: 'never',
+    refusesForcedThinking: false,
     forbidsReasoning: false,
     assistantFields: null,
     onlyFields: null,

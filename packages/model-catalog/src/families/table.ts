@@ -290,7 +290,7 @@ export const table: Readonly<Record<string, SourcedRow>> = {
   'deepseek-reasoner*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none', demandsReasoning: 'unless-off' } }),
   'deepseek-r1*': deepseek({ thinking: { optional: false }, chat: { reasoning: 'none', demandsReasoning: 'unless-off' } }),
   // From here on thinking is on unless it is turned off.
-  'deepseek-v4*': deepseek({ like: 'deepseek-v4-pro', chat: { demandsReasoning: 'unless-off' } }),
+  'deepseek-v4*': deepseek({ like: 'deepseek-v4-pro', chat: { demandsReasoning: 'unless-off', refusesForcedThinking: true } }),
   'qwen*': qwen({
     like: 'qwen3-max',
     ...{ thinksBeside: true, vision: false, pdf: false },

@@ -6,6 +6,7 @@ import { Losses } from '../kit/losses.ts';
 import { asArray, asNumber, asString, own } from '../kit/read.ts';
 import type { UpstreamAdapter } from '../protocol.ts';
 import { chatFamily, type ModelFamily } from './families.ts';
+import { forcedChoiceEdits } from './forced-choice.ts';
 
 /** Fields that a family may refuse unless they have their default, with that default. */
 const tuned: readonly (readonly [string, unknown])[] = [
@@ -32,7 +33,7 @@ export const normalize: NonNullable<UpstreamAdapter['normalize']> = (field, cont
   if (!family.firstParty && family.onlyFields) edits.push(...effortEdits(field, family, losses), ...seedEdits(field, family, losses));
   if (!family.firstParty && !family.onlyFields && family.reasoning === 'none') edits.push(...effortEdits(field, family, losses));
   if (!family.firstParty) edits.push(...temperatureEdits(field, family, losses), ...stopEdits(field, family, losses));
-  edits.push(...penaltyEdits(field, family, losses), ...choiceEdits(field, family, losses));
+  edits.push(...penaltyEdits(field, family, losses), ...choiceEdits(field, family, losses), ...forcedChoiceEdits(field, family, losses));
   if (family.firstParty) edits.push(...effortEdits(field, family, losses), ...samplingEdits(field, family, losses), ...stopEdits(field, family, losses));
   return { edits, losses: losses.list };
 };

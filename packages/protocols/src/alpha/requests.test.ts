@@ -437,3 +437,30 @@ test('many results of one step are read in time that grows with their number alo
   const min = (count: number): number => Math.min(...Array.from({ length: 5 }, () => measure(count)));
   expect(min(40_000) / min(5_000)).toBeLessThan(40);
 });
+
+describe('a forced call of a tool, which a family refuses while it thinks', () => {
+  const tools = [{ name: 'f', parameters: { type: 'object' } }] as unknown as Conversation['tools'];
+  const forced: NonNullable<Conversation['toolChoice']>[] = [{ type: 'any' }, { type: 'tool', name: 'f' }];
+  const written = (toolChoice: NonNullable<Conversation['toolChoice']>, reasoning?: Conversation['reasoning'], model = 'deepseek-v4-pro') =>
+    write({ tools, toolChoice, ...(reasoning && { reasoning }) }, writer(model));
+
+  test.each(forced)('thinking that nobody asked for is turned off for $type', (choice) => {
+    const { body, losses } = written(choice);
+    expect(body['thinking']).toEqual({ type: 'disabled' });
+    expect(body['tool_choice']).not.toBe('auto');
+    expect(losses).toContain('thinking');
+  });
+
+  test.each(forced)('thinking that was asked for is kept, and $type becomes a wish', (choice) => {
+    const { body, losses } = written(choice, { enabled: true });
+    expect(body).toMatchObject({ thinking: { type: 'enabled' }, tool_choice: 'auto' });
+    expect(losses).toContain('tool_choice');
+  });
+
+  test('nothing changes without thinking, without force, without tools, nor for other families', () => {
+    expect(written({ type: 'any' }, { enabled: false })).toMatchObject({ body: { tool_choice: 'required' }, losses: [] });
+    expect(written({ type: 'auto' }).body['thinking']).toBeUndefined();
+    expect(write({ toolChoice: { type: 'any' } }, writer('deepseek-v4-pro')).body['thinking']).toBeUndefined();
+    expect(written({ type: 'any' }, undefined, 'deepseek-v3.2').body['thinking']).toBeUndefined();
+  });
+});
