@@ -60,6 +60,20 @@ export const messages: readonly Ask[] = [
     ]),
     also: [citing],
   },
+  {
+    name: 'a search result, in the turn and from a tool',
+    body: ask([
+      user([{ type: 'search_result', source: `https://s.test/${mark('text')}`, title: mark('title'), content: [text()] }, text()]),
+      said([{ type: 'tool_use', id: 'toolu_found', name: 'look', input: {} }]),
+      user([
+        {
+          type: 'tool_result',
+          tool_use_id: 'toolu_found',
+          content: [{ type: 'search_result', source: 'https://s.test', title: mark('title'), content: [text()] }],
+        },
+      ]),
+    ]),
+  },
   { name: 'tools', body: ask([user()], { tools: [tool(), tool()], tool_choice: { type: 'auto', disable_parallel_tool_use: true } }), also: [single] },
   {
     name: 'a tool that must be called',

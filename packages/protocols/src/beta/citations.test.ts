@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import type { ProtocolId } from '@model-gateway/contracts';
 import { createEventStreamParser } from '@model-gateway/stream-framing';
 import { replyContext } from '../../test/support/beta.ts';
 import { describeRecorded } from '../../test/support/describe-recorded.ts';
@@ -173,7 +174,7 @@ describe('documents that are to be cited', () => {
     expect(translate([{ ...facts, source }], upstream, claude).losses).toEqual([]);
   });
 
-  test.each([
+  test.each<[id: ProtocolId, model: string]>([
     ['cloudhost_converse', 'us.amazon.nova-pro-v1:0'],
     ['cloudhost_converse', 'us.anthropic.claude-3-haiku-20240307-v1:0'],
     ['cloudhost_converse', 'arn:aws:bedrock:us-east-1:1:application-inference-profile/x'],
@@ -187,5 +188,41 @@ describe('documents that are to be cited', () => {
     const { body, losses } = translate([{ ...facts, ...asking }], findProtocol(id)!.upstream!, model);
     expect(losses).toContain('dropped citations');
     expect(JSON.stringify(body)).not.toContain('"citations"');
+  });
+});
+
+describe('search results', () => {
+  const found = { type: 'search_result', source: 'https://s.test', title: 'T', content: [{ type: 'text', text: 'fact' }] };
+  const searchResult = { source: 'https://s.test', title: 'T', content: [{ text: 'fact' }], citations: { enabled: true } };
+
+  test('stay what they are on Converse, in turns and in results of tools', () => {
+    const { body, losses } = translate([{ ...found, ...asking }], upstream, claude);
+    expect(body.messages[0]?.content[0]).toEqual({ searchResult });
+    expect(losses).toEqual([]);
+    const before = [
+      { role: 'user', content: 'Look it up.' },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }] },
+    ];
+    const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: [found] };
+    expect(translate([result], upstream, claude, before).body.messages.at(-1)?.content[0]).toEqual({
+      toolResult: { toolUseId: 'toolu_1', content: [{ searchResult: { ...searchResult, citations: { enabled: false } } }] },
+    });
+  });
+
+  test('pass on to another endpoint of messages', () => {
+    const { body, losses } = translate([{ ...found, ...asking }], findProtocol('beta')!.upstream!, 'claude-haiku-4-5');
+    expect(body.messages[0]?.content[0]).toEqual({ ...found, ...asking });
+    expect(losses).toEqual([]);
+  });
+
+  test.each<[id: ProtocolId, model: string]>([
+    ['cloudhost_converse', 'us.amazon.nova-pro-v1:0'],
+    ['alpha', 'gpt-5.2'],
+    ['gamma', 'gemini-3-pro'],
+  ])('are text that names its source on %s of %s, which is declared', (id, model) => {
+    const { body, losses } = translate([found], findProtocol(id)!.upstream!, model);
+    expect(JSON.stringify(body)).toContain(JSON.stringify('T\nhttps://s.test\nfact').slice(1, -1));
+    expect(JSON.stringify(body)).not.toContain('searchResult');
+    expect(losses).toEqual(['downgraded search_result']);
   });
 });

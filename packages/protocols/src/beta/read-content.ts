@@ -129,11 +129,15 @@ function plainText(content: unknown): string {
   return asString(content) ?? texts?.join('\n') ?? '';
 }
 
-/** A citable text block, as plain text that still names its source. */
+/** A citable text block, with the plain text that stands for it, its source included, where it cannot be sent as such. */
 function readSearchResult(block: JsonObject, path: string, losses: Losses): TextPart {
-  losses.add(path, 'downgraded', 'a search result was turned into text');
-  const heading = [own(block, 'title'), own(block, 'source')].map(asString).filter((line) => line !== undefined && line !== '');
-  return { type: 'text', text: [...heading, plainText(own(block, 'content'))].join('\n'), ...readCache(block) };
+  const [title = '', source = ''] = [own(block, 'title'), own(block, 'source')].map(asString);
+  const text = [...[title, source].filter((line) => line !== ''), plainText(own(block, 'content'))].join('\n');
+  const content = (asArray(own(block, 'content')) ?? []).map((entry) => asString(own(entry, 'text')) ?? '');
+  const isWhole = [title, source, ...content].every((each) => each.trim() !== '') && content.length > 0;
+  if (!isWhole) losses.add(path, 'downgraded', 'a search result was turned into text');
+  const cite = own(own(block, 'citations'), 'enabled') === true;
+  return { type: 'text', text, ...(isWhole && { searchResult: { source, title, content, cite } }), ...readCache(block) };
 }
 
 function readToolUse(block: JsonObject, path: string, losses: Losses): ToolCallPart {

@@ -135,11 +135,14 @@ describe('content', () => {
     expect(losses.map(({ field }) => field)).toEqual(['context_management', '(unnamed)', 'messages.0.content.0']);
   });
 
-  test('a search result becomes text that names its source', () => {
+  test('a search result is kept, beside text that names its source; one with a blank part is that text alone', () => {
     const block = { type: 'search_result', source: 'https://s.test', title: 'T', content: [{ type: 'text', text: 'fact' }] };
-    const { conversation, losses } = read({ messages: [{ role: 'user', content: [block] }] });
-    expect(conversation.turns[0]?.parts).toEqual([{ type: 'text', text: 'T\nhttps://s.test\nfact' }]);
-    expect(losses[0]?.action).toBe('downgraded');
+    const { conversation, losses } = read({ messages: [{ role: 'user', content: [block, { ...block, title: ' ' }] }] });
+    expect(conversation.turns[0]?.parts).toEqual([
+      { type: 'text', text: 'T\nhttps://s.test\nfact', searchResult: { source: 'https://s.test', title: 'T', content: ['fact'], cite: false } },
+      { type: 'text', text: ' \nhttps://s.test\nfact' },
+    ]);
+    expect(losses).toMatchObject([{ field: 'messages.0.content.1', action: 'downgraded' }]);
   });
 
   test('a cache mark at the top level is put on the last block', () => {

@@ -38,17 +38,27 @@ export interface WireToolUseBlock {
 }
 
 /** Tool result block of a request. */
+/** https://docs.claude.com/en/docs/build-with-claude/search-results */
+export interface WireSearchResultBlock {
+  type: 'search_result';
+  source: string;
+  title: string;
+  content: WireTextBlock[];
+  citations?: { enabled: true };
+  cache_control?: WireCacheControl;
+}
+
 export interface WireToolResultBlock {
   type: 'tool_result';
   tool_use_id: string;
-  content?: (WireTextBlock | WireMediaBlock)[];
+  content?: (WireTextBlock | WireSearchResultBlock | WireMediaBlock)[];
   is_error?: true;
   cache_control?: WireCacheControl;
 }
 
 export type WireThinkingBlock = { type: 'thinking'; thinking: string; signature: string } | { type: 'redacted_thinking'; data: string };
 
-export type WireBlock = WireTextBlock | WireMediaBlock | WireToolUseBlock | WireToolResultBlock | WireThinkingBlock;
+export type WireBlock = WireTextBlock | WireSearchResultBlock | WireMediaBlock | WireToolUseBlock | WireToolResultBlock | WireThinkingBlock;
 
 /** One turn of a request. */
 export interface WireMessage {

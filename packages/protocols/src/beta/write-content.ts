@@ -5,14 +5,19 @@ import { noteOmitted } from '../kit/media-note.ts';
 import { usualMediaType } from '../kit/media-type.ts';
 import { asObject, type JsonObject } from '../kit/read.ts';
 import { writeCache } from './cache-mark.ts';
-import type { WireBlock, WireMediaBlock, WireSource, WireTextBlock, WireToolResultBlock } from './wire.ts';
+import type { WireBlock, WireMediaBlock, WireSearchResultBlock, WireSource, WireTextBlock, WireToolResultBlock } from './wire.ts';
 
 /** Text of nothing but blanks is a 400, so it is left out. */
 const isBlank = (text: string): boolean => text.trim() === '';
 
-export function writeText(part: TextPart, losses: Losses): WireTextBlock | null {
+export function writeText(part: TextPart, losses: Losses): WireTextBlock | WireSearchResultBlock | null {
   if (part.signature !== undefined) losses.dropped('signature', "another vendor's signature on text is not supported here");
   if (part.phase !== undefined) losses.dropped('phase', 'has no counterpart');
+  if (part.searchResult) {
+    const { source, title, content, cite } = part.searchResult;
+    const texts = content.map((text): WireTextBlock => ({ type: 'text', text }));
+    return { type: 'search_result', source, title, content: texts, ...(cite && { citations: { enabled: true as const } }), ...writeCache(part.cache) };
+  }
   return isBlank(part.text) ? null : { type: 'text', text: part.text, ...writeCache(part.cache) };
 }
 

@@ -98,7 +98,7 @@ class TurnWriter {
 
   /** Between other turns: as it is where the model takes it and no result is awaited, else marked as such in the user's turn. */
   #addSystem(turn: Turn): void {
-    const blocks = turn.parts.flatMap((part) => (part.type === 'text' ? (writeText(part, this.#losses) ?? []) : []));
+    const blocks = turn.parts.flatMap((part) => (part.type === 'text' ? (writeText(part, this.#losses) ?? []) : [])).filter((block) => block.type === 'text');
     if (blocks.length === 0) return;
     if (this.#family.systemTurns && !this.#awaitsResults()) {
       this.#closeUser();

@@ -57,6 +57,17 @@ export interface TextPart {
   signature?: string;
   /** Responses' `phase` (commentary, final_answer), kept for replay. */
   phase?: string;
+  /** What `text` says as one string, where the caller gave it as a search result. Writers see it only where `UpstreamAdapter.cites` says yes. */
+  searchResult?: SearchResult;
+}
+
+/** A text found by the caller, with its source; none of its texts is blank. */
+export interface SearchResult {
+  source: string;
+  title: string;
+  content: readonly string[];
+  /** The reply is to cite the passages that it leans on. */
+  cite: boolean;
 }
 
 /** Image, PDF or other document, audio or video; exactly one of `data` (standard base64) and `url`, or a file id of the upstream. */

@@ -12,6 +12,11 @@ export interface WireTextBlock {
   text: string;
 }
 
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_SearchResultBlock.html */
+export interface WireSearchResultBlock {
+  searchResult: { source: string; title: string; content: { text: string }[]; citations: { enabled: boolean } };
+}
+
 export type WireMediaBlock =
   | { image: { format: string; source: WireSource } }
   | { video: { format: string; source: WireSource } }
@@ -25,7 +30,7 @@ export interface WireToolUseBlock {
 
 /** Tool result block. */
 export interface WireToolResultBlock {
-  toolResult: { toolUseId: string; content: (WireTextBlock | WireMediaBlock | { json: unknown })[]; status?: 'error' };
+  toolResult: { toolUseId: string; content: (WireTextBlock | WireSearchResultBlock | WireMediaBlock | { json: unknown })[]; status?: 'error' };
 }
 
 /** Reasoning block, readable with a signature or opaque. */
@@ -33,7 +38,7 @@ export interface WireReasoningBlock {
   reasoningContent: { reasoningText: { text: string; signature?: string } } | { redactedContent: string };
 }
 
-export type WireBlock = WireTextBlock | WireMediaBlock | WireToolUseBlock | WireToolResultBlock | WireReasoningBlock | WireCachePoint;
+export type WireBlock = WireTextBlock | WireSearchResultBlock | WireMediaBlock | WireToolUseBlock | WireToolResultBlock | WireReasoningBlock | WireCachePoint;
 
 /** One turn of a request. */
 export interface WireMessage {

@@ -5,12 +5,16 @@ import { asObject, type JsonObject } from '../kit/read.ts';
 import { type DocumentNames, writeMedia } from './media.ts';
 import type { CloudFamily } from './model-family.ts';
 import { writeOpaque } from './opaque.ts';
-import type { WireBlock, WireTextBlock, WireToolResultBlock } from './wire.ts';
+import type { WireBlock, WireSearchResultBlock, WireTextBlock, WireToolResultBlock } from './wire.ts';
 
 /** Text of nothing but blanks is refused here. */
-export function writeText(part: TextPart, losses: Losses): WireTextBlock | null {
+export function writeText(part: TextPart, losses: Losses): WireTextBlock | WireSearchResultBlock | null {
   if (part.signature !== undefined) losses.add('signature', 'dropped', "another vendor's signature on text is not supported here");
   if (part.phase !== undefined) losses.add('phase', 'dropped', 'has no counterpart');
+  if (part.searchResult) {
+    const { source, title, content, cite } = part.searchResult;
+    return { searchResult: { source, title, content: content.map((text) => ({ text })), citations: { enabled: cite } } };
+  }
   return part.text.trim() === '' ? null : { text: part.text };
 }
 

@@ -109,7 +109,7 @@ class TurnWriter {
     const blocks = turn.parts.flatMap((part) => (part.type === 'text' ? (writeText(part, this.#losses) ?? []) : []));
     if (blocks.length === 0) return;
     this.#losses.add('system', 'downgraded', 'system text between turns was sent in the user turn');
-    for (const { text } of blocks) this.#others.push({ text: `<system>\n${text}\n</system>` });
+    for (const block of blocks) if ('text' in block) this.#others.push({ text: `<system>\n${block.text}\n</system>` });
   }
 
   #marked(blocks: WireBlock[], mark: CacheMark | undefined): WireBlock[] {

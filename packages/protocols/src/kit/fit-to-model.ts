@@ -21,7 +21,12 @@ export function fitToModel(
   const isUnread = (part: Part): part is MediaPart => part.type === 'media' && !reads(part, family) && !(upstream.readsKind?.(part, target) ?? false);
   let { turns } = conversation;
   const asksToCite = (part: Part): boolean => part.type === 'media' && part.cite === true;
-  if (holdsPart(turns, asksToCite) && !(upstream.cites?.(target) ?? false)) {
+  const cites = upstream.cites?.(target) ?? false;
+  if (holdsPart(turns, isSearchResult) && !cites) {
+    losses.add('search_result', 'downgraded', 'A search result was turned into text.');
+    turns = mapParts(turns, (part) => (isSearchResult(part) ? withoutSearchResult(part) : part));
+  }
+  if (holdsPart(turns, asksToCite) && !cites) {
     losses.dropped('citations', 'The model does not cite documents, or not on this wire.');
     turns = mapParts(turns, (part) => (asksToCite(part) ? withoutCite(part) : part));
   }
@@ -58,6 +63,13 @@ const mapParts = (turns: readonly Turn[], replace: <T extends Part>(part: T) => 
     ...turn,
     parts: turn.parts.map((part): Part => (part.type === 'tool-result' ? { ...part, content: part.content.map(replace) } : replace(part))),
   }));
+
+const isSearchResult = (part: Part): boolean => part.type === 'text' && part.searchResult !== undefined;
+
+function withoutSearchResult<T extends Part>(part: T): T {
+  const { searchResult: _searchResult, ...rest } = part as T & TextPart;
+  return rest as T;
+}
 
 function withoutCite<T extends Part>(part: T): T {
   const { cite: _cite, ...rest } = part as T & MediaPart;

@@ -135,6 +135,7 @@ ${folders.map(describeProtocol).filter(Boolean).join('\n')}
 | \`user\` | renamed | Chat completions and Responses refuse ids of users over 64 characters, Anthropic e-mail addresses, telephone numbers and ids over 256: a hash was sent |
 | \`messages.image\` | downgraded | A model that is known to read text only gets a note in place of a picture, wherever in the history it stands |
 | \`citations\` | dropped | A document whose passages shall be cited, for a model or a wire that is not known to cite documents |
+| \`search_result\` | downgraded | A search result, as text that names its source, for a model or a wire that is not known to take search results |
 | \`messages.prefill\` | downgraded | A reply that the caller has begun, for a model that would begin anew: it was asked to go on |
 | \`tool_calls.id\` | renamed | Two calls of one turn shared an id: the later one got its own |
 | \`tool_result\` | emulated, downgraded | A call without a result was answered with an error; a result without its call was turned into text |
