@@ -302,25 +302,34 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
   });
 
   describe('a dead peer', () => {
+    /** Breaks off two streams of a callee; resolves with whether frames of it came after that, or none could. */
+    const breakCallee = async (signal: 'SIGKILL' | 'SIGSTOP'): Promise<boolean> => {
+      const child = await startPeer('serve', server.url);
+      const quietOne = openRecorded(near, 'catalog.load', {}, { body: Uint8Array.of(0) });
+      const busyOne = openRecorded(near, 'catalog.load', {}, { body: Uint8Array.of(1) });
+      await until(() => quietOne.head !== null && busyOne.bytes > 500, 'both streams run');
+      child.kill(signal);
+      const start = performance.now();
+      await Promise.all([quietOne.ended, busyOne.ended]);
+      expect(performance.now() - start).toBeLessThan(3500 + busyMs);
+      expect(quietOne.error).toMatchObject({ code: 'service_lost' });
+      expect(busyOne.error).toMatchObject({ code: 'service_lost' });
+      const bytes = busyOne.bytes;
+      child.kill('SIGCONT');
+      const end = performance.now() + 2000;
+      while (signal === 'SIGSTOP' && near.stats().fencedFrames === 0 && performance.now() < end) await sleep(10);
+      await sleep(500);
+      expect(busyOne.bytes).toBe(bytes);
+      expect(near.stats().openCalls).toBe(0);
+      await endPeer(child);
+      return signal === 'SIGKILL' || near.stats().fencedFrames > 0;
+    };
+
     for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
       test(`the callee gets ${signal}: the stream is broken, and what it says later reaches nobody`, async () => {
-        const child = await startPeer('serve', server.url);
-        const quietOne = openRecorded(near, 'catalog.load', {}, { body: Uint8Array.of(0) });
-        const busyOne = openRecorded(near, 'catalog.load', {}, { body: Uint8Array.of(1) });
-        await until(() => quietOne.head !== null && busyOne.bytes > 500, 'both streams run');
-        child.kill(signal);
-        const start = performance.now();
-        await Promise.all([quietOne.ended, busyOne.ended]);
-        expect(performance.now() - start).toBeLessThan(3500 + busyMs);
-        expect(quietOne.error).toMatchObject({ code: 'service_lost' });
-        expect(busyOne.error).toMatchObject({ code: 'service_lost' });
-        const bytes = busyOne.bytes;
-        child.kill('SIGCONT');
-        if (signal === 'SIGSTOP') await until(() => near.stats().fencedFrames > 0, 'what it says later is fenced');
-        await sleep(500);
-        expect(busyOne.bytes).toBe(bytes);
-        expect(near.stats().openCalls).toBe(0);
-        await endPeer(child);
+        // A frozen callee that finds the cancel before its timer fires says nothing later: then there is nothing to see, and it is frozen anew.
+        for (let tries = 1; !(await breakCallee(signal)) && tries < 5; tries++);
+        if (signal === 'SIGSTOP') expect(near.stats().fencedFrames).toBeGreaterThan(0);
       });
 
       test(`the opener gets ${signal}: onCancel, and its unacknowledged tail is lost`, async () => {
