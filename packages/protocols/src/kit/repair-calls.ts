@@ -37,7 +37,7 @@ function isSound(turns: readonly Turn[]): boolean {
     }
     if (turn.role === 'user' && open.size > 0) return false;
   }
-  return true;
+  return open.size === 0;
 }
 
 /**
@@ -218,9 +218,9 @@ class Repair {
     return [{ type: 'text', text: part.name === undefined ? '[tool result]' : `[tool result: ${part.name}]` }, ...part.content];
   }
 
-  /** A history that ends in calls is the caller's own affair. */
+  /** Ends the history: vendors refuse one that ends in calls, which agents send after they were interrupted. */
   finish(): void {
-    if (this.#results.length > 0 || this.#later.length > 0) this.#close();
+    this.#close();
   }
 
   /** Ends the gathering: unanswered calls are answered for the caller, results first, then what came between. */
