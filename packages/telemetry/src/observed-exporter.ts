@@ -12,6 +12,9 @@ export interface Exporter<Batch> {
   shutdown(): Promise<void>;
 }
 
+/** Nothing is sent any more, as this process ends: counted like other losses, and no fault of the collector. */
+export class SendingClosed extends Error {}
+
 export interface HeardBy {
   signal: Signal;
   logger: Logger;
@@ -25,7 +28,7 @@ export function observedExporter<Batch>(exporter: Exporter<Batch>, { signal, log
   const onResult = ({ code, error }: ExportResult): void => {
     const failed = code !== ExportResultCode.SUCCESS;
     if (failed) lost.add(1, { signal });
-    if (failed === failing) return;
+    if (failed === failing || error instanceof SendingClosed) return;
     failing = failed;
     if (failed) logger.warn({ signal, error }, 'the collector does not take what is sent');
     else logger.info({ signal }, 'the collector takes what is sent again');

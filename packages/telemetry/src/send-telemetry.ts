@@ -6,7 +6,7 @@ import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk
 import type { SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
-import { type HeardBy, observedExporter, type Signal } from './observed-exporter.ts';
+import { type HeardBy, observedExporter, SendingClosed, type Signal } from './observed-exporter.ts';
 import { createSampler, type SamplerName } from './sampling.ts';
 import { createTracer, type Tracer } from './trace.ts';
 
@@ -82,7 +82,7 @@ function createWay({ endpoint, protocol, headers, timeoutMs, compression }: Send
       return {
         url: url.href,
         headers: async () => {
-          if (closed) throw new Error('closed');
+          if (closed) throw new SendingClosed('closed');
           return { ...sent };
         },
         agentFactory: () => agent,

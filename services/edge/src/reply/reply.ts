@@ -12,6 +12,8 @@ import { ReplyBody } from './reply-body.ts';
 
 /** A caller who takes nothing of a finished reply for this long is cut off: the reply holds memory and a slot until its last byte is out. */
 const stalledMs = 60_000;
+/** How long the tail may follow a caller who closed the connection at what looked like the end of the stream. */
+const tailGraceMs = 900;
 /** Idle checks per keep-alive interval: resetting a timer with every event would cost more than the event itself. */
 const looks = 8;
 
@@ -211,12 +213,21 @@ export class Reply implements StreamHandlers<'translator.run'>, OpenReply {
   /** The connection is done with this exchange. */
   closed(): void {
     if (this.#finished) return;
-    // SDKs close as soon as they have read the protocol's end, which may be before the tail is here: nobody left such a reply.
-    if (this.#terminator?.ended) {
+    // SDKs close as soon as they have read the protocol's end, which may be before the tail is here: nobody left such a reply. But what looks like an end
+    // may be none (some Gemini models finish in every chunk), so the tail is not waited for long.
+    if (this.#exchange.stream && this.#terminator?.ended && !this.#served) {
       this.#served = true;
       clearInterval(this.#timer);
+      this.#consume();
+      setTimeout(() => this.#leave(), tailGraceMs).unref();
       return;
     }
+    this.#leave();
+  }
+
+  /** The caller is gone before the reply was complete: the upstream's call is given up. */
+  #leave(): void {
+    if (this.#finished) return;
     this.#finish();
     this.#call?.cancel('client gone');
     this.#exchange.publishRow(this.#exchange.row(499, 'client_gone'));
