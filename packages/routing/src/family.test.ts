@@ -6,8 +6,8 @@ const family = (extra: Record<string, unknown> | null) =>
   familyOfModel(modelSchema.parse({ name: 'm', upstream: 'u', upstream_model_id: 'deepseek-chat', extra_config: extra }));
 
 test('what an admin knows of a model takes the place of the table', () => {
-  expect(family(null)).toMatchObject({ vision: false, context: 163_840 });
-  expect(family({ vision: true })).toMatchObject({ vision: true, context: 163_840 });
+  expect(family(null)).toMatchObject({ vision: false, context: 131_072 });
+  expect(family({ vision: true })).toMatchObject({ vision: true, context: 131_072 });
   expect(family({ vision: 'yes', context_window: 1000, max_output_tokens: 50 })).toMatchObject({ vision: false, context: 1000, output: 50, defaultOutput: 50 });
   expect(Object.isFrozen(family({ vision: true }))).toBe(true);
 });
