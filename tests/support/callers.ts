@@ -177,7 +177,8 @@ export class Callers {
     const deadline = performance.now() + ms;
     for (;;) {
       const counts = new Map<string, number>();
-      for (const { model } of await this.#gateway.rows()) if (model !== null) counts.set(model, (counts.get(model) ?? 0) + 1);
+      // An orphan (what ran for a refused request) is no request: the sums add up its money alone.
+      for (const { model, kind } of await this.#gateway.rows()) if (model !== null && kind !== 'orphan') counts.set(model, (counts.get(model) ?? 0) + 1);
       const { body } = await this.#gateway.console('GET', '/stats/top?by=model&limit=1000');
       const sums = new Map<string, number>(body.items.map(({ value, requests }: { value: string; requests: number }) => [value, requests]));
       const faults = [...counts].filter(([model, count]) => sums.get(model) !== count);
