@@ -140,7 +140,8 @@ describe.each(arrangements('streams'))('%s', (arrangement) => {
     const statuses = uploads.map(({ status }) => status);
     for (const status of statuses) expect([200, 503]).toContain(status);
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(32);
-    for (const [name, grown] of Object.entries(growth())) expect({ name, grown: grown <= 900 ? 'bounded' : grown }).toEqual({ name, grown: 'bounded' });
+    // Each body is held about twice in a process, and garbage of the same size may wait for its collection: four times 320 MiB, not more.
+    for (const [name, grown] of Object.entries(growth())) expect({ name, grown: grown <= 1280 ? 'bounded' : grown }).toEqual({ name, grown: 'bounded' });
     expect(await slowConsumers(gateway)).toBe(arrangement === 'split' ? 0 : null);
     expect((await callers.ask('alpha', 'alpha ok', { stream: false }).done).status).toBe(200);
   });
