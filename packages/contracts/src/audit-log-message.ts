@@ -1,4 +1,4 @@
-/** What a record of the audit log must be to be stored, as `request-log-message.ts` for rows of requests. */
+/** Validation of an audit record that arrives over the bus, as `request-log-message.ts` does for request log rows. */
 import { z } from 'zod';
 import type { AuditRow } from './audit.ts';
 import { boundedId, boundedInstant } from './request-log-message.ts';

@@ -9,8 +9,8 @@ export interface ErrorWire {
   headers?: Record<string, string>;
   /** The body field at fault. */
   param?: string;
-  /** For programs, beside the words: printed by protocols whose errors have such a field (`error.details`). */
+  /** Machine-readable details beside the message: printed by protocols whose errors have such a field (`error.details`). */
   details?: Readonly<Record<string, unknown>>;
-  /** Body to send as it is (already in the caller's protocol shape), when the same protocol speaks on both sides. */
+  /** A finished body in the caller's protocol, sent unchanged; set when client and upstream speak the same protocol. */
   body?: string;
 }

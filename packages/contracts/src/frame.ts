@@ -14,11 +14,11 @@ export const frameKind = {
   error: 12,
   send: 13,
   sendEnd: 14,
-  /** The opener still wants what the callee was late to read. */
+  /** Confirms that the opener still wants a stream whose opening the callee read late. */
   go: 15,
-  /** Who serves this? */
+  /** Asks which process serves a subject. */
   find: 16,
-  /** We do. */
+  /** The answer: this process does. */
   here: 17,
 } as const;
 
@@ -28,6 +28,6 @@ export const frameFlag = {
   messageEnd: 1,
   /** Text rather than binary (WebSocket). */
   text: 2,
-  /** Whole events of a reply that hold nothing but more words of blocks that are open: they change nothing about how it is to be ended. */
+  /** Whole events of a reply that only add text to blocks already open: they change nothing about how the stream would be terminated. */
   words: 4,
 } as const;

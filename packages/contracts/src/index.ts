@@ -1,4 +1,4 @@
-/** Types and constant tables that rooms share. No behaviour. */
+/** Types and constant tables that all services share. No behaviour. */
 export * from './audit.ts';
 export * from './audit-log-message.ts';
 export * from './dead-letter.ts';

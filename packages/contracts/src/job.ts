@@ -11,7 +11,7 @@ export const testIdentity = `${internalPrefix}models-test`;
 /** How the reply is framed to the caller. */
 export type StreamForm = 'whole' | 'sse' | 'json-array';
 
-/** What the edge hands the translator with the body's bytes. The body itself travels beside it, once. */
+/** What the edge sends the translator about one request. The body travels beside it, once. */
 export interface Job {
   id: string;
   clientRequestId: string | null;
@@ -20,17 +20,17 @@ export interface Job {
   keyGroup: string;
   clientProtocol: ProtocolId;
   operation: Operation;
-  /** The client door's path, for doors that have several (`/v1/chat/completions`). */
+  /** The path of the client adapter's route, for adapters with several (`/v1/chat/completions`). */
   path: string;
   /** Raw query string without `?` and without a credential. */
   query: string;
   requestedModel: string;
   stream: boolean;
   streamForm: StreamForm;
-  /** Request headers that may matter further in: lower case, credentials and hop-by-hop names removed. */
+  /** Request headers that later stages may need: lower case, without credentials and hop-by-hop names. */
   headers: Record<string, string>;
   clientIp: string | null;
-  /** Of the coding agent or chat that asks; absent when it says nothing. */
+  /** Name of the coding agent or chat client that sent the request; absent when it does not identify itself. */
   sessionId?: string;
   plan: Plan;
   /** Time left for the whole request when the message was sent. */
@@ -39,35 +39,35 @@ export interface Job {
   queueMs: number;
   /** The span of the edge, where the request is traced. */
   traceparent?: string;
-  /** The tail tells what was sent upstream: for the gateway's own test calls alone. */
+  /** The tail reports what was sent upstream: for the gateway's own test calls only. */
   trace?: true;
-  /** What the edge's one scan found in the body; saves others of a large one. */
+  /** What the edge's scan found in the body, so that the translator need not scan a large body again. */
   places: {
-    /** What it looked for: the `id` of `questionsOf` in packages/protocols. Whoever does not know it looks for himself. */
+    /** Which questions the scan asked: the `id` of `questionsOf` in packages/protocols. A reader that does not know this id scans the body itself. */
     questions: string;
-    /** Top-level values that are there. */
+    /** Positions of the top-level values that are present. */
     values: Record<string, { start: number; end: number }>;
     /** Offset of the closing brace. */
     end: number;
-    /** Words that are there. */
+    /** Words that are present. */
     words: string[];
   };
 }
 
-/** Sent once, at the commit of contract §7. Headers are safe to hand to the caller. */
+/** Sent once, when the translator commits to an upstream's reply (its first content): no other attempt follows. Its headers are safe to pass to the caller. */
 export interface ReplyHead {
   status: number;
   headers: Record<string, string>;
 }
 
 /**
- * How a run ended. `row` is the finished row. `error` without a head sent: the edge answers it in the caller's shape.
- * `error` after the head: the edge's closer ends the stream with `_gateway_warning`.
+ * How a run ended. `row` is the finished request log row. `error` without a head: the edge answers with it in the caller's protocol. `error` after
+ * the head: the edge's stream terminator ends the stream with `_gateway_warning`.
  */
 export interface ReplyTail {
   row: RequestRow;
   error?: ErrorWire;
-  /** What was metered until a break, for the closer's last usage. */
+  /** Usage metered until the break, for the terminator's final usage record. */
   usage?: Usage;
   /** Where the job asked for it: the last body sent upstream, without credentials. */
   trace?: { body: string };

@@ -6,7 +6,7 @@ const million = 1_000_000;
 /** What people write: no sign, no exponent, no blanks, at most six decimals. */
 export const moneyPattern = /^(?:0|[1-9]\d*)(?:\.\d{1,6})?$/;
 
-/** Why a text is no amount; null when it is one. */
+/** Why a text is not an amount; null when it is one. */
 export function moneyFault(text: string): string | null {
   if (moneyPattern.test(text)) return null;
   if (text === '') return 'is empty: an amount is a decimal string such as "3.00"';

@@ -1,12 +1,12 @@
 import type { ProtocolId } from './protocol-id.ts';
 
 /**
- * What a door asks of an upstream. Two only pass between equal protocols: `complete`, legacy completions, text in and text out; and `compact`, a
- * conversation made short, of which the vendor gives a part that only it can read.
+ * What a client route asks of an upstream. Two operations only pass between equal protocols: `complete`, legacy completions (text in, text out); and
+ * `compact`, a shortened conversation, part of which only its vendor can read.
  */
 export type Operation = 'generate' | 'count-tokens' | 'complete' | 'compact';
 
-/** Everything the router may know of a request to answer where it goes (about 1 KB on the bus). */
+/** Everything the router needs to know about a request to plan it (about 1 KB on the bus). */
 export interface PlanRequest {
   requestId: string;
   /** Catalog revision the edge admitted the request with. */
@@ -18,25 +18,25 @@ export interface PlanRequest {
   clientProtocol: ProtocolId;
   operation: Operation;
   stream: boolean;
-  /** Who issued the newest proof in the request's body (`ownerTag` of packages/signature-envelope), when it holds one. */
+  /** Issuer of the newest thinking signature in the request's body (`ownerTag` of packages/signature-envelope), when it holds one. */
   owner?: string;
   /** The gateway's own call, chosen by an admin: hidden names resolve too. */
   internal?: true;
   /** The span that asks, where the request is traced. */
   traceparent?: string;
-  /** Routes already left behind in this request (switch-route, useModel), and how many times it was sent on. */
+  /** Models already left in this request (switch-route, useModel), and the number of reroutes so far. */
   exclude?: string[];
   hops?: number;
 }
 
-/** One place that can serve the request; references into the snapshot of `revision`, never secrets. */
+/** One target that can serve the request; references into the snapshot of `revision`, never secrets. */
 export interface PlannedNode {
   /** Canonical model name, and the upstream's name. */
   model: string;
   upstream: string;
   /** Positions in the upstream's `api_keys`, in the order to be tried; [-1] when it has none. */
   keys: number[];
-  /** The one request that may find out whether this node works again. */
+  /** This request is the probe that finds out whether the node works again. */
   probe?: true;
 }
 
@@ -44,12 +44,15 @@ export interface Plan {
   revision: number;
   /** Canonical name of what was asked for: a model, or a load balancer. */
   model: string;
-  /** In the order to be tried; at least one, except for a count, which goes without. */
+  /** In the order to be tried; at least one, except for a token count, which may go without. */
   nodes: PlannedNode[];
-  /** Whether a load balancer stands behind the name: decides 503 against 502 when all is spent. */
+  /** Whether the name is a load balancer's: decides between 503 and 502 when all attempts are used up. */
   balanced: boolean;
-  /** Milliseconds until the soonest of the nodes left out because they said so may be asked again. */
+  /** Milliseconds until the first of the nodes left out because of a `Retry-After` may be asked again. */
   retryAfterMs?: number;
-  /** Only the revision and the caller's binding decided: the same caller would be told the same of this model, until an attempt fails somewhere. */
+  /**
+   * The plan depends on nothing but the revision and the caller's binding: the same caller would get the same plan for this model until an attempt
+   * fails somewhere.
+   */
   lasting?: true;
 }

@@ -1,12 +1,11 @@
 /**
- * What a row of a request must be to be stored. Whoever may publish on the bus may publish anything, and versions differ: each item is read through
- * this before anything else looks at it. Fields that are absent get their empty value, so that an older sender is understood; fields that are not
- * known are left out.
+ * Validation of a request log row before it is stored. Any user of the bus can publish anything, and versions differ: each item is read through this
+ * before other code sees it. Absent fields get their empty value, so that older senders are understood; unknown fields are dropped.
  */
 import { z } from 'zod';
 import type { RequestRow } from './row.ts';
 
-/** What upstreams count may be anything; a sum must stay within what a whole number holds. */
+/** Upstreams may report any number as a count; a sum must stay within the safe integers. */
 const largest = 1e15;
 
 /** A whole number from 0. A count that is no such number came from an upstream, and is no reason to lose the row. */
@@ -43,7 +42,7 @@ const attempt = z.object({
 });
 const loss = z.object({ field: text, action: z.string().max(64), detail: text });
 
-/** Milliseconds since the epoch that a date can hold; how far ahead they may lie is for the reader, who has a clock. */
+/** Milliseconds since the epoch that a Date can hold; how far in the future they may lie is for the consumer, who has a clock. */
 export const boundedInstant = z.int().min(0).max(8_640_000_000_000_000);
 /** Minted ids are much shorter. */
 export const boundedId = z.string().min(1).max(200);
@@ -93,5 +92,5 @@ const columns = {
   audio_output_tokens: count,
 } satisfies Record<keyof RequestRow, z.ZodType>;
 
-/** Words of a later version pass: the type says what this version knows. */
+/** Values of a later version pass: the type lists what this version knows. */
 export const requestLogMessage = z.object(columns) as unknown as z.ZodType<RequestRow>;

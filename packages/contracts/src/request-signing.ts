@@ -1,4 +1,4 @@
-/** A credential that signs each request as a whole, rather than standing in a header of it. Secret: never logged, never on the bus. */
+/** A credential that signs each request as a whole, instead of being sent in a header. Secret: never logged, never on the bus. */
 export interface RequestSigning {
   scheme: 'sigv4';
   /** The service's name in the signature's scope. */

@@ -18,8 +18,8 @@ export interface AttemptRecord {
 }
 
 /**
- * What a row tells of. `call`, `realtime_turn`, `task` and `mcp_call` are requests; `realtime_session` (a connection as a whole) and `orphan` (what ran
- * for a request that had been refused) are not: of them money and time alone are added up.
+ * Kind of a row. `call`, `realtime_turn`, `task` and `mcp_call` are requests; `realtime_session` (a whole connection) and `orphan` (work done for a
+ * request that had already been refused) are not: only their cost and duration are added to the statistics.
  */
 export const rowKinds = ['call', 'realtime_turn', 'realtime_session', 'task', 'mcp_call', 'orphan'] as const;
 export type RowKind = (typeof rowKinds)[number];
@@ -31,8 +31,8 @@ export interface RequestRow {
   /** Milliseconds since the epoch; with `id` the key of the row. */
   started_at: number;
   /**
-   * Who wrote it: translator 2, edge 1. The translator's completes the edge's; where the edge had told its caller 503 or 504, that row stays, and what
-   * ran all the same is a second row, an `orphan`.
+   * Author of the row: translator 2, edge 1. The translator's row completes the edge's. Where the edge had answered its caller 503 or 504, that row
+   * stays, and what ran nevertheless becomes a second row, an `orphan`.
    */
   authority: 1 | 2;
   access_key: string | null;
@@ -45,7 +45,7 @@ export interface RequestRow {
   client_protocol: ProtocolId | null;
   upstream_protocol: ProtocolId | null;
   stream: boolean;
-  /** What the caller saw; 499 when the caller had left. A stream that broke after its 200 keeps 200 and has an error_code. */
+  /** The status the caller saw; 499 when the caller had disconnected. A stream that broke after its 200 keeps 200 and has an error_code. */
   status: number;
   error_code: string | null;
   attempts: AttemptRecord[];
@@ -53,7 +53,7 @@ export interface RequestRow {
   output_tokens: number;
   cache_read_tokens: number;
   cache_write_tokens: number;
-  /** Those of `cache_write_tokens` that are kept for an hour, which cost more. */
+  /** The part of `cache_write_tokens` written with a lifetime of one hour, which costs more. */
   cache_write_1h_tokens: number;
   reasoning_tokens: number;
   usage_source: UsageSource | null;
@@ -69,16 +69,16 @@ export interface RequestRow {
   user_agent: string | null;
   session_id: string | null;
   losses: Loss[];
-  /** Steps of the request's preparation that changed something or sent it elsewhere, in order. */
+  /** Steps of the request's preparation that changed or rerouted it, in order. */
   pipeline: string[];
   /** How a stream that broke after its first bytes was ended; null: it did not break. */
   ending: BrokenEnding | null;
-  /** Where the request went on to another model: canonical names, from what was asked for to what served. Else empty. */
+  /** The reroutes: canonical names from the requested to the serving model; empty without any. */
   routes: string[];
   kind: RowKind;
-  /** Of an orphan: the id of the request that was refused. */
+  /** Of an orphan: the id of the refused request. */
   of: string | null;
-  /** Tokens of audio, which are none of `input_tokens` and `output_tokens`. */
+  /** Audio tokens, which are not part of `input_tokens` and `output_tokens`. */
   audio_input_tokens: number;
   audio_output_tokens: number;
 }

@@ -30,7 +30,7 @@ export interface Snapshot {
   accessKeys: ReadonlyMap<string, AccessKeyRecord>;
 }
 
-/** What one commit changed, so that nobody has to load everything for it. `gone` comes before `put`. */
+/** What one commit changed, so that receivers need not load everything. `gone` is applied before `put`. */
 export interface SectionDelta<Row, Key = string> {
   put: Row[];
   gone: Key[];
@@ -46,7 +46,7 @@ export interface CatalogDelta {
   access_keys?: SectionDelta<AccessKeyRecord>;
 }
 
-/** The same, as it crosses the bus and as storage reads it. */
+/** The same rows, as they cross the bus and as storage reads them. */
 export interface CatalogRows {
   revision: number;
   upstreams: UpstreamRecord[];

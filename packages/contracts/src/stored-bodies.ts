@@ -1,6 +1,6 @@
 /** Kept bodies of requests, as they are stored and as the console reads them. */
 
-/** A list of kept bodies holds this of each. */
+/** What a list of stored bodies holds of each. */
 export interface BodyEntry {
   id: string;
   /** Milliseconds since the epoch, as all times here. */
@@ -25,7 +25,7 @@ export interface StoredText {
   truncated: boolean;
 }
 
-/** Both bodies of one request. Their texts are to be redacted and cut before they come here. */
+/** Both bodies of one request. Their texts must be redacted and cut before they get here. */
 export interface RequestBodies extends BodyEntry {
   request: StoredText;
   response: StoredText;

@@ -1,6 +1,7 @@
 /**
- * Token counts of one reply in disjoint buckets: the sum of the four input buckets is what the upstream read,
- * `output + reasoning` is what it wrote. Every protocol converts its own bases to these (wire.md §0).
+ * Token counts of one reply in disjoint buckets: the four input buckets add up to what the upstream read, and `output + reasoning` to what it wrote.
+ * Vendors count differently (some include cached tokens in the input, some reasoning in the output), so every protocol converts its own counts to
+ * these.
  */
 export interface Usage {
   /** Fresh (uncached) prompt tokens. */
@@ -8,7 +9,7 @@ export interface Usage {
   cacheRead: number;
   cacheWrite5m: number;
   cacheWrite1h: number;
-  /** Visible output, without reasoning where the upstream tells the two apart. */
+  /** Visible output, without reasoning where the upstream reports the two separately. */
   output: number;
   reasoning: number;
 }

@@ -28,9 +28,9 @@ export const bodyRuleSchema = z.strictObject({
   mode: z.enum(bodyRuleModes),
   path: path.nullish(),
   value: z.json().optional(),
-  /** Elements of the array `scope` for which all of `where` holds. */
+  /** Where to act: elements of the array `scope` for which every condition in `where` holds. */
   condition: z.strictObject({ scope: path.nullish(), where: z.array(matchSchema).max(32) }).nullish(),
-  /** One that holds is enough; without `equal` the path has to be there. */
+  /** When to act: one condition that holds is enough; without `equal` the path only has to exist. */
   when: z
     .array(z.strictObject({ path, equal: z.json().optional() }))
     .max(64)

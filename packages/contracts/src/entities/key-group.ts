@@ -3,7 +3,10 @@ import { budgetSchema, inheritableKeyRateLimit } from './limits.ts';
 import { resourceName, type WithLater } from './name.ts';
 import { onBreakSchema } from './on-break.ts';
 
-/** One rule on the caller's headers: evaluated in order, the first match decides (contract §4). */
+/**
+ * One rule on the caller's headers. Rules are evaluated in order and the first match decides; if any `allow` rule exists and none matches, the
+ * request is refused.
+ */
 export const headerRuleSchema = z
   .strictObject({
     header: z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'not a header name'),
@@ -17,9 +20,9 @@ export type HeaderRule = z.infer<typeof headerRuleSchema>;
 /** Whether bodies of the group's requests are kept for admins to read. Off unless somebody wants it: they hold what callers wrote. */
 export const storeBodiesSchema = z.strictObject({
   enabled: z.boolean().default(false),
-  /** Of the request and of the response, each; the rest is cut off. */
+  /** Maximum bytes kept of the request body, and of the response body; the rest is cut off. */
   max_bytes: z.int().min(1_024).max(1_048_576).default(65_536),
-  /** After so many hours they are forgotten. */
+  /** Hours after which stored bodies are deleted. */
   ttl_hours: z.int().min(1).max(720).default(24),
 });
 export type StoreBodies = z.output<typeof storeBodiesSchema>;
@@ -29,15 +32,15 @@ export const keyGroupSchema = z.strictObject({
   /** Canonical model names; `*` stands for any run of characters. */
   models: z.array(z.string().min(1).max(200)).max(10_000).default([]),
   header_acl: z.array(headerRuleSchema).max(100).default([]),
-  /** Of each key in the group that has none of its own. */
+  /** The limit of each access key in the group that has none of its own. */
   rate_limit: inheritableKeyRateLimit,
-  /** Of all keys in the group together. */
+  /** The limit of all access keys in the group together. */
   budget: budgetSchema.nullable().default(null),
-  /** Refuse a call that its translation would lose something of (400 that names the losses). */
+  /** Refuse a request (400 naming the losses) when its translation would lose something. */
   strict_translation: z.boolean().default(false),
   /** null: no bodies are kept. */
   store_bodies: storeBodiesSchema.nullable().default(null),
-  /** Before what the upstream says; null: the upstream's. */
+  /** How broken streams end; takes precedence over the upstream's setting. null: the upstream's. */
   on_break: onBreakSchema.nullable().default(null),
   enabled: z.boolean().default(true),
   description: z.string().max(2000).default(''),

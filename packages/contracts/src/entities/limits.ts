@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { moneyFault, moneyPattern, parseMoney, printMoney } from '../money.ts';
 
 const max = 1_000_000_000;
-/** null, or left out: this one is not limited. */
+/** null or absent: no limit. */
 const atMost = (largest: number) => z.int().min(1).max(largest).nullable().default(null);
 
 /** Limits of the calls to an upstream, or of one model (spec: rate limit). */
@@ -15,7 +15,7 @@ export const rateLimitSchema = z.strictObject({
   tpm: atMost(max),
   /** Least time between two calls that follow one another; 0 is none. */
   tps_min_interval_ms: z.int().min(0).max(3_600_000).nullable().default(null),
-  /** How long a caller waits for its turn before 429. */
+  /** How long a caller may wait in the queue before it gets a 429. */
   wait_timeout_secs: z.int().min(0).max(3600).default(10),
   /** How full the buckets are at first, in percent. */
   initial_tokens: z.int().min(0).max(100).default(100),
@@ -39,7 +39,7 @@ const refuseAmount = (sent: unknown): string => {
   return Number(sent) > max ? `must be at most ${max}` : 'has more than six decimals';
 };
 
-/** Kept as the number nearest to it, which up to this size stands for one amount of micro-units alone: earlier versions read it so in snapshots. */
+/** Rounded to the nearest double, which up to this size identifies one amount of micro-units exactly; earlier versions read snapshots this way. */
 const amount = z
   .union(
     [

@@ -12,7 +12,7 @@ const entrySchema = z.strictObject({
   enabled: z.boolean().default(true),
 });
 
-/** What an admin may send for a load balancer (contract §4). */
+/** The body an admin sends to create or replace a load balancer. */
 export const loadBalancerSchema = z.strictObject({
   name: modelName,
   aliases: z.array(modelName).max(100).default([]),

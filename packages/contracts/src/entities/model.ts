@@ -9,7 +9,7 @@ import { endpointUrl } from './upstream.ts';
 /** Objects of `extra_config` that hold one vendor's settings: by the specification's name, and by the vendor's own. */
 export const vendorConfigs = ['delta', 'dashscope'] as const;
 
-/** What an admin may send for a model (contract §5). */
+/** The body an admin sends to create or replace a model. */
 export const modelSchema = z.strictObject({
   name: modelName,
   upstream: resourceName,
@@ -23,11 +23,11 @@ export const modelSchema = z.strictObject({
   direct_path: z.boolean().default(false),
   kind: z.string().max(64).nullable().default(null),
   inference_profile: z.string().min(1).max(2048).nullable().default(null),
-  /** Its own replaces the upstream's; such a model is no longer counted there. */
+  /** A limit set here replaces the upstream's: calls of such a model no longer count towards the upstream's limit. */
   rate_limit: inheritableRateLimit,
   token_counting: z.enum(['inherit', 'upstreamApi', 'tiktoken']).default('inherit'),
   extra_config: z.record(z.string(), z.json()).nullable().default(null),
-  /** Come after those of the upstream. */
+  /** Applied after the upstream's body rules. */
   request_body_rules: bodyRulesSchema.default([]),
   ...scriptFields,
   enabled: z.boolean().default(true),

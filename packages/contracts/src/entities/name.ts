@@ -11,5 +11,5 @@ export const resourceName = z
   .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'control characters are not allowed')
   .refine((name) => name.trim() === name, 'must not begin or end with a space');
 
-/** Names that callers put in `model`: as above, and no `*` (contract §7). */
+/** Names that callers put in `model`: as `resourceName`, but without `*`, which lists of allowed models use as a wildcard. */
 export const modelName = resourceName.refine((name) => !name.includes('*'), 'must not contain *');

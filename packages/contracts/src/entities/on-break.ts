@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /**
- * What the caller of a stream that broke after its first bytes gets. `finish`: the protocol's own ending, with a warning. `break`: the connection is
- * broken off without one, so that a client that retries by itself repeats the turn. `auto`: `break` for clients known to do so, else `finish`.
+ * How a stream that breaks after its first bytes is ended for the caller. `finish`: the protocol's regular ending, with a warning. `break`: the
+ * connection is cut without an ending, so that a client that retries by itself repeats the turn. `auto`: `break` for clients known to retry, else
+ * `finish`.
  */
 export const onBreakSchema = z.enum(['finish', 'break', 'auto']);
 export type OnBreak = z.infer<typeof onBreakSchema>;

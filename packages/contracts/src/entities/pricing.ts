@@ -15,7 +15,10 @@ const priceIn: Readonly<Record<Of, string>> = {
 /** As it is stored and carried: 3,000,000 is 3 dollars for a million tokens. */
 const storedPrice = () => z.int().min(0).max(maxPriceMicros);
 
-/** A number was once taken for micro-units, and is what people write who mean whole currency: whoever sends one has to say which. */
+/**
+ * Earlier versions read a bare number as micro-units, while most people who write one mean whole currency: so a number is refused, and the sender has
+ * to name the unit.
+ */
 function refuseNumber(sent: number, of: Of): string {
   const micros = Number.isInteger(sent) && sent >= 0 && sent <= maxPriceMicros ? ` ("${printMoney(sent)}")` : '';
   return `is a number, which has two readings: "${sent}" (${priceIn[of]}), or ${sent} micro-units, as in files of version 1${micros}; send the one that is meant as a decimal string (${priceIn[of]})`;
@@ -44,7 +47,7 @@ function shapeOf<T extends z.ZodType>(price: Spelling<T>) {
     price(of)
       .nullable()
       .default(null as z.output<z.ZodNullable<T>> & z.core.util.NoUndefined<z.output<z.ZodNullable<T>>>);
-  /** Of a million tokens; null: as the one it is a kind of (caches and audio as `input` or `output`, `reasoning` as `output`). */
+  /** Price of a million tokens. null: priced like the kind it belongs to (caches and audio as `input` or `output`, `reasoning` as `output`). */
   const tokenPrices = {
     input: optional('tokens'),
     output: optional('tokens'),
@@ -67,7 +70,7 @@ function shapeOf<T extends z.ZodType>(price: Spelling<T>) {
       .default('USD'),
     mode: z.enum(pricingModes).default('per_token'),
     ...tokenPrices,
-    /** Of a million requests, seconds, images or characters: `per_token` has none, the other modes need it. */
+    /** Price of a million requests, seconds, images or characters; required by every mode but `per_token`, which has none. */
     unit: optional('units'),
     tiers: z.array(tier).max(20).default([]),
     /** ISO 8601 instant from which it holds, or null for always; of several that hold, the latest does. */
@@ -85,7 +88,7 @@ interface Checked {
   tiers: readonly { above_tokens: number }[];
 }
 
-/** What the fields say together. */
+/** Checks that span several fields. */
 function checkRecord(record: Checked, context: z.RefinementCtx): void {
   const fail = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
   if (record.mode === 'per_token') {

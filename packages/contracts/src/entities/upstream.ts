@@ -32,9 +32,9 @@ export const upstreamKeySchema = z.strictObject({
     .optional(),
   weight: z.int().min(0).max(1_000_000).default(1),
   account: z.string().min(1).max(200).optional(),
-  /** What people call this key, so that nobody needs its characters to tell it from others. */
+  /** A name that people give this key, so that they can distinguish keys without seeing their characters. */
   label: z.string().min(1).max(100).optional().describe('What people call this key'),
-  /** Of replies; what is sent back says nothing. */
+  /** Only in replies; ignored when sent. */
   fingerprint: z
     .string()
     .max(64)
@@ -75,12 +75,12 @@ export const endpointUrl = z
   .regex(/^https?:\/\/[^\s/?#@\\]+(?:\/[^\s?#\\]*)?(?:\?[^\s#\\]*)?$/i, 'must be an http(s) URL without credentials or fragment')
   .refine((url) => !url.endsWith('/') && !url.includes('/?'), 'must not end with a slash');
 
-/** What an admin may send for an upstream (contract §5). Fields whose part is not built yet are refused by the console by name. */
+/** The body an admin sends to create or replace an upstream. The console refuses fields of features that do not exist yet, by name. */
 export const upstreamSchema = z.strictObject({
   name: resourceName,
   protocol: z.enum(protocolIds),
   base_url: httpUrl,
-  /** Asked for, so that one is not forgotten; `[]` is an upstream that takes none, as self-hosted ones do. */
+  /** Required, so that it cannot be forgotten; `[]` is an upstream that takes no key, as self-hosted ones do. */
   api_keys: z.array(upstreamKeySchema).max(1000),
   enabled: z.boolean().default(true),
   custom_headers: customHeadersSchema.default({}),
@@ -98,7 +98,7 @@ export const upstreamSchema = z.strictObject({
   tls: tlsSchema.nullable().default(null),
   rate_limit: rateLimitSchema.nullable().default(null),
   on_client_abort: z.enum(['cancel', 'drain']).default('cancel'),
-  /** For key groups that do not say; null: `finish`. */
+  /** For key groups that leave it open; null: `finish`. */
   on_break: onBreakSchema.nullable().default(null),
   /** Send the credential under its neutral header name (`x-gamma-api-key`) instead of the real provider's. */
   neutral_headers: z.boolean().default(false),
@@ -133,11 +133,11 @@ export type StoredTls = Omit<z.output<typeof tlsSchema>, 'client_key'> & { seale
 export type UpstreamRecord = Omit<Upstream, 'api_keys' | 'proxy' | 'dns' | 'tls'> & {
   id: string;
   api_keys: SealedUpstreamKey[];
-  /** Custom headers that carry a credential: name → sealed template. The others stand in `custom_headers`. */
+  /** Custom headers that carry a credential: name → sealed template. All other custom headers are in `custom_headers`. */
   sealed_headers?: Record<string, string>;
   proxy?: StoredProxy;
   dns?: NonNullable<Upstream['dns']>;
   tls?: StoredTls;
-  /** Only in the copy for services without the master key: changes with what was left out of it. */
+  /** Only in the copy for services without the master key: a digest that changes whenever something left out of that copy changes. */
   withheld?: string;
 };

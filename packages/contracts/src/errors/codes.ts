@@ -1,4 +1,4 @@
-/** The one table of error codes: what the caller is told when nothing better is known, with which status, and whether trying again can help. */
+/** The one table of error codes: HTTP status, whether a retry can help, and the message for the caller when nothing more specific is known. */
 export const errorCodes = {
   invalid_json: { status: 400, retryable: false, message: 'The request body is not valid JSON.' },
   duplicate_key: { status: 400, retryable: false, message: 'A key of the request body is given twice.' },

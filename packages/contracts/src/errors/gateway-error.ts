@@ -6,13 +6,13 @@ const brand = Symbol.for('model-gateway.error');
 export interface GatewayErrorOptions {
   /** Safe for the caller; the table's sentence when absent. */
   message?: string;
-  /** Only where the table's status does not hold, as for a caller's fault that an upstream found. */
+  /** Overrides the table's status, for example when an upstream found a fault in the caller's request. */
   status?: number;
   /** Seconds. */
   retryAfter?: number;
   headers?: Record<string, string>;
   param?: string;
-  /** For programs, beside the words: printed by protocols whose errors have such a field (`error.details`). */
+  /** Machine-readable details beside the message: printed by protocols whose errors have such a field (`error.details`). */
   details?: Readonly<Record<string, unknown>>;
   /** A finished body in the caller's protocol shape. */
   body?: string;

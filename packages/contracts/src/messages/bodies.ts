@@ -1,6 +1,6 @@
 import type { ProtocolId } from '../protocol-id.ts';
 
-/** What is known of a request whose bodies are to be kept. The bytes travel beside it: those of the request, then those of the response. */
+/** Metadata of a request whose bodies are to be stored. The bytes travel beside it: first those of the request, then those of the response. */
 export interface BodiesToKeep {
   /** The request's minted id. */
   id: string;
@@ -8,7 +8,7 @@ export interface BodiesToKeep {
   startedAt: number;
   accessKey: string;
   keyGroup: string;
-  /** Canonical, once it was resolved. */
+  /** Canonical model name, once it was resolved. */
   model: string | null;
   clientProtocol: ProtocolId;
   /** Of the URL, with its query, but without a key in it. */
@@ -17,10 +17,10 @@ export interface BodiesToKeep {
   status: number;
   request: SentBody;
   response: SentBody;
-  /** Bytes of each that are kept at most. */
+  /** Maximum bytes to store of each body. */
   maxBytes: number;
   ttlHours: number;
-  /** Of the configuration that the edge knew at the end: whose secrets are searched for, at least. Not told by edges of earlier versions. */
+  /** Catalog revision the edge knew when the request ended: at least its secrets are searched for in the bodies. Absent from edges of earlier versions. */
   revision?: number;
 }
 
@@ -29,12 +29,12 @@ export interface SentBody {
   size: number;
   /** Bytes of it that are sent along, long runs of base64 left out. */
   sent: number;
-  /** Nothing was cut off behind them. */
+  /** Nothing was cut off after them. */
   whole: boolean;
 }
 
 /**
- * Bytes beyond the cap that are sent along: a secret that the cap would cut in two is recognised whole, and what is cut anywhere else is thrown
- * away with them. Longer than the longest key of an upstream.
+ * Bytes sent beyond the cap, so that a secret that the cap would cut in two is recognised whole; they are discarded after redaction. More than the
+ * longest upstream key.
  */
 export const bodyLookAhead = 20_480;

@@ -1,14 +1,14 @@
 import type { PlanRequest } from '../plan.ts';
 import type { ProtocolId } from '../protocol-id.ts';
 
-/** What a router would do with a request; nothing is sent, and nothing it remembers moves on. */
+/** What a router would do with a request: nothing is sent, and no state of the router changes. */
 export interface ExplainRequest extends PlanRequest {
   internal?: true;
-  /** The request's body as JSON text, for the rules that may send it on; absent: none of them holds. */
+  /** The request's body as JSON text, for rules that may reroute it; absent: none of them matches. */
   body?: string;
 }
 
-/** How one node of a model or load balancer stands in one router. `ejected` nodes come after the healthy ones, `waiting` and `disabled` ones not at all. */
+/** State of one node of a model or load balancer in one router. `ejected` nodes are tried after the healthy ones, `waiting` and `disabled` ones not at all. */
 export type NodeStanding = 'healthy' | 'probing' | 'ejected' | 'waiting' | 'disabled';
 
 export interface ExplainedKey {
@@ -19,7 +19,7 @@ export interface ExplainedKey {
   /** Place in the order to be tried, from 1. */
   position: number;
   why: 'binding' | 'prediction' | 'only_key' | 'rotation' | 'standby';
-  /** What is known against it: `retry_after`, `breaker_line`, `breaker_key`, `breaker_node`, `breaker_hang`. */
+  /** Why it is held back: `retry_after`, `breaker_line`, `breaker_key`, `breaker_node`, `breaker_hang`. */
   obstacle: string | null;
 }
 
@@ -46,7 +46,7 @@ export interface ExplainedNode {
   keys: ExplainedKey[];
 }
 
-/** A limit on the way and what is left of it. */
+/** A limit that applies to the request, and what is left of it. */
 export interface ExplainedLimit {
   layer: string;
   name: string;
@@ -73,6 +73,6 @@ export interface Explanation {
   switches: ExplainedSwitch[];
   nodes: ExplainedNode[];
   limits: ExplainedLimit[];
-  /** What the caller would be told instead of a reply; null when the request would be sent. */
+  /** The error the caller would get instead of a reply; null when the request would be sent. */
   refusal: { code: string; status: number; message: string } | null;
 }

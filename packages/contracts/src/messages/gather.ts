@@ -1,7 +1,7 @@
 import type { ExplainedNode, ExplainRequest, Explanation } from './explain.ts';
 import type { EdgeLimits, TranslatorLimits } from './limits.ts';
 
-/** Questions that every live process of a kind answers for itself: topic → its request and one process's answer. */
+/** Questions that every live process of a kind answers for itself: topic → request and the answer of one process. */
 export interface GatherTopics {
   /** What one edge, or one translator, says of the limits it keeps. */
   'edge-limits': { request: Record<string, never>; answer: EdgeLimits };
@@ -10,7 +10,7 @@ export interface GatherTopics {
   'key-bindings': { request: { accessKeys: string[] }; answer: { bindings: KeyBinding[] } };
   /** A plan of one router that changes nothing, with the reasons. */
   'route-explain': { request: ExplainRequest; answer: Explanation };
-  /** How the nodes of a load balancer stand in one router. */
+  /** State of a load balancer's nodes in one router. */
   'balancer-nodes': { request: { loadBalancer: string; revision: number }; answer: { nodes: ExplainedNode[] } };
 }
 export type GatherTopic = keyof GatherTopics;

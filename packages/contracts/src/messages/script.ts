@@ -1,4 +1,4 @@
-/** One run of an admin's script: what the runner is told, and what it answers. The body's bytes travel beside the request, the new texts beside the head. */
+/** One run of an admin's script: the runner's input and its result. The body's bytes travel beside the request, the new texts beside the head. */
 
 export type ScriptSlot = 'request_transform_before' | 'request_transform_after' | 'response_transform';
 
@@ -42,12 +42,12 @@ export interface ScriptFault {
 export interface ScriptOutcome {
   operations: number;
   execution_time_ms: number;
-  /** Where the script wants the request to go. */
+  /** The model the script selected for a reroute. */
   use_model: string | null;
   fault: ScriptFault | null;
   /**
-   * What becomes of the body: for each replacement its first byte, the byte after its last, and the length in bytes of the text that takes its
-   * place, in order; the texts follow one another. null: the bytes are the whole new body.
+   * Replacements in the body: for each, in order, its first byte, the byte after its last, and the byte length of the new text; the texts follow one
+   * another. null: the bytes are the whole new body.
    */
   places: number[] | null;
 }

@@ -1,52 +1,53 @@
 /**
- * Which service has which doors on the bus: what the server's users may do is derived from it (`packages/bus`), and a wall compares it with the
- * services' sources. A subject that stands here too little is refused at the first use, with a line that names it.
+ * Which service uses which subjects of the bus. The permissions of each service's user on the NATS server are derived from this table
+ * (`packages/bus`), and an architecture test compares it with the services' sources. A subject missing here is refused on first use, with a log line
+ * that names it.
  */
 import type { AskSubjects, DurableSubject, EventSubjects, OpenSubjects } from './subjects.ts';
 
 type CallSubject = keyof AskSubjects | keyof OpenSubjects;
 
 export interface ServiceSubjects {
-  /** Asked or opened by it. */
+  /** Subjects it asks or opens. */
   calls: readonly CallSubject[];
-  /** Answered by it. */
+  /** Subjects it serves. */
   serves: readonly CallSubject[];
-  /** News that it tells, durable ones too. */
+  /** Events it publishes, durable ones included. */
   publishes: readonly (keyof EventSubjects)[];
-  /** News that it hears as they come. */
+  /** Events it subscribes to. */
   listens: readonly (keyof EventSubjects)[];
-  /** Durable news that it commits. */
+  /** Durable events it consumes. */
   commits: readonly DurableSubject[];
 }
 
-/** Of whoever holds the configuration with its sealed values, and the master key that opens them. */
+/** For services that hold the master key and the configuration with its sealed values. */
 const snapshotCalls = ['catalog.revision', 'catalog.load'] as const;
-/** Of whoever holds it without. */
+/** For services that hold the configuration without sealed values. */
 const redactedSnapshotCalls = ['catalog.revision', 'catalog.load-redacted'] as const;
-/** Of whoever answers questions to all processes, and of whoever counts who lives. */
-const gatheredTells = ['gather.here', 'gather.answer'] as const;
-const countingHears = ['gather.here', 'gather.answer'] as const;
+/** For services that answer gathered questions or count live processes. */
+const gatherEvents = ['gather.here', 'gather.answer'] as const;
+const gatherReplies = ['gather.here', 'gather.answer'] as const;
 
 export const serviceSubjects = {
   edge: {
     calls: ['router.plan', 'translator.run', 'stats.spent', 'stats.keep-bodies', 'console.http', ...redactedSnapshotCalls],
     serves: [],
-    publishes: ['stats.request', 'audit.violation', ...gatheredTells],
-    listens: ['router.outcome', 'catalog.changed-redacted', 'gather.ask', ...countingHears],
+    publishes: ['stats.request', 'audit.violation', ...gatherEvents],
+    listens: ['router.outcome', 'catalog.changed-redacted', 'gather.ask', ...gatherReplies],
     commits: [],
   },
   router: {
     calls: [...redactedSnapshotCalls],
     serves: ['router.plan'],
-    publishes: [...gatheredTells],
+    publishes: [...gatherEvents],
     listens: ['router.outcome', 'catalog.changed-redacted', 'gather.ask'],
     commits: [],
   },
   translator: {
     calls: ['router.plan', 'script.run', ...snapshotCalls],
     serves: ['translator.run'],
-    publishes: ['router.outcome', 'stats.request', ...gatheredTells],
-    listens: ['catalog.changed', 'gather.ask', ...countingHears],
+    publishes: ['router.outcome', 'stats.request', ...gatherEvents],
+    listens: ['catalog.changed', 'gather.ask', ...gatherReplies],
     commits: [],
   },
   'script-runner': {
@@ -67,14 +68,14 @@ export const serviceSubjects = {
     calls: ['router.plan', 'translator.run', 'script.run'],
     serves: ['console.http', 'catalog.revision', 'catalog.load', 'catalog.load-redacted'],
     publishes: ['catalog.changed', 'catalog.changed-redacted', 'console.user-changed', 'logs.watch', 'gather.ask', 'stats.request', 'audit.record'],
-    listens: ['console.user-changed', 'logs.rows', ...countingHears],
+    listens: ['console.user-changed', 'logs.rows', ...gatherReplies],
     commits: [],
   },
 } as const satisfies Record<string, ServiceSubjects>;
 
 export type ServiceName = keyof typeof serviceSubjects;
 
-/** Who is given the master key, and the configuration with what it opens. */
+/** Services that get the master key, and with it the configuration's sealed values. */
 export const keyHolders = ['translator', 'stats', 'console'] as const satisfies readonly ServiceName[];
 
 export const holdsMasterKey = (service: string): boolean => (keyHolders as readonly string[]).includes(service);

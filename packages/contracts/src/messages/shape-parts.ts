@@ -1,4 +1,4 @@
-/** What the shapes of messages are made of. A shape names what its readers rely on; fields that it does not name pass, so that the next version may add some. */
+/** Building blocks of message shapes. A shape names only the fields its readers rely on; other fields pass, so that the next version may add some. */
 import { z } from 'zod';
 
 export const text = z.string();
@@ -11,7 +11,7 @@ export const instant = z.number().min(0).max(8_640_000_000_000_000);
 export const id = z.string().min(1).max(200);
 export const texts = z.array(text);
 export const textByName = z.record(z.string(), z.string());
-/** An object whose fields nobody relies on. */
+/** An object whose fields no reader relies on. */
 export const anything = z.looseObject({});
 
 const count = z.number();
@@ -27,7 +27,7 @@ export const errorWire = z.looseObject({
   body: text.optional(),
 });
 
-/** As far as those read it who are handed a row on its way to statistics, where it is read as a whole. */
+/** Only the fields read on a row's way to the stats service, which validates it in full. */
 export const passingRow = z.looseObject({
   id,
   started_at: instant,

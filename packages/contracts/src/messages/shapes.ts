@@ -1,13 +1,13 @@
 /**
- * What each message on the bus has to look like before anybody acts on it: the bus asks this table for every subject, so that a handler never sees
- * what its types do not allow. Durable news are not here: who commits them reads them item by item, since one bad item must not hold up the others.
+ * The shape that each message on the bus must have. The bus checks every subject against this table, so that a handler never sees a value its types
+ * do not allow. Durable events are not here: their consumer checks item by item, since one bad item must not hold up the others.
  */
 import { z } from 'zod';
 import type { GatherTopics } from './gather.ts';
 import * as part from './shape-parts.ts';
 import type { AskSubjects, DurableSubject, EventSubjects, OpenSubjects } from './subjects.ts';
 
-/** What a message is checked with. */
+/** A validator of one message. */
 export type Shape = z.ZodType;
 
 export const askShapes = {
