@@ -1,4 +1,4 @@
-/** What the variables of a template read from one request. */
+/** The facts about one request that template variables read. */
 import { createHash } from 'node:crypto';
 
 export interface TemplateFacts {
@@ -20,7 +20,7 @@ export const accessKeyHash = (name: string): string => createHash('sha256').upda
 /** Lower-case hex of SHA-256. */
 export const systemPromptHash = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
-/** For calls that no caller's request stands behind (probes): every variable is empty. */
+/** For calls that no caller's request caused (probes): every variable is empty. */
 export const noFacts: TemplateFacts = {
   requestId: '',
   accessKeyName: '',
@@ -30,7 +30,7 @@ export const noFacts: TemplateFacts = {
   header: () => undefined,
 };
 
-/** Headers whose value is a credential: no template shows them, whoever hands them over. */
+/** Headers whose value is a credential: no template exposes them, whatever their origin. */
 const credentialCarriers: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'x-api-key', 'x-gamma-api-key', 'x-goog-api-key', 'cookie']);
 
 /** By lower-case name. */
@@ -45,7 +45,7 @@ export function visibleHeader(facts: TemplateFacts, name: string): string {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** HTTP hands header bytes over as Latin-1 characters, but clients write UTF-8; what is not, stays as it came. */
+/** Node decodes header bytes as Latin-1, but clients send UTF-8: the bytes are decoded again as UTF-8 where they are valid, else left as they are. */
 function asText(value: string): string {
   if (!/[^\x00-\x7f]/.test(value) || /[^\x00-\xff]/.test(value)) return value;
   try {

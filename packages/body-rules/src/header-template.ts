@@ -1,4 +1,4 @@
-/** An upstream's custom headers and user agent: read once, rendered for each call, and safe to put on the wire whatever a caller sent. */
+/** An upstream's custom headers and user agent: compiled once, rendered for each call, and safe to send whatever the caller's values contain. */
 import type { TemplateFacts } from './facts.ts';
 import { compileTemplate, type Template } from './template.ts';
 
@@ -8,10 +8,10 @@ export interface HeaderTemplates {
   readonly templates: readonly (readonly [name: string, template: Template])[];
 }
 
-/** Longest value that is made of a template. */
+/** Maximum length of a rendered value. */
 const maxValueLength = 8192;
 
-/** Names of the connection, of its framing, and what the outbound room sets itself. */
+/** Headers of the connection and its framing, and those the upstream client sets itself. */
 const ownNames = new Set([
   'accept-encoding',
   'connection',
@@ -38,13 +38,13 @@ export const headerValueFault = (value: string): string | null =>
   /^[\t\x20-\x7e\u00a0-\u00ff]*$/.test(value) ? null : 'must be visible Latin-1 characters: no control characters, nothing above U+00FF';
 
 /**
- * `userAgent` is one template more, under a custom header of that name. Throws TemplateError; the console has refused such texts, so an
+ * `userAgent` becomes one more template, unless a custom header has that name. Throws TemplateError; the console refuses such texts on save, so an
  * upstream that was saved always compiles.
  */
 export function compileHeaders(customHeaders: Readonly<Record<string, string>>, userAgent: string | null): HeaderTemplates {
   const all = new Map<string, string>();
   for (const [name, text] of [['user-agent', userAgent ?? ''] as const, ...Object.entries(customHeaders)]) {
-    // Nothing is no value: as where all variables are empty, there is no header of this name, and what was there stays.
+    // An empty custom header means none: as when all variables are empty, no header of this name is written, and what was there stays.
     if (text.trim() !== '') all.set(name.toLowerCase(), text);
   }
   const fixed: Record<string, string> = {};
@@ -76,7 +76,7 @@ export function safeHeaderValue(value: string | undefined): string {
   return encoded.trim();
 }
 
-/** Halves of a pair mean nothing alone and are left out; what no longer fits is cut between characters. */
+/** Lone surrogates mean nothing and are left out; what does not fit is cut between characters. */
 function encodeBeyondAscii(text: string): string {
   let out = '';
   for (const character of text) {

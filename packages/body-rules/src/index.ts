@@ -1,4 +1,4 @@
-/** Templates, and what is rewritten with them: headers and bodies. */
+/** Templates, and the rules that rewrite headers and bodies with them. */
 export * from './facts.ts';
 export * from './header-template.ts';
 export type { Change, RuleContext } from './mode.ts';

@@ -1,17 +1,17 @@
-/** What a mode of body rules is. */
+/** The interface that each mode of body rules implements. */
 import type { BodyRule } from '@model-gateway/contracts';
 import type { Edit, Need } from '@model-gateway/json-bytes';
 import type { BodyLayout } from '@model-gateway/protocols';
 import type { TemplateFacts } from './facts.ts';
 
-/** What a rule may know of the request that it changes. */
+/** What a rule may know about the request it changes. */
 export interface RuleContext {
   facts: TemplateFacts;
-  /** Where the parts of this body stand; null: nobody knows, and rules that ask for them do nothing. */
+  /** Where this body keeps messages, tools and system prompt; null: unknown, and rules that need it do nothing. */
   layout: BodyLayout | null;
 }
 
-/** A rule at work: the edits that it makes in this body, which it does not change itself. */
+/** A compiled rule: returns its edits for this body, and does not change the body itself. */
 export type Change = (body: unknown, context: RuleContext) => Edit[];
 
 /** Fields of a rule beside its mode. */
@@ -22,7 +22,7 @@ export interface Mode {
   takes: readonly RuleField[];
   /** Throws RuleError naming the field at fault. */
   compile(rule: BodyRule): Change;
-  /** What a change of this rule looks at: of a body that was read no further it gives the same edits. */
+  /** The parts of a body this rule reads: on a projection of the body to these parts it returns the same edits. */
   needs(rule: BodyRule, layout: BodyLayout | null): readonly Need[];
   /** Whether it may move elements of an array to other places. */
   moves?(rule: BodyRule): boolean;

@@ -1,4 +1,4 @@
-/** Paths of rules: `a.b`, `messages.0.content`, `messages.*.content`. Read once, then followed through bodies that nobody has vouched for. */
+/** Paths of rules: `a.b`, `messages.0.content`, `messages.*.content`. Parsed once, then followed through untrusted bodies. */
 import { RuleError } from './rule-error.ts';
 
 /** Keys and places of elements, `*` for every member. */
@@ -47,7 +47,7 @@ export interface Found {
   value: unknown;
 }
 
-/** Everything that stands at the path, in the order of the body. Each value of the body is looked at once at most. */
+/** All values at the path, in the order of the body. Each value of the body is visited at most once. */
 export function findAll(body: unknown, path: Path): Found[] {
   let found: Found[] = [{ place: [], value: body }];
   for (const segment of path) {
@@ -70,8 +70,8 @@ function addMembers(holder: unknown, place: Place, into: Found[]): void {
 }
 
 /**
- * Where a value is to be written that may not be there yet: existing objects at the end of the path's stem, and the keys that are missing in them,
- * the last of which is the path's own. Elements are never made, and nothing is made below a `*`'s own step or inside a value of another type.
+ * Where to write a value that may not exist yet: the existing objects along the path's stem, with the keys missing below them, the last of which is
+ * the path's own. Array elements are never created, and nothing is created below a `*` or inside a value of another type.
  */
 export function findWritable(body: unknown, path: Path): { place: Place; missing: readonly string[]; value: unknown }[] {
   const writable: { place: Place; missing: readonly string[]; value: unknown }[] = [];
@@ -84,7 +84,7 @@ export function findWritable(body: unknown, path: Path): { place: Place; missing
         continue;
       }
       const child = member(value, segment);
-      // null stands for nothing, except where it is the value itself.
+      // null counts as missing, except when it is the value itself.
       if (child && (child.value !== null || at === path.length - 1)) next.push({ place: [...place, child.step], value: child.value });
       else if (isContainer(value) && !Array.isArray(value) && canMake(path, at)) writable.push({ place, missing: path.slice(at), value: undefined });
     }

@@ -1,4 +1,4 @@
-/** Lists of body rules: read once, then applied to bodies one after the other. */
+/** Lists of body rules: compiled once, then applied to bodies one after the other. */
 import type { BodyRule } from '@model-gateway/contracts';
 import { type JsonDocument, type Need, Projection } from '@model-gateway/json-bytes';
 import type { BodyLayout } from '@model-gateway/protocols';
@@ -20,7 +20,7 @@ export interface CompiledRule {
 }
 
 const fields: readonly RuleField[] = ['path', 'value', 'condition', 'when', 'use_model'];
-/** null and '' say nothing, and a form may send them. */
+/** null and '' mean absent; forms may send them. */
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
 
 /** Throws RuleError. */
@@ -30,7 +30,7 @@ function compileRule(rule: BodyRule): Change {
   return mode.compile(rule);
 }
 
-/** What is wrong with a list, for the one who saves it; [] when nothing is. */
+/** Validation for the console: what is wrong with a list; [] when nothing is. */
 export function checkRules(rules: readonly BodyRule[]): RuleFault[] {
   return rules.flatMap((rule, index) => {
     try {
@@ -50,8 +50,8 @@ export const compileRules = (rules: readonly BodyRule[]): CompiledRule[] =>
 const isPlace = (step: string): boolean => /^\d+$/.test(step);
 
 /**
- * What of a body these rules look at: on a body that was read no further they make the same edits. Behind a rule that moves elements a place in an
- * array may mean any of them.
+ * The parts of a body these rules read: on a projection of the body to these parts they return the same edits. After a rule that moves array
+ * elements, a later rule's index may refer to any element.
  */
 export function projectionOf(rules: readonly CompiledRule[], layout: BodyLayout | null): Projection {
   const needs: Need[] = [];
@@ -67,7 +67,7 @@ export function projectionOf(rules: readonly CompiledRule[], layout: BodyLayout 
   return new Projection(needs);
 }
 
-/** Applies rules in turn, each to what the one before it left. Gives those that changed something, with the number of their edits. */
+/** Applies the rules in turn, each to the result of the one before. Returns those that changed something, with the number of their edits. */
 export function applyRules(document: JsonDocument, rules: readonly CompiledRule[], context: RuleContext): { rule: CompiledRule; changes: number }[] {
   const applied: { rule: CompiledRule; changes: number }[] = [];
   for (const rule of rules) {

@@ -1,4 +1,4 @@
-/** Rules that send a request to another model: asked of the caller's own bytes, before anything is translated. */
+/** `switch-route` rules, which reroute a request to another model: evaluated on the caller's own bytes, before translation. */
 import type { BodyRule } from '@model-gateway/contracts';
 import { PathFinder, type PathQuestion } from '@model-gateway/json-bytes';
 import { readPath } from './path.ts';
@@ -23,7 +23,7 @@ export function switchesOf(upstream: Owner, model: Owner): Switches | null {
   return rules.length > 0 ? new Switches(rules) : null;
 }
 
-/** One `switch-route` rule, and where it stands. */
+/** One `switch-route` rule, and its position. */
 export interface SwitchRule {
   owner: string;
   /** Position among the rules of its owner. */

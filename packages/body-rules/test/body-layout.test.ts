@@ -312,7 +312,7 @@ describe('inject-system-prompt', () => {
   });
 });
 
-test('every protocol that upstreams speak says where the parts of its bodies stand', () => {
+test('every upstream protocol describes its body layout', () => {
   const without = upstreamProtocols.filter(({ upstream }: { upstream: UpstreamAdapter }) => upstream.bodyLayout === undefined);
   expect(without.map(({ id }) => id)).toEqual([]);
 });

@@ -12,7 +12,7 @@ interface Form {
   path: string;
   /** The body in which the leaf stands at the path. */
   around(leaf: Leaf): unknown;
-  /** What is left when the leaf goes, where that is more than what stands there without it. */
+  /** What is left after the leaf is removed, where that is more than the body without it. */
   left?: unknown;
   /** Whether a rule may make what is missing there: keys, never elements. */
   makes: boolean;
@@ -45,7 +45,7 @@ type Edge = (typeof edges)[number];
 
 interface Case {
   rule: Omit<BodyRuleInput, 'path'>;
-  /** What stands there, and what stands there afterwards; `made` only where a rule may make it. */
+  /** The value before and after; `made` only where a rule may create it. */
   leaves: Readonly<Record<Edge, readonly [before: Leaf, after: Leaf]>>;
 }
 

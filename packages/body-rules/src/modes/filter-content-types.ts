@@ -1,7 +1,7 @@
 /**
- * `filter-content-types`: blocks of these types are taken out of content arrays, by default out of all that the protocol knows. Where an image
- * stood, and where nothing would be left, a text says so: the model then knows that something was there, and no array is left empty. Where an array
- * takes no text, the words beside it say so.
+ * `filter-content-types`: removes content blocks of these types, by default from every content array the protocol has. A text takes the place of a
+ * removed image, and of the last block of an array, so that the model knows something was there and no array becomes empty. Where an array may hold
+ * no text, the note goes into the message text next to it.
  */
 import type { Edit, Need } from '@model-gateway/json-bytes';
 import type { BodyLayout } from '@model-gateway/protocols';
@@ -13,7 +13,7 @@ import { removeAt } from '../write.ts';
 
 type Blocks = Pick<BodyLayout, 'kindsOf' | 'textBlock' | 'wordsBeside'>;
 
-/** Without knowledge of the protocol a block is called what it says itself. */
+/** Without knowledge of the protocol a block's type is its own `type` field. */
 const ownType: Blocks = {
   kindsOf(block) {
     const type = typeof block === 'object' && block !== null && Object.hasOwn(block, 'type') ? (block as { type: unknown }).type : undefined;
@@ -48,7 +48,7 @@ function filterArray(body: unknown, array: readonly unknown[], place: Place, wri
   return note === undefined ? emptied : [...emptied, ...noteBeside(body, place, note, layout.wordsBeside?.(written) ?? null)];
 }
 
-/** The note behind the words that go with the array. */
+/** The note, appended to the text that accompanies the array. */
 function noteBeside(body: unknown, place: Place, note: string, key: string | null): Edit[] {
   const holder = place.slice(0, -1).reduce<unknown>((value, step) => (value as Record<string | number, unknown>)[step], body);
   const words = key === null ? undefined : (holder as Record<string, unknown>)[key];
@@ -84,7 +84,7 @@ function besideNeeds(text: string, layout: BodyLayout | null): Need[] {
   return key === null ? [] : [{ path: [...pathOf(text).slice(0, -1), key], depth: 'text' }];
 }
 
-/** What stands inside a block that goes needs no edit of its own. */
+/** Blocks nested in a removed block need no edit of their own. */
 function withoutHidden(edits: readonly Edit[]): Edit[] {
   // Not joined by dots: a caller's key may hold them.
   const idOf = (path: Edit['path']): string => JSON.stringify(path);

@@ -1,7 +1,7 @@
 /**
- * `filter-tools`: tools of these names (or types, where the vendor runs them) are taken out, `*` stands for anything; `{"keep": …}` takes out all
- * others. A choice that names what is gone goes too, and what means nothing without tools goes with the last one. A path names other arrays than those
- * of the protocol, whose choices then stay.
+ * `filter-tools`: removes tools by name (or by type, where the vendor runs them); `*` is a wildcard, and `{"keep": …}` removes all others. A tool
+ * choice that names a removed tool is removed too, and settings that mean nothing without tools go with the last one. With a `path` the rule acts on
+ * other arrays than the protocol's own, whose tool choices then stay.
  */
 import { type Edit, JsonDocument, type Need } from '@model-gateway/json-bytes';
 import type { BodyLayout } from '@model-gateway/protocols';
