@@ -1,4 +1,4 @@
-/** A snapshot and what one commit changed → the next snapshot. Twenty thousand keys are copied as references, not read and printed again. */
+/** Applies the delta of one commit to a snapshot. Twenty thousand unchanged keys are shared by reference instead of being parsed again. */
 import type { CatalogDelta, SectionDelta, Snapshot } from '@model-gateway/contracts';
 import { deepFreeze, indexNames } from './snapshot.ts';
 
@@ -31,7 +31,7 @@ function apply<T extends object>(
   return next.size > size ? order(next) : next;
 }
 
-/** As the whole configuration comes: lists that callers see keep their order whichever way a row arrived. */
+/** The same order as a full load gives, whichever way a row arrived: callers see these lists. */
 const sorted = <T>(rows: Map<string, T>): Map<string, T> => new Map([...rows].sort(([a], [b]) => (a < b ? -1 : 1)));
 
 function applyPins(previous: Snapshot['pins'], delta: CatalogDelta['load_balancer_pins']): Snapshot['pins'] {

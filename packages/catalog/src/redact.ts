@@ -1,6 +1,6 @@
 /**
- * The configuration for services that hold no master key: without sealed values, and without what an admin may have put a credential into in the clear.
- * Fields are kept by name, so that a field that is added later is left out until somebody needs it here.
+ * The configuration for services without the master key: no sealed values, and nothing into which an admin may have typed a credential in the clear.
+ * Fields are listed one by one, so that a field added later is left out until a service needs it here.
  */
 import { createHash } from 'node:crypto';
 import type { CatalogDelta, CatalogRows, Model, SectionDelta, UpstreamRecord } from '@model-gateway/contracts';
@@ -30,7 +30,7 @@ export const redactDelta = ({ upstreams, models, load_balancers, load_balancer_p
 
 const redactPut = <T>({ put, gone }: SectionDelta<T>, redact: (row: T) => T): SectionDelta<T> => ({ put: put.map(redact), gone });
 
-/** In place of a script: whether there is one is all that its runner has to know beforehand. */
+/** Replaces a script's text: its runner only needs to know beforehand whether there is one. */
 const someScript = '// not in this copy of the configuration';
 
 /** The same shape, for the same readers; keys come without `sealed`, which none of these services reads. */
@@ -81,8 +81,8 @@ const redactScripts = ({ request_transform_before, request_transform_after, resp
 });
 
 /**
- * Changes with what is left out, so that routers see a rotated key as a changed upstream and forget what they held against the old one. Each sealed value
- * has a random part, which keeps anybody from guessing the others by it; without a sealed value there is no digest.
+ * A digest of what was left out, so that routers see a rotated key as a changed upstream and drop the breaker state of the old one. Each sealed value
+ * has a random part, so the digest does not help to guess values; without a sealed value there is no digest.
  */
 function digestOf({ api_keys, custom_headers, sealed_headers, proxy, dns, tls, extra_config, ...rest }: UpstreamRecord): string | null {
   const keys = api_keys.map(({ sealed }) => sealed);

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AccessKeyRecord, BalancerPin, CatalogRows, ResolvedName, Snapshot } from '@model-gateway/contracts';
 
-/** `previous` lends its records, and whole indexes where no record changed: twenty thousand keys are not kept once per revision. */
+/** `previous` lends its records, and whole indexes where no record changed, so that twenty thousand keys are not held once per revision. */
 export function buildSnapshot(rows: CatalogRows, previous?: Snapshot | null): Snapshot {
   const upstreams = index(rows.upstreams, (upstream) => upstream.name, previous?.upstreams);
   const models = index(rows.models, (model) => model.name, previous?.models);

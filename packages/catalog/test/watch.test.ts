@@ -55,17 +55,17 @@ describe('catalog over the bus', () => {
     const early = createCatalogWatcher({ bus, logger: received, pollMs: 20 });
     await early.start();
     await new Promise((resolve) => setTimeout(resolve, 60));
-    expect(said).toEqual(['info waiting for the console to give the configuration']);
+    expect(said).toEqual(['info waiting for the console to send the configuration']);
     source.start();
     await until(() => early.ready);
     await source.stop();
     await until(() => said.length === 3);
     await new Promise((resolve) => setTimeout(resolve, 60));
-    expect(said.slice(1)).toEqual(['info the configuration can be read', 'warn the console does not answer, going on with what is known']);
+    expect(said.slice(1)).toEqual(['info the configuration can be read', 'warn the console does not answer, continuing with the last known configuration']);
     await early.stop();
   });
 
-  test('holds everything after the start, and sees a write when it is told of it', async () => {
+  test('holds everything after the start, and applies a write when its event arrives', async () => {
     await storage.catalog.change(async (writer) => {
       await writer.upstreams.insert('u1', sampleUpstream());
       await writer.models.insert('m1', sampleModel({ aliases: ['quick'] }));
@@ -226,7 +226,7 @@ describe('catalog over the bus', () => {
     });
   const deepPrint = (value: unknown): string => JSON.stringify(value, (_, part) => (part instanceof Map ? [...part] : part));
 
-  test('who holds no master key is given the configuration without secrets, as a whole, by the news, and as it was', async () => {
+  test('a service without the master key gets no secrets: neither in a full load, nor in events, nor in earlier revisions', async () => {
     const received: string[] = [];
     bus.listen('catalog.changed-redacted', (event) => received.push(JSON.stringify(event)));
     source.start();

@@ -11,7 +11,7 @@ describe('the table of clients', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test.each(clients.map((client) => [client.id, client] as const))('%s tells address, key and model', (_id, client) => {
+  test.each(clients.map((client) => [client.id, client] as const))('the steps of %s contain address, key and model', (_id, client) => {
     const text = client.steps(facts).map(printStep).join('\n');
     expect(text).toContain('gateway:7890');
     expect(text).toContain('gk-secret');
@@ -28,7 +28,7 @@ describe('the table of clients', () => {
   });
 });
 
-test('agents are told the size of the model, where it is known', () => {
+test('settings of agents contain the size of the model, where it is known', () => {
   const textOf = (id: string, limits?: { context?: number; output?: number }) => printStep(findClient(id)!.steps({ ...facts, limits })[0]!);
   expect(textOf('codex', { context: 200_000 })).toContain('model_context_window = 200000');
   expect(JSON.parse(textOf('opencode', { context: 200_000, output: 64_000 })).provider.gateway.models.smart.limit).toEqual({

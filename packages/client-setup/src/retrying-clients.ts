@@ -1,8 +1,8 @@
-/** Clients that repeat a turn by themselves when the connection of its stream breaks, and that take an ending in the protocol's own words for the end. */
+/** Clients that repeat a turn by themselves when a stream's connection breaks, and that take a regular protocol ending for the real end of the turn. */
 
 interface RetryingClient {
   name: string;
-  /** Of its `User-Agent`. */
+  /** A pattern for its `User-Agent`. */
   userAgent: RegExp;
   /** How it is known. */
   source: string;

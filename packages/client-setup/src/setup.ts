@@ -1,4 +1,4 @@
-/** What a client needs to know, and the forms in which it is told. */
+/** What a client needs to know about the gateway, and the kinds of steps that configure it. */
 
 export interface SetupFacts {
   /** Of the gateway, without a slash at the end and without a version segment. */
@@ -21,7 +21,7 @@ export type Dialect = 'chat' | 'responses' | 'messages' | 'generate';
 export type Value = string | number | boolean | readonly Value[] | { readonly [name: string]: Value };
 export type Values = { readonly [name: string]: Value };
 
-/** A configuration file below the home folder; its values are merged into what stands there. */
+/** A configuration file below the home folder; its values are merged into the existing content. */
 export interface FileStep {
   kind: 'file';
   /** Begins with `~/`. */
@@ -44,8 +44,8 @@ export interface ClientSetup {
   group: 'sdk' | 'agent' | 'editor' | 'application' | 'shell';
   dialect: Dialect;
   steps: (facts: SetupFacts) => SetupStep[];
-  /** What to know beside the steps. */
+  /** A remark to show with the steps. */
   note?: { en: string; zh: string };
-  /** It repeats a turn by itself when its stream breaks: its key group should have `on_break: auto`. */
+  /** The client repeats a turn by itself when its stream breaks: its key group should have `on_break: auto`. */
   retriesBrokenStreams?: true;
 }

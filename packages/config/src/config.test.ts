@@ -161,7 +161,7 @@ describe('loadConfig', () => {
     expect(load({ CONFIG_FILE: file('[server]\n[upstream.timeouts]\n') }).edge.port).toBe(7890);
   });
 
-  test('no secret stands in an error', () => {
+  test('no error contains a secret', () => {
     for (const name of [
       'CONSOLE_SECRET_KEY',
       'GATEWAY_MASTER_KEY',

@@ -8,7 +8,7 @@ import { notRead, variables } from './variables.ts';
 
 type Values<T> = T extends Variable<infer V> ? V : { readonly [K in keyof T]: Values<T[K]> };
 
-/** One slice per service, and what operators should be told at the start. */
+/** One slice per service, and the warnings to log at the start. */
 export type Config = Values<typeof variables> & { readonly warnings: readonly string[] };
 export type ProcessConfig = Config['process'];
 export type TelemetryConfig = Config['telemetry'];
@@ -97,7 +97,7 @@ const settings = listVariables().flatMap(({ variable }) => variable.toml ?? []);
 const sectionOf = (path: string): string => path.slice(0, path.lastIndexOf('.') + 1);
 const sections = new Set(settings.map(sectionOf));
 
-/** Dotted path → value of every leaf; an empty table is one where no section of that name is known. */
+/** Dotted path → value of every leaf; an empty table is a leaf where no section of that name is known. */
 function flatten(table: Toml, prefix = ''): Map<string, unknown> {
   const out = new Map<string, unknown>();
   for (const key of Object.keys(table)) {
@@ -115,7 +115,7 @@ function refuseUnknownKeys(leaves: Map<string, unknown>, file: string): void {
     if (!known.has(path)) throw new ConfigError(`${show(path)} in ${show(file)} is not a setting; accepted: ${acceptedFor(path)}`);
 }
 
-/** What its section holds; else the sections that there are, or where its name belongs. */
+/** Help for a misplaced setting: the settings of its section, else the sections that exist, or where its name belongs. */
 function acceptedFor(path: string): string {
   const section = sectionOf(path);
   if (section !== '' && sections.has(section)) return settings.filter((name) => sectionOf(name) === section).join(', ');
@@ -148,10 +148,10 @@ function warningsOf(config: Values<typeof variables>, env: LoadOptions['env']): 
   return warnings;
 }
 
-/** Where the console takes who comes back from the provider. */
+/** The console's path to which the identity provider redirects after a sign-in. */
 const callbackPath = '/console/api/oidc/callback';
 
-/** An issuer alone would let nobody in, or everybody who has an account there. */
+/** An issuer without rules would admit nobody, or everybody who has an account there. */
 function checkSignIn({ issuer, clientId, redirectUrl, adminRoles, monitorRoles, allowedDomains }: Values<typeof variables>['console']['oidc']): void {
   if (issuer === null) return;
   if (clientId === null)

@@ -74,7 +74,7 @@ export const urlOf = (...schemes: readonly string[]): Parser<string> =>
     return url.hostname === '' ? new Fault('names no host') : value;
   });
 
-/** Whoever connects decodes it, and would fail with words that say nothing. */
+/** A malformed percent-encoding would only fail when the client decodes it, with an error that names no setting. */
 function isEscaped(credential: string): boolean {
   try {
     decodeURIComponent(credential);
@@ -121,7 +121,7 @@ const base64Of32Bytes = /^[A-Za-z0-9+/_-]{43}=?$/;
 const isKey = (part: string): boolean => base64Of32Bytes.test(part) && Buffer.from(part, 'base64').length === 32;
 const isWeakKey = (part: string): boolean => new Set(Buffer.from(part, 'base64')).size < 8;
 
-/** The text is kept: the room that opens secrets splits it. */
+/** Kept as text: the keyring parses it. */
 export const masterKey: Parser<string> = parser('32 random bytes in base64 (openssl rand -base64 32), or several as id:base64,id:base64', (value) => {
   if (typeof value !== 'string') return new Fault('is not a text');
   const parts = value.split(',').map((part) => part.trim());
@@ -140,7 +140,7 @@ export const masterKey: Parser<string> = parser('32 random bytes in base64 (open
   return value;
 });
 
-/** Values that stand in examples: their words anywhere, or the whole value one run of the keyboard. */
+/** Values copied from examples: one of these words anywhere, or the whole value one run along the keyboard. */
 const sampleWords = /change[-_ ]?(?:me|this|it)|replace[-_ ]?(?:me|this|with)|your[-_ ]|example|placeholder|^<.*>$|^(.{1,4})\1+$/i;
 const sampleValues =
   /^(?:0?123456789(?:0|abcdef)[0-9a-f]*|abcdefghijklmnop[a-z]*|console[-_]?secret[-_]?key|(?:super[-_]?)?secret[-_]?(?:key|password|token|value)*|password\d*)$/i;
@@ -152,7 +152,7 @@ export const consoleSecret: Parser<string> = parser('a random value of at least 
   return sampleWords.test(value) || sampleValues.test(value) ? new Fault('is a sample value') : value;
 });
 
-/** Length is what a password needs; whether it is guessed is the bans' business. */
+/** Length is what protects a password here; guessing is stopped by the sign-in bans. */
 export const consolePassword: Parser<string> = parser('8 to 1024 characters without control characters', (value) => {
   if (typeof value !== 'string' || value.trim() === '') return new Fault('is empty');
   if ([...value].length < 8) return new Fault('is shorter than 8 characters');
@@ -169,7 +169,7 @@ export const secureUrl: Parser<string> = parser('a URL that begins with https://
   return protocol === 'https:' || (protocol === 'http:' && local) ? value : new Fault('has another scheme');
 });
 
-/** An http(s) address under which others are built: no query, no fragment. */
+/** An http(s) address that is a prefix of others: no query, no fragment. */
 export const baseUrl: Parser<string> = parser('a URL that begins with http:// or https://, without a query', (value) => {
   const url = urlOf('http', 'https').parse(value);
   if (url instanceof Fault) return url;

@@ -466,7 +466,7 @@ export const variables = {
   },
 };
 
-/** Well-known names that this gateway does not read: setting one is answered by a line in the log, so that nobody believes it works. */
+/** Well-known names that this gateway does not read: setting one logs a warning, so that nobody believes it works. */
 export const notRead: readonly string[] = [
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
   'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT',

@@ -1,4 +1,4 @@
-/** The configuration as it was: what was done since, undone. */
+/** Reconstructs an earlier revision by undoing later commits. */
 import type { CatalogDelta, CatalogRows } from '@model-gateway/contracts';
 import { type RowChange, toDelta } from '@model-gateway/storage';
 

@@ -28,18 +28,18 @@ function encode(rows: CatalogRows): Encoded {
     revision: rows.revision,
     bytes,
     redacted() {
-      // From the bytes: whoever holds the rows does not have them twice.
+      // Parsed from the bytes, so that the rows are not held a second time in memory.
       redacted ??= print(redactRows(read(bytes)));
       return redacted;
     },
   };
 }
 
-/** Others may still ask for a revision that somebody holds: they get it for this long, from this much memory. */
+/** Services may still ask for an older revision that another one uses: it is kept for this long, within this much memory. */
 const keptMs = 60_000;
 const keptBytes = 64 * 1024 * 1024;
 const keptRevisions = 16;
-/** Revisions that the history is asked to undo. */
+/** Maximum number of commits to undo for an older revision. */
 const maxPending = 100;
 
 export function createEncodedCatalog(storage: Storage, now: () => number = () => performance.now()): EncodedCatalog {
@@ -58,7 +58,7 @@ export function createEncodedCatalog(storage: Storage, now: () => number = () =>
   const load = async (): Promise<Encoded> => {
     const rows = await storage.catalog.load();
     const entry = Object.assign(encode(rows), { at: now() });
-    // A database that was set back to an older state numbers anew: nothing that was kept is true any more.
+    // A database restored to an older state reuses revision numbers: everything cached is invalid.
     if ([...kept.keys()].some((revision) => revision > entry.revision)) kept.clear();
     kept.delete(entry.revision);
     kept.set(entry.revision, entry);
@@ -84,7 +84,7 @@ export function createEncodedCatalog(storage: Storage, now: () => number = () =>
       if (known) return known;
       const present = await newest();
       if (revision >= present.revision || present.revision - revision > maxPending) return present;
-      // Nobody loaded it: who follows the news has it all the same, and pins requests to it.
+      // This revision was never loaded here, but a service that follows the change events has it and pins requests to it.
       const changes = await storage.history.between(revision, present.revision);
       if (!changes) return present;
       return encode(earlierRows(read(present.bytes), revision, changes));

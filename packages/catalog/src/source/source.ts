@@ -1,4 +1,4 @@
-/** The console's side of the catalog: answers for the revision, sends the configuration, and tells of every commit. */
+/** The console's side of the catalog: answers for the revision, sends the configuration, and publishes every commit. */
 import type { Bus, Disposable, ServerStream } from '@model-gateway/bus';
 import type { EventSubjects } from '@model-gateway/contracts';
 import { toGatewayError } from '@model-gateway/contracts/errors';
@@ -58,7 +58,7 @@ export function createCatalogSource({ storage, bus, logger }: CatalogSourceDeps)
   };
 }
 
-/** Above this, loading once is cheaper than telling everybody, and no message of the bus may be long. */
+/** Above this size, one full load is cheaper than sending the delta to every service, and messages on the bus have a maximum size. */
 const deltaRows = 500;
 const deltaBytes = 256 * 1024;
 

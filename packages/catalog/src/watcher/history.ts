@@ -13,7 +13,7 @@ export interface HistoryLimits {
   now: () => number;
 }
 
-/** A snapshot leaves when it is one too many, or this long after the next one came. The newest stays. */
+/** The oldest snapshot is dropped when there are too many, or this long after it was replaced. The newest always stays. */
 export function createHistory({ revisions, ageMs, now }: HistoryLimits): SnapshotHistory {
   const kept = new Map<number, { snapshot: Snapshot; supersededAt: number | null }>();
   const evict = () => {

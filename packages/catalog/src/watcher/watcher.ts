@@ -1,4 +1,4 @@
-/** What every service knows of the configuration: the newest snapshot it could get, and those that its requests are pinned to. */
+/** Each service's copy of the configuration: the newest snapshot it could get, and those its requests are pinned to. */
 import type { Bus, Disposable } from '@model-gateway/bus';
 import type { EventSubjects, Snapshot } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
@@ -11,31 +11,31 @@ import { loadRows } from './load-rows.ts';
 export interface CatalogWatcherDeps {
   bus: Bus;
   logger: CatalogLogger;
-  /** Without secrets, by subjects of its own: for who holds no master key. Default false. */
+  /** Load the configuration without secrets, over its own subjects: for services without the master key. Default false. */
   redacted?: boolean;
-  /** How often a lost piece of news is looked for, in ms. */
+  /** Interval of the poll that repairs lost change events, in ms. */
   pollMs?: number;
   /** A monotonic clock in ms. */
   now?: () => number;
 }
 
 export interface CatalogWatcher {
-  /** Resolves after the first attempt; `ready` tells whether it succeeded. Goes on trying. Services that share it all start it. */
+  /** Resolves after the first attempt; `ready` tells whether it succeeded. Keeps trying. May be called by every service that shares this watcher. */
   start(): Promise<void>;
   stop(): Promise<void>;
   /** null before the first snapshot. Stays what it was while console or database are away. */
   current(): Snapshot | null;
   /**
-   * Exactly this revision. Fetches what is not at hand; rejects with `service_unavailable` when it cannot be had:
-   * an older one is kept for 60 s and 16 revisions, here and by the console.
+   * Exactly this revision. Fetches it when it is not cached; rejects with `service_unavailable` when it cannot be had: older ones are kept for 60 s
+   * and 16 revisions, here and by the console.
    */
   at(revision: number): Snapshot | Promise<Snapshot>;
-  /** Told of each new current snapshot. Returns how to stop listening. */
+  /** Called with each new current snapshot. Returns how to unsubscribe. */
   onChange(callback: (snapshot: Snapshot) => void): () => void;
   readonly ready: boolean;
 }
 
-/** Before the first snapshot nothing works, so it is asked for more often. */
+/** Without a first snapshot the service cannot work, so it is asked for more often. */
 const firstPollMs = 250;
 const askMs = 1_500;
 const loadMs = 10_000;
@@ -78,13 +78,13 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
     return started;
   };
 
-  /** Said once for each absence. Services start in any order: that the console is not there yet is no fault. */
+  /** Logged once per absence. Services start in any order, so a console that is not there yet is not an error. */
   const miss = (error: unknown, what: string): void => {
     if (away || stopped) return;
     away = true;
     const isEarly = current === null && isGatewayError(error) && error.code === 'service_unavailable';
-    if (isEarly) logger.info({}, 'waiting for the console to give the configuration');
-    else logger.warn({ error, revision: current?.revision ?? null }, `${what}, going on with what is known`);
+    if (isEarly) logger.info({}, 'waiting for the console to send the configuration');
+    else logger.warn({ error, revision: current?.revision ?? null }, `${what}, continuing with the last known configuration`);
   };
 
   /** Brings `current` to what the console has now. Never rejects. */
@@ -92,7 +92,7 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
     try {
       if (isCurrent()) return;
       await load();
-      // News that came while an older load was under way joined that load.
+      // An event that arrived during an older load joined that load instead of starting one.
       if (!isCurrent()) await load();
       if (away) logger.info({ revision: current?.revision }, 'the configuration can be read');
       away = false;
@@ -101,7 +101,7 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
     }
   };
 
-  /** What follows on what we have is taken as it is told. */
+  /** Applies a delta that follows on the current revision. */
   const followOn = ({ revision, previous, delta }: EventSubjects['catalog.changed']): boolean => {
     if (!delta || current?.revision !== previous || history.get(revision)) return false;
     try {
@@ -110,7 +110,7 @@ export function createCatalogWatcher({ bus, logger, redacted = false, pollMs = 2
       adopt(snapshot);
       return true;
     } catch (error) {
-      logger.warn({ error, revision }, 'a change of the configuration cannot be taken as it was told');
+      logger.warn({ error, revision }, 'a configuration change could not be applied, loading the whole configuration');
       return false;
     }
   };
