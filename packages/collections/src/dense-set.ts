@@ -1,17 +1,17 @@
-/** What is under way right now, in a plain array: it comes and goes with every request, and all of it can be visited. */
+/** A set of what is under way, as a plain array: members come and go with every request, and all of them can be visited. */
 
-/** What can stand on a roster, one at a time. */
+/** A member of at most one DenseSet at a time. */
 export interface DenseMember {
-  /** The roster's own: the place on it, -1 while on none. */
+  /** Owned by the set: the member's index in it, -1 while in none. */
   index: number;
 }
 
 /**
- * A set whose members know their place, so that adding and removing write into one array.
+ * A set whose members know their index, so that adding and removing write into one array.
  *
- * Not a `Set`: V8 gives a `Set` (or `Map`) that is added to and deleted from a new table every few dozen operations, and the old table points
- * to the new one and to what it held. Once one of them was promoted to the old generation, everything that ever stood in the set is promoted
- * after it: measured, every scavenge copied all requests since the last one, at four times its price.
+ * Not a `Set`: V8 allocates a new table for a `Set` (or `Map`) every few dozen additions and deletions, and the old table points to the new one and
+ * to its contents. Once such a table has been promoted to the old generation, everything the set ever holds afterwards is promoted too: measured,
+ * every scavenge copied all requests since the last one, at four times its cost.
  */
 export class DenseSet<T extends DenseMember> {
   readonly #members: T[] = [];
@@ -24,7 +24,7 @@ export class DenseSet<T extends DenseMember> {
     if (member.index < 0) member.index = this.#members.push(member) - 1;
   }
 
-  /** Nothing happens when it is not on the roster. */
+  /** Does nothing when it is not in the set. */
   remove(member: T): void {
     const { index } = member;
     if (index < 0) return;

@@ -57,7 +57,7 @@ describe('a cohort', () => {
       };
     };
 
-    test('holds up nobody who is alone', () => {
+    test('does not delay a lone request', () => {
       const { add, turn } = gathering();
       for (const name of ['a', 'b']) {
         add(name);

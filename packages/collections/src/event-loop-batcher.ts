@@ -1,27 +1,27 @@
-/** Requests of one turn go together (decision 21). */
+/** Runs requests that became ready in one turn of the event loop together (decision 21). */
 
-/** A gathering cohort sets off when so many turns in a row brought nobody, or so many have passed since its first. */
+/** A gathering batch starts after this many turns in a row without a new member, or this many turns since its first. */
 const maxQuietTurns = 3;
 const maxTurns = 9;
 
 /**
- * Work of one kind for all that became ready in the same turn of the event loop, done side by side.
+ * Batches work of one kind that became ready in the same turn of the event loop.
  *
- * A turn reads many sockets. Handling each request to its end as soon as its bytes are there means that the parser, our code, the client, the
- * kernel push one another out of the processor's caches for every single one. Put off to the end of the turn, all requests are read first, then all
- * are handled, and what they await settles in step, so that they go through each stage together: measured at 64 connections, a quarter less of
- * everything that a request costs (decision 21).
+ * One turn reads many sockets. Handling each request to its end as soon as its bytes are there makes the parser, our code, the HTTP client and the
+ * kernel evict one another from the processor's caches for every single request. Deferred to the end of the turn, all requests are read first and
+ * then all are handled, and what they await settles in step, so that they pass each stage together: measured at 64 connections, a quarter less of
+ * everything a request costs (decision 21).
  *
- * Where it gathers, a cohort also waits some turns for others, as long as the present or the last one has company: who calls alone is never held up,
- * and under load twice as many share each stage, so that everyone is answered sooner.
+ * With `gathers`, a batch also waits some turns for others, as long as this batch or the last one had more than one member: a lone request is never
+ * delayed, and under load twice as many share each stage, so that all are answered sooner.
  */
 export class EventLoopBatcher {
   #ready: (() => void)[] = [];
   readonly #later: (run: () => void) => void;
   readonly #gathers: boolean;
-  /** How many went together the last time. */
+  /** Size of the last batch. */
   #before = 1;
-  /** Of those that gather now: how many there were a turn ago, turns since the first, and turns since the last that joined. */
+  /** Of the gathering batch: its size a turn ago, turns since the first member, and turns since the last one. */
   #seen = 0;
   #turns = 0;
   #quiet = 0;
@@ -32,7 +32,7 @@ export class EventLoopBatcher {
     this.#gathers = options.gathers ?? false;
   }
 
-  /** Runs it after those that came before it. It must not throw: the others would not run. */
+  /** Runs it after those queued before it. It must not throw: the others would not run. */
   add(run: () => void): void {
     if (this.#ready.push(run) === 1) this.#later(this.#runAll);
   }

@@ -1,16 +1,16 @@
-/** What is under way right now, found by a number that is minted for it. */
+/** A map of what is under way, keyed by an integer that is minted for each entry. */
 
 const smallest = 16;
 
-/** Where the search for a key begins; keys that were minted one after another stand beside one another's scattered places. */
+/** Where the search for a key begins: spreads keys that were minted one after another over the table. */
 function hash(key: number): number {
   const mixed = Math.imul((key >>> 0) ^ Math.floor(key / 0x20_0000), 0x9e37_79b1);
   return (mixed ^ (mixed >>> 15)) >>> 0;
 }
 
 /**
- * A `Map` from safe integers (0 and up) for entries that come and go with every request, for the reason that `Roster` gives: open addressing in two
- * arrays, which leave no chain of old tables behind.
+ * A `Map` from safe integers (0 and up) for entries that come and go with every request, for the reason that `DenseSet` gives: open addressing in two
+ * arrays, which leaves no chain of old tables behind.
  */
 export class NumberMap<V> {
   #keys = new Float64Array(smallest).fill(-1);
@@ -42,13 +42,13 @@ export class NumberMap<V> {
     this.#values[at] = value;
   }
 
-  /** Whether it was there. */
+  /** Returns whether it was there. */
   delete(key: number): boolean {
     const mask = this.#keys.length - 1;
     let gap = this.#find(key);
     if (this.#keys[gap] !== key) return false;
     this.#size--;
-    // What was displaced by the deleted entry moves up, so that every search still ends at the first empty place.
+    // Entries displaced by the deleted one move up, so that every search still ends at the first empty slot.
     for (let at = (gap + 1) & mask; this.#keys[at] !== -1; at = (at + 1) & mask) {
       const home = hash(this.#keys[at]!) & mask;
       if (((at - home) & mask) < ((at - gap) & mask)) continue;
@@ -77,7 +77,7 @@ export class NumberMap<V> {
     return values;
   }
 
-  /** The key's place, or the empty one where it would stand. */
+  /** The slot of the key, or the empty slot where it would go. */
   #find(key: number): number {
     const mask = this.#keys.length - 1;
     let at = hash(key) & mask;
