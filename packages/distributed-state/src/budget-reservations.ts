@@ -1,20 +1,20 @@
 /**
- * What this process has reserved of one budget: one question at a time, so that the figure is exact, and settlements in between are told after it.
- * A budget that is not spent but reserved to its limit is worth waiting for: most reservations settle for less.
+ * What this process has reserved of one budget. One reservation request is under way at a time, so that the reported amount is exact; settlements in
+ * between are sent after it. A budget that is reserved to its limit but not spent is worth waiting for: most reservations settle for less.
  */
 import type { Reserved } from '@model-gateway/limits';
 import type { SharedState } from './state.ts';
 
 export interface ReservationResult {
   allowed: boolean;
-  /** null: nobody said yet what was spent before. */
+  /** null: the amount spent before is not known yet. */
   spent: number | null;
 }
 
 export interface WaitOptions {
-  /** How long to wait at most for others to settle. */
+  /** Maximum time to wait for other reservations to settle. */
   ms: number;
-  /** Told how to hear that the caller leaves; called at most once, and only when there is something to wait for. */
+  /** Registers a callback for when the caller disconnects; called at most once, and only when the reservation has to wait. */
   onLeave(leave: () => void): void;
 }
 
@@ -23,24 +23,24 @@ interface Waiter {
   answered(answer: ReservationResult): void;
   wait: WaitOptions | undefined;
   timer: NodeJS.Timeout | undefined;
-  /** Answered, whatever a question under way brings. */
+  /** Already answered, whatever the request under way returns. */
   gone: boolean;
 }
 
-/** More are refused at once: they hold requests, and a budget that is this short serves few of them. */
+/** More waiters are refused at once: they hold requests, and a budget this short serves few of them. */
 const maxLineLength = 64;
-/** How often those who wait ask whether another process has settled. */
+/** How often waiters ask whether another process has settled. */
 const pollMs = 250;
 
 export class BudgetReservations {
   readonly #state: SharedState;
   readonly #scope: string;
-  /** In the order of their coming. */
+  /** In order of arrival. */
   #line: Waiter[] = [];
   #busy = false;
-  /** Somebody came while a question was under way. */
+  /** A reservation arrived while a request was under way. */
   #more = false;
-  /** The last answer left somebody outside: until something settles, or the time has come, asking is in vain. */
+  /** The last answer refused somebody: until something settles or the retry time has come, asking again is useless. */
   #closed = false;
   #again: NodeJS.Timeout | undefined;
   #unsent: number | null = null;
@@ -52,7 +52,7 @@ export class BudgetReservations {
     this.#scope = scope;
   }
 
-  /** Never rejects. Those who come while a question is under way are asked for together with the next one. */
+  /** Never rejects. Reservations that arrive while a request is under way are sent together with the next one. */
   reserve(amount: number, limitOf: () => number, wait?: WaitOptions): Promise<ReservationResult> {
     this.#limitOf = limitOf;
     if (this.#closed && (!wait || this.#line.length >= maxLineLength)) return Promise.resolve({ allowed: false, spent: null });
@@ -63,7 +63,7 @@ export class BudgetReservations {
     });
   }
 
-  /** A reservation is over, and its request cost so much. */
+  /** A reservation has ended, and its request cost this much. */
   settle(amount: number, cost: number): void {
     this.held -= amount;
     this.#unsent = (this.#unsent ?? 0) + cost;
@@ -90,7 +90,7 @@ export class BudgetReservations {
     const again = this.#more || this.#unsent !== null;
     this.#busy = false;
     for (const one of batch.slice(0, granted)) {
-      // Nobody is there any more to use it: the store hears so.
+      // The caller has disconnected: return the reservation to the store.
       if (one.gone) this.#unsent ??= 0;
       else this.held += one.amount;
       this.#leave(one, { allowed: true, spent });
@@ -101,7 +101,7 @@ export class BudgetReservations {
     if (again) this.#ask();
   }
 
-  /** Those who were not let in go, or stay in line where the budget is not spent. */
+  /** Refuses waiters that were not admitted, or keeps them in the queue while the budget is not spent. */
   #sendAway(rest: readonly Waiter[], spent: number | null): void {
     const isSpent = (spent ?? 0) >= this.#limitOf();
     let staying = 0;

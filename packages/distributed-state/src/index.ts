@@ -2,7 +2,7 @@
 export type { Attempts } from './attempts/attempts.ts';
 export { MemoryAttempts, type MemoryAttemptsOptions } from './attempts/memory-attempts.ts';
 export { RedisAttempts, type RedisAttemptsOptions } from './attempts/redis-attempts.ts';
-export { BudgetReservations as Purse, type ReservationResult as PurseAnswer, type WaitOptions as Patience } from './budget-reservations.ts';
+export { BudgetReservations, type ReservationResult, type WaitOptions } from './budget-reservations.ts';
 export type { StateLogger } from './logger.ts';
 export { MemoryState, type MemoryStateOptions } from './memory/memory-state.ts';
 export { Permits } from './permits.ts';

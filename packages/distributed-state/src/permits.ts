@@ -1,4 +1,4 @@
-/** This process's permits in one scope: how many it has, one question at a time, and what was released while one was under way. */
+/** This process's permits in one scope: how many it has, one request at a time, and what was released while one was under way. */
 import type { GateLimits, Taken } from '@model-gateway/limits';
 import type { SharedState } from './state.ts';
 
@@ -9,7 +9,7 @@ export class Permits {
   #unmade = 0;
   #dirty = false;
   held = 0;
-  /** A question is under way: `take` must wait for its answer. */
+  /** A request is under way: `take` must wait for its answer. */
   busy = false;
 
   constructor(state: SharedState, scope: string) {
@@ -17,7 +17,7 @@ export class Permits {
     this.#scope = scope;
   }
 
-  /** `answered` is called at once when the state is in this process. Not while `busy`. */
+  /** `answered` is called synchronously when the state is in this process. Not while `busy`. */
   take(limits: GateLimits, costs: readonly number[], waits: boolean, answered: (taken: Taken) => void): void {
     const counted = limits.maxConcurrency !== null;
     const soon = this.#state.take(this.#scope, limits, { held: counted ? this.held : 0, costs, waits });
@@ -35,7 +35,7 @@ export class Permits {
     });
   }
 
-  /** So many fewer; `tokens` more were used than reserved. `unmade`: of these, calls that were never made. */
+  /** Releases this many; `tokens` more were used than reserved. `unmade`: of these, calls that were never made. */
   give(limits: GateLimits, count: number, tokens: number, unmade = 0): void {
     this.held -= count;
     this.#unsent += tokens;

@@ -2,10 +2,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Reserved } from '@model-gateway/limits';
 import fc from 'fast-check';
-import { MemoryState, type Patience, Purse, type SharedState } from '../src/index.ts';
+import { BudgetReservations, MemoryState, type SharedState, type WaitOptions } from '../src/index.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
-const patient = (ms = 60_000): Patience & { leave(): void } => {
+const waitOptions = (ms = 60_000): WaitOptions & { leave(): void } => {
   const hearing: (() => void)[] = [];
   return { ms, onLeave: (leave) => hearing.push(leave), leave: () => hearing.forEach((one) => one()) };
 };
@@ -24,18 +24,18 @@ function remote(state: MemoryState): SharedState {
 }
 
 describe.each(['here', 'remote'])('a state that is %s', (where) => {
-  const open = (spent = 0): { reservations: Purse; state: MemoryState } => {
+  const open = (spent = 0): { reservations: BudgetReservations; state: MemoryState } => {
     const state = new MemoryState();
     state.learn('s', spent);
-    return { reservations: new Purse(where === 'here' ? state : remote(state), 's'), state };
+    return { reservations: new BudgetReservations(where === 'here' ? state : remote(state), 's'), state };
   };
 
-  test('who finds the budget reserved waits, and goes in order as others settle', async () => {
+  test('a request that finds the budget reserved waits, and is admitted in order as others settle', async () => {
     const { reservations, state } = open();
     const order: number[] = [];
     expect((await reservations.reserve(100, () => 100)).allowed).toBe(true);
     const waiting = [1, 2, 3].map(async (at) => {
-      const { allowed } = await reservations.reserve(100, () => 100, patient());
+      const { allowed } = await reservations.reserve(100, () => 100, waitOptions());
       order.push(allowed ? at : -at);
       return allowed;
     });
@@ -56,20 +56,20 @@ describe.each(['here', 'remote'])('a state that is %s', (where) => {
 
   test('nobody waits for a budget that is spent, nor without patience, nor longer than that', async () => {
     const spent = open(100).reservations;
-    expect(await spent.reserve(1, () => 100, patient())).toEqual({ allowed: false, spent: 100 });
+    expect(await spent.reserve(1, () => 100, waitOptions())).toEqual({ allowed: false, spent: 100 });
     const { reservations } = open();
     await reservations.reserve(100, () => 100);
     expect((await reservations.reserve(1, () => 100)).allowed).toBe(false);
     const began = performance.now();
-    expect((await reservations.reserve(1, () => 100, patient(60))).allowed).toBe(false);
+    expect((await reservations.reserve(1, () => 100, waitOptions(60))).allowed).toBe(false);
     expect(performance.now() - began).toBeGreaterThan(50);
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
-  test('who leaves stands in nobody’s way, even while a question is under way', async () => {
+  test('a caller that disconnects blocks nobody, even while a question is under way', async () => {
     const { reservations, state } = open();
     await reservations.reserve(100, () => 100);
-    const [first, second] = [patient(), patient()];
+    const [first, second] = [waitOptions(), waitOptions()];
     const answers = [reservations.reserve(100, () => 100, first), reservations.reserve(100, () => 100, second)];
     await turn();
     await turn();
@@ -81,14 +81,14 @@ describe.each(['here', 'remote'])('a state that is %s', (where) => {
     await turn();
     await turn();
     expect([reservations.held, state.lookAtBudget('s')]).toEqual([0, { spent: 10, reserved: 0 }]);
-    expect((await reservations.reserve(100, () => 100, patient(50))).allowed).toBe(true);
+    expect((await reservations.reserve(100, () => 100, waitOptions(50))).allowed).toBe(true);
   });
 
-  test('a line has an end, a raised limit is noticed, and whoever comes first is asked for first', async () => {
+  test('the queue is bounded, a raised limit is noticed, and the first to arrive is asked for first', async () => {
     const { reservations } = open();
     let limit = 100;
     await reservations.reserve(100, () => limit);
-    const waiting = Array.from({ length: 200 }, () => reservations.reserve(1, () => limit, patient(60_000)));
+    const waiting = Array.from({ length: 200 }, () => reservations.reserve(1, () => limit, waitOptions(60_000)));
     const early = await Promise.race([waiting.at(-1), turn().then(turn).then(turn)]);
     expect(early).toMatchObject({ allowed: false });
     limit = 120;
@@ -106,7 +106,7 @@ describe.each(['here', 'remote'])('a state that is %s', (where) => {
         const dearest = Math.max(0, ...requests.map(({ amount }) => amount));
         await Promise.all(
           requests.map(async ({ amount, share, turns }) => {
-            const { allowed } = await reservations.reserve(amount, () => limit, patient(60_000));
+            const { allowed } = await reservations.reserve(amount, () => limit, waitOptions(60_000));
             if (!allowed) return;
             for (let at = 0; at < turns; at++) await turn();
             reservations.settle(amount, Math.floor(amount * share));

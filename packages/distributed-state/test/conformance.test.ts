@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { capOf, type GateLimits } from '@model-gateway/limits';
 import { type RedisServer, redisAvailable, startRedisServer } from '../../../tests/support/redis-server.ts';
-import { MemoryState, Permits, Purse, RedisState, type SharedState } from '../src/index.ts';
+import { BudgetReservations, MemoryState, Permits, RedisState, type SharedState } from '../src/index.ts';
 import { RedisLink } from '../src/redis/link.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
@@ -10,7 +10,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const gate = (own: Partial<GateLimits>): GateLimits => ({ rpm: null, tpm: null, maxConcurrency: null, intervalMs: null, initialPercent: 100, ...own });
 /** Patient: a slow answer would be given by the process alone, which is another promise. */
 const commandMs = 30_000;
-/** How late a process in line may ask again (`pollMs` and its grace), with some room. */
+/** How late a waiting process may ask again (`pollMs` and its grace), with some margin. */
 const inLineMs = 150;
 const run = Math.random().toString(36).slice(2);
 let count = 0;
@@ -72,7 +72,7 @@ describe.each(engines)('%s', (engine) => {
     expect((await one.hit(name, { limit: 2, windowMs: 60_000 })).allowed).toBe(true);
   });
 
-  test('rpm: exactly so many at once; the rest is told when', async () => {
+  test('rpm: admits exactly the limit; the rest get a retry time', async () => {
     const taken = await one.take(scope(), gate({ rpm: 10 }), { held: 0, costs: Array(50).fill(1), waits: false });
     expect(taken.granted).toBe(10);
     expect(taken.retryMs).toBeGreaterThan(5900);
@@ -145,8 +145,8 @@ describe.each(engines)('%s', (engine) => {
     expect((await one.reserve(name, ask)).granted).toBe(0);
   });
 
-  test('a purse: 50 at once, and what is reserved is exact in between', async () => {
-    const reservations = new Purse(one, scope());
+  test('budget reservations: 50 at once, and the reserved amount is exact in between', async () => {
+    const reservations = new BudgetReservations(one, scope());
     const wave = () => Promise.all(Array.from({ length: 50 }, () => reservations.reserve(10, () => 95)));
     expect((await wave()).filter(({ allowed }) => allowed)).toHaveLength(10);
     expect(reservations.held).toBe(100);
@@ -185,7 +185,7 @@ describe.each(engines)('%s', (engine) => {
       return { name, first, second, ms: performance.now() - began };
     };
     let seen = await turns();
-    // Who comes back too late has lost its place, which a busy machine may bring about.
+    // A process that asks too late has lost its place in the queue, which happens on a busy machine.
     for (let tries = 1; seen.ms > inLineMs && tries < 100; tries++) seen = await turns();
     const { name, first, second } = seen;
     // `two` was in line first.
@@ -199,10 +199,10 @@ describe.each(engines)('%s', (engine) => {
     expect((await one.take(name, limits, { held: 2, costs: Array(9).fill(0), waits: false })).granted).toBe(3);
   });
 
-  test('a budget of two processes: who waits at one hears what the other settles', async () => {
+  test('a budget of two processes: a waiter at one is admitted when the other settles', async () => {
     const two = await open('two');
     const name = scope();
-    const [mine, other] = [new Purse(one, name), new Purse(two, name)];
+    const [mine, other] = [new BudgetReservations(one, name), new BudgetReservations(two, name)];
     one.learn(name, 0);
     expect((await mine.reserve(100, () => 100)).allowed).toBe(true);
     const waiting = other.reserve(100, () => 100, { ms: 60_000, onLeave: () => undefined });
@@ -215,7 +215,7 @@ describe.each(engines)('%s', (engine) => {
     await two.close();
   });
 
-  test('a charge that Redis did not receive comes with the next one, once, unless the rows have told of it', async () => {
+  test('a charge that Redis did not receive is sent with the next one, once, unless the rows have reported it', async () => {
     const name = scope();
     const lossy = await open('lossy');
     const { run } = RedisLink.prototype;
@@ -225,7 +225,7 @@ describe.each(engines)('%s', (engine) => {
       RedisLink.prototype.run = run;
       await sleep(10);
     };
-    // Charges are told and not waited for, and another connection looks.
+    // Charges are sent without waiting for an answer, and the check uses another connection.
     const settles = async (wanted: number) => {
       let seen = (await one.lookAtBudget(name))?.spent;
       for (let look = 0; look < 2000 && seen !== wanted; look++) {

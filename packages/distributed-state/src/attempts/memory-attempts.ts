@@ -8,9 +8,9 @@ interface Entry {
 }
 
 export interface MemoryAttemptsOptions {
-  /** Milliseconds of any clock. Default: one that is never set, so that no correction of the time lifts a ban or makes it longer. */
+  /** A clock in ms. Default: a monotonic one, so that no correction of the system time lifts or extends a ban. */
   now?: () => number;
-  /** Names remembered of each kind; the oldest are forgotten first. */
+  /** Maximum number of names of each kind; the oldest are forgotten first. */
   capacity?: number;
 }
 
@@ -18,7 +18,7 @@ export class MemoryAttempts implements Attempts {
   readonly #now: () => number;
   readonly #capacity: number;
   readonly #counts = new Map<string, Entry>();
-  /** Apart from the counters, so that a flood of names cannot push a ban out. */
+  /** Separate from the counters, so that a flood of names cannot push a ban out. */
   readonly #bans = new Map<string, Entry>();
 
   constructor({ now = () => performance.now(), capacity = 100_000 }: MemoryAttemptsOptions = {}) {
@@ -62,7 +62,7 @@ export class MemoryAttempts implements Attempts {
     return 0;
   }
 
-  /** Set anew, so that the order is that of the last write. */
+  /** Deletes before it sets, so that the order is that of the last write. */
   #put(entries: Map<string, Entry>, key: string, entry: Entry): void {
     entries.delete(key);
     entries.set(key, entry);

@@ -1,4 +1,4 @@
-/** Attempts and bans in Redis and in this process both: whichever knows of more is believed, so that a lost Redis lifts no ban. */
+/** Attempts and bans both in Redis and in this process: the stricter of the two counts, so that losing Redis lifts no ban. */
 import type { StateLogger } from '../logger.ts';
 import { keyOf, RedisLink } from '../redis/link.ts';
 import type { Attempts } from './attempts.ts';
@@ -57,12 +57,12 @@ export class RedisAttempts implements Attempts {
   async bannedMs(key: string): Promise<number> {
     const own = await this.#memory.bannedMs(key);
     const shared = await this.#ask('banLeft', 'bans', key);
-    // Another process's ban holds here even when the server is lost before it ends.
+    // Remember another process's ban here, so that it holds when Redis is lost before it ends.
     if (shared > own + 1000) await this.#memory.ban(key, shared);
     return Math.max(own, shared);
   }
 
-  /** 0 when Redis does not answer; the link tells the log. */
+  /** 0 when Redis does not answer; the link logs that. */
   async #ask(
     script: 'addAttempt' | 'countAttempts' | 'clearAttempts' | 'forgiveAttempts' | 'ban' | 'banLeft',
     kind: string,

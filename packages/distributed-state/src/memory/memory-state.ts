@@ -1,4 +1,4 @@
-/** State inside this process: the pure rules over maps, answered at once. */
+/** Shared state of a single process: the pure rules of packages/limits over maps, answered synchronously. */
 import {
   type BudgetState,
   chargeMoney,
@@ -27,12 +27,12 @@ export interface MemoryStateOptions {
   holder?: string;
   /** A monotonic clock in whole ms. */
   now?: () => number;
-  /** Callers remembered at most: addresses come from outside. */
+  /** Maximum number of callers remembered: addresses come from outside. */
   maxWindows?: number;
 }
 
 const maxBudgets = 100_000;
-/** A process does not outlive itself: its own leases need no end. */
+/** Leases of a process never outlive it when the state is in its own memory, so they need no expiry. */
 const noEnd = Number.MAX_SAFE_INTEGER / 4;
 
 export class MemoryState implements SharedState {
@@ -42,7 +42,7 @@ export class MemoryState implements SharedState {
   readonly #maxWindows: number;
   readonly #gates = new Map<string, GateState>();
   readonly #budgets = new Map<string, BudgetState>();
-  /** In the order of their last hit, so that the first is the one longest quiet. */
+  /** In the order of their last hit: the first is the one idle longest. */
   readonly #windows = new Map<string, WindowState>();
 
   constructor({ holder = 'memory', now = () => Math.floor(performance.now()), maxWindows = 100_000 }: MemoryStateOptions = {}) {
@@ -111,7 +111,7 @@ export class MemoryState implements SharedState {
 
   #budget(scope: string): BudgetState {
     const state = this.#budgets.get(scope) ?? openBudget();
-    // Periods end, and their scopes are never asked for again.
+    // Budget periods end, and their scopes are never asked for again.
     if (!this.#budgets.has(scope) && this.#budgets.size >= maxBudgets) this.#budgets.delete(this.#budgets.keys().next().value!);
     this.#budgets.set(scope, state);
     return state;

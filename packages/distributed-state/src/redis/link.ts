@@ -1,4 +1,4 @@
-/** The connection to Redis: scripts with a short time-out, and one truth about whether it can be asked now. */
+/** The connection to Redis: scripts with a short time-out, and one flag for whether it can be asked now. */
 import { Redis } from 'ioredis';
 import type { StateLogger } from '../logger.ts';
 import { type ScriptName, scripts } from './scripts.ts';
@@ -8,14 +8,14 @@ export interface LinkOptions {
   logger: StateLogger;
   /** How long a command may take, in ms. */
   commandMs?: number;
-  /** How often a lost server is asked whether it is there, in ms. */
+  /** How often to check whether a lost server is back, in ms. */
   probeMs?: number;
 }
 
 type Argument = string | number;
 type Scripted = Record<ScriptName, (key: string, ...rest: Argument[]) => Promise<unknown>>;
 
-/** One name space for everything of ours; what follows in braces is the hash tag of clusters. */
+/** Key prefix of everything this gateway stores; the part in braces is the hash tag for clusters. */
 const namespace = 'model-gateway';
 export const keyOf = (kind: string, scope: string): string => `${namespace}:${kind}:{${scope}}`;
 
@@ -37,7 +37,7 @@ export class RedisLink {
     this.#probeMs = probeMs;
     this.#redis = new Redis(url, {
       lazyConnect: true,
-      // A question that cannot be sent now is answered from this process's share, not kept.
+      // A command that cannot be sent now is answered from this process's share instead of being queued.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
@@ -45,7 +45,7 @@ export class RedisLink {
       retryStrategy: (tries) => Math.min(1000, 50 * 2 ** Math.min(tries, 6)) * (0.75 + Math.random() / 2),
       scripts: Object.fromEntries(Object.entries(scripts).map(([name, lua]) => [name, { lua, numberOfKeys: 1 }])),
     }) as Redis & Scripted;
-    // Its faults arrive as rejections of commands, too; an error without a listener would end the process.
+    // Its errors also arrive as rejections of commands; an error event without a listener would end the process.
     this.#redis.on('error', (error) => this.#lost(error));
     this.#redis.on('close', () => this.#lost(new LinkLost('the connection closed')));
     this.#redis.on('ready', () => void this.#check());
@@ -61,7 +61,7 @@ export class RedisLink {
     this.#watchers.push(callback);
   }
 
-  /** Rejects within the time-out; a fault of the server's marks the link as lost, so that nobody else waits for it. */
+  /** Rejects within the time-out; a server error marks the link as lost, so that no other command waits for it. */
   async run(name: ScriptName, key: string, ...rest: Argument[]): Promise<number[]> {
     if (!this.up) throw new LinkLost('Redis is away');
     try {
@@ -93,7 +93,7 @@ export class RedisLink {
 
   #lost(error: unknown): void {
     if (this.#closed) return;
-    if (this.up) this.#logger.warn({ error }, 'Redis does not answer: limits are kept by this process alone, by its share');
+    if (this.up) this.#logger.warn({ error }, 'Redis does not answer: this process keeps its share of each limit on its own');
     this.#change(false);
     clearTimeout(this.#probe);
     this.#probe = setTimeout(() => void this.#check(), this.#probeMs).unref();
@@ -106,7 +106,7 @@ export class RedisLink {
     for (const watch of this.#watchers) watch(up);
   }
 
-  /** A busy event loop fires the timer before it reads the reply that is there: so one more look before giving up. */
+  /** A busy event loop fires the timer before it reads a reply that has already arrived: check once more before giving up. */
   #within<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => setImmediate(() => reject(new LinkLost(`no answer in ${this.#commandMs} ms`))), this.#commandMs);

@@ -1,4 +1,4 @@
-/** State in Redis; while it is away, in this process, by the share of each limit that falls to it. */
+/** State in Redis; while Redis is away, in this process, limited to its share of each limit. */
 import { type GateLimits, type Hit, pollMs, type Reserved, shareOf, type Taken, type WindowLimit } from '@model-gateway/limits';
 import type { StateLogger } from '../logger.ts';
 import { MemoryState } from '../memory/memory-state.ts';
@@ -10,7 +10,7 @@ export interface RedisStateOptions {
   url: string;
   holder: string;
   logger: StateLogger;
-  /** How many processes share the limits, as far as is known; at least 1. */
+  /** How many processes share the limits, as far as known; at least 1. */
   replicas(): number;
   commandMs?: number;
   renewMs?: number;
@@ -19,10 +19,10 @@ export interface RedisStateOptions {
 
 type Argument = string | number;
 
-/** Callers known to be over their limit: a flood of theirs is refused without asking. */
+/** Callers known to be over their limit: further requests are refused without asking Redis. */
 const maxRefused = 10_000;
 const maxCharged = 100_000;
-/** How late a process in line may be before it loses its place. */
+/** How late a waiting process may ask again before it loses its place in the queue. */
 const graceMs = 150;
 
 const moneyOf = (scope: string): string => `money ${scope}`;
@@ -41,13 +41,13 @@ export class RedisState implements SharedState {
   readonly #share: MemoryState;
   readonly #options: RedisStateOptions;
   readonly #leaseMs: number;
-  /** What this process holds, to be renewed all at once. */
+  /** Everything this process holds, renewed in one go. */
   readonly #permits = new Map<string, { limits: GateLimits; held: number }>();
   readonly #money = new Map<string, number>();
-  /** What this process has charged in all, by budget; and the budgets that have not heard of all of it. */
+  /** Total charged by this process, by budget; and the budgets to which the latest total has not been sent yet. */
   readonly #charged = new Map<string, number>();
   readonly #owed = new Set<string>();
-  /** Scopes with a question under way: what they hold is not known until its answer, which renews the lease itself. */
+  /** Scopes with a request under way: what they hold is unknown until its answer, which itself renews the lease. */
   readonly #asking = new Set<string>();
   readonly #refused = new Map<string, { until: number; used: number; limit: WindowLimit }>();
   readonly #renewal: NodeJS.Timeout;
@@ -63,7 +63,7 @@ export class RedisState implements SharedState {
     this.#link.onChange((up) => {
       this.#degradedSince = up ? null : Date.now();
       this.#refused.clear();
-      // Redis may have forgotten us, or kept what we have given back since.
+      // Redis may have lost our entries, or kept what we have released since.
       if (up) this.#renew();
     });
     this.#renewal = setInterval(() => this.#renew(), options.renewMs ?? renewMs).unref();
@@ -99,7 +99,7 @@ export class RedisState implements SharedState {
     const { held, tokens, unmade = 0 } = give;
     this.#note(scope, limits, held);
     if (!this.#link.up) return this.#share.give(scope, shareOf(limits, this.#options.replicas()), give);
-    // Lost, it is told again by the next renewal, or by the lease's end.
+    // A lost release is repaired by the next renewal, or by the lease's expiry.
     this.#send('give', keyOf('gate', scope), ...gateArguments(limits), this.holder, held, tokens, this.#leaseMs, unmade);
   }
 
@@ -134,7 +134,7 @@ export class RedisState implements SharedState {
       .run('reserve', keyOf('budget', scope), this.holder, held, limit, this.#leaseMs, ...amounts)
       .then(
         ([granted = 0, spent = -1, reserved = 0]) => {
-          // Remembered for the time without Redis.
+          // Remembered for when Redis is away.
           if (spent >= 0) this.#share.learn(scope, spent);
           return { granted, spent: spent < 0 ? null : spent, reserved };
         },
@@ -146,7 +146,7 @@ export class RedisState implements SharedState {
       });
   }
 
-  /** What was spent is known to all, of what is left each process may reserve an equal part. */
+  /** The spent amount is known to every process; each may reserve an equal part of what is left. */
   #shareOfMoney(scope: string, limit: number): number {
     const spent = this.#share.lookAtBudget(scope)?.spent ?? 0;
     return spent >= limit ? limit : spent + Math.ceil((limit - spent) / this.#options.replicas());
@@ -200,7 +200,7 @@ export class RedisState implements SharedState {
     return { backend: 'redis', degraded: !this.#link.up, degradedSince: this.#degradedSince };
   }
 
-  /** What this process holds is given back, so that nobody waits for its leases to end. */
+  /** Releases what this process holds, so that others need not wait for its leases to expire. */
   async close(): Promise<void> {
     clearInterval(this.#renewal);
     const last = [...this.#permits].map(([scope, { limits }]) =>
@@ -218,7 +218,7 @@ export class RedisState implements SharedState {
       if (!this.#asking.has(moneyOf(scope))) this.#sendCharge(scope, this.#money.get(scope) ?? 0, 0);
   }
 
-  /** A failure has marked the link as lost already, and said so. */
+  /** A failure has already marked the link as lost, and logged it. */
   #send(name: ScriptName, key: string, ...rest: Argument[]): void {
     this.#link.run(name, key, ...rest).catch(() => undefined);
   }
@@ -239,12 +239,12 @@ export class RedisState implements SharedState {
   }
 
   #noteCost(scope: string, cost: number): void {
-    // Periods end, and their scopes are never charged again.
+    // Budget periods end, and their scopes are never charged again.
     if (!this.#charged.has(scope) && this.#charged.size >= maxCharged) this.#charged.delete(this.#charged.keys().next().value!);
     this.#charged.set(scope, (this.#charged.get(scope) ?? 0) + cost);
   }
 
-  /** Until its time no other process can have made room: hits only grow older. */
+  /** Until its retry time no other process can free a slot in the window: hits only age. */
   #knownRefusal(scope: string, limit: WindowLimit): Hit | null {
     const known = this.#refused.get(scope);
     if (!known) return null;

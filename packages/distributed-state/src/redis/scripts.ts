@@ -1,6 +1,6 @@
 /**
- * The rules of `@model-gateway/limits` once more, inside Redis: each script touches one key, is atomic, and takes the time from the server.
- * A scope's record is one packed value. Numbers stay whole and below 2^53, which Lua's doubles hold exactly.
+ * The rules of `@model-gateway/limits` implemented a second time, inside Redis: each script touches one key, is atomic, and takes the time from the
+ * server. A scope's record is one packed value. Numbers stay whole and below 2^53, which Lua's doubles hold exactly.
  */
 
 const open = `
@@ -54,7 +54,7 @@ local function save()
 end
 `;
 
-/** ARGV 6…: holder, held, waits, lease, poll, grace, costs. Gives granted, retryMs (-1: after an own release), used. */
+/** ARGV 6…: holder, held, waits, lease, poll, grace, costs. Returns granted, retryMs (-1: after a release of its own), used. */
 const take = `${gate}
 local holder, held, waits, lease, poll, grace = ARGV[6], tonumber(ARGV[7]), ARGV[8] == '1', tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
 local used = held + others(holder)
@@ -98,7 +98,7 @@ save()
 return 1
 `;
 
-/** Changes nothing. Gives used, waitMs, whole tokens left of rpm and tpm, or nothing when the scope is unknown. */
+/** Read only. Returns used, waitMs, whole tokens left of rpm and tpm, or nothing when the scope is unknown. */
 const lookAtGate = `${gate}
 if not raw then return {} end
 local function left(name, rate) return rate and math.floor(s[name].l / 60000) or 0 end
@@ -185,8 +185,8 @@ return { granted, s.spent or -1, reserved + held }
 `;
 
 /**
- * ARGV: holder, held, cost, lease, what the holder was charged in all. A charge that was lost comes with the next one, by the difference of
- * those sums; what the rows have told since comes no second time.
+ * ARGV: holder, held, cost, lease, total charged by the holder. A lost charge is made up by the next one, from the difference of the totals; what the
+ * request log rows have reported since is not added a second time.
  */
 const charge = `${budget}
 local total = tonumber(ARGV[5])

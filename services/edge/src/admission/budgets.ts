@@ -2,7 +2,7 @@
 import type { Bus } from '@model-gateway/bus';
 import type { Budget, BudgetPart, RequestRow, ResolvedName, Snapshot } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
-import { type Patience, Purse, type SharedState } from '@model-gateway/distributed-state';
+import { BudgetReservations, type SharedState, type WaitOptions } from '@model-gateway/distributed-state';
 import { periodEnd, periodStart, toMicros } from '@model-gateway/limits';
 import { costOfRow, type PriceOf } from '@model-gateway/model-catalog';
 import type { Logger } from '@model-gateway/telemetry';
@@ -21,7 +21,7 @@ interface Account {
   /** null: it never ends. */
   until: number | null;
   /** What this process has reserved. */
-  reservations: Purse;
+  reservations: BudgetReservations;
   /** When the rows were last asked what was spent, by the clock that is never set. */
   learnedAt: number | null;
   learning: Promise<void> | null;
@@ -79,7 +79,7 @@ export class BudgetLimiter {
    * Rejects with 402 when a budget is spent; where it is only reserved to its limit, after a while in which nothing was settled.
    * For callers that `isBudgeted`.
    */
-  reserve({ key, group }: Principal, snapshot: Snapshot, named: ResolvedName, asked: Asked, onLeave: Patience['onLeave']): Promise<Reservation> {
+  reserve({ key, group }: Principal, snapshot: Snapshot, named: ResolvedName, asked: Asked, onLeave: WaitOptions['onLeave']): Promise<Reservation> {
     const wanted: Account[] = [];
     if (key.budget) wanted.push(this.#account('key', key.name, key.budget));
     if (group.budget) wanted.push(this.#account('group', group.name, group.budget));
@@ -104,7 +104,7 @@ export class BudgetLimiter {
     return parts;
   }
 
-  async #reserveAll(accounts: readonly Account[], amounts: ReadonlyMap<string, number>, wait: Patience): Promise<Reservation> {
+  async #reserveAll(accounts: readonly Account[], amounts: ReadonlyMap<string, number>, wait: WaitOptions): Promise<Reservation> {
     const taken: { account: Account; amount: number }[] = [];
     for (const account of accounts) {
       // A budget counts what is paid in its own currency.
@@ -137,7 +137,7 @@ export class BudgetLimiter {
   }
 
   /** null: it may go on. */
-  async #reserveOne(account: Account, amount: number, wait: Patience): Promise<GatewayError | null> {
+  async #reserveOne(account: Account, amount: number, wait: WaitOptions): Promise<GatewayError | null> {
     if (account.learnedAt === null) await this.#learn(account);
     else if (this.#elapsed() - account.learnedAt > relearnMs) void this.#learn(account);
     const { reservations } = account;
@@ -195,7 +195,7 @@ export class BudgetLimiter {
         scope,
         from,
         until: periodEnd(budget.period, now),
-        reservations: new Purse(this.#deps.state, scope),
+        reservations: new BudgetReservations(this.#deps.state, scope),
         learnedAt: null,
         learning: null,
       };
