@@ -15,7 +15,7 @@ interface Spelling {
 const textSpelling: Spelling = { encode: same, decode: same };
 const byteSpelling: Spelling = { encode: toByteText, decode: fromByteText };
 
-/** One walk: what was kept so far is in `out`, up to `from`. */
+/** State of one walk: the output so far is in `out`, the source is copied up to `from`. */
 interface Walk {
   text: string;
   spelling: Spelling;
@@ -23,7 +23,7 @@ interface Walk {
   from: number;
 }
 
-/** Replaces `start`..`end`. Calls come in the order of the text. */
+/** Replaces `start`..`end`. Must be called in the order of the text. */
 function cut(walk: Walk, start: number, end: number, replacement: string): void {
   walk.out += walk.text.slice(walk.from, start) + replacement;
   walk.from = end;
@@ -37,20 +37,20 @@ function findKey(walk: Walk, keys: Map<string, EditNode>, start: number, end: nu
   try {
     return keys.get(walk.spelling.encode(JSON.parse(walk.spelling.decode(walk.text.slice(start, end))) as string));
   } catch {
-    // No reader finds a key by a malformed escape.
+    // No JSON parser reads a key with a malformed escape.
     return undefined;
   }
 }
 
-/** Where removals stand inside one container: what is taken away takes exactly one comma with it. */
+/** Bookkeeping of removals inside one container: each removed member takes exactly one comma with it. */
 interface Members {
-  /** How many members before this one stay. */
+  /** How many of the members before this one are kept. */
   kept: number;
   /** Offset of the comma before the current member, -1 for the first. */
   commaAt: number;
-  /** Start of a removed member before which nothing is kept: its end is the next member's start, which also drops the comma between. */
+  /** Start of a removed member with no kept member before it: the cut ends at the next member's start, which also drops the comma in between. */
   openCut: number;
-  /** New elements stand at the front, and the comma behind them is still to be written. */
+  /** New elements were inserted at the front, and the comma after them is still to be written. */
   owesComma: boolean;
 }
 
@@ -58,14 +58,14 @@ const newMembers = (): Members => ({ kept: 0, commaAt: -1, openCut: -1, owesComm
 
 function removeMember(walk: Walk, members: Members, start: number, end: number): void {
   if (members.owesComma) {
-    // What is owed is the comma that follows this member.
+    // The comma still owed is the one that follows this member.
     cut(walk, start, end, '');
     members.owesComma = false;
   } else if (members.kept > 0) cut(walk, members.commaAt, end, '');
   else if (members.openCut < 0) members.openCut = start;
 }
 
-/** Called at the start of a member that stays: ends the cut that runs up to here. */
+/** Called at the start of a kept member: ends the cut that runs up to here. */
 function keepMember(walk: Walk, members: Members, start: number): void {
   if (members.openCut >= 0) {
     cut(walk, members.openCut, start, '');
@@ -202,10 +202,10 @@ function walkText(text: string, edits: readonly Edit[], spelling: Spelling): str
 }
 
 /**
- * Makes all edits in one pass over JSON text (a string, or its UTF-8 bytes; the result has the same form). A string in a path names
- * an object's key, a number an array's element as counted before any removal. Every occurrence of a repeated key is edited. A path that
- * is not there is ignored unless `add` says to insert its last key at the end of its object. Text that is not JSON along the edited
- * paths comes back as it is: parse it first when that matters. Bytes without a change come back as the same object.
+ * Makes all edits in one pass over JSON text (a string, or its UTF-8 bytes; the result has the same form). A string in a path names an object's key,
+ * a number an array's element as counted before any removal. Every occurrence of a repeated key is edited. A path that does not exist is ignored
+ * unless `add` says to insert its last key at the end of its object. Text that is not JSON along the edited paths comes back unchanged: parse it
+ * first when that matters. Bytes without a change come back as the same object.
  */
 export function applyEdits(source: string, edits: readonly Edit[]): string;
 export function applyEdits(source: Uint8Array, edits: readonly Edit[], known?: KnownPlaces): Uint8Array;

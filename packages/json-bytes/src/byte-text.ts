@@ -1,4 +1,7 @@
-/** Text whose characters are the UTF-8 bytes of another: one native copy turns bytes into it and back, and what walks text then walks bytes. */
+/**
+ * Text with one character per UTF-8 byte of another text (Latin-1): one native copy converts it to bytes and back, and code that walks characters
+ * then walks bytes.
+ */
 
 const nonAscii = /[^\x00-\x7f]/;
 

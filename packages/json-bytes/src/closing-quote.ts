@@ -37,7 +37,7 @@ function assemble(): Search | null {
   }
 }
 
-/** All multiples of a block, so that pieces end where blocks do. They grow with the string: what is copied is never much more than what is searched. */
+/** All multiples of a block, so that pieces end at block boundaries. They grow with the string, so that never much more is copied than is searched. */
 const firstPiece = 1024;
 const growth = 4;
 /** The memory of the module; it still fits the nearest caches. */
@@ -52,7 +52,7 @@ export function skipToClosingQuote(bytes: Buffer, start: number): number {
     const end = Math.min(piece, bytes.length - position);
     bytes.copy(capacity, 0, position, position + end);
     const found = closingQuote(end);
-    // Behind the end stands what was here before.
+    // The memory after the piece's end still holds older data.
     if (found < end) return position + found + 1;
     position += found;
   }

@@ -1,35 +1,38 @@
-/** Records of one stream that differ in a few values alone: once one of them was understood, the next are recognised by their bytes. */
+/**
+ * Recognises records of a stream by their bytes: once one record is parsed, later ones that differ from it in a few values only are matched without
+ * parsing.
+ */
 import { applyEdits } from './apply-edits.ts';
 import { backslash, quote } from './bytes.ts';
 import type { Edit } from './edit.ts';
+import { matchesAt } from './matches-at.ts';
 import { RecordEditor } from './record-editor.ts';
-import { stands } from './stands.ts';
 
 export type Path = Edit['path'];
 
-/** A record that was parsed and understood. */
+/** A parsed record. */
 export interface KnownRecord {
-  /** Its bytes as they came, and where its JSON stands in them. */
+  /** Its bytes as received, and the offset of its JSON in them. */
   raw: Uint8Array;
   start: number;
   end: number;
-  /** The JSON text, and what it says. */
+  /** The JSON text, and its parsed value. */
   data: string;
   json: unknown;
 }
 
-/** Values by which records may differ. */
+/** The values in which records may differ. */
 type Gap = 'words' | 'string' | 'number';
 
 interface Shape {
-  /** What stands before, between and behind the gaps, a character a byte. */
+  /** The constant bytes before, between and after the gaps, one character per byte. */
   pieces: readonly string[];
   gaps: readonly Gap[];
-  /** In which the gaps were asked for. */
+  /** The order in which the gaps were asked for. */
   order: string;
 }
 
-/** Stands for a gap while the pieces are found; a record that holds it is not learned. */
+/** Marks a gap while the pieces are computed; a record that contains it is not learned. */
 const mark = '\ue000';
 const marked = new RegExp(`"${mark}(\\d)${mark}"`);
 const maxGaps = 10;
@@ -48,16 +51,16 @@ function isHex(code: number): boolean {
 /** All positions and texts are of bytes, one character each. */
 export class DeltaTemplate {
   readonly #incoming: Shape;
-  /** What the caller gets in place of the pieces; null: the bytes stay as they are. */
+  /** Replaces the pieces in the output for the caller; null: the bytes stay as they are. */
   readonly #outgoing: readonly string[] | null;
-  /** Start and end of each gap in the record that fitted last. */
+  /** Start and end of each gap in the record that matched last. */
   readonly #places: Int32Array;
   readonly #wordsAt: number;
-  /** Where the record that fitted last ends. */
+  /** End offset of the record that matched last. */
   end = 0;
-  /** Length of its words in UTF-16 units, escapes undone. */
+  /** Length of its text in UTF-16 units, escapes decoded. */
   units = 0;
-  /** Its words are printable ASCII without escapes. */
+  /** Its text is printable ASCII without escapes. */
   plain = true;
 
   private constructor(incoming: Shape, outgoing: readonly string[] | null) {
@@ -68,8 +71,8 @@ export class DeltaTemplate {
   }
 
   /**
-   * The records that say what `record` says but for the string at `words` and the strings and numbers at `idle`, where it has them. `edits` are what is done
-   * to each of them on its way. null: bytes would not tell such records for sure.
+   * Builds a template of the records that equal `record` except for the string at `words` and the strings and numbers at `idle`, where it has them.
+   * `edits` are applied to each of them. null: matching bytes would not identify such records reliably.
    */
   static learn(record: KnownRecord, words: Path, idle: readonly Path[], edits: readonly Edit[]): DeltaTemplate | null {
     if (typeof valueAt(record.json, words) !== 'string' || record.data.includes(mark)) return null;
@@ -92,22 +95,22 @@ export class DeltaTemplate {
     return records.fits(raw, 0) && records.end === raw.length ? records : null;
   }
 
-  /** The bytes are not passed as they came. */
+  /** The output differs from the received bytes. */
   get edited(): boolean {
     return this.#outgoing !== null;
   }
 
-  /** Whether a whole record of this kind stands at `from`; if so it is the one that `end`, `units`, `words` and `print` speak of. */
+  /** Whether a whole record of this template begins at `from`; if so, `end`, `units`, `words` and `print` describe it. */
   fits(text: string, from: number): boolean {
     const { pieces, gaps } = this.#incoming;
     const first = pieces[0]!;
-    if (!stands(first, text, from)) return false;
+    if (!matchesAt(first, text, from)) return false;
     let at = from + first.length;
     for (let gap = 0; gap < gaps.length; gap += 1) {
       const kind = gaps[gap]!;
       const end = kind === 'words' ? this.#skipWords(text, at) : kind === 'string' ? skipPlain(text, at) : skipDigits(text, at);
       const piece = pieces[gap + 1]!;
-      if (end < 0 || !stands(piece, text, end)) return false;
+      if (end < 0 || !matchesAt(piece, text, end)) return false;
       this.#places[gap * 2] = at;
       this.#places[gap * 2 + 1] = end;
       at = end + piece.length;
@@ -116,13 +119,13 @@ export class DeltaTemplate {
     return true;
   }
 
-  /** Its words. */
+  /** Its text. */
   words(text: string): string {
     const spelled = text.slice(this.#places[this.#wordsAt], this.#places[this.#wordsAt + 1]);
     return this.plain ? spelled : (JSON.parse(`"${Buffer.from(spelled, 'latin1').toString('utf8')}"`) as string);
   }
 
-  /** What the caller gets of it. */
+  /** The output for the caller. */
   print(text: string, from: number): string {
     const outgoing = this.#outgoing;
     if (outgoing === null) return text.slice(from, this.end);
@@ -131,7 +134,7 @@ export class DeltaTemplate {
     return out;
   }
 
-  /** Offset of the quote that ends the words at `start`; -1 for none, for no words, and for what no parser takes. */
+  /** Offset of the quote that ends the text at `start`; -1 for none, for an empty text, and for what no JSON parser accepts. */
   #skipWords(text: string, start: number): number {
     let at = start;
     let units = 0;
@@ -164,7 +167,7 @@ export class DeltaTemplate {
   }
 }
 
-/** What stands around the gaps of a marked text, the record's own bytes around its JSON with it. null when a gap is missing or there twice. */
+/** The constant pieces around the gaps of a marked text, including the record's own bytes around its JSON. null when a gap is missing or occurs twice. */
 function cutShape({ raw, start, end }: KnownRecord, text: string, known: readonly Gap[]): Shape | null {
   const parts = text.split(marked);
   if (parts.length !== known.length * 2 + 1) return null;
@@ -201,7 +204,7 @@ function skipPlain(text: string, start: number): number {
   return -1;
 }
 
-/** Offset behind a whole number as counters are printed. */
+/** Offset after a whole number, in the form in which counters are printed. */
 function skipDigits(text: string, start: number): number {
   let at = start;
   while (at < text.length && text.charCodeAt(at) >= 0x30 && text.charCodeAt(at) <= 0x39) at += 1;

@@ -1,4 +1,4 @@
-/** A JSON value under change. What it was made from stays as it is, and everything that changed can be told as edits of it. */
+/** An editable JSON value. The original is never changed, and every change can be read back as edits of the original text. */
 import type { Edit } from './edit.ts';
 
 type Step = string | number;
@@ -13,12 +13,12 @@ interface Owned {
   /** Objects: keys that were replaced, added or removed, and keys below which something changed. */
   written: Set<string>;
   below: Set<string>;
-  /** Arrays: for each present element its place in the origin, -1 when it is new; and the places whose element was replaced. */
+  /** Arrays: for each present element its index in the original, -1 when it is new; and the indexes whose element was replaced. */
   places: number[];
   replaced: Set<number>;
 }
 
-/** Removals and insertions of one array, made at once when all else is done: until then places mean what they meant before. */
+/** Removals and insertions of one array, applied together after everything else: until then indexes refer to the array as it was before. */
 interface Moves {
   removed: Set<number>;
   inserted: Map<number, unknown[]>;
@@ -35,7 +35,7 @@ export class JsonDocument {
     this.#value = value;
   }
 
-  /** As it stands now; parts that did not change are those of the original. */
+  /** The present value; unchanged parts are those of the original. */
   get value(): unknown {
     return this.#value;
   }
@@ -146,7 +146,7 @@ export class JsonDocument {
     owned.places = places;
   }
 
-  /** What leads from the original to the present value: edits for one `applyEdits`. Untouched parts are in none of them. */
+  /** The edits that lead from the original to the present value, for one `applyEdits`. They touch no unchanged part. */
   edits(): Edit[] {
     const edits: Edit[] = [];
     if (isContainer(this.#value)) this.#publish(this.#value, [], edits);

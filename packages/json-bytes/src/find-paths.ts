@@ -1,4 +1,4 @@
-/** Finds out which of a few paths JSON bytes hold. Nothing is parsed but what may equal a wanted value: images and files are passed over unread. */
+/** Finds out which of a few paths exist in JSON bytes. Only what may equal a wanted value is parsed: images and files are skipped unread. */
 import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote, skipStringBytes } from './bytes.ts';
 import { jsonEqual } from './equal.ts';
 import { readKey, skipBlanks, skipValue } from './skip-bytes.ts';

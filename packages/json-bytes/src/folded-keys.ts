@@ -1,6 +1,6 @@
 /**
- * Top-level keys that some JSON readers take for one another. Go's `encoding/json`, which many OpenAI-compatible servers are written in, matches keys
- * without regard to ASCII case and takes U+017F for `s` and U+212A for `k`: to such a server `"MODEL"` beside `"model"` is the model's name.
+ * Top-level keys that some JSON parsers treat as the same. Go's `encoding/json`, in which many OpenAI-compatible servers are written, matches keys
+ * case-insensitively in ASCII and folds U+017F to `s` and U+212A to `k`: for such a server `"MODEL"` beside `"model"` is the model's name.
  */
 
 /** No field of any protocol is spelled longer, even with every character escaped. */
@@ -35,7 +35,7 @@ export class FoldedKeys {
     this.#known = knownKeys(keys);
   }
 
-  /** The sentence that refuses the key, or null. */
+  /** The error message for a refused key, or null. */
   add(bytes: Buffer, start: number, end: number): { message: string; param: string } | null {
     const folded = foldKeyBytes(bytes, start, end);
     if (folded === null) return null;

@@ -1,2 +1,5 @@
-/** Whether `piece` stands in `text` at `at`: `startsWith`, which compiled code does a character at a time. Two texts of one length are compared eight at a time. */
-export const stands = (piece: string, text: string, at: number): boolean => text.slice(at, at + piece.length) === piece;
+/**
+ * Whether `text` contains `piece` at offset `at`: `startsWith`, which compiled code evaluates one character at a time, while two texts of equal
+ * length are compared eight at a time.
+ */
+export const matchesAt = (piece: string, text: string, at: number): boolean => text.slice(at, at + piece.length) === piece;

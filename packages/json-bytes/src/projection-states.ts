@@ -1,8 +1,8 @@
-/** What a reader of parts wants below each value, made once from all paths that are asked for. */
+/** The paths of a projection compiled into a tree: what to read below each value. */
 
 /**
- * How much of a value is read: whether it is there (and null), how many elements it has, the same but texts whole, or all of it. `like` is `value` for
- * who compares: what cannot equal it stays unread.
+ * How much of a value is read: whether it exists (and is null), how many elements it has, the same but texts in full, or all of it. `like` is `value`
+ * for readers that only compare: what cannot be equal stays unread.
  */
 export type Depth = 'place' | 'length' | 'text' | 'value' | { like: unknown };
 

@@ -1,4 +1,4 @@
-/** Reads of JSON bytes only what is asked for, by paths: a large body costs a walk over its bytes, and what nobody asked for is never read. */
+/** Reads only the requested paths of JSON bytes: a large body costs one walk over its bytes, and everything else is never parsed. */
 import { asBuffer, backslash, braceClose, braceOpen, bracketClose, bracketOpen, colon, comma, quote, skipStringBytes } from './bytes.ts';
 import { type Need, type Node, newNode, putNeed, type State, stateOf } from './projection-states.ts';
 import { countKeys, readKey, skipBlanks, skipValue } from './skip-bytes.ts';
@@ -7,17 +7,17 @@ import type { KnownPlaces, PlacedMember } from './top-level.ts';
 
 export type { Depth, Need } from './projection-states.ts';
 
-/** Stands for what is there and was not read: equal to nothing, and no container. */
+/** Placeholder for a value that exists and was not read: equal to nothing, and not a container. */
 export const unread: unique symbol = Symbol('unread');
 
 export interface Projected {
-  /** As the whole value would be, where it was asked for. */
+  /** The value, as far as it was requested. */
   value: unknown;
-  /** Where the wanted top-level values stand; undefined when a key is repeated. */
+  /** Positions of the wanted top-level values; undefined when a key is repeated. */
   places: KnownPlaces | undefined;
 }
 
-/** A key of which one value would be read, and the receiver of the same bytes might read the other. */
+/** A repeated key: this reader would take one of its values, and the receiver of the same bytes might take the other. */
 export class RepeatedKey extends Error {
   /** The key; undefined inside a value that was read whole. */
   readonly key: string | undefined;
@@ -28,7 +28,7 @@ export class RepeatedKey extends Error {
   }
 }
 
-/** Needs of single bodies are alike: those of so many are kept. */
+/** Requests ask similar questions: this many compiled sets of them are cached. */
 const maxKept = 64;
 
 export class Projection {
@@ -61,7 +61,7 @@ export class Projection {
   }
 }
 
-/** Texts this short are looked at by hand. */
+/** Strings up to this length are scanned in JavaScript instead of by a native search. */
 const shortText = 64;
 
 /** One walk. */
@@ -85,7 +85,7 @@ class Reading {
     throw new SyntaxError(`The text is no JSON at byte ${this.#at}`);
   }
 
-  /** Passes over the value at the present place, and gives its end. */
+  /** Skips the value at the current position, and returns its end. */
   #skip(): number {
     const end = skipValue(this.#bytes, this.#at);
     if (end < 0) this.#fail();
@@ -93,7 +93,7 @@ class Reading {
     return end;
   }
 
-  /** Reads or passes over the value at the present place. */
+  /** Reads or skips the value at the current position. */
   #value(state: State): unknown {
     const bytes = this.#bytes;
     const start = this.#at;
@@ -178,7 +178,7 @@ class Reading {
   }
 }
 
-/** Whether what stands there matters, and not only that something does. */
+/** Whether the value itself is wanted, and not only its existence. */
 const looksInto = ({ enters, scalars, maxTextLength, containers }: State): boolean => enters || scalars || containers || maxTextLength >= 0;
 
 /** The members of all objects in a parsed value. */
@@ -190,10 +190,10 @@ function keysIn(value: unknown): number {
   return count;
 }
 
-/** Keys that no path names: `*` passes over them. */
+/** Keys that lead to prototypes: `*` skips them. */
 const hidden: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
 
-/** The wanted member whose key stands there, however it is spelled; undefined: nobody wants it. */
+/** The wanted member whose key is at this position, however it is spelled; undefined: not wanted. */
 function memberOf({ named, any, maxKeyLength }: State, bytes: Buffer, start: number, end: number): { key: string; state: State } | undefined {
   const length = end - start - 2;
   if (any === null && length > maxKeyLength) return undefined;
@@ -224,7 +224,7 @@ function readText(bytes: Buffer, start: number, end: number): string {
   return bytes.toString('latin1', start + 1, end - 1);
 }
 
-/** Where the members of the top object stand. */
+/** Positions of the members of the top-level object. */
 class FoundMembers {
   readonly #values: Record<string, PlacedMember> = Object.create(null) as Record<string, PlacedMember>;
   #count = 0;

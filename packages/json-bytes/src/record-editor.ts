@@ -1,13 +1,16 @@
-/** Edits of the records of one stream: most begin with the same bytes, and the same value among these is replaced. */
+/** Edits the records of one stream: most records begin with the same bytes, which contain the value to replace. */
 import { applyEdits } from './apply-edits.ts';
 import { isBlank } from './bytes.ts';
 import type { Edit } from './edit.ts';
-import { stands } from './stands.ts';
+import { matchesAt } from './matches-at.ts';
 
 /** Spelled in one way alone, but for `\u`. */
 const plainKey = /^\w{1,64}$/;
 
-/** Gives what `applyEdits` gives. A top-level text is exchanged by a search for its key, or, where a record begins as the last one did, with all that begins it. */
+/**
+ * Returns what `applyEdits` returns. A top-level text is replaced by a search for its key or, where a record begins like the last one, together with
+ * everything before it.
+ */
 export class RecordEditor {
   #key = '';
   #value = '';
@@ -27,7 +30,7 @@ export class RecordEditor {
 
   #fits(text: string, key: string, value: string): boolean {
     const { length } = this.#before;
-    if (length === 0 || key !== this.#key || value !== this.#value || !stands(this.#before, text, 0)) return false;
+    if (length === 0 || key !== this.#key || value !== this.#value || !matchesAt(this.#before, text, 0)) return false;
     return isLast(text, key, length);
   }
 
@@ -44,7 +47,7 @@ export class RecordEditor {
     do start++;
     while (isBlank(text.charCodeAt(start)));
     const theirs = JSON.stringify(old);
-    if (!stands(theirs, text, start) || text.lastIndexOf('\\u', start) >= 0 || !isLast(text, key, start)) return false;
+    if (!matchesAt(theirs, text, start) || text.lastIndexOf('\\u', start) >= 0 || !isLast(text, key, start)) return false;
     this.#key = key;
     this.#value = value;
     this.#before = text.slice(0, start + theirs.length);

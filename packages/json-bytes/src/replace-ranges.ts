@@ -1,8 +1,9 @@
-/** Makes replacements that were told as numbers: what one process found, another makes in its own copy of the bytes. */
+/** Applies replacements that are given as numbers: one process computes them, another applies them to its own copy of the bytes. */
 
 /**
- * `places` holds for each replacement its first byte, the byte after its last, and the length of what takes its place, in order; those follow one
- * another in `texts`. null: `texts` is the whole. The same bytes come back when nothing is replaced. RangeError on places that do not fit.
+ * `places` holds for each replacement its first byte, the byte after its last, and the length of the new text, in order; the new texts are
+ * concatenated in `texts`. null: `texts` is the whole result. The same bytes come back when nothing is replaced. RangeError on positions that do not
+ * fit.
  */
 export function replaceRanges(source: Uint8Array, places: readonly number[] | null, texts: Uint8Array): Uint8Array {
   if (places === null) return texts;

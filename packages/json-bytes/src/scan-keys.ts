@@ -1,4 +1,4 @@
-/** Tells which of a few wanted keys stands at a place in JSON bytes, whatever escapes it is written with. */
+/** Recognises a few wanted keys at a position in JSON bytes, whatever escapes they are written with. */
 import { backslash } from './bytes.ts';
 
 /** `start` and `end` include the quotes; null when the key is none of the wanted. */
@@ -18,12 +18,15 @@ function decode(bytes: Buffer, start: number, end: number): string | null {
   try {
     return JSON.parse(bytes.toString('utf8', start, end)) as string;
   } catch {
-    // A malformed escape spells no key that any reader would find.
+    // A malformed escape spells no key that any JSON parser would read.
     return null;
   }
 }
 
-/** Who scans body after body asks for the same list; a lone key, as of a model's name in each reply, comes in a list of its own each time. */
+/**
+ * Compiled matchers. Code that scans body after body passes the same list object, while a single key (for example the model's name in each reply)
+ * comes in a new list each time and is looked up by its text.
+ */
 const ofLists = new WeakMap<readonly string[], KeyMatcher<string>>();
 const ofKeys = new Map<string, KeyMatcher<string>>();
 const maxKeys = 256;

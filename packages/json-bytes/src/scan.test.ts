@@ -15,7 +15,7 @@ describe('words', () => {
     return result.ok ? result.words.toSorted() : result.code;
   };
 
-  test('are told as keys and as values, at any depth, each once, in whatever spelling', () => {
+  test('are found as keys and as values, at any depth, each once, in any spelling', () => {
     expect(seen('{"a":[{"tool_calls":[{"tool_calls":1}]}],"type":"input_text"}')).toEqual(['input_text', 'tool_calls']);
     expect(seen('{"tool_c\\u0061lls":1}')).toEqual(['tool_calls']);
     expect(seen('{"a":"say \\"tool_calls\\"","b":"tool_calls ","c":"xtool_calls"}')).toEqual([]);
@@ -216,7 +216,7 @@ describe('properties', () => {
   };
   const object = fc.dictionary(fc.string({ maxLength: 6 }), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 6 });
 
-  test('everything JSON.stringify prints is accepted, with the value where it stands', () => {
+  test('everything JSON.stringify prints is accepted, with the right position of the value', () => {
     fc.assert(
       fc.property(object, fc.string({ unit: 'binary', maxLength: 200 }), fc.constantFrom(0, 1, 3), (rest, model, indent) => {
         delete rest['model'];
@@ -233,7 +233,7 @@ describe('properties', () => {
     );
   });
 
-  test('text with random damage: never throws, and agrees with JSON.parse but for what stands inside strings', () => {
+  test('text with random damage: never throws, and agrees with JSON.parse except inside strings', () => {
     const pieces = [...'{}[],:"\\ \n0-1.e', 'true', 'null', '\\"', '"a"'];
     const damage = fc.array(fc.tuple(fc.nat(), fc.constantFrom(...pieces), fc.nat({ max: 2 })), { minLength: 1, maxLength: 4 });
     fc.assert(

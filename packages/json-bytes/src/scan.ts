@@ -21,11 +21,11 @@ export interface ScanOptions<Key extends string> {
   maxNodes?: number;
   /** ASCII names of the top-level keys to find. */
   keys: readonly Key[];
-  /** ASCII words: which of them stand in the body as a whole string, be it a key or a value, at any depth. Default none. */
+  /** ASCII words: which of them occur in the body as a whole string, be it a key or a value, at any depth. Default none. */
   words?: readonly string[];
   /**
-   * Refuses top-level keys that a reader could take for one another: any key given twice, keys that differ in case alone, and one that differs from a
-   * wanted key in case alone. For bodies of callers, which go on to readers that fold case.
+   * Refuses top-level keys that a parser could confuse: any key given twice, keys that differ in case only, and one that differs from a wanted key in
+   * case only. For bodies of callers, which are forwarded to servers that fold case.
    */
   distinctKeys?: boolean;
 }
@@ -33,7 +33,7 @@ export interface ScanOptions<Key extends string> {
 export interface ScanFault {
   ok: false;
   code: 'invalid_json' | 'too_deep' | 'too_wide' | 'duplicate_key';
-  /** Safe for the caller. */
+  /** Safe to show to the caller. */
   message: string;
   /** The repeated key. */
   param?: string;
@@ -54,7 +54,7 @@ export type ScanResult<Key extends string> = ScanSuccess<Key> | ScanFault;
 const fault = (code: ScanFault['code'], message: string, param?: string): ScanFault => ({ ok: false, code, message, ...(param !== undefined && { param }) });
 const malformed = (offset: number): ScanFault => fault('invalid_json', `The request body is not valid JSON (at byte ${offset}).`);
 
-/** For the walk of one body at a time: a scan never waits. */
+/** Reused by every scan: scanning is synchronous, so only one body is walked at a time. */
 const shared = new Uint8Array(257);
 
 const kindByFirstByte: (ValueKind | undefined)[] = [];

@@ -37,7 +37,7 @@ export function skipValue(bytes: Buffer, start: number): number {
   return -1;
 }
 
-/** How many keys stand in the value from `start` to `end`, repeated ones each time. */
+/** Number of keys in the value from `start` to `end`, repeated ones counted each time. */
 export function countKeys(bytes: Buffer, start: number, end: number): number {
   let count = 0;
   for (let position = start; position < end; ) {
@@ -48,14 +48,14 @@ export function countKeys(bytes: Buffer, start: number, end: number): number {
   return count;
 }
 
-/** The key that `start` and `end` include with its quotes; null for one that no reader would find. */
+/** The key from `start` to `end` (quotes included); null for one that no JSON parser would read. */
 export function readKey(bytes: Buffer, start: number, end: number): string | null {
   const raw = bytes.toString('utf8', start + 1, end - 1);
   if (!raw.includes('\\')) return raw;
   try {
     return JSON.parse(bytes.toString('utf8', start, end)) as string;
   } catch {
-    // No reader finds a key by a malformed escape.
+    // No JSON parser reads a key with a malformed escape.
     return null;
   }
 }

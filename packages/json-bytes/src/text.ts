@@ -1,7 +1,7 @@
 /** Finds where JSON values end in text that is known to be JSON: cheap steps without judging what they pass. -1 on text that is not. */
 import { backslash, braceClose, braceOpen, bracketClose, bracketOpen, comma, isBlank, nearBytes, quote } from './bytes.ts';
 
-/** Where the search found a quote closer than this, quotes stand dense (code in a string): walking is quicker for a while. */
+/** Where the search found a quote closer than this, quotes are dense (code in a string): walking is quicker for a while. */
 const denseBytes = 256;
 const walkedBytes = 4096;
 

@@ -1,4 +1,4 @@
-/** The common edits of a body, replacing or adding top-level values, made on the bytes themselves: a large body is scanned, not turned into text. */
+/** The common edits of a body, replacing or adding top-level values, made on the bytes directly: a large body is scanned instead of decoded to text. */
 import { asBuffer, braceOpen, colon, isBlank } from './bytes.ts';
 import type { Edit } from './edit.ts';
 import { scanBody } from './scan.ts';
@@ -7,7 +7,7 @@ import { type Replacement, spliceBytes } from './splice.ts';
 const nonAscii = /[^\x00-\x7f]/;
 const limits = { maxDepth: 256, maxNodes: Number.POSITIVE_INFINITY };
 
-/** A member of the top object, with what stands around it. */
+/** A member of the top-level object, with its surroundings. */
 export interface PlacedMember {
   start: number;
   end: number;
@@ -19,19 +19,22 @@ export interface PlacedMember {
   comma: number;
 }
 
-/** What an earlier scan of the same bytes found. */
+/** The result of an earlier scan of the same bytes. */
 export interface KnownPlaces {
   /** The top-level keys it looked for. */
   keys: readonly string[];
-  /** Where the values of those that are there begin and end. */
+  /** Begin and end of the values that exist. */
   values: Readonly<Record<string, Pick<PlacedMember, 'start' | 'end'> | PlacedMember | undefined>>;
   /** Offset of the closing brace. */
   end: number;
-  /** How many members there are; where the scan told, it told all of `PlacedMember`. */
+  /** Number of members; a scan that reports it has filled all of `PlacedMember`. */
   count?: number;
 }
 
-/** null when the edits or the body are not of this kind: deeper paths, removals among places not told, a repeated key, text that is no JSON object. */
+/**
+ * null when the edits or the body are of another kind: deeper paths, removals among positions that were not recorded, a repeated key, text that is
+ * not a JSON object.
+ */
 export function spliceTopLevel(source: Uint8Array, edits: readonly Edit[], known?: KnownPlaces): Uint8Array | null {
   if (!edits.every(({ path, insert }) => path.length === 1 && typeof path[0] === 'string' && !insert)) return null;
   const keys = edits.map(({ path }) => path[0] as string);
@@ -64,8 +67,8 @@ export function spliceTopLevel(source: Uint8Array, edits: readonly Edit[], known
 const unicodeEscape = '\\u';
 
 /**
- * Replaces top-level texts of an object whose parsed value is at hand, without reading its bytes one by one: a key that is written once in all of them,
- * and can be written in no other way, is the top-level one. null when that cannot be told, or the edits are of another kind.
+ * Replaces top-level texts of an object whose parsed value is at hand, without reading its bytes one by one: a key that occurs once in the bytes, and
+ * can be spelled in one way only, is the top-level one. null when that is not certain, or the edits are of another kind.
  */
 export function spliceParsed(source: Uint8Array, parsed: unknown, edits: readonly Edit[]): Uint8Array | null {
   if (typeof parsed !== 'object' || parsed === null) return null;
@@ -84,7 +87,7 @@ export function spliceParsed(source: Uint8Array, parsed: unknown, edits: readonl
 
 const plainKey = /^\w{1,64}$/;
 
-/** Where `value` stands behind the only `key` there is; null when it is not the only one, or what stands there is written in another way. */
+/** Offset of `value` after the only occurrence of `key`; null when the key occurs more than once, or the value is spelled differently. */
 function findSole(bytes: Buffer, key: string, value: string): Pick<PlacedMember, 'start' | 'end'> | null {
   const at = bytes.indexOf(key, 0, 'latin1');
   if (at < 0 || bytes.indexOf(key, at + key.length, 'latin1') >= 0) return null;
@@ -109,7 +112,7 @@ function cutsOf(gone: PlacedMember[]): Replacement[] {
 }
 
 function scanForKeys(source: Uint8Array, keys: readonly string[]): Omit<KnownPlaces, 'keys'> | null {
-  // The scan knows ASCII keys alone: another would be taken for missing.
+  // The scan only knows ASCII keys: another would seem to be missing.
   if (keys.some((key) => nonAscii.test(key))) return null;
   const scan = scanBody(source, { keys, ...limits });
   return scan.ok ? scan : null;
