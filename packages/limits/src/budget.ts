@@ -4,7 +4,7 @@ import type { Budget } from '@model-gateway/contracts';
 export interface BudgetState {
   /** null: not known yet what was spent before. */
   spent: number | null;
-  /** Reserved by each process; gone at `until`, unless renewed. */
+  /** Reserved by each process; expires at `until`, unless renewed. */
   holders: Map<string, { held: number; until: number }>;
 }
 
@@ -21,7 +21,7 @@ export interface BudgetAsk {
 export interface Reserved {
   /** So many of the requests, from the first. */
   granted: number;
-  /** null: nobody said yet what was spent before; it counts as nothing until then. */
+  /** null: the amount spent before is not known yet; it counts as nothing until then. */
   spent: number | null;
   /** By all holders, these requests included. */
   reserved: number;
@@ -31,7 +31,7 @@ export const openBudget = (): BudgetState => ({ spent: null, holders: new Map() 
 
 export const toMicros = (amount: number): number => Math.round(amount * 1_000_000);
 
-/** A request may begin while anything is left: what it then costs too much is at most its own reservation. */
+/** A request may begin while anything is left: the budget is exceeded by at most that request's own reservation. */
 export function reserveMoney(state: BudgetState, ask: BudgetAsk, now: number): Reserved {
   const others = othersReserved(state, ask.holder, now);
   let { held } = ask;
@@ -43,12 +43,12 @@ export function reserveMoney(state: BudgetState, ask: BudgetAsk, now: number): R
 
 /** A request ended: it cost so much, and its holder has so much reserved now. */
 export function chargeMoney(state: BudgetState, charge: { holder: string; held: number; cost: number; leaseMs: number }, now: number): void {
-  // What is not known yet will be read from the rows, this one among them.
+  // An unknown total will be read from the request log rows, which include this request.
   if (state.spent !== null) state.spent += charge.cost;
   note(state, charge.holder, charge.held, now + charge.leaseMs);
 }
 
-/** What the rows say was spent. Rows come late, so that the larger figure is the truth. */
+/** The spent amount according to the request log rows. Rows arrive late, so the larger figure is the true one. */
 export function learnSpent(state: BudgetState, spent: number): void {
   state.spent = Math.max(state.spent ?? 0, spent);
 }
@@ -88,8 +88,8 @@ export function periodEnd(period: Budget['period'], now: number): number | null 
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** Shares of a budget at which somebody wants to know, in percent. */
+/** Shares of a budget at which an alert may be wanted, in percent. */
 export const budgetLevels = [80, 100] as const;
 
-/** The highest of them that was reached; 0 below all. A budget of nothing is spent. */
+/** The highest of them that was reached; 0 below all. A budget of zero counts as spent. */
 export const budgetLevel = (spent: number, limit: number): number => budgetLevels.findLast((percent) => spent * 100 >= limit * percent) ?? 0;

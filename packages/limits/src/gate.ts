@@ -1,6 +1,6 @@
 /**
- * What stands before an upstream, a model, or the whole gateway: calls a minute, tokens a minute, calls at once, time between calls.
- * The state is one record for all processes; each of them (a holder) says how many permits it has, so that a lost message heals with the next.
+ * Admission to an upstream, a model, or the whole gateway: calls a minute, tokens a minute, concurrent calls, time between calls. The state is one
+ * record for all processes; each of them (a holder) reports how many permits it has, so that a lost message is repaired by the next one.
  */
 import type { RateLimit } from '@model-gateway/contracts';
 import { type Bucket, fillBucket, openBucket, settleTokens, takeTokens, tokensLeft, waitForTokens } from './bucket.ts';
@@ -19,19 +19,19 @@ export interface GateState {
   tpm: Bucket | null;
   /** Earliest time of the next call. */
   nextAt: number;
-  /** Permits of each process; gone at `until`, unless renewed. */
+  /** Permits of each process; expire at `until`, unless renewed. */
   holders: Map<string, { held: number; until: number }>;
-  /** Processes with callers in line, since when, and until when that is believed. */
+  /** Processes with waiting callers: since when, and until when that is believed. */
   waiting: Map<string, { since: number; until: number }>;
 }
 
 export interface GateAsk {
   holder: string;
-  /** Permits the holder has now: the truth, whatever was written before. */
+  /** Permits the holder has now: overrides whatever was recorded before. */
   held: number;
-  /** Tokens of each call that wants in, in order. */
+  /** Tokens of each call that wants admission, in order. */
   costs: readonly number[];
-  /** What does not get in stays in line. */
+  /** Calls that are not admitted stay queued. */
   waits: boolean;
   leaseMs: number;
 }
@@ -39,15 +39,15 @@ export interface GateAsk {
 export interface Taken {
   /** So many of `costs`, from the first. */
   granted: number;
-  /** When to ask again for the rest, in ms; null: nothing but a release of the holder's own helps. */
+  /** When to ask again for the rest, in ms; null: only a release by this holder helps. */
   retryMs: number | null;
-  /** Permits out at all holders, these included. */
+  /** Permits out at all holders, this answer included. */
   used: number;
 }
 
 /** How often a holder asks whether others have released. */
 export const pollMs = 50;
-/** How late a holder in line may be with its next question before it loses its place. */
+/** How late a waiting holder may ask again before it loses its place in the queue. */
 const graceMs = 150;
 
 /** null: nothing is limited. */
@@ -62,7 +62,7 @@ export function toGateLimits(limit: RateLimit | null | undefined): GateLimits | 
 /** A plain cap on how much is under way at once. */
 export const capOf = (maxConcurrency: number): GateLimits => ({ rpm: null, tpm: null, maxConcurrency, intervalMs: null, initialPercent: 100 });
 
-/** One of `replicas` equal parts, at least 1: what a process may use when it cannot ask the others. */
+/** One of `replicas` equal parts, at least 1: what a process may use when it cannot ask the shared store. */
 export function shareOf(limits: GateLimits, replicas: number): GateLimits {
   const part = (whole: number | null) => (whole === null ? null : Math.max(1, Math.floor(whole / replicas)));
   return {
@@ -169,7 +169,7 @@ function heldByOthers(state: GateState, holder: string, now: number): number {
   return held;
 }
 
-/** Processes in line take turns: who has waited longer goes first. */
+/** Waiting processes take turns: the one that has waited longest goes first. */
 function otherIsFirst(state: GateState, holder: string, now: number): boolean {
   const mine = state.waiting.get(holder)?.since ?? Number.POSITIVE_INFINITY;
   let late = false;

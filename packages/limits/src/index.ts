@@ -1,4 +1,4 @@
-/** What a limit allows now. Everything is exact in whole numbers, and the clock is an argument. */
+/** The rules of limits: what is allowed now. Everything is exact in whole numbers, and the clock is an argument. */
 export { type Bucket, fillBucket, openBucket, settleTokens, takeTokens, tokensLeft, waitForTokens } from './bucket.ts';
 export {
   type BudgetAsk,
@@ -29,4 +29,4 @@ export {
   takePermits,
   toGateLimits,
 } from './gate.ts';
-export { fitsWindow, type Hit, hitWindow, maxLogLength as longestLog, openWindow, type WindowLimit, type WindowState } from './window.ts';
+export { fitsWindow, type Hit, hitWindow, maxLogLength, openWindow, type WindowLimit, type WindowState } from './window.ts';

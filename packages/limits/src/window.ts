@@ -1,4 +1,4 @@
-/** So many in a window of time: an exact log of times for small limits, two counters for large ones. */
+/** A number of requests in a sliding window of time: an exact log of times for small limits, two counters for large ones. */
 
 /** Above it a log would hold too many times for one key. */
 export const maxLogLength = 1000;
@@ -37,7 +37,7 @@ export const openWindow = ({ limit }: WindowLimit): WindowState =>
 /** Whether the state fits the limit, which may have been edited since. */
 export const fitsWindow = (state: WindowState, { limit }: WindowLimit): boolean => (state.kind === 'log') === limit <= maxLogLength;
 
-/** Counts one request when it may pass. `count: false` only looks. */
+/** Counts one request if it may pass. `count: false` only looks. */
 export const hitWindow = (state: WindowState, limit: WindowLimit, now: number, count = true): Hit =>
   state.kind === 'log' ? hitLog(state, limit, now, count) : hitCounters(state, limit, now, count);
 

@@ -1,5 +1,5 @@
-/** What admins' scripts are written in: judged, counted, described. */
+/** The language of admins' scripts: syntax checks, instrumentation, type declarations. */
 
 export { hookNames, type InstrumentedScript, instrumentScript } from './instrument.ts';
-export { checkScript, maxScriptLength as longestScript, type ScriptFault, ScriptSyntaxError } from './parse.ts';
+export { checkScript, maxScriptLength, type ScriptFault, ScriptSyntaxError } from './parse.ts';
 export { builtinNames, scriptTypes } from './types.ts';

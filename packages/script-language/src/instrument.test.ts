@@ -1,6 +1,6 @@
 /** An instrumented script does what it did, counts, and keeps its lines. */
 import { describe, expect, test } from '@jest/globals';
-import { builtinNames, checkScript, hookNames, instrumentScript, longestScript, scriptTypes } from './index.ts';
+import { builtinNames, checkScript, hookNames, instrumentScript, maxScriptLength, scriptTypes } from './index.ts';
 
 /** Runs it with hooks that only count. */
 function run(source: string, ...given: unknown[]): { result: unknown; operations: number } {
@@ -100,7 +100,7 @@ describe('what is no script', () => {
     [`${good}\nlet __gat\\u0065wayX = 1`, 2, /reserved/],
     [`${good} }`, 1, /Unexpected token/],
     [`${good}\nreturn 1`, 2, /return/],
-    [`${good}//${'x'.repeat(longestScript)}`, 1, /longer than/],
+    [`${good}//${'x'.repeat(maxScriptLength)}`, 1, /longer than/],
     [`${good}\n${'['.repeat(1000)}${']'.repeat(1000)}`, 2, /too deeply/],
     [`${good}\n${'('.repeat(100_00)}1${')'.repeat(100_00)}`, 1, /too deeply/],
     [`#!x\n${good}`, 1, /Unexpected/],

@@ -1,4 +1,4 @@
-/** Puts counting into a script: every function, loop and block says what it is about to do, and every text that grows is looked at. */
+/** Instruments a script: every function, loop and block reports the operations it is about to run, and every text that grows is checked. */
 import type { Node } from 'acorn';
 import MagicString from 'magic-string';
 import { parseScript, reservedPrefix, ScriptSyntaxError } from './parse.ts';
@@ -14,9 +14,9 @@ export const hookNames = {
   leave: `${reservedPrefix}Leave`,
   /** `(value)`: the value, when it is no text that is too long. */
   text: `${reservedPrefix}Text`,
-  /** `(iterable)`: the same, when it is not too large to be spread. */
+  /** `(iterable)`: the iterable, when it is not too large to be spread. */
   spread: `${reservedPrefix}Spread`,
-  /** `(pattern, flags)`: what stands for a regular expression's literal. */
+  /** `(pattern, flags)`: replaces a regular expression literal. */
   regExp: `${reservedPrefix}RegExp`,
 } as const;
 
@@ -91,7 +91,7 @@ function visitFunction(node: Any, out: MagicString): void {
   out.appendLeft(body.end, `)}finally{${hookNames.leave}()}}`);
 }
 
-/** What a loop does once belongs to the region around it; what it does each turn, to its own. */
+/** What a loop does once is counted with the code around it; what it does in each turn, with its body. */
 function visitLoop(node: Any, region: Region, out: MagicString): void {
   const turn: Region = { weight: 1 };
   const { body, init, test, update, left, right } = node;
@@ -108,7 +108,7 @@ function visitLoop(node: Any, region: Region, out: MagicString): void {
   out.appendLeft(body.end, '}');
 }
 
-/** Statements that may be passed over count for themselves. Children are visited first, so that what is put at the same place stands before theirs. */
+/** Statements that may be skipped count for themselves. Children are visited first, so that insertions at the same position end up in front of theirs. */
 function visitStatements(statements: readonly Any[], at: number | undefined, out: MagicString): void {
   if (at === undefined) return;
   const region: Region = { weight: 0 };

@@ -1,6 +1,6 @@
-/** Credentials in headers that an admin entered: what must not appear in logs and stored bodies either. */
+/** Credentials in headers that an admin entered: they must not appear in logs and stored bodies either. */
 
-/** Wider than what is stored sealed: a value too many that nobody may speak does no harm. */
+/** Broader than what is stored sealed: masking one value too many does no harm. */
 const likely = /auth|key|token|secret|cookie/i;
 
 /** Whether a header of this name may carry a credential. */

@@ -13,8 +13,8 @@ export interface Keyring {
   /** Id of the key that seals. */
   readonly id: string;
   /**
-   * AES-256-GCM under a key derived from the first one. `place` says where the value lives (`table/row/field`): it opens nowhere else. What stands before
-   * the first slash is its purpose, and each purpose has a key of its own.
+   * AES-256-GCM under a key derived from the first master key. `place` names where the value is stored (`table/row/field`): it cannot be opened as
+   * another one. The part before the first slash is its purpose, and each purpose has a key of its own.
    */
   seal(plain: string, place: string): string;
   /** The plain text. Throws SealError. */

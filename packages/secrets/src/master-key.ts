@@ -4,7 +4,7 @@ import { hash, randomBytes } from 'node:crypto';
 export interface MasterKey {
   /** What the operator calls it, else its fingerprint. */
   id: string;
-  /** Tells the key by its value: lets a key that was first given without an id be found again after it got one. */
+  /** Digest of the key's value: finds a key again that was first given without an id and got one later. */
   fingerprint: string;
   key: Buffer;
 }
