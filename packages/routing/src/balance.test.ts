@@ -37,7 +37,7 @@ describe('smooth weighted round-robin', () => {
       }),
     );
   });
-  test('looking changes nothing, and tells what the next turn is', () => {
+  test('peeking changes nothing, and returns the next turn', () => {
     const shared = context();
     for (let turn = 0; turn < 20; turn++) {
       const seen = orderNodes('weighted', nodes(5, 1, 1), { ...shared, peek: true });

@@ -14,7 +14,7 @@ export interface OrderContext {
   /** Expected milliseconds of a model; null when unknown. */
   cost: (model: string, now: number) => number | null;
   rotation: Rotation;
-  /** Changes nothing: for those who only look. */
+  /** Changes no state: for explanations and dry runs. */
   peek: boolean;
 }
 
@@ -90,7 +90,7 @@ export function bindStatically<T extends Weighed>(candidates: readonly T[], acce
   return [...candidates].sort((a, b) => scores.get(b)! - scores.get(a)!);
 }
 
-/** What the order went by, for those who ask why: the credit of this turn, the milliseconds expected, or the hash of a static binding. */
+/** The figure the order was based on, for explanations: the credit of this turn, the expected milliseconds, or the hash of a static binding. */
 export function scoreOf(node: Weighed, by: BalancerStrategy | 'static', accessKey: string, { rotation, cost, now }: OrderContext): number | null {
   if (by === 'static') return rendezvousScore(node, accessKey);
   if (by === 'weighted') return node.weight === 0 ? null : rotation.creditOf(node);

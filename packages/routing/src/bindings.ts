@@ -65,7 +65,7 @@ export class KeyBindings {
     return index;
   }
 
-  /** What `bind` would give, changing nothing. */
+  /** What `bind` would return, without changing anything. */
   peek(keys: readonly Weighted[], accessKey: string, upstream: string, now: number): { index: number; source: 'binding' | 'prediction'; stale: boolean } {
     const known = this.find(accessKey, upstream, now);
     const stale = known !== null && known.fingerprint !== fingerprintOf(keys);
@@ -89,7 +89,7 @@ export class KeyBindings {
     return found;
   }
 
-  /** Forgets what is idle, and upstreams and access keys that are gone. */
+  /** Forgets bindings that are idle or whose upstream or access key no longer exists. */
   sweep(now: number, isKnown: (upstream: string) => boolean): void {
     for (const [upstream, bound] of this.#byUpstream) {
       const gone = !isKnown(upstream);

@@ -1,16 +1,16 @@
-/** One breaker: closed while its place works, open when it does not, and let through by one probe at a time until it does again. */
+/** A circuit breaker: closed while its target works, open when it does not, and then admitting one probe at a time until one succeeds. */
 
 export interface CircuitPolicy {
-  /** Failures in a row that open it. */
+  /** Consecutive failures that open it. */
   consecutive: number;
   /** Or this share of failures, once `volume` attempts were seen within the window. */
   rate: number;
   volume: number;
   windowMs: number;
-  /** First time it stays open; doubles with each probe that fails, up to `maxOpenMs`. */
+  /** Time it stays open at first; doubles with each failed probe, up to `maxOpenMs`. */
   openMs: number;
   maxOpenMs: number;
-  /** A probe of which nothing is heard for this long is taken for lost. */
+  /** A probe without an outcome for this long is considered lost. */
   probeMs: number;
 }
 
@@ -61,19 +61,19 @@ export class Circuit {
     return this.#open ? Math.max(0, this.#openUntil - now) : 0;
   }
 
-  /** Nothing is remembered that matters: it may be forgotten. */
+  /** In its initial state: the breaker may be dropped. */
   isQuiet(now: number): boolean {
     return !this.#open && now - this.#touchedAt > this.#policy.windowMs;
   }
 
-  /** Takes the one probe of a circuit that is due. false: another has it, or it is not due. */
+  /** Takes the one probe of a breaker that is due. false: another request has it, or it is not due. */
   takeProbe(now: number): boolean {
     if (this.state(now) !== 'half-open') return false;
     this.#probeUntil = now + this.#policy.probeMs;
     return true;
   }
 
-  /** `count` attempts went well. Any success says that the place works. */
+  /** `count` attempts succeeded. Any success shows that the target works. */
   succeed(count: number, now: number): void {
     this.#touchedAt = now;
     this.#slice(now).ok += count;
@@ -89,7 +89,7 @@ export class Circuit {
     this.#touchedAt = now;
     this.#inRow++;
     this.#slice(now).failed++;
-    // What was under way when it opened says nothing new; only a probe does.
+    // Attempts already under way when it opened bring no news; only a probe does.
     if (this.#open ? probe : this.#mustOpen(now)) this.#trip(now, random);
   }
 

@@ -1,4 +1,4 @@
-/** Why a request would go where it would go: the plan without its effects, and the reason of each choice. */
+/** Explains where a request would go: the plan without its side effects, and the reason for each choice. */
 
 import { switchesOf } from '@model-gateway/body-rules';
 import type {
@@ -26,7 +26,7 @@ export interface ExplainContext {
   now: number;
 }
 
-/** Throws nothing that a caller would not get: a refusal is part of the answer. */
+/** Throws only what a caller would get: a refusal is part of the answer. */
 export function explainRoute(snapshot: Snapshot, request: ExplainRequest, context: ExplainContext): Explanation {
   const refusal = refusalOf(() => buildPlan(snapshot, request, { ...context, peek: true }));
   const found = snapshot.names.get(request.model);
@@ -56,7 +56,7 @@ export function explainRoute(snapshot: Snapshot, request: ExplainRequest, contex
   };
 }
 
-/** Rules of these models and their upstreams that hold for this body. A rule that names where the request is anyway is not told. */
+/** Rules of these models and their upstreams that match this body. A rule that names the current target is left out. */
 function explainSwitches(snapshot: Snapshot, asked: string | undefined, models: readonly string[], body: string | undefined): ExplainedSwitch[] {
   if (body === undefined) return [];
   const bytes = Buffer.from(body, 'utf8');
@@ -80,10 +80,10 @@ function refusalOf(work: () => unknown): Explanation['refusal'] {
   }
 }
 
-/** What the figure is that each strategy goes by; `priority` goes by none. */
+/** What each strategy's figure means; `priority` uses none. */
 const scoreKinds = { weighted: 'turn_credit', least_latency: 'fading_cost_ms', static: 'binding_hash', priority: null } as const;
 
-/** How the nodes of a load balancer stand, in their own order, and where each would come for this access key. */
+/** The state of a load balancer's nodes, in their own order, and the position each would have for this access key. */
 export function explainBalancer(snapshot: Snapshot, balancer: LoadBalancer, accessKey: string, { state, now }: ExplainContext): ExplainedNode[] {
   const nodes = balancerNodes(snapshot, balancer, state.health, now);
   const { order } = orderBalancer(snapshot, balancer, nodes, accessKey, { state, now, peek: true });

@@ -51,7 +51,7 @@ describe('a circuit', () => {
     circuit.succeed(1, now);
     expect(circuit.state(now)).toBe('closed');
   });
-  test('a probe of which nothing is heard is given to another', () => {
+  test('a probe without an outcome is given to another request', () => {
     const circuit = new Circuit();
     for (let at = 0; at < 5; at++) circuit.fail(0, 0.5, false);
     expect(circuit.takeProbe(openMs)).toBe(true);
@@ -111,7 +111,7 @@ describe('nodes of a balancer', () => {
     record(state, 'c', { sign: 'node' }, 10, 5);
     expect(order(state, 'abcd', 10)).toBe('abcd');
   });
-  test('one that asked for time is not asked until then, and the soonest is told', () => {
+  test('an upstream that sent Retry-After is not asked until then, and the earliest time is reported', () => {
     const state = freshState();
     record(state, 'a', { sign: 'node', waitMs: 30_000 });
     record(state, 'b', { sign: 'node', waitMs: 10_000 });
@@ -136,7 +136,7 @@ describe('nodes of a balancer', () => {
     record(state, 'c', { sign: 'line' }, 0, 5);
     expect(first()).toBe('a');
   });
-  test("who is pinned, or comes back to who issued its proofs, takes nobody's turn", () => {
+  test('a request that is pinned, or returns to the issuer of its signatures, does not advance the round-robin', () => {
     const pinned = snapshotOf(models, upstreams, [pool('abc', { strategy: 'weighted' })], [{ load_balancer: 'pool', access_key: 'k', entry: 'c' }]);
     const state = freshState();
     const first = (accessKey: string, more: Partial<PlanContext> = {}) =>

@@ -1,15 +1,15 @@
-/** What is known of upstreams from how attempts went: breakers by place, and who asked to be left alone until when. */
+/** Health of upstreams, learned from the outcomes of attempts: breakers by target, and the times set by `Retry-After`. */
 import type { HealthSign, Model, Outcome, UpstreamRecord } from '@model-gateway/contracts';
 import { Circuit, type CircuitPolicy, circuitPolicy } from './circuit.ts';
 
-/** Nobody is left alone for longer than this, whatever he asks for. */
+/** Maximum time to respect a `Retry-After`, whatever the upstream asks for. */
 const maxWaitMs = 15 * 60_000;
 
-/** One upstream in which something went wrong lately; an upstream that works has none of this. */
+/** State of one upstream that had a failure lately; a healthy upstream has none. */
 interface Troubles {
-  /** By place: the address, a key, a model behind a key. */
+  /** By target: the address, a key, a model behind a key. */
   circuits: Map<string, Circuit>;
-  /** By model and key: the router's clock until when it is left alone. */
+  /** By model and key: the router's clock until which it is not called (`Retry-After`). */
   waits: Map<string, number>;
 }
 
@@ -19,7 +19,7 @@ const keyOf = (key: string): string => `key\u0000${key}`;
 const nodeOf = (model: string, key: string): string => `node\u0000${model}\u0000${key}`;
 const hangOf = (model: string, key: string): string => `hang\u0000${model}\u0000${key}`;
 
-/** What stands in the way of one key of a node. */
+/** Why one key of a node is held back. */
 export type Obstacle = { kind: 'open'; scope: Scope; circuit: Circuit } | { kind: 'waiting'; untilMs: number };
 
 export class Health {
@@ -33,7 +33,7 @@ export class Health {
     this.#policy = policy;
   }
 
-  /** Learns how attempts at one place went. `model` may be gone meanwhile. */
+  /** Records outcomes of attempts at one target. `model` may have been deleted meanwhile. */
   record(outcome: Outcome, model: Model | undefined, now: number): void {
     if (outcome.latencyMs !== undefined) this.#latency(outcome.model).observe(outcome.latencyMs, now);
     const failed = outcome.sign !== 'none';
@@ -65,12 +65,12 @@ export class Health {
       return one;
     };
     circuit(place[sign as Exclude<HealthSign, 'none'>]).fail(now, this.#random(), probe === true);
-    // Whatever answers can be reached, and whatever refuses at once does not hang.
+    // Any answer shows that the address can be reached, and an immediate refusal that it does not hang.
     if (sign !== 'line' && sign !== 'hang') troubles.circuits.get(line)?.succeed(1, now);
     if (sign === 'node' || sign === 'key') troubles.circuits.get(hangOf(model, key))?.succeed(1, now);
   }
 
-  /** Whether anything at all is known against this upstream: the one look that a healthy request costs. */
+  /** Whether there is any state against this upstream: the single look-up that a healthy request costs. */
   hasTroubles(upstream: string): boolean {
     return this.#upstreams.has(upstream);
   }
@@ -85,7 +85,7 @@ export class Health {
     return null;
   }
 
-  /** What stands in the way of this key, the gravest first; null when nothing does. */
+  /** Why this key is held back, the most serious reason first; null when nothing is known against it. */
   obstacle(model: Model, upstream: UpstreamRecord, keyId: string, now: number): Obstacle | null {
     const troubles = this.#upstreams.get(upstream.name);
     if (!troubles) return null;
@@ -104,12 +104,12 @@ export class Health {
     return null;
   }
 
-  /** Milliseconds to the first content of the last answer that was measured; null when none was. */
+  /** Milliseconds to the first content of the last measured answer; null without one. */
   lastLatencyMs(model: string): number | null {
     return this.#latencies.get(model)?.lastMs ?? null;
   }
 
-  /** What a choice by latency goes by: the milliseconds expected, times what is under way, fading while the node is not asked. No latency to show. */
+  /** The figure for a choice by latency: expected milliseconds times requests under way, decaying while the node is not asked. Not a latency to display. */
   cost(model: string, now: number): number | null {
     return this.#latencies.get(model)?.cost(now) ?? null;
   }
@@ -137,7 +137,7 @@ export class Health {
     return troubles;
   }
 
-  /** An admin changed this upstream: what is known of it may not hold any more. */
+  /** An admin changed this upstream: earlier failures may no longer apply. */
   forget(upstream: string): void {
     this.#upstreams.delete(upstream);
   }
@@ -153,7 +153,7 @@ export class Health {
   }
 }
 
-/** Half of a quiet time after which a measured latency has lost its weight, and after which a request of which nothing was heard is forgotten. */
+/** Half-life of a measured latency without new measurements, and the time after which a request without an outcome is forgotten. */
 const decayMs = 10_000;
 const forgetMs = 60_000;
 
@@ -187,7 +187,7 @@ class Latency {
   }
 
   cost(now: number): number | null {
-    // A node that is not asked loses its bad name bit by bit, else it would never be measured again.
+    // A node that is not asked recovers gradually, else it would never be measured again.
     return this.#ewma === null ? null : this.#ewma * Math.exp(-Math.max(0, now - this.#measuredAt) / decayMs) * (this.#pendingNow(now) + 1);
   }
 

@@ -114,7 +114,7 @@ describe('bindings', () => {
       }),
     );
   });
-  test('the table is bounded: who was bound first leaves first', () => {
+  test('the table is bounded: the oldest binding is evicted first', () => {
     const bindings = new KeyBindings({ ttlMs: 0, max: 10 });
     for (let caller = 0; caller < 25; caller++) bind(bindings, keys, `caller-${caller}`, caller);
     expect(bindings.size).toBe(10);

@@ -6,8 +6,8 @@ import { familyOfBalancer, familyOfModel } from './family.ts';
 import { matchesWildcard } from './wildcard.ts';
 
 /**
- * What stands behind a caller's name. 404 for unknown and disabled ones, and for a hidden model's canonical name.
- * `internal`: an admin asks, hidden names resolve too.
+ * Resolves a caller's name. 404 for unknown and disabled ones, and for a hidden model's canonical name. `internal`: an admin asks, hidden names
+ * resolve too.
  */
 export function resolveName(snapshot: Snapshot, name: string, internal = false): ResolvedName {
   const found = snapshot.names.get(name);
@@ -18,7 +18,7 @@ export function resolveName(snapshot: Snapshot, name: string, internal = false):
 
 const isHidden = (found: ResolvedName): boolean => found.via === 'canonical' && found.model?.hide_name === true;
 
-/** A caller's text in a message of ours: bounded, on one line. */
+/** A caller's text as shown in our messages: bounded, on one line. */
 const quote = (name: string): string => `\`${name.slice(0, 200).replace(/\p{Cc}/gu, ' ')}\``;
 
 interface Grants {

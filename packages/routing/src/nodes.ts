@@ -1,11 +1,11 @@
-/** What could serve a request, and what stands in the way of each: disabled, waiting, or ejected for its health. */
+/** The nodes that could serve a request, and why some are held back: disabled, waiting (`Retry-After`), or ejected for their health. */
 import type { LoadBalancer, Model, PlannedNode, SealedUpstreamKey, Snapshot, UpstreamRecord } from '@model-gateway/contracts';
 import type { KeyBindings } from './bindings.ts';
 import type { Circuit } from './circuit.ts';
 import type { Health } from './health.ts';
 import { orderKeys } from './pick-key.ts';
 
-/** How a node stands. `ejected` nodes are asked only after the healthy ones; `waiting` and `disabled` ones never. */
+/** State of a node. `ejected` nodes are asked only after the healthy ones; `waiting` and `disabled` ones never. */
 export type NodeState = 'healthy' | 'probing' | 'ejected' | 'waiting' | 'disabled';
 
 export interface Node {
@@ -55,10 +55,10 @@ function nodeOf(snapshot: Snapshot, name: string, weight: number, health: Health
 type Standing = Pick<Node, 'state' | 'reason' | 'waitMs' | 'due' | 'ejectedAt'>;
 const healthy: Standing = { state: 'healthy', reason: null, waitMs: 0, due: null, ejectedAt: 0 };
 
-/** The keys under which outcomes are told: an upstream without keys has one that is named ''. */
+/** The keys under which outcomes are published: an upstream without keys has one that is named ''. */
 export const keyIds = ({ api_keys }: UpstreamRecord): readonly { id: string }[] => (api_keys.length > 0 ? api_keys : [{ id: '' }]);
 
-/** A node stands as well as the best of its keys. */
+/** A node's state is that of its best key. */
 export function standing(model: Model, upstream: UpstreamRecord, health: Health, now: number): Standing {
   if (!health.hasTroubles(upstream.name)) return healthy;
   let best: Standing | undefined;
@@ -81,7 +81,7 @@ function byCircuit(circuit: Circuit, reason: string, now: number): Standing {
   return { state: due ? 'probing' : 'ejected', reason, waitMs: circuit.waitMs(now), due: due ? circuit : null, ejectedAt: circuit.openedAt };
 }
 
-/** At most half of the nodes are kept out at once, those that failed first; when all failed, the breakers say nothing and all are asked. */
+/** At most half of the nodes are ejected at once, those that failed first; when all failed, the breakers carry no information and all are asked. */
 function restrictEjections(nodes: readonly Node[]): void {
   const usable = nodes.filter(({ state }) => state !== 'disabled' && state !== 'waiting');
   const ejected = usable.filter(({ state }) => state === 'ejected');
@@ -91,7 +91,7 @@ function restrictEjections(nodes: readonly Node[]): void {
   for (const node of ejected.sort((a, b) => a.ejectedAt - b.ejectedAt).slice(cap)) node.state = 'healthy';
 }
 
-/** A node with its keys in the order to be tried. `peek`: nobody is bound by it. */
+/** A node with its keys in the order to be tried. `peek`: creates no binding. */
 export function planNode(
   model: Model,
   upstream: UpstreamRecord,

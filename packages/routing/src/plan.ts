@@ -25,15 +25,15 @@ export interface PlanContext {
   state: RoutingState;
   /** A monotonic clock in ms. */
   now: number;
-  /** Nothing is bound, chosen in turn or probed: for those who only look. */
+  /** Binds nothing, takes no round-robin turn and no probe: for explanations and dry runs. */
   peek?: boolean;
-  /** Set when the request carries proofs: who issued them is asked first, where it may be asked at all. */
+  /** Set when the request carries thinking signatures: their issuer is asked first, if it may be asked at all. */
   findOwner?: FindOwner | undefined;
 }
 
 /**
- * Throws 404 for a name nobody may use, 503 `upstream_disabled`, 502 `upstream_unavailable` for a lone upstream whose breaker is open,
- * 503 `no_upstream` for a balancer of which no node can be asked, with the soonest `Retry-After` known.
+ * Throws 404 for an unknown name, 503 `upstream_disabled`, 502 `upstream_unavailable` for a single upstream whose breaker is open, and 503
+ * `no_upstream` for a balancer of which no node can be asked, with the earliest `Retry-After` known.
  */
 export function buildPlan(snapshot: Snapshot, request: PlanRequest, context: PlanContext): Plan {
   const { model, balancer } = resolveName(snapshot, request.model, request.internal);
@@ -41,7 +41,7 @@ export function buildPlan(snapshot: Snapshot, request: PlanRequest, context: Pla
   return model ? planModel(snapshot, model, request, context) : planBalancer(snapshot, balancer, request, context);
 }
 
-/** Counting takes nobody's turn, and goes without an upstream when none can be asked. */
+/** Counting tokens takes no round-robin turn, and works without an upstream when none can be asked. */
 function planCount(snapshot: Snapshot, what: Model | LoadBalancer, request: PlanRequest, context: PlanContext): Plan {
   const peeking = { ...context, peek: true };
   try {
@@ -63,7 +63,7 @@ function planModel(snapshot: Snapshot, model: Model, { accessKey }: PlanRequest,
   return plan;
 }
 
-/** A lone upstream that cannot be reached, or takes requests and hangs, is not asked by each caller anew. One that answers, however badly, is. */
+/** A single upstream that cannot be reached, or accepts requests and hangs, is not tried again for every caller. One that answers, however badly, is. */
 function failFast(model: Model, upstream: UpstreamRecord, node: PlannedNode, { health }: RoutingState, now: number, peek: boolean): void {
   let due: Circuit | null = null;
   for (const { id } of keyIds(upstream)) {
@@ -82,7 +82,7 @@ function planBalancer(snapshot: Snapshot, balancer: LoadBalancer, { accessKey, e
   const planned: PlannedNode[] = [];
   for (const { model, record, upstream } of order) {
     if (!record || !upstream || exclude?.includes(model)) continue;
-    // Only who is asked first is bound: the others may never be asked.
+    // Only the first node binds the caller: the others may never be asked.
     const node = planNode(record, upstream, accessKey, { ...state, now, peek: peek || planned.length > 0 });
     if (findOwner) putKeyFirst(node, ownerKey(record, upstream, findOwner, state.health, now));
     planned.push(node);
@@ -95,7 +95,10 @@ function planBalancer(snapshot: Snapshot, balancer: LoadBalancer, { accessKey, e
   return { revision: snapshot.revision, model: balancer.name, nodes: planned, balanced: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** Pins first, then who issued the proofs in the request, then the strategy over the healthy nodes, then the ejected ones; waiting and disabled ones are left out. */
+/**
+ * Order: pins, then the issuer of the request's thinking signatures, then the strategy over the healthy nodes, then the ejected ones; waiting and
+ * disabled ones are left out.
+ */
 export function orderBalancer(
   snapshot: Snapshot,
   balancer: LoadBalancer,
@@ -117,7 +120,7 @@ export function orderBalancer(
     ...(findOwner === undefined ? [] : eligible.filter((node) => isOwner(node, findOwner)).slice(0, 1)),
   ];
   const { health, random } = state;
-  // Who is sent somewhere takes nobody's turn: those who are not would find it always gone.
+  // Pinned requests do not advance the round-robin: otherwise the others would find their turn always taken.
   const looks = peek || favoured.length > 0;
   const order = balancer.static_binding
     ? bindStatically(eligible, accessKey)
@@ -163,7 +166,7 @@ export interface Route {
 /** Records are the same objects in every revision until they are changed, and so is what is made of them. */
 const resolved = new WeakMap<Model, { upstream: UpstreamRecord; byKey: Route[] }>();
 
-/** `snapshot` is the one of the plan's revision; 503 when it lacks what the attempt names. The same object for the same records. */
+/** `snapshot` is the one of the plan's revision; 503 when it lacks what the attempt names. Returns the same object for the same records. */
 export function resolveTarget(snapshot: Snapshot, attempt: PlannedAttempt): Route {
   const model = snapshot.models.get(attempt.model);
   const upstream = snapshot.upstreams.get(attempt.upstream);

@@ -1,10 +1,10 @@
-/** Which models a request for a name may come to, before it is known where it goes. */
+/** The models that a request for a name may reach, before it is planned. */
 import type { Model, ResolvedName, Snapshot } from '@model-gateway/contracts';
 
 /** A snapshot is replaced with each change: what was found in it goes with it. */
 const found = new WeakMap<Snapshot, Map<string, readonly Model[]>>();
 
-/** Of a load balancer every entry that is on, and every model that a `switch-route` rule on the way names. What scripts choose is not known. */
+/** Every enabled entry of a load balancer, and every model that a `switch-route` rule on the way names. Models chosen by scripts are not known. */
 export function reachableModels(snapshot: Snapshot, named: ResolvedName): readonly Model[] {
   let known = found.get(snapshot);
   if (!known) {

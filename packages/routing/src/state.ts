@@ -1,4 +1,4 @@
-/** What one router remembers between requests. The clock is each caller's argument; random comes with the state. */
+/** What one router remembers between requests. The clock is an argument of each call; random comes with the state. */
 import type { LoadBalancer, Snapshot } from '@model-gateway/contracts';
 import { Rotation } from './balance.ts';
 import { type BindingOptions, KeyBindings } from './bindings.ts';
@@ -32,7 +32,7 @@ export class RoutingState {
     this.random = random;
   }
 
-  /** Whose turn it is: kept while entries and weights stay the same, begun anew when they change. */
+  /** Round-robin turns: kept while entries and weights stay the same, reset when they change. */
   rotationOf(balancer: LoadBalancer): Rotation {
     const known = this.#turns.get(balancer.name);
     if (known?.record === balancer) return known.rotation;
@@ -42,7 +42,7 @@ export class RoutingState {
     return rotation;
   }
 
-  /** A new snapshot is current: what an admin changed or removed is not held against anyone any more. */
+  /** A new snapshot is current: drops the state of what an admin changed or removed. */
   adopt(snapshot: Snapshot, previous: Snapshot | null): void {
     for (const name of this.#turns.keys()) if (!snapshot.loadBalancers.has(name)) this.#turns.delete(name);
     if (!previous || previous.upstreams === snapshot.upstreams) return;

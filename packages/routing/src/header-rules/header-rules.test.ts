@@ -47,7 +47,7 @@ test('the first match decides', () => {
   expect(headersAllowed([...rules].reverse(), team('red'))).toBe(true);
 });
 
-test('with any allow rule, whoever matched none is denied; with deny rules alone, allowed', () => {
+test('with any allow rule, a request that matches none is denied; with deny rules only, it is allowed', () => {
   expect(headersAllowed([rule('equals', 'red', 'deny'), rule('equals', 'blue', 'allow')], team('green'))).toBe(false);
   expect(headersAllowed([rule('equals', 'red', 'deny')], team('green'))).toBe(true);
 });

@@ -1,4 +1,4 @@
-/** A group's rules on the caller's headers: evaluated in order, the first match decides (contract §4). */
+/** A key group's rules on the caller's headers: evaluated in order; the first that matches allows or denies the request. */
 import type { HeaderRule } from '@model-gateway/contracts';
 import { RE2JS } from 're2js';
 
