@@ -1,7 +1,7 @@
-/** Under what an address is counted. */
+/** The key under which a client address is counted. */
 import { isIPv6 } from 'node:net';
 
-/** Who changes addresses at will within one line is still one: IPv6 counts by its /64, mapped IPv4 as IPv4. */
+/** A client can choose among all addresses of its own line: IPv6 counts by its /64, mapped IPv4 as IPv4. */
 export function addressKey(ipAddress: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ipAddress)?.[1];
   if (mapped !== undefined || !isIPv6(ipAddress)) return mapped ?? ipAddress.slice(0, 100);

@@ -47,7 +47,7 @@ describe('compose', () => {
     expect(log.slice(-2)).toEqual(['stop b', 'stop a']);
   });
 
-  test('health is ready when all are, and names who is not', () => {
+  test('health is ready when all are, and names those that are not', () => {
     const broken: Service = {
       ...fake('x', []),
       health: () => {

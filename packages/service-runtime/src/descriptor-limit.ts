@@ -1,6 +1,6 @@
-/** How many files and sockets this process may have open, read once: Node asks the system for all that it may have when it starts. */
+/** The maximum number of open files and sockets of this process, read once: Node raises it to the hard limit at start. */
 
-/** Where the system tells no limit. */
+/** Where the system reports no limit. */
 const unknown = 65_536;
 
 let known: number | undefined;
@@ -15,7 +15,7 @@ function readLimit(): number {
   // The types of Node do not know this setting yet.
   const report = process.report as NodeJS.ProcessReport & { excludeNetwork: boolean };
   const before = report.excludeNetwork;
-  // The names of the machine's interfaces are of no interest here, and looking them up takes long.
+  // The report's network section is not needed, and its reverse look-ups take long.
   report.excludeNetwork = true;
   try {
     const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };

@@ -30,7 +30,7 @@ describe('request ids', () => {
     const started = process.cpuUsage();
     for (let i = 0; i < 100_000; i++) ids.add(mintRequestId());
     expect(ids.size).toBe(100_000);
-    // Measured near 0.3 µs; the bound leaves room for a crowded machine.
+    // Measured near 0.3 µs; the bound allows for a busy machine.
     expect(process.cpuUsage(started).user / 100_000).toBeLessThan(25);
   });
 });

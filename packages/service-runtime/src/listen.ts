@@ -1,7 +1,7 @@
 /** Listening on a port, with one clear line when it cannot be had. */
 import { isIPv6, type Server } from 'node:net';
 
-/** What is wrong, and the setting when it is not the port's. */
+/** The fault, and the setting to change when it is not the port's. */
 const faults: Record<string, readonly [fault: string, setting?: string]> = {
   EADDRINUSE: ['is already in use'],
   EACCES: ['needs more rights than this process has'],
@@ -17,7 +17,7 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** How a failed start is logged: an address that cannot be had is one line for the operator, anything else is a defect with its stack. */
+/** How a failed start is logged: an address in use is one line for the operator, anything else is a defect with its stack. */
 export const startFault = (error: unknown): unknown => (error instanceof ListenError ? error.message : error);
 
 /**

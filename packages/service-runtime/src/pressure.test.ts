@@ -31,7 +31,7 @@ describe('the ladder', () => {
   });
 });
 
-test('a process above its bound is told once and shown, and reads its own memory', async () => {
+test('pressure above a bound is logged once and shown, and the process reads its own memory', async () => {
   const lines: string[] = [];
   const logger = createLogger({ level: 'info', name: 'test', destination: { write: (line: string) => void lines.push(line) } } as never);
   const metrics = createMetrics({ service: 'test' });

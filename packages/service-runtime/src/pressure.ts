@@ -1,4 +1,4 @@
-/** How near a process is to its end: a level by its memory and by the lag of its event loop, looked at four times a second and compared for free. */
+/** Overload of a process: a level derived from its memory and the lag of its event loop, sampled four times a second; reading it costs one comparison. */
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import type { Logger, Metrics } from '@model-gateway/telemetry';
@@ -14,21 +14,21 @@ export interface Pressure {
 export interface PressureReading {
   /** Share of what the process may have, 0 to 1: of its memory or of its heap, whichever is nearer. */
   memory: number;
-  /** How late the look is, in ms. */
+  /** How late the sample was taken, in ms. */
   lagMs: number;
 }
 
 export interface PressureOptions {
   /** Bytes that the process may take; 0: what the system or its container grants. */
   memoryBytes: number;
-  /** A lag above this for most of a second counts; 0: none does. */
+  /** A lag above this for most of a second counts as overload; 0 turns that off. */
   lagMs: number;
   logger: Logger;
   metrics: Metrics;
 }
 
 export const lookMs = 250;
-/** Of the last looks so many must have been late: a single pause of the collector is no overload. */
+/** This many of the last samples must have been late: a single pause of the garbage collector is no overload. */
 const remembered = 4;
 const lateLooks = 3;
 /** Share of memory, and the level above it. */
@@ -39,7 +39,7 @@ const steps: readonly (readonly [number, PressureLevel])[] = [
 ];
 const quietMs = 10_000;
 
-/** What follows from the readings so far; one ladder for each process. */
+/** The level from the samples so far; one ladder for each process. */
 export class Ladder {
   readonly #lagMs: number;
   #late: boolean[] = [];
@@ -57,12 +57,12 @@ export class Ladder {
 }
 
 /**
- * So many at once are taken at any level. A heap that is full of what nobody uses any more is cleared by work alone, and memory that was freed is not
- * always given back to the system: one long stream would else keep all others out.
+ * This many requests at once are accepted at any level. A heap full of garbage is only cleared by work, and freed memory is not always returned to
+ * the system: one long stream would otherwise keep all others out.
  */
 export const takenAnyway = 8;
 
-/** For who is under none: tests, and rooms put together without a process. */
+/** No overload detection: for tests, and for services composed without a process. */
 export const noPressure: Pressure = { level: 0, stop: () => undefined };
 
 export function watchPressure({ memoryBytes, lagMs, logger, metrics }: PressureOptions): Pressure {
@@ -81,7 +81,7 @@ export function watchPressure({ memoryBytes, lagMs, logger, metrics }: PressureO
     reportedAt = now;
     const facts = { level: pressure.level, memoryPercent: Math.round(reading.memory * 100), lagMs: Math.round(reading.lagMs) };
     if (pressure.level > before) logger.warn(facts, 'the process is under pressure');
-    else logger.info(facts, 'the pressure is less');
+    else logger.info(facts, 'the pressure has eased');
   };
   const timer = setInterval(look, lookMs).unref();
   metrics.gauge('gateway_pressure', 'Level of overload: 1 connections are not kept, 2 no new streams, 3 no new requests.', () => pressure.level);

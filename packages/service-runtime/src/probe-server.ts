@@ -1,4 +1,4 @@
-/** The internal door of each process: liveness, readiness and metrics. Never meant for the public. */
+/** The internal HTTP server of each process: liveness, readiness and metrics. Must not be exposed to the public. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listen } from './listen.ts';
 import type { Health } from './service.ts';

@@ -14,7 +14,7 @@ export function createRequestIds(now: () => number = Date.now): () => string {
 
   function enter(millisecond: number): void {
     last = millisecond;
-    // A random start below half keeps ids of several processes apart and leaves room to count up.
+    // A random start below half keeps ids of several processes apart and allows counting up.
     counter = ((random.byte() << 8) | random.byte()) & 0x7ff;
     const text = millisecond.toString(16).padStart(12, '0');
     prefix = `${text.slice(0, 8)}-${text.slice(8)}-7`;

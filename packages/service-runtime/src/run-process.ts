@@ -3,7 +3,7 @@ import type { Logger } from '@model-gateway/telemetry';
 import { startFault } from './listen.ts';
 import type { Health, Service } from './service.ts';
 
-/** The part of `process` that is used, so that tests can stand in for it. */
+/** The part of `process` that is used, so that tests can replace it. */
 export interface ProcessHost {
   on(event: string, listener: (...args: never[]) => void): unknown;
   off(event: string, listener: (...args: never[]) => void): unknown;
@@ -33,7 +33,10 @@ export interface RunningProcess {
   stop(reason: string): Promise<number>;
 }
 
-/** A terminal's Ctrl-C, and a supervisor that ends a whole group, reach `npm start` and this process, and each hands the signal on: so soon it is the same wish. */
+/**
+ * A terminal's Ctrl-C, and a supervisor that signals the whole group, reach both `npm start` and this process, and `npm start` forwards the signal:
+ * two signals this close together are one.
+ */
 const echoMs = 1000;
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -117,13 +120,13 @@ export async function runProcess(options: RunProcessOptions): Promise<RunningPro
     SIGTERM: () => signalled('SIGTERM'),
     SIGINT: () => signalled('SIGINT'),
     SIGHUP: () => signalled('SIGHUP'),
-    // No wish but a fact: it comes after the signal that ended the parent, and must not count as a second one.
+    // The end of the parent is not a second request to stop: it follows the signal that ended the parent.
     disconnect: () => void stop('the parent process is gone'),
     uncaughtException: crashed('uncaughtException') as (...args: never[]) => void,
     unhandledRejection: crashed('unhandledRejection') as (...args: never[]) => void,
   };
   for (const [event, listener] of Object.entries(listeners)) host.on(event, listener);
-  // It may have gone before anybody listened.
+  // The parent may have gone before the listener was registered.
   if (host.connected === false) void stop('the parent process is gone');
   function release(): void {
     for (const [event, listener] of Object.entries(listeners)) host.off(event, listener);

@@ -1,11 +1,14 @@
-/** One room with a door on the bus. */
+/** The lifecycle that every service implements. */
 export interface Service {
   name: string;
-  /** Takes its place: opens its doors. Rejects when it never can; a dependency that is only away is waited for, with `health` saying so. */
+  /** Starts serving on the bus. Rejects when it never can; a dependency that is only unavailable is waited for, and `health` reports it. */
   start(): Promise<void>;
-  /** Told when the process begins to leave, before `stop`: still serves everything, but says so (edge: `Connection: close`). Must not throw. */
+  /**
+   * Called when shutdown begins, before `stop`: everything is still served, but clients are asked to reconnect elsewhere (edge: `Connection: close`).
+   * Must not throw.
+   */
   drain?(): void;
-  /** Leaves in good order: no new work, what was accepted ends, everything is released. */
+  /** Shuts down gracefully: no new work, accepted work finishes, everything is released. */
   stop(): Promise<void>;
   health(): Health;
 }
@@ -14,6 +17,6 @@ export interface Health {
   ready: boolean;
   /** Why not, one short word each (`bus`, `catalog`, `storage`, `draining`). */
   reasons: string[];
-  /** What works less well than it should and does not keep it from serving. */
+  /** What is degraded without keeping the service from serving. */
   notes?: string[];
 }

@@ -1,7 +1,7 @@
-/** Turns any value into plain, bounded, redacted data that may stand in a log line. */
+/** Turns any value into plain, bounded, redacted data for a log line. */
 import type { Redactor } from './redactor.ts';
 
-/** Strings in a log line are cut here (UTF-16 units). */
+/** Maximum length of strings in a log line (UTF-16 units). */
 export const maxStringLength = 2048;
 const deepest = 4;
 const maxEntries = 50;

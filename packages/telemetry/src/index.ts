@@ -1,4 +1,4 @@
-/** Logs, metrics, traces and redaction: what a running process tells about itself. */
+/** Logs, metrics, traces and redaction. */
 export * from './logger.ts';
 export * from './metrics.ts';
 export * from './process-metrics.ts';

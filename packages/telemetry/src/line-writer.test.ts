@@ -30,7 +30,7 @@ test('lines are written in order, and a flush writes what waits', async () => {
   }
 });
 
-test('what is said in the turn of a flush stands in order behind what was said before', () => {
+test('lines logged in the turn of a flush are written in order after earlier ones', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lines-'));
   const file = join(folder, 'log');
   const fd = openSync(file, 'w');
@@ -45,7 +45,7 @@ test('what is said in the turn of a flush stands in order behind what was said b
   }
 });
 
-test('a reader who is behind costs neither time nor memory: what is too much is lost, and told once it reads', async () => {
+test('a slow reader costs neither time nor memory: excess lines are dropped, which is logged when it reads again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lines-'));
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
@@ -80,7 +80,7 @@ test('a reader who is behind costs neither time nor memory: what is too much is 
   }
 });
 
-test.each(['/dev/full', 'a reader who left'])('%s: the process goes on, and ends when it is told to', async (where) => {
+test.each(['/dev/full', 'a reader who left'])('%s: the process continues, and ends when asked to', async (where) => {
   const script = `
     const { createLogger } = await import(process.argv[1]);
     const logger = createLogger({ level: 'info', name: 'p' });

@@ -1,18 +1,21 @@
-/** Where log lines go: written beside the process's work, kept for a while when nobody takes them, never a reason to wait, to hang or to end. */
+/** Writes log lines asynchronously and buffers them while the reader is slow; logging never blocks, hangs or ends the process. */
 import { write, writeSync } from 'node:fs';
 
 export interface LineWriter {
   write(line: string): void;
-  /** Writes what waits, synchronously. Gives up after a second, and at once when the disk is full or the reader has gone: no log is worth an exit that hangs. */
+  /**
+   * Writes the buffered lines synchronously. Gives up after a second, and at once when the disk is full or the reader has gone: an exit must not hang
+   * because of a log.
+   */
   flush(): void;
 }
 
 export interface LineWriterOptions {
   /** An open file, pipe or terminal. */
   fd: number;
-  /** UTF-16 units that may wait; the lines beyond are lost. */
+  /** UTF-16 units that may be buffered; lines beyond are dropped. */
   max: number;
-  /** The line that tells how many were lost, once lines are taken again. */
+  /** Formats the line that reports how many lines were dropped, once writing works again. */
   lostLine(lines: number): string;
 }
 
@@ -23,13 +26,13 @@ const faultMs = 1000;
 const maxFlushMs = 1000;
 const nothing = Buffer.alloc(0);
 const busy: ReadonlySet<string | undefined> = new Set(['EAGAIN', 'EBUSY', 'EINTR']);
-/** Nobody will ever read it. */
+/** The reader has closed the pipe for good. */
 const gone: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EBADF']);
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 export function createLineWriter({ fd, max, lostLine }: LineWriterOptions): LineWriter {
   let waiting = '';
-  /** What is being written, or is to be tried again. */
+  /** The text being written, or to be tried again. */
   let chunk: Buffer = nothing;
   let writing = false;
   let retry: NodeJS.Timeout | undefined;
@@ -37,7 +40,10 @@ export function createLineWriter({ fd, max, lostLine }: LineWriterOptions): Line
   let isGone = false;
   let lost = 0;
 
-  /** What is said in one turn goes together, and a flush in it, before the process ends, finds nothing that was begun and could be overtaken. */
+  /**
+   * Lines of one turn of the event loop are written together; a flush in the same turn, before the process ends, finds no write under way that it
+   * could overtake.
+   */
   function endOfTurn(): void {
     due = false;
     next();
@@ -91,7 +97,7 @@ export function createLineWriter({ fd, max, lostLine }: LineWriterOptions): Line
       setImmediate(endOfTurn);
     },
     flush() {
-      // What the system is writing already is its own to end.
+      // A write already handed to the system completes by itself.
       let left = Buffer.concat([writing ? nothing : chunk, Buffer.from(waiting)]);
       if (!writing) chunk = nothing;
       waiting = '';

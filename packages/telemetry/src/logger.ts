@@ -28,7 +28,7 @@ export interface Logger {
   enabled(level: LogLevel): boolean;
   /** What masks secrets in this logger's lines; `add` live secrets here. */
   readonly redactor: Redactor;
-  /** Writes out what is buffered, synchronously. Called before the process exits. */
+  /** Writes the buffered lines, synchronously. Called before the process exits. */
   flush(): void;
 }
 
@@ -46,7 +46,7 @@ const maxBuffered = 16 * 1024 * 1024;
 
 let standard: LineWriter | undefined;
 
-/** One for the process. pino's own hangs for ever when it is flushed to a disk that is full, and ends the process before. */
+/** One for the process. pino's own destination hangs when it is flushed to a full disk, and ends the process before that. */
 function standardOutput(name: string): LineWriter {
   if (standard === undefined) {
     const lostLine = (lines: number): string =>

@@ -22,12 +22,12 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Counter {
   /** Adds to the series of these labels; a negative amount is ignored. */
   add(amount: number, labels?: Labels): void;
-  /** One series, for those who add often. */
+  /** One series, for callers that add often. */
   of(labels: Labels): { add(amount: number): void };
 }
 export interface Histogram {
   record(value: number, labels?: Labels): void;
-  /** One series, for those who record often. */
+  /** One series, for callers that record often. */
   of(labels: Labels): { record(value: number): void };
 }
 
@@ -47,7 +47,7 @@ export interface Metrics {
 type Instrument = () => MetricData;
 type Attributes = Record<string, string>;
 
-/** Stand between names and values inside a series key. */
+/** Separators between names and values inside a series key. */
 const unit = '\u001f';
 const record = '\u001e';
 const none: Labels = Object.freeze({});
@@ -96,7 +96,7 @@ const readTime = (): [number, number] => {
   return [Math.floor(ms / 1000), (ms % 1000) * 1e6];
 };
 
-/** A reader that is asked, never listens: the probe server is the process's only extra door. */
+/** A reader that only collects on request: metrics are served by the probe server, so that no other port is opened. */
 class PullReader extends MetricReader {
   protected override async onShutdown(): Promise<void> {}
   protected override async onForceFlush(): Promise<void> {}

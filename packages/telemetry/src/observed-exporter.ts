@@ -1,37 +1,37 @@
-/** What goes to a collector, and whether it got there: said once when that changes, and counted. */
+/** Wraps an exporter: logs when the collector becomes unreachable and when it is back, and counts lost batches. */
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import type { Logger } from './logger.ts';
 import type { Counter } from './metrics.ts';
 
 export type Signal = 'traces' | 'metrics';
 
-/** What exporters of all signals are. */
+/** The interface that exporters of all signals share. */
 export interface Exporter<Batch> {
   export(batch: Batch, done: (result: ExportResult) => void): void;
   forceFlush(): Promise<void>;
   shutdown(): Promise<void>;
 }
 
-/** Nothing is sent any more, as this process ends: counted like other losses, and no fault of the collector. */
+/** Aborted when this process ends and nothing more is sent: what is lost then is counted, but is no fault of the collector. */
 export class SendingClosed extends Error {}
 
-export interface HeardBy {
+export interface ObserverOptions {
   signal: Signal;
   logger: Logger;
   /** Batches that were lost. */
   lost: Counter;
 }
 
-/** `taken` hears of each batch that it leaves where it waited. */
-export function observedExporter<Batch>(exporter: Exporter<Batch>, { signal, logger, lost }: HeardBy, taken?: (batch: Batch) => void): Exporter<Batch> {
+/** `taken` is called with each batch as it leaves the queue. */
+export function observedExporter<Batch>(exporter: Exporter<Batch>, { signal, logger, lost }: ObserverOptions, taken?: (batch: Batch) => void): Exporter<Batch> {
   let failing = false;
   const onResult = ({ code, error }: ExportResult): void => {
     const failed = code !== ExportResultCode.SUCCESS;
     if (failed) lost.add(1, { signal });
     if (failed === failing || error instanceof SendingClosed) return;
     failing = failed;
-    if (failed) logger.warn({ signal, error }, 'the collector does not take what is sent');
-    else logger.info({ signal }, 'the collector takes what is sent again');
+    if (failed) logger.warn({ signal, error }, 'the collector does not accept telemetry');
+    else logger.info({ signal }, 'the collector accepts telemetry again');
   };
   return {
     export(batch, done) {

@@ -1,11 +1,11 @@
-/** Gauges of the process itself: memory, event-loop lag, open handles. */
+/** Gauges of the process: memory, event-loop lag, open handles. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Metrics } from './metrics.ts';
 
-/** Each look wakes the process: at 10 ms they were most of what an idle one did, 0.6 % of a core. */
+/** Each sample wakes the process: at 10 ms they were most of an idle process's work, 0.6 % of a core. */
 const resolutionMs = 50;
 
-/** Registers the gauges. Lag is over the time since the last collection. Returns what stops the measuring. */
+/** Registers the gauges. Lag is measured since the last collection. Returns how to stop measuring. */
 export function measureProcess(metrics: Metrics): () => void {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();

@@ -22,7 +22,7 @@ describe('redactor', () => {
     expect(createRedactor().redact(text)).toBe(text);
   });
 
-  test('masks known secrets wherever they stand, and their encoded forms', () => {
+  test('masks known secrets anywhere in a text, and their encoded forms', () => {
     const redactor = createRedactor();
     redactor.add('p@ss/w"rd');
     expect(redactor.redact('a p@ss/w"rd b')).toBe('a [redacted] b');

@@ -5,18 +5,18 @@ const mask = '[redacted]';
 const shortestSecret = 6;
 
 export interface Redactor {
-  /** Makes `secret` unspeakable. Counted: two `add` need two `remove`. Secrets below 6 characters are not tracked. */
+  /** Adds a secret to mask. Counted: two `add` need two `remove`. Secrets below 6 characters are not tracked. */
   add(secret: string): void;
   remove(secret: string): void;
   /** The text with known secrets and credential-like parts masked. */
   redact(text: string): string;
   /** The text with known secrets masked and nothing else. Needs no `this`. */
   redactKnown(text: string): string;
-  /** Length of the longest tracked form: who cuts text must look this far beyond the cut. */
+  /** Length of the longest tracked form: code that cuts text must redact this far beyond the cut. */
   readonly maxLength: number;
 }
 
-/** Forms that betray a credential without knowing it. Each is linear: no nested quantifiers. */
+/** Patterns that identify a credential without knowing it. Each is linear: no nested quantifiers. */
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[^\s"',;\\]{4,}/gi, `$1 ${mask}`],
   [/((?:x-[a-z]+-)?(?:api-?key|auth-token)|authorization|cookie|password|secret)(["']?\s{0,8}[:=]\s{0,8}["']?)(?!Bearer|Basic)[^\s"',;&\\]+/gi, `$1$2${mask}`],

@@ -1,12 +1,12 @@
-/** Which requests are traced, by the words of OTEL_TRACES_SAMPLER. */
+/** Which requests are traced, according to OTEL_TRACES_SAMPLER. */
 import type { TraceParent } from './trace-context.ts';
 
-/** Decides of a request that came with this parent, or with none. */
+/** Decides for a request with this parent, or with none. */
 type Decide = (parent: TraceParent | undefined) => boolean;
 
 const wholeRange = 2 ** 56;
 
-/** By the trace's id where the caller gave one, so that all who take this share of traces take the same ones; the last 56 bits of it are random. */
+/** By the caller's trace id where there is one, so that every service with this share samples the same traces; the last 56 bits of the id are random. */
 const ratio =
   (share: number, random: () => number): Decide =>
   (parent) =>

@@ -1,4 +1,4 @@
-/** Sends traces and metrics to an OpenTelemetry collector (OTLP over HTTP). What that needs is loaded only where there is one. */
+/** Sends traces and metrics to an OpenTelemetry collector (OTLP over HTTP). The OpenTelemetry modules are loaded only when a collector is configured. */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Resource } from '@opentelemetry/resources';
@@ -6,7 +6,7 @@ import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk
 import type { SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
-import { type HeardBy, observedExporter, SendingClosed, type Signal } from './observed-exporter.ts';
+import { type ObserverOptions, observedExporter, SendingClosed, type Signal } from './observed-exporter.ts';
 import { createSampler, type SamplerName } from './sampling.ts';
 import { createTracer, type Tracer } from './trace.ts';
 
@@ -18,20 +18,20 @@ export interface SendingOptions {
   protocol: 'http/protobuf' | 'http/json';
   headers: Pairs;
   compression: 'none' | 'gzip';
-  /** For a batch, with what is tried again. */
+  /** Time-out of a batch, including retries. */
   timeoutMs: number;
-  /** null: no traces. `share`: for the samplers that take one; `batchEveryMs`: how long spans are gathered, unless they are many. */
+  /** null: no traces. `share`: for the samplers that take one; `batchEveryMs`: how long spans are batched, unless a batch fills up earlier. */
   traces: { sampler: SamplerName; share: number; batchEveryMs: number } | null;
   /** null: no metrics. */
   metrics: { everyMs: number } | null;
-  /** Who speaks (`service.name` and the like); of a name that comes twice the last stands. */
+  /** Resource attributes (`service.name` and the like); of a name given twice the last counts. */
   resource: Pairs;
 }
 
 export interface Sending {
   /** undefined: nothing is traced. */
   readonly tracer: Tracer | undefined;
-  /** Sends what waits, for no longer than this. Never rejects. */
+  /** Sends what is queued, within this time. Never rejects. */
   close(withinMs: number): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export interface SendingParts {
   metrics: Metrics;
 }
 
-/** Spans that may wait for the collector; beyond it they are lost. */
+/** Maximum number of queued spans; further ones are dropped. */
 const maxWaiting = 2048;
 const batchSize = 512;
 /** Batches on their way at once: all that may wait, and one more. */
@@ -51,7 +51,7 @@ export async function sendTelemetry(options: SendingOptions, parts: SendingParts
   const resource = resourceFromAttributes(Object.fromEntries(options.resource));
   const way = createWay(options);
   const lost = parts.metrics.counter('gateway_telemetry_lost_total', 'Batches of traces and metrics that the collector did not take.');
-  const observedBy = (signal: Signal): HeardBy => ({ signal, logger: parts.logger, lost });
+  const observedBy = (signal: Signal): ObserverOptions => ({ signal, logger: parts.logger, lost });
   const traces = options.traces && (await startTraces(options, options.traces, resource, way, observedBy('traces'), parts));
   const metrics = options.metrics && (await startMetrics(options, options.metrics.everyMs, resource, way, observedBy('metrics'), parts));
   return {
@@ -61,7 +61,7 @@ export async function sendTelemetry(options: SendingOptions, parts: SendingParts
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, withinMs);
       });
-      // What does not get there was said by its exporter.
+      // The exporter has already logged what was not delivered.
       await Promise.race([Promise.allSettled([traces?.close(), metrics?.close()]), late]);
       clearTimeout(timer);
       way.close();
@@ -69,7 +69,7 @@ export async function sendTelemetry(options: SendingOptions, parts: SendingParts
   };
 }
 
-/** The connections to the collector, and what each call of it carries. */
+/** The connections to the collector, and the headers of each call. */
 function createWay({ endpoint, protocol, headers, timeoutMs, compression }: SendingOptions) {
   const base = new URL(endpoint);
   const agent = base.protocol === 'https:' ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
@@ -91,7 +91,7 @@ function createWay({ endpoint, protocol, headers, timeoutMs, compression }: Send
         compression,
       };
     },
-    /** What is under way ends, and is not tried again. */
+    /** Calls under way finish, and are not retried. */
     close() {
       closed = true;
       agent.destroy();
@@ -109,7 +109,7 @@ async function startTraces(
   { sampler, share, batchEveryMs }: NonNullable<SendingOptions['traces']>,
   resource: Resource,
   way: Way,
-  observedBy: HeardBy,
+  observedBy: ObserverOptions,
   { logger, metrics }: SendingParts,
 ): Promise<{ tracer: Tracer; close(): Promise<void> }> {
   const [{ createOtlpHttpExportDelegate }, { JsonTraceSerializer, ProtobufTraceSerializer, TraceExporterMetricsHelper }] = await loadOtlp();
@@ -148,7 +148,7 @@ async function startMetrics(
   everyMs: number,
   resource: Resource,
   way: Way,
-  observedBy: HeardBy,
+  observedBy: ObserverOptions,
   { metrics }: SendingParts,
 ): Promise<{ close(): Promise<void> }> {
   const [{ createOtlpHttpExportDelegate }, { JsonMetricsSerializer, ProtobufMetricsSerializer, MetricsExporterMetricsHelper }] = await loadOtlp();

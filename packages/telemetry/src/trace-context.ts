@@ -13,7 +13,7 @@ const length = 55;
 const maxLength = 512;
 const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** undefined: it is none, and a trace of its own begins. Callers write this, so nothing is read into what is not exactly right. */
+/** undefined: no valid parent, so a new trace begins. Callers write this header, so anything but an exact match is ignored. */
 export function parseTraceparent(text: string): TraceParent | undefined {
   if (text.length > maxLength) return undefined;
   const found = form.exec(text.slice(0, length));
@@ -23,5 +23,5 @@ export function parseTraceparent(text: string): TraceParent | undefined {
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** Of what is traced: what is not is told to nobody. */
+/** Only for sampled requests: unsampled ones carry no header. */
 export const printTraceparent = (traceId: string, spanId: string): string => `00-${traceId}-${spanId}-01`;

@@ -1,4 +1,4 @@
-/** Spans as services see them: only of requests that are traced, with nothing in them that may not leave the process. */
+/** Spans as services use them: only for sampled requests, and with nothing in them that must not leave the process. */
 import {
   type Attributes,
   type Context,
@@ -17,11 +17,11 @@ import { parseTraceparent, printTraceparent, type TraceParent } from './trace-co
 /** null and undefined are left out. */
 export type SpanValue = string | number | boolean | readonly string[] | null | undefined;
 export type SpanAttributes = Readonly<Record<string, SpanValue>>;
-/** `server`: answers somebody · `client`: asks somebody · `internal`: neither. */
+/** `server`: answers a caller · `client`: calls another service · `internal`: neither. */
 export type SpanRole = 'server' | 'client' | 'internal';
 
 export interface SpanStart {
-  /** One of few: never a caller's text. */
+  /** From a small fixed set: never a caller's text. */
   name: string;
   role: SpanRole;
   attributes?: SpanAttributes;
@@ -32,22 +32,25 @@ export interface SpanStart {
 /** Times are those of `performance.now()`. Texts are redacted and cut. */
 export interface Span {
   readonly traceId: string;
-  /** For the messages to other services, which go on from this span. */
+  /** The `traceparent` for messages to other services, whose spans become children of this one. */
   readonly traceparent: string;
   set(attributes: SpanAttributes): void;
   event(name: string, at: number): void;
-  /** A part of it. */
+  /** A child span. */
   child(start: SpanStart): Span;
-  /** It did not go well: a word for why, one of few. */
+  /** Marks the span as failed: a word for the reason, from a small fixed set. */
   fail(type: string): void;
-  /** Once. What is told of it afterwards is lost. */
+  /** Ends the span. Calls after the first one, and changes after it, are ignored. */
   end(): void;
 }
 
 export interface Tracer {
-  /** A request from outside; `traceparent` is its caller's, in whatever state. undefined: this one is not traced, and `start` was not asked. */
+  /**
+   * Starts the root span of a request from outside; `traceparent` is the caller's header, unchecked. undefined: the request is not sampled, and
+   * `start` was not called.
+   */
   enter(traceparent: string | undefined, start: () => SpanStart): Span | undefined;
-  /** Part of a request that another service has; `traceparent` is that service's own. undefined: it is none. */
+  /** Starts a span of a request that another service began; `traceparent` is that service's. undefined: there is none. */
   join(traceparent: string, start: SpanStart): Span | undefined;
 }
 
@@ -64,7 +67,7 @@ const sampledFlag = 1;
 const contextOf = ({ traceId, spanId }: TraceParent): Context =>
   trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: sampledFlag, isRemote: true });
 
-/** Milliseconds since the epoch at `performance.now() === 0`: taken once for each trace, since the two clocks drift apart. */
+/** Milliseconds since the epoch at `performance.now() === 0`: computed once for each trace, since the two clocks drift apart. */
 const readClock = (): number => Date.now() - performance.now();
 
 export function createTracer({ tracer, decide, redactor }: TracerParts): Tracer {
@@ -141,12 +144,12 @@ function timeOf(at: number, clock: number): [number, number] {
   return [seconds, Math.min(999_999_999, Math.round((ms - seconds * 1000) * 1e6))];
 }
 
-/** Ends the span of who served a request. A stream that broke keeps its 200; what is the caller's own fault (4xx) is no error of the one who served it. */
+/** Ends the span of the service that answered a request. A stream that broke keeps its 200; a fault of the caller (4xx) is no error of the service. */
 export function endServed(span: Span, { status, error_code: code }: { status: number; error_code: string | null }): void {
   if (code !== null && (status >= 500 || status < 400)) span.fail(code);
   else span.set({ 'error.type': code });
   span.end();
 }
 
-/** For the log lines of a request: from them to its trace. */
+/** Fields for the log lines of a request that lead to its trace. */
 export const traceFields = (span: Span | undefined): { trace_id: string } | undefined => span && { trace_id: span.traceId };

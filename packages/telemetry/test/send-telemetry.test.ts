@@ -150,13 +150,13 @@ describe('a collector that is not there', () => {
     endSpans(one, 1);
     await one.close(5000);
     expect(lines.map(({ level, signal, msg }) => [level, signal, msg])).toEqual([
-      ['warn', 'traces', 'the collector does not take what is sent'],
-      ['info', 'traces', 'the collector takes what is sent again'],
+      ['warn', 'traces', 'the collector does not accept telemetry'],
+      ['info', 'traces', 'the collector accepts telemetry again'],
     ]);
     expect(await numbers.text()).toContain('gateway_telemetry_lost_total{service="test",signal="traces"} 2');
   });
 
-  test('that hangs holds a bounded number of spans, and nobody who leaves', async () => {
+  test('that hangs holds a bounded number of spans, and does not delay the shutdown', async () => {
     collector.behaviour = 'hang';
     const numbers = metrics();
     const one = await start({ timeoutMs: 60_000 }, numbers);
@@ -174,7 +174,7 @@ describe('a collector that is not there', () => {
     const one = await start({ endpoint: 'http://127.0.0.1:1', timeoutMs: 100 });
     endSpans(one, 1);
     await one.close(5000);
-    expect(lines.map(({ msg }) => msg)).toEqual(['the collector does not take what is sent']);
+    expect(lines.map(({ msg }) => msg)).toEqual(['the collector does not accept telemetry']);
   });
 });
 
