@@ -1,22 +1,22 @@
-/** What an envelope says of the proof inside: who issued it, for which model. */
+/** The content of an envelope: the thinking signature, its issuer, and its model. */
 
 export interface SignatureClaims {
-  /** The vendor's proof, byte for byte. */
+  /** The vendor's signature, byte for byte. */
   signature: string;
   /** Canonical model name. */
   model: string;
   upstream: string;
-  /** Whose credential the upstream saw. */
+  /** The account whose credential the upstream saw. */
   account: string;
-  /** Whose form of proof it is: the protocol it came in, or the one whose proofs that protocol carries. */
+  /** The protocol in whose form the signature is: the one it arrived in, or the one whose signatures that protocol carries. */
   protocol: string;
-  /** Hash of what the upstream saw before this reply (system, tools). It never strips by itself: it explains a rejection. */
+  /** Hash of what the upstream saw before this reply (system, tools). A difference alone does not remove a signature: it explains a rejection. */
   prefixHash?: string;
   /** The owner's tag (`ownerTag`), shown in the clear beside what is sealed. */
   owner?: string;
 }
 
-/** A fixed order without names: one set of claims has one text, and the envelope stays short. */
+/** A fixed order without names: equal claims give equal text, and the envelope stays short. */
 export const printClaims = ({ model, upstream, account, protocol, prefixHash, signature }: SignatureClaims): string =>
   JSON.stringify([model, upstream, account, protocol, prefixHash ?? null, signature]);
 
@@ -26,7 +26,7 @@ export function parseClaims(text: string): SignatureClaims | null {
   try {
     fields = JSON.parse(text);
   } catch {
-    // Sealed with our key by something else: nothing that we can use.
+    // Sealed with our key by other code: not usable.
     return null;
   }
   if (!Array.isArray(fields) || fields.length !== 6) return null;

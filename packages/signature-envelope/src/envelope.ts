@@ -12,18 +12,18 @@ const knownForms: ReadonlySet<number> = new Set(Object.values(forms));
 export const nonceBytes = 12;
 export const tagBytes = 16;
 
-/** How every envelope's text begins (six bytes fill eight characters exactly): a cheap byte search tells whether a body holds any. */
+/** How every envelope's text begins (six bytes fill eight characters exactly): a cheap byte search finds out whether a body holds any. */
 export const envelopePrefix = magic.toString('base64');
 
-/** Either alphabet, with or without padding: clients re-encode (wire.md §4). */
+/** Standard and URL-safe base64, with or without padding: clients decode and re-encode signatures in either form. */
 const base64Form = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
 export interface Envelope {
   form: Form;
   keyId: string;
-  /** Base64url, when the form has one. */
+  /** Base64url, when the envelope carries one. */
   owner: string | null;
-  /** What is authenticated beside the ciphertext. */
+  /** The additional authenticated data. */
   header: Buffer;
   nonce: Buffer;
   ciphertext: Buffer;
@@ -80,8 +80,8 @@ export function parseEnvelope(text: string): Envelope | null {
 const maxHeaderLength = Math.ceil((magic.length + 2 + 255 + ownerBytes) / 3) * 4;
 
 /**
- * The owner's tag that an envelope shows, or null. Unverified: it is only a wish about routing, and a forged one moves nothing but its own request.
- * `text` may hold more than the envelope, and only its head is looked at.
+ * The owner's tag that an envelope shows, or null. Unverified: it only influences routing, so a forged one affects nothing but its own request.
+ * `text` may be longer than the envelope; only its head is read.
  */
 export function ownerOf(text: string): string | null {
   if (!isEnvelope(text)) return null;

@@ -11,7 +11,7 @@ export interface EnvelopeKey {
 interface KeyPair {
   encryption: Buffer;
   nonce: Buffer;
-  /** Of the old form. */
+  /** For envelopes of the first generation. */
   legacy: Buffer;
 }
 
@@ -20,7 +20,7 @@ const pairs = new WeakMap<Uint8Array, KeyPair>();
 const branch = (key: Uint8Array, purpose: string, generation = 2): Buffer =>
   createHmac('sha256', key).update(`model-gateway/signatures/${generation}/${purpose}`).digest();
 
-/** Derived once per key object: a stream seals many proofs with the same one. */
+/** Derived once per key object: a stream seals many signatures with the same one. */
 export function keyPair({ key }: EnvelopeKey): KeyPair {
   let pair = pairs.get(key);
   if (!pair) {

@@ -1,6 +1,6 @@
 /**
- * Envelopes of the first generation, which name the model alone (docs/decisions/0006). They are opened and never written: a caller may hold one
- * in a conversation that began before an upgrade, and it works as long as the model is the same (spec, Versioning 3).
+ * Envelopes of the first generation, which name the model alone (docs/decisions/0006). They are opened and never written: a caller may hold one in a
+ * conversation that began before an upgrade, and it stays valid as long as the model is the same.
  */
 import { createDecipheriv } from 'node:crypto';
 import { type Envelope, tagBytes } from './envelope.ts';
@@ -15,7 +15,7 @@ export function openLegacy(envelope: Envelope, key: EnvelopeKey): { model: strin
   try {
     fields = JSON.parse(Buffer.concat([opening.update(envelope.ciphertext), opening.final()]).toString('utf8'));
   } catch {
-    // Forged, cut, or sealed by something else: nothing that can be used.
+    // Forged, cut, or sealed by other code: not usable.
     return null;
   }
   const [model, signature] = Array.isArray(fields) && fields.length === 2 ? (fields as unknown[]) : [];

@@ -8,7 +8,7 @@ const use = { model: 'm', upstream: 'up', account: 'acc', protocol: 'beta', pass
 const owner = ownerTag('id-of-up', 'acc', 'm');
 
 describe('the owner of an envelope', () => {
-  test('is told without a key, whatever the length of the key id and the alphabet', () => {
+  test('is read without a key, whatever the length of the key id and the alphabet', () => {
     for (const id of ['', 'k1', 'key-0123456789', 'x'.repeat(255)]) {
       const sealed = sealSignature({ ...claims, owner }, { id, key: key.key });
       expect(ownerOf(sealed)).toBe(owner);

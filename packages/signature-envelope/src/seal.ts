@@ -1,4 +1,4 @@
-/** Wraps a vendor's proof so that the caller holds opaque text, and unwraps it for whom it was made. */
+/** Seals a vendor's thinking signature into opaque text for the caller, and opens it again for the upstream that issued it. */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import { parseClaims, printClaims, type SignatureClaims } from './claims.ts';
 import { type Envelope, forms, headerOf, isEnvelope, nonceBytes, parseEnvelope, printEnvelope, tagBytes } from './envelope.ts';
@@ -8,9 +8,9 @@ import { openLegacy } from './legacy.ts';
 const cipher = 'aes-256-gcm';
 
 /**
- * The envelope's text (standard base64). The nonce is a keyed hash of what is sealed, as in SIV: the same proof under the same claims
- * always gives the same text, so a caller that re-reads a turn sends the same prefix and the upstream's prompt cache still matches;
- * and a nonce comes twice only with the same plaintext, which is the one repetition that AES-GCM forgives.
+ * The envelope's text (standard base64). The nonce is a keyed hash of what is sealed, as in SIV: the same signature under the same claims always
+ * gives the same text, so that a caller that sends a turn again sends the same prefix and the upstream's prompt cache still matches; and a nonce
+ * repeats only with the same plaintext, the one repetition that does not weaken AES-GCM.
  */
 export function sealSignature(claims: SignatureClaims, key: EnvelopeKey): string {
   const pair = keyPair(key);
@@ -23,7 +23,7 @@ export function sealSignature(claims: SignatureClaims, key: EnvelopeKey): string
   return printEnvelope({ header, nonce, ciphertext, tag: sealing.getAuthTag() });
 }
 
-/** Where the proof would be sent now. */
+/** The upstream to which the signature would be sent now. */
 export interface SignatureUse {
   model: string;
   upstream: string;
@@ -33,7 +33,7 @@ export interface SignatureUse {
   passthrough: boolean;
 }
 
-/** Why a proof is not to be sent. `upstream-changed` covers another protocol at the upstream of the same name. */
+/** Why a signature must not be sent. `upstream-changed` includes another protocol at the upstream of the same name. */
 export type SignatureRefusal = 'not-ours' | 'unknown-key' | 'forged' | 'model-changed' | 'upstream-changed' | 'account-changed';
 
 export type OpenedSignature =
@@ -68,14 +68,14 @@ function decrypt(envelope: Envelope, key: EnvelopeKey): SignatureClaims | null {
   try {
     return parseClaims(Buffer.concat([opening.update(envelope.ciphertext), opening.final()]).toString('utf8'));
   } catch {
-    // The tag does not fit: changed on the way, or made by someone without the key.
+    // The authentication tag is wrong: changed on the way, or made without the key.
     return null;
   }
 }
 
 function judge(claims: SignatureClaims, use: SignatureUse): SignatureRefusal | null {
   if (claims.model !== use.model) return 'model-changed';
-  // Another vendor's form of proof is no proof at all, whatever an admin allows.
+  // A signature in another vendor's form cannot be used, even with `signature_passthrough`.
   if (claims.protocol !== use.protocol) return 'upstream-changed';
   if (use.passthrough) return null;
   if (claims.upstream !== use.upstream) return 'upstream-changed';

@@ -18,13 +18,13 @@ const use: SignatureUse = { model: 'm', upstream: 'up', account: 'acc', protocol
 const open = (text: string, changed: Partial<SignatureUse> = {}, keys: readonly EnvelopeKey[] = [key]) => openSignature(text, keys, { ...use, ...changed });
 
 describe('what opens', () => {
-  test('gives back the proof, and what was claimed of it', () => {
+  test('opens to the signature and its claims', () => {
     expect(open(sealSignature(claims, key))).toEqual({ ok: true, signature: claims.signature, protocol: 'beta', prefixHash: 'abc123' });
     const { prefixHash: _, ...without } = claims;
     expect(open(sealSignature(without, key))).toEqual({ ok: true, signature: claims.signature, protocol: 'beta' });
   });
 
-  test('any proof, byte for byte, with any key id', () => {
+  test('any signature, byte for byte, with any key id', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.string({ unit: 'grapheme', maxLength: 20 }), (signature, id) => {
         const sealed = sealSignature({ ...claims, signature }, keyOf(id, 9));
@@ -113,7 +113,7 @@ describe('what does not open', () => {
     expect(open(`${sealed} `)).toEqual({ ok: false, reason: 'forged' });
   });
 
-  test("a vendor's own proof is not ours", () => {
+  test("a vendor's own signature is not an envelope", () => {
     for (const text of ['', 'EqQBCkYIARgC', 'skip_thought_signature_validator', ' bWdzaWcx', 'gAAAAABo'])
       expect(open(text)).toEqual({ ok: false, reason: 'not-ours' });
   });
