@@ -38,27 +38,28 @@ export interface Storage {
   readonly mode: 'sqlite' | 'postgresql';
   readonly catalog: CatalogStore;
   readonly requests: RequestStats;
-  /** What callers wrote and were answered, for groups that keep it. */
+  /** Request and response bodies, for key groups that store them. */
   readonly bodies: StoredBodies;
   readonly audit: AuditLogs;
-  /** Durable messages that could not be stored as what they claim to be. */
+  /** Durable messages that failed validation. */
   readonly deadLetters: DeadLetters;
   readonly history: CatalogHistory;
   readonly lastUsed: LastUsed;
   /** Console users and their sessions. */
   readonly console: ConsoleStore;
-  /** Brings the schema up to date. Several processes may do so at once. Rejects `service_unavailable` when the database is away. */
+  /** Brings the schema up to date. Several processes may do so at once. Rejects `service_unavailable` when the database is unavailable. */
   migrate(): Promise<void>;
   /** Rejects `service_unavailable` when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Connects on first use: opening never fails because the database is away. */
+/** Connects on first use: opening never fails because the database is unavailable. */
 export function openStorage(target: StorageTarget, { logger, now = Date.now, historyRevisions = 1_000 }: OpenOptions): Storage {
   const dialect = target.mode === 'sqlite' ? createSqliteDialect(target.file) : createPostgresDialect(target.url, logger);
   const db = new Kysely<Database>({ dialect: dialect.kysely });
-  // SQLite's calls block: rows come with every request and questions about them take long, so they have a thread. What is in memory has but one connection.
+  // SQLite's calls block: request log rows are written with every request, and queries about them take long, so they have a thread. A database in
+  // memory has only one connection.
   const threaded = target.mode === 'sqlite' && target.file !== ':memory:' ? createThreadedRequests(target.file) : null;
   return {
     mode: target.mode,
@@ -93,7 +94,7 @@ export function openStorage(target: StorageTarget, { logger, now = Date.now, his
   };
 }
 
-/** SQLite has no lock across processes for a migration: the one that came second tries again and finds the work done. */
+/** SQLite has no lock across processes for a migration: the second process tries again and finds the work done. */
 const migrationTries = 3;
 
 async function migrate(db: Kysely<Database>, dialect: StorageDialect, logger: StorageLogger): Promise<void> {
@@ -101,11 +102,11 @@ async function migrate(db: Kysely<Database>, dialect: StorageDialect, logger: St
   for (let tries = 1; ; tries++) {
     const { error, results } = await migrator.migrateToLatest();
     const migrations = (results ?? []).flatMap(({ migrationName, status }) => (status === 'Success' ? [migrationName] : []));
-    if (migrations.length > 0) logger.info({ migrations }, 'the schema was brought up to date');
+    if (migrations.length > 0) logger.info({ migrations }, 'the schema was migrated');
     if (error === undefined) return;
     const translated = dialect.translateError(error);
     if (dialect.mode === 'postgresql' || tries === migrationTries) throw translated;
-    logger.warn({ tries }, 'a migration of the schema failed and is tried again');
+    logger.warn({ tries }, 'a schema migration failed and is tried again');
     await new Promise((resolve) => setTimeout(resolve, 200 * tries));
   }
 }

@@ -153,7 +153,7 @@ export const measureNames = [
 ] as const;
 export type Measures = Record<(typeof measureNames)[number], number>;
 
-/** One combination of what rows are told apart by. */
+/** One combination of dimension values. */
 export interface SeriesColumns {
   id: Generated<number>;
   key: string;

@@ -3,7 +3,7 @@ import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Storage } from './open-storage.ts';
 import { guardStorage } from './storage-guard.ts';
 
-test('a database that was never there is told once for each reason, however often it is asked', async () => {
+test('a database that was never available is logged once for each reason, however often it is pinged', async () => {
   const lines: string[] = [];
   const logger = { info: (_: object, text: string) => void lines.push(text), warn: (_: object, text: string) => void lines.push(text), error: () => undefined };
   const causes = ['refused', 'refused', 'refused', 'wrong password', 'wrong password', 'refused'];
@@ -18,6 +18,6 @@ test('a database that was never there is told once for each reason, however ofte
   await new Promise<void>((resolve) => guard.whenMigrated(resolve));
   for (const deadline = Date.now() + 20_000; !guard.up && Date.now() < deadline; ) await new Promise((resolve) => setTimeout(resolve, 5));
   guard.stop();
-  const away = 'the schema cannot be brought up to date yet';
+  const away = 'the schema cannot be migrated yet';
   expect(lines).toEqual([away, away, away, 'the database answers again']);
 });

@@ -1,4 +1,4 @@
-/** Brings the schema up to date as soon as the database is there, and knows whether it is there now. */
+/** Brings the schema up to date as soon as the database is available, and tracks whether it is available now. */
 import type { Storage, StorageLogger } from './open-storage.ts';
 
 export interface StorageGuard {
@@ -14,7 +14,7 @@ export interface StorageGuard {
 export interface GuardOptions {
   storage: Storage;
   logger: StorageLogger;
-  /** How often the database is asked, in ms. */
+  /** Interval of the availability check, in ms. */
   intervalMs?: number;
 }
 
@@ -26,9 +26,9 @@ const reasonOf = (error: unknown): string => String((error as { cause?: unknown 
 export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptions): StorageGuard {
   let migrated = false;
   let up = false;
-  /** An absence was logged: its end is worth a line too. */
+  /** An outage was logged: its end is logged too. */
   let missed = false;
-  /** Why it was away last: it is asked every two seconds, and told when the reason is another. */
+  /** The last logged reason of an outage: the database is pinged every two seconds, and only a different reason is logged again. */
   let reported: string | undefined;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -36,8 +36,8 @@ export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptio
 
   const report = (now: boolean, error?: unknown) => {
     if (now && missed) logger.info({ mode: storage.mode }, 'the database answers again');
-    else if (!now && up) logger.warn({ mode: storage.mode, error }, 'the database is away');
-    else if (!now && !migrated && reasonOf(error) !== reported) logger.warn({ mode: storage.mode, error }, 'the schema cannot be brought up to date yet');
+    else if (!now && up) logger.warn({ mode: storage.mode, error }, 'the database is unavailable');
+    else if (!now && !migrated && reasonOf(error) !== reported) logger.warn({ mode: storage.mode, error }, 'the schema cannot be migrated yet');
     reported = now ? undefined : reasonOf(error);
     missed = !now;
     up = now;
@@ -49,7 +49,7 @@ export function guardStorage({ storage, logger, intervalMs = 2_000 }: GuardOptio
     for (const callback of waiting.splice(0)) callback();
   };
   const repeat = async (): Promise<void> => {
-    // A defect of the schema that shows only after the start is treated like an absence: the data plane goes on without the database.
+    // A schema defect that only shows after the start is treated like an outage: the data plane continues without the database.
     await attempt().then(
       () => report(true),
       (error: unknown) => report(false, error),

@@ -111,7 +111,7 @@ describe.each(engines())('attempts on $name', (engine) => {
     });
   });
 
-  test('a row told twice, or replaced by a better one, counts its attempts once', async () => {
+  test('a row delivered twice, or replaced by a better one, counts its attempts once', async () => {
     await storage.requests.insertRows([failedOver]);
     await storage.requests.insertRows([failedOver, failedOver]);
     expect(await shown()).toEqual(['ill 2 2', 'good 1 0']);

@@ -32,7 +32,7 @@ describe.each(engines())('audit log on $name', (engine) => {
   const ids = async (filters: Partial<Parameters<typeof storage.audit.listRows>[0]['filters']>) =>
     (await storage.audit.listRows({ filters: { ...always, ...filters }, limit: 50 })).items.map(({ id }) => id);
 
-  test('a record comes back as it was told, once, however often it is told', async () => {
+  test('a record is read as it was written, once, however often it is delivered', async () => {
     await storage.audit.insertRows([record(), record({ id: 'a2', diff: null, ip_address: null, request_id: null })]);
     await storage.audit.insertRows([record({ actor: 'somebody else' })]);
     const { items } = await storage.audit.listRows({ filters: always, limit: 10 });

@@ -32,7 +32,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
   });
   afterEach(() => storage.close());
 
-  test('come back as they were; told twice they stay as they are', async () => {
+  test('are read as they were written; a second delivery changes nothing', async () => {
     await storage.bodies.insert(bodiesOf('a'));
     await storage.bodies.insert(bodiesOf('a', { status: 500 }));
     expect(await storage.bodies.find('a')).toEqual(bodiesOf('a'));

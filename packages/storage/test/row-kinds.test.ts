@@ -37,7 +37,7 @@ describe.each(engines())('rows of one request in $name', (engine) => {
     }));
   const paid = [{ currency: 'USD', cost_micros: 7_000 }];
 
-  /** In one batch, one after the other, the other way round, and each told again. */
+  /** In one batch, one after the other, in reverse order, and each delivered twice. */
   const orders: [string, (one: RequestRow, other: RequestRow) => RequestRow[][]][] = [
     ['one batch', (one, other) => [[one, other]]],
     ['one batch, turned round', (one, other) => [[other, one]]],
@@ -51,7 +51,7 @@ describe.each(engines())('rows of one request in $name', (engine) => {
     return otherwise;
   };
 
-  test.each(orders)('what ran for a request that was told 503 is an orphan: %s', async (_name, batches) => {
+  test.each(orders)('what ran for a request that was answered 503 is an orphan: %s', async (_name, batches) => {
     for (const [id, status] of [
       ['r503', 503],
       ['r504', 504],
@@ -71,7 +71,7 @@ describe.each(engines())('rows of one request in $name', (engine) => {
     expect((await sums({ access_key: 'ada' }))[0]?.cost).toEqual([]);
   });
 
-  test.each(orders)('what ran for a caller who left completes the row and is charged: %s', async (_name, batches) => {
+  test.each(orders)('what ran for a caller who disconnected completes the row and is charged: %s', async (_name, batches) => {
     await store(batches(described(499, 'client_gone'), ran()));
     expect(await rows()).toEqual([{ id: 'r1', kind: 'call', of: null, status: 499, error_code: 'client_gone', cost_micros: 7_000, authority: 2 }]);
     expect(await spent()).toBe(7_000);
@@ -96,7 +96,7 @@ describe.each(engines())('rows of one request in $name', (engine) => {
     expect(await rows()).toMatchObject([{ id: 'r1', status: 503, error_code: 'upstream_overloaded', authority: 2 }]);
   });
 
-  test('sessions count time and money alone, turns and tasks are requests; audio stands beside text', async () => {
+  test('sessions count time and money only, turns and tasks are requests; audio is counted separately from text', async () => {
     const kinds = ['realtime_session', 'realtime_turn', 'task', 'mcp_call'] as const;
     await storage.requests.insertRows(
       kinds.map((kind) => ran({ id: kind, kind, audio_input_tokens: 5, audio_output_tokens: 6, duration_ms: kind === 'realtime_session' ? 3_600_000 : 100 })),

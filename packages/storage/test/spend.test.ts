@@ -58,7 +58,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect(await storage.requests.spent([])).toEqual([]);
   });
 
-  test('batches told twice at the same time count once', async () => {
+  test('batches delivered twice at the same time count once', async () => {
     const rows = Array.from({ length: 40 }, (_, at) => row(`r${at}`, 7));
     await Promise.all([1, 2, 3, 4].map(() => storage.requests.insertRows(rows)));
     expect(await spent()).toEqual([280, 280]);

@@ -112,7 +112,7 @@ describe.each(engines())('statistics on $name', (engine) => {
     expect((await requests.readStats(query({ from: begin - 10 * hour, grain: 'day' })))[0]?.measures.requests).toBe(4);
   });
 
-  test('a row that replaces another corrects the sums once, however often both are told, in whatever batches', async () => {
+  test('a row that replaces another corrects the sums once, however often both are delivered, in any batches', async () => {
     const { requests } = await opened();
     const edge = row('x', {
       authority: 1,

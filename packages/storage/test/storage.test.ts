@@ -28,7 +28,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     await storage.ping();
   });
 
-  test('every write moves the revision by one and tells it after the commit', async () => {
+  test('every write increments the revision and announces it after the commit', async () => {
     const received: CatalogChange[] = [];
     const before = await storage.catalog.revision();
     storage.catalog.onChange((change) => received.push(change));
@@ -65,7 +65,7 @@ describe.each(engines().map((engine) => [engine.name, engine] as [string, Engine
     expect((await storage.catalog.keyGroups.list({ page: 1, pageSize: 9 })).items.map(({ document }) => document.name)).toEqual(['kept', 'team']);
   });
 
-  test('records are committed with the change, and a change stands without those that are refused', async () => {
+  test('records are committed with the change, and rejected records do not undo it', async () => {
     const record = (id: string, over: Partial<AuditRow> = {}): AuditRow => ({
       id,
       occurred_at: 1_700_000_000_000,

@@ -108,7 +108,7 @@ describe.each(Object.entries(targets))('a database of the first version on %s', 
     expect((await storage.requests.listRows({ filters: lastDay, limit: 100 })).items.map(({ id }) => id)).toEqual(['old-4', 'old-3', 'old-2']);
   });
 
-  test('keeps one row for each request when its news are told again, and takes new ones of old days', async () => {
+  test('keeps one row for each request when it is delivered again, and accepts new rows of old days', async () => {
     await storage.requests.prepareDay(midnight);
     await storage.requests.insertRows([{ ...rows[2]!, authority: 2, output_tokens: 21 }, rows[1]!, sampleRow({ id: 'new', started_at: midnight + 1 })]);
     const { items } = await storage.requests.listRows({ filters: {}, limit: 100 });

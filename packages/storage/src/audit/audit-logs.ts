@@ -38,7 +38,7 @@ export interface AuditLogs {
   insertRows(rows: readonly AuditRow[]): Promise<void>;
   /** Throws `validation_failed` naming `cursor`. */
   listRows(query: AuditQuery): Promise<AuditPage>;
-  /** Forgets records older than `before` (ms since the epoch), in small pieces. Resolves with how many are gone. */
+  /** Deletes records older than `before` (ms since the epoch), in small pieces. Resolves with the number deleted. */
   prune(before: number, stopped?: () => boolean): Promise<number>;
 }
 
@@ -85,7 +85,7 @@ export function createAuditLogs(db: Kysely<Database>, dialect: StorageDialect): 
           query = query.where((eb) => (conditions[name] as (eb: Builder, value: unknown, dialect: StorageDialect) => Expression<SqlBool>)(eb, value, dialect));
       }
       if (position) query = query.where(sql<SqlBool>`(occurred_at, id) < (${position.startedAt}, ${position.id})`);
-      // One more than asked for tells whether there is a next page.
+      // One more than requested shows whether there is a next page.
       const rows = await translate(() =>
         query
           .orderBy('occurred_at', 'desc')

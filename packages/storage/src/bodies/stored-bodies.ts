@@ -1,4 +1,4 @@
-/** The repository of kept bodies: what has expired is not found, and is forgotten in small pieces. */
+/** The repository of stored bodies: expired ones are not found, and are deleted in small pieces. */
 import type { BodyEntry, RequestBodies } from '@model-gateway/contracts';
 import { type Kysely, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
@@ -12,23 +12,26 @@ export interface BodyQuery {
 }
 
 export interface StoredBodies {
-  /** Safe to repeat: what is there stays. */
+  /** May be repeated: existing bodies stay. */
   insert(bodies: RequestBodies): Promise<void>;
   find(id: string): Promise<RequestBodies | null>;
   has(id: string): Promise<boolean>;
   /** Newest first. */
   list(query: BodyQuery): Promise<BodyEntry[]>;
-  /** Forgets what has expired. Resolves with how many are gone. */
+  /** Deletes what has expired. Resolves with the number deleted. */
   prune(stopped?: () => boolean): Promise<number>;
 }
 
 const entryColumns = ['id', 'started_at', 'expires_at', 'access_key', 'key_group', 'model', 'client_protocol', 'path', 'stream', 'status'] as const;
-/** Each may be a megabyte: so many at once leave the gateway's thread free on SQLite. */
+/** Each may be a megabyte: deleting this many at once does not block the gateway's thread for long on SQLite. */
 const rowsAtOnce = 20;
 const pauseMs = 10;
 const wholly = Number.POSITIVE_INFINITY;
 
-/** What changes the table. SQLite has one writer at a time: it is the thread of the rows there, so that the gateway's own never waits for its lock. */
+/**
+ * The writes to the table. SQLite has one writer at a time: there, the row thread does these writes, so that the gateway's own thread never waits for
+ * its lock.
+ */
 export interface BodyWriter {
   insert(bodies: RequestBodies): Promise<void>;
   /** Forgets what expires by `before`. */

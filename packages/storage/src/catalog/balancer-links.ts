@@ -32,7 +32,7 @@ export interface BalancerLinkWriter extends BalancerLinks {
   removePins(of: { accessKey: string } | { balancerId: string }): Promise<void>;
 }
 
-/** `recorder`: told of pins that are set and removed; readers have none. */
+/** `recorder`: notes pins that are set and removed; read-only users pass none. */
 export function createBalancerLinks(db: Kysely<Database>, dialect: StorageDialect, recorder?: ChangeRecorder): BalancerLinkWriter {
   const pins = () =>
     db

@@ -1,4 +1,4 @@
-/** From stored resources to what snapshots carry: the whole configuration, or what one commit changed of it. */
+/** Converts stored resources to catalog rows: the whole configuration, or what one commit changed of it. */
 import type { AccessKeyRecord, BalancerPin, CatalogDelta, KeyGroup, LoadBalancer, Model, Pricing, UpstreamRecord } from '@model-gateway/contracts';
 import type { AccessKeyDocument, KeyGroupDocument, LoadBalancerDocument, ModelDocument, PricingDocument, UpstreamDocument } from './documents.ts';
 import type { CatalogSection, RowChange, RowImage } from './row-change.ts';
@@ -16,12 +16,12 @@ export const keyRow = ({ document: { name, group, enabled, expires_at, hash, rat
   enabled,
   expires_at: expires_at === null ? null : Date.parse(expires_at),
   hash,
-  // Left out where they say nothing: a catalog holds tens of thousands of keys.
+  // Empty fields are left out: a catalog holds tens of thousands of keys.
   ...(rate_limit !== undefined && rate_limit !== 'inherit' && { rate_limit }),
   ...(budget && { budget }),
 });
 
-/** How the rows of a section stand in snapshots, and what they are found by there. */
+/** How the rows of a section appear in snapshots, and the key by which each is found there. */
 const shapes: { readonly [S in Exclude<CatalogSection, 'load_balancer_pins'>]: { toRow(image: RowImage): object; keyOf(image: RowImage): string } } = {
   upstreams: { toRow: (image) => upstreamRow(image as never), keyOf: nameOf },
   models: { toRow: (image) => modelRow(image as never), keyOf: nameOf },
@@ -35,7 +35,7 @@ function nameOf({ document }: RowImage): string {
   return String(document['name']);
 }
 
-/** Rows are copies: who hears of them freezes them. */
+/** Rows are copies: the receiver freezes them. */
 export function toDelta(changes: readonly RowChange[]): CatalogDelta {
   const delta: Record<string, { put: object[]; gone: unknown[] }> = {};
   for (const { section, before, after } of changes) {

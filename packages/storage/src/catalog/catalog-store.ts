@@ -51,7 +51,10 @@ export interface CatalogWriter {
   modelNames: ModelNameWriter;
   /** What this transaction did so far. */
   changes(): RowChange[];
-  /** Runs a part that may fail: then all it wrote is undone (what it told `changes` stands), its error is thrown translated, and the transaction can go on. */
+  /**
+   * Runs a step that may fail: then its writes are undone (what it added to `changes` remains), its error is thrown translated, and the transaction
+   * can continue.
+   */
   attempt<T>(work: () => Promise<T>): Promise<T>;
   /** As `CatalogHistory.between`, up to the present state, seen from inside. */
   changesSince(revision: number): Promise<RowChange[] | null>;
@@ -66,9 +69,9 @@ export interface CatalogChange {
 export interface ChangeOptions<T> {
   /** Looks at the result: false rolls everything back (dry runs, nothing changed). */
   keep?: (result: T, changes: readonly RowChange[]) => boolean;
-  /** Who does it, for the history. */
+  /** The actor, for the history. */
   author?: CommitAuthor | ((result: T) => CommitAuthor);
-  /** What the audit log says of it: committed with the change, or, when the database refuses them, not at all (`recorded`). */
+  /** Audit records of the change: committed with it or, when the database rejects them, not at all (`recorded`). */
   records?: (made: MadeChange<T>) => readonly AuditRow[];
 }
 
@@ -82,7 +85,7 @@ export interface MadeChange<T> {
 
 export interface ChangeResult<T> extends MadeChange<T> {
   changed: boolean;
-  /** `records` stand in the audit log. */
+  /** Whether `records` were written to the audit log. */
   recorded: boolean;
 }
 
@@ -94,7 +97,7 @@ export interface CatalogStore extends CatalogReader {
   read<T>(work: (reader: CatalogReader) => Promise<T>): Promise<T>;
   /** One transaction: all of `work` or nothing. Writers of all processes take turns, so what `work` checked stays true until it ends. */
   change<T>(work: (writer: CatalogWriter) => Promise<T>, options?: ChangeOptions<T>): Promise<ChangeResult<T>>;
-  /** Told after each commit of this process. Returns how to stop listening. */
+  /** Called after each commit of this process. Returns how to unsubscribe. */
   onChange(callback: (change: CatalogChange) => void): () => void;
 }
 
@@ -226,7 +229,7 @@ function createCatalogWriter(db: Kysely<Database>, dialect: StorageDialect, cont
   };
 }
 
-/** One engine takes no more statements after one that failed, unless it goes back to a mark. */
+/** PostgreSQL accepts no further statements in a transaction after one that failed, unless it rolls back to a savepoint. */
 async function attempt<T>(db: Kysely<Database>, dialect: StorageDialect, work: () => Promise<T>): Promise<T> {
   const run = (statement: string) => sql.raw(statement).execute(db);
   await run('savepoint attempt');
@@ -241,7 +244,7 @@ async function attempt<T>(db: Kysely<Database>, dialect: StorageDialect, work: (
   }
 }
 
-/** false: they were refused, which does not undo the change; whoever made them keeps them elsewhere. A database that is away undoes both. */
+/** false: the database rejected the records, which does not undo the change; the caller keeps them elsewhere. A database that is away undoes both. */
 async function keepRecords(db: Kysely<Database>, dialect: StorageDialect, rows: readonly AuditRow[]): Promise<boolean> {
   if (rows.length === 0) return false;
   return attempt(db, dialect, () => insertRecords(db, rows)).then(
@@ -250,13 +253,13 @@ async function keepRecords(db: Kysely<Database>, dialect: StorageDialect, rows: 
   );
 }
 
-/** What hangs on a row: made anew with it, and gone before it. */
+/** Dependent entries of a row (names, links): rewritten after it is written, and removed before it is deleted. */
 interface Hanging<D> {
   keep?: (id: string, document: D) => Promise<void>;
   drop: (stored: StoredResource<D>) => Promise<void>;
 }
 
-/** A writer that also keeps what hangs on its rows. */
+/** A writer that also maintains the dependent entries of its rows. */
 const withEach = <D extends { name: string }>(writer: ResourceWriter<D>, { keep = async () => undefined, drop }: Hanging<D>): ResourceWriter<D> => ({
   ...writer,
   async insert(id, document) {
@@ -271,7 +274,7 @@ const withEach = <D extends { name: string }>(writer: ResourceWriter<D>, { keep 
   },
   async restore(row) {
     const known = await writer.find(row.document.name);
-    // What hangs on an id stands in the way of another.
+    // The entries of the row being replaced would conflict with those of the restored one.
     if (known && known.id !== row.id) await drop(known);
     const stored = await writer.restore(row);
     await keep(row.id, row.document);

@@ -54,7 +54,7 @@ export const accessKeyDefinition: ResourceDefinition<AccessKeyDocument> = {
   section: 'access_keys',
   sortable: { ...always, group: 'group_name' },
   searched: ['name', 'group_name'],
-  // Hash and sealed value stand in their columns alone: a copy inside the JSON could go stale.
+  // Hash and sealed value are stored in their columns only: a copy inside the JSON could go stale.
   toColumns: ({ hash, sealed, ...json }) => ({ columns: { group_name: json.group, hash, sealed }, json }),
   fromColumns: (json: Omit<AccessKeyDocument, 'hash' | 'sealed'>, row) => ({ ...json, hash: row.hash ?? '', sealed: row.sealed ?? null }),
 };

@@ -16,7 +16,7 @@ export interface AccessKeyDocument {
   description: string;
   tags: string[];
   anonymous: boolean;
-  /** Absent in rows of versions that had none. */
+  /** Absent in rows written by earlier versions. */
   rate_limit?: KeyRateLimit | 'inherit';
   budget?: Budget | null;
   /** First and last characters of the key, for lists. */

@@ -46,7 +46,7 @@ export interface ResourceRepository<D extends { name: string }> {
   ids(names: readonly string[]): Promise<string[]>;
   /** Every row, by name. */
   all(): Promise<StoredResource<D>[]>;
-  /** Rows that may have an object in this field, by name: told by their text, so that the others are not parsed. */
+  /** Rows that may have an object in this field, by name: filtered by their JSON text, so that the others are not parsed. */
   withObject(field: string): Promise<StoredResource<D>[]>;
   /** Rows that have this value in a look-up column, at most `limit`, by name. */
   where(column: 'upstream' | 'group_name' | 'hash', value: string, limit: number): Promise<StoredResource<D>[]>;
@@ -56,7 +56,7 @@ export interface ResourceWriter<D extends { name: string }> extends ResourceRepo
   /** Throws `conflict` when the name (or a unique column) is taken. */
   insert(id: string, document: D): Promise<StoredResource<D>>;
   update(stored: StoredResource<D>, document: D): Promise<StoredResource<D>>;
-  /** Puts a row back as it once was, over the one that has its name now. Its secrets are bound to the id, which comes back too. */
+  /** Restores a row as it once was, replacing the one that has its name now. Its secrets are bound to its id, which is restored too. */
   restore(row: { id: string; createdAt: number; document: D }): Promise<StoredResource<D>>;
   /** Throws `in_use` when another table refers to it. */
   remove(stored: StoredResource<D>): Promise<void>;
@@ -88,7 +88,7 @@ export function createRepository<D extends { name: string }>(
       const { total } = await matching.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
       const column = definition.sortable[sort?.column ?? 'name'] ?? 'name';
       const direction = sort?.descending ? 'desc' : 'asc';
-      // Sorted by their ids alone: documents are long, and only those of the page are wanted.
+      // Only ids are sorted: documents are long, and only those of the page are needed.
       const ids = matching
         .select('id')
         .orderBy(column, direction)

@@ -22,7 +22,7 @@ export interface RowChange {
 
 export interface ChangeRecorder {
   record(section: CatalogSection, name: string, before: RowImage | null, after: RowImage | null): void;
-  /** In the order of the first change of each row. A row that came and went is not told. */
+  /** In the order of the first change of each row. A row that was created and deleted again is left out. */
   changes(): RowChange[];
 }
 

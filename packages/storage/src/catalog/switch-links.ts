@@ -1,4 +1,4 @@
-/** Which models and load balancers are named by rules that send requests on (`use_model`), by upstreams and models. */
+/** The models and load balancers that are targets of `switch-route` rules (`use_model`) of upstreams and models. */
 import type { BodyRule } from '@model-gateway/contracts';
 import type { Kysely } from 'kysely';
 import type { Database, SwitchTargetColumns } from '../schema.ts';

@@ -1,4 +1,4 @@
-/** Console users and their sessions behind one door; every change of users runs alone, so that what it checked stays true. */
+/** The repository of console users and their sessions; every change of users runs alone, so that what it checked stays true. */
 import { type Kysely, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';

@@ -1,18 +1,18 @@
-/** The repository of console sessions, by the hash of their token, and of the one-time codes that become one. */
+/** The repository of console sessions, by the hash of their token, and of the one-time codes that are exchanged for one. */
 import type { Kysely } from 'kysely';
 import type { ConsoleSessionColumns, ConsoleUserColumns, Database } from '../schema.ts';
 import { type ConsoleUser, toUser } from './users.ts';
 
 export interface ConsoleSession {
-  /** Shown in lists; never lets anybody in. */
+  /** Shown in lists; not a credential. */
   id: string;
   userId: string;
   /** Milliseconds since the epoch. */
   createdAt: number;
   lastSeenAt: number;
-  /** Slides with use. */
+  /** Extended with each use. */
   expiresAt: number;
-  /** Never slides. */
+  /** Never extended. */
   endsAt: number;
   ipAddress: string;
   userAgent: string;
@@ -31,16 +31,16 @@ export interface SignInCode {
 }
 
 export interface Sessions {
-  /** With its user; null when there is none or its time is over. */
+  /** With its user; null when there is none or it has expired. */
   find(tokenHash: string, now: number): Promise<{ session: ConsoleSession; user: ConsoleUser } | null>;
   slide(id: string, seen: { lastSeenAt: number; expiresAt: number; ipAddress: string; userAgent: string }): Promise<void>;
   /** Newest use first. */
   listOf(userId: string, now: number, limit: number): Promise<ConsoleSession[]>;
   /** Of every user, with their names. */
   listAll(now: number, limit: number): Promise<(ConsoleSession & { username: string })[]>;
-  /** Whose it was; null when there is no such session (of this user). */
+  /** The user whose session it was; null when there is no such session (of this user). */
   remove(id: string, ofUser?: string): Promise<ConsoleUser | null>;
-  /** Sessions and codes whose time is over. */
+  /** Deletes expired sessions and codes. */
   removeExpired(now: number): Promise<void>;
   insertCode(code: SignInCode): Promise<void>;
   /** Each code works once. */
@@ -58,7 +58,7 @@ const toSession = (row: ConsoleSessionColumns): ConsoleSession => ({
   userAgent: row.user_agent,
 });
 
-/** Inside a change of users, so that a session cannot slip in beside one that ends them all. */
+/** Inside a change of users, so that no session can be created beside one that ends them all. */
 export async function insertSession(db: Kysely<Database>, session: NewConsoleSession): Promise<void> {
   const { id, tokenHash, userId, createdAt, lastSeenAt, expiresAt, endsAt, ipAddress, userAgent } = session;
   const times = { created_at: createdAt, last_seen_at: lastSeenAt, expires_at: expiresAt, ends_at: endsAt };

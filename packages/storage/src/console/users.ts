@@ -14,7 +14,7 @@ export interface ConsoleUser {
   enabled: boolean;
   /** PHC string (argon2id) or bcrypt; null: no sign-in by password. */
   passwordHash: string | null;
-  /** Who vouches for the user elsewhere; null for users of this gateway alone. */
+  /** The external identity provider of the user; null for users of this gateway alone. */
   identity: { issuer: string; subject: string } | null;
   /** Revision that last wrote the row. */
   etag: number;
@@ -31,7 +31,7 @@ export interface UserReader {
   find(username: string): Promise<ConsoleUser | null>;
   findByIdentity(issuer: string, subject: string): Promise<ConsoleUser | null>;
   list(query: ListQuery): Promise<{ items: ConsoleUser[]; total: number }>;
-  /** Another form of the same password, or the moment of a sign-in: no change that an admin's revision should notice. */
+  /** Re-hashes the same password, or notes a sign-in: neither changes the revision an admin sees. */
   touch(id: string, touch: { lastLoginAt: number; upgrade?: { from: string; to: string } }): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export interface UserWriter extends UserReader {
   insertSession(session: NewConsoleSession): Promise<void>;
   /** Ends every session of the user but `except`; gives how many. */
   endSessions(id: string, except?: string): Promise<number>;
-  /** Hash of the `CONSOLE_PASSWORD` that was last made the first admin's. */
+  /** Hash of the `CONSOLE_PASSWORD` that was last applied to the first admin. */
   appliedPassword(): Promise<string | null>;
   setAppliedPassword(hash: string): Promise<void>;
 }
@@ -99,7 +99,7 @@ export function createUserReader(db: Kysely<Database>, dialect: StorageDialect, 
     touch: (id, { lastLoginAt, upgrade }) =>
       translate(async () => {
         await db.updateTable('console_users').set({ last_login_at: lastLoginAt }).where('id', '=', id).execute();
-        // Only over the hash that was verified: a password that was changed in the meantime stays.
+        // Only if the hash is still the verified one: a password changed in the meantime stays.
         if (upgrade)
           await db.updateTable('console_users').set({ password_hash: upgrade.to }).where('id', '=', id).where('password_hash', '=', upgrade.from).execute();
       }),

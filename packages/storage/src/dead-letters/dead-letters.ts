@@ -1,4 +1,4 @@
-/** The repository of messages that were set aside: the same again is counted, and the oldest go when there are too many. */
+/** The repository of dead letters: a repeated one is counted, and the oldest are deleted when there are too many. */
 import type { DeadLetter } from '@model-gateway/contracts';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
@@ -14,7 +14,7 @@ export interface DeadLetterQuery {
 }
 
 export interface DeadLetters {
-  /** One that is there already is counted again. Beyond `mostLetters` the oldest are forgotten. */
+  /** An existing one is counted again. Beyond `maxLetters` the oldest are deleted. */
   add(letters: readonly DeadLetter[]): Promise<void>;
   /** The newest first. Throws `validation_failed` naming `cursor`. */
   list(query: DeadLetterQuery): Promise<{ items: DeadLetter[]; nextCursor: string | null }>;
@@ -22,11 +22,11 @@ export interface DeadLetters {
   /** Whether there was one. */
   remove(id: string): Promise<boolean>;
   count(): Promise<number>;
-  /** Forgets those that were last seen before this (ms since the epoch). Resolves with how many are gone. */
+  /** Deletes those last seen before this time (ms since the epoch). Resolves with the number deleted. */
   prune(before: number, stopped?: () => boolean): Promise<number>;
 }
 
-/** Somebody who floods the bus fills no disk with it. */
+/** Flooding the bus must not fill the disk. */
 export const maxDeadLetters = 5_000;
 const lettersPerStatement = 200;
 
@@ -61,7 +61,7 @@ export function createDeadLetters(db: Kysely<Database>, dialect: StorageDialect,
       let query = db.selectFrom('dead_letters').selectAll();
       if (subject !== undefined) query = query.where('subject', '=', subject);
       if (position) query = query.where(sql<SqlBool>`(last_at, id) < (${position.startedAt}, ${position.id})`);
-      // One more than asked for tells whether there is a next page.
+      // One more than requested shows whether there is a next page.
       const rows = await translate(() =>
         query
           .orderBy('last_at', 'desc')

@@ -15,9 +15,9 @@ export interface StorageDialect {
   identity: string;
   /** What follows the definition of a table of whole numbers that is only read by its key. */
   compactTable: string;
-  /** Rows of requests lie in partitions of a day each. */
+  /** Rows of requests are stored in partitions of a day each. */
   partitionsByDay: boolean;
-  /** Rows are added up in larger shares than they are written: a statement is cheap, but runs on the gateway's own thread. */
+  /** Rows are added up in larger batches than they are written: a statement is cheap, but runs on the gateway's own thread. */
   countsLater: boolean;
   /** The smaller and the larger of two values. */
   minOf: string;

@@ -34,7 +34,8 @@ export function createPostgresDialect(url: string, logger: PostgresLogger): Stor
       application_name: 'model-gateway',
       types,
     });
-    // Without listeners, a connection that the server closes would end the process: the pool hears idle ones only, so each in use has its own.
+    // A connection that the server closes emits an error event, which would end the process without a listener; the pool listens on idle connections
+    // only, so each one in use gets its own listener.
     pool.on('error', () => undefined);
     pool.on('connect', (client) => client.on('error', (error) => logger.warn({ error: error.message }, 'a database connection was lost')));
     return pool;

@@ -23,7 +23,7 @@ afterEach(async () => {
 const tooMuch = sql`insert into things values (${'x'.repeat(1_000_000)})`;
 const faultOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => null, dialect.translateError);
 
-test('a full disk is an unavailable database, told by its own words, and nothing of the transaction stays', async () => {
+test('a full disk is an unavailable database with SQLite’s own message, and the transaction is undone', async () => {
   const fault = await faultOf(
     db.transaction().execute(async (transaction) => {
       await sql`insert into things values ('before')`.execute(transaction);

@@ -24,7 +24,8 @@ export function createSqliteDialect(file: string): StorageDialect {
         return forKysely(database);
       },
     }),
-    // The one connection is the transaction's: there is no other that these could run on. A compiled statement costs a quarter of one that is
+    // The transaction's connection is the only one, so these statements can only run there. Reusing a compiled statement costs a quarter of building
+    // and compiling it anew, and rows of statistics are written for every request.
     // built and compiled anew, and rows of statistics are the price of every request.
     runEach(statement, parameters) {
       if (!database) throw new Error('no transaction is open');
@@ -65,14 +66,14 @@ export function createSqliteDialect(file: string): StorageDialect {
       ],
       {
         codeOf: (error) => resultCode((error as { errcode?: unknown }).errcode),
-        // A disk that is full ends the transaction, and then its marks and its end are wrong statements.
+        // A full disk ends the transaction, after which rolling back to its savepoints and ending it are errors.
         isLost: ({ message }) => /no transaction is active|no such savepoint/.test(message),
       },
     ),
   };
 }
 
-/** `sqlite:PRIMARY.EXTENDED`; undefined for what SQLite did not say. */
+/** `sqlite:PRIMARY.EXTENDED`; undefined for errors that are not SQLite's. */
 const resultCode = (code: unknown): string | undefined => (typeof code === 'number' ? `sqlite:${code & 0xff}.${code}` : undefined);
 
 function openFile(file: string): DatabaseSync {
@@ -81,16 +82,20 @@ function openFile(file: string): DatabaseSync {
   database.exec('pragma journal_mode = WAL');
   // With WAL, NORMAL can lose the last commits in a power cut but never corrupts; a row of statistics is not worth an fsync.
   database.exec('pragma synchronous = NORMAL');
-  // 16 MB: tables that grow at their end write the same pages again and again, and each checkpoint syncs.
+  // 16 MB between checkpoints: tables that grow at their end rewrite the same pages, and each checkpoint syncs.
   database.exec('pragma wal_autocheckpoint = 4000');
   database.function('add_counts', { deterministic: true }, (one, other) => addCounts(String(one), String(other)));
   return database;
 }
 
-/** Its owner's alone, as the key file beside it: SQLite itself would let everybody read, and gives the files beside it the same rights. */
+/**
+ * Readable by its owner only, like the key file beside it: SQLite itself would create it readable for everybody, and gives its side files the same
+ * permissions.
+ */
 function prepareFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // What cannot be done is no fault here: a full disk or a file that may not be written SQLite tells in its own way, and the rights of another
+  // A failure here is ignored: SQLite itself reports a full disk or an unwritable file, and the permissions of another user's file are that user's to
+  // change.
   // user's file that lets us in are for that user to change.
   ignoreFault(() => closeSync(openSync(file, 'a', 0o600)));
   for (const one of [file, `${file}-wal`, `${file}-shm`]) ignoreFault(() => chmodSync(one, 0o600));
@@ -120,7 +125,7 @@ function forKysely(database: DatabaseSync): SqliteDatabase {
   };
 }
 
-/** A disk that is full has undone the transaction already: a second undoing would fail, and hide why. */
+/** A full disk has already rolled the transaction back: a second rollback would fail and hide the cause. */
 function rollbackOf(database: DatabaseSync): SqliteStatement {
   const { run, ...rest } = statementOf(database.prepare('rollback'));
   return { ...rest, run: (parameters) => (database.isTransaction ? run(parameters) : { changes: 0, lastInsertRowid: 0 }) };

@@ -1,4 +1,4 @@
-/** Driver error codes → what they mean to the rest of the gateway. */
+/** Maps driver error codes to the gateway's own. */
 import { isNativeError } from 'node:util/types';
 import { type ErrorCode, GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 
@@ -12,13 +12,13 @@ const messages: Partial<Record<ErrorCode, string>> = {
   validation_failed: 'The database refused a value.',
 };
 
-/** Errors of the runtime may come from another realm, where `instanceof` fails; a driver's own may not be native, where the other test fails. */
+/** Errors of the runtime may come from another realm, where `instanceof` fails; a driver's own may not be native errors, where the other test fails. */
 const isError = (error: unknown): error is Error => isNativeError(error) || error instanceof Error;
 
 export interface ErrorTranslation {
   /** The driver's code for an error; default: its `code`. */
   codeOf?(error: Error): unknown;
-  /** What has no code and means that the database is away. */
+  /** What has no code and means that the database is unavailable. */
   isLost?(error: Error): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The history of the configuration: written inside each commit, read in pages, and folded into what lies between two revisions. */
+/** The history of the configuration: written inside each commit, read in pages, and folded into the difference between two revisions. */
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { type Kysely, sql } from 'kysely';
 import type { CatalogSection, RowChange, RowImage } from '../catalog/row-change.ts';
@@ -6,7 +6,7 @@ import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText } from '../requests/clean-text.ts';
 import type { Database, HistoryColumns, HistoryRowColumns } from '../schema.ts';
 
-/** Who made a commit, and what for. */
+/** The actor of a commit, and its reason. */
 export interface CommitAuthor {
   actor: string;
   action: string;
@@ -45,14 +45,14 @@ export interface NewCommit {
   at: number;
   author?: CommitAuthor | undefined;
   changes: readonly RowChange[];
-  /** Commits older than the newest so many are forgotten. */
+  /** Only this many of the newest commits are kept. */
   keep: number;
 }
 
 /** Inside the transaction of the commit. */
 export async function writeCommit(db: Kysely<Database>, { revision, at, author = none, changes, keep }: NewCommit): Promise<void> {
   const { actor, entity_id, ...rest } = author;
-  // A database that was set back to an older state numbers anew: what stands under these numbers is no longer true.
+  // A database restored to an older state reuses revision numbers: entries under these numbers are no longer true.
   await db.deleteFrom('catalog_history').where('revision', '>=', revision).execute();
   await db
     .insertInto('catalog_history')

@@ -16,7 +16,7 @@ export const loadBalancerTables = ({ text, integer, json }: StorageDialect['type
     );
     await run(db, `create table if not exists load_balancer_names (name ${text} not null primary key, ${balancer}, kind ${text} not null)`);
     await run(db, 'create index if not exists load_balancer_names_balancer on load_balancer_names (balancer_id)');
-    // Looked up when a model is to be deleted; the order and the weights stand in the document.
+    // Needed when a model is to be deleted; order and weights are in the document.
     await run(db, `create table if not exists load_balancer_entries (${balancer}, ${model}, primary key (balancer_id, model))`);
     await run(db, 'create index if not exists load_balancer_entries_model on load_balancer_entries (model)');
     await run(

@@ -13,7 +13,7 @@ const indexes = {
   request_stats_model: 'model, started_at',
   request_stats_upstream: 'upstream, started_at',
   request_stats_session: 'session_id, started_at) where (session_id is not null',
-  // Rows that went wrong are few, and are what is looked for.
+  // Failed rows are few, and are what is searched for.
   request_stats_failed: 'started_at) where (error_code is not null',
 };
 
@@ -45,7 +45,7 @@ export const statTables = ({ types, partitionsByDay, compactTable, identity }: S
        last_at ${integer} not null, ${summed}, primary key (session_id, access_key, currency))`,
     );
     await run(db, 'create index stat_sessions_last_at on stat_sessions (last_at)');
-    // Writers no longer take turns: the insert itself tells which rows are new.
+    // Writers need no lock any more: the insert itself shows which rows are new.
     await run(db, 'drop table if exists spend_turn');
   },
 });

@@ -1,4 +1,4 @@
-/** Up to where the rows are in the sums, for engines that add them up in larger shares than they are written. */
+/** The last row that is in the sums, for engines that add rows up in larger batches than they write them. */
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { StorageDialect } from '../dialects/dialect.ts';

@@ -1,4 +1,4 @@
-/** What a request's preparation did and where it was sent on to; and which models and load balancers are named by rules that send requests on. */
+/** Columns for the steps of a request's preparation and its reroutes; and a table of the models and load balancers that `switch-route` rules name. */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { StorageDialect } from '../dialects/dialect.ts';

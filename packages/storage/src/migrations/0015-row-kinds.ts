@@ -1,4 +1,4 @@
-/** What kind of thing a row tells of, and tokens of audio, which are counted beside those of text. */
+/** The kind of a row, and audio tokens, which are counted separately from those of text. */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { StorageDialect } from '../dialects/dialect.ts';

@@ -1,4 +1,4 @@
-/** Every try at an upstream, added up, and which requests touched an upstream that did not serve them in the end. */
+/** Sums of every attempt at an upstream, and which requests touched an upstream that did not serve them in the end. */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { StorageDialect } from '../dialects/dialect.ts';

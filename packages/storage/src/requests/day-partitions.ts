@@ -31,7 +31,7 @@ export class DayPartitions {
       const { rows } = await sql<{ found: boolean }>`select to_regclass(${partitionOf(day)}) is not null as found`.execute(transaction);
       if (rows[0]?.found) return;
       await sql`create table ${name} (like request_stats including defaults)`.execute(transaction);
-      // Nobody adds to the rest meanwhile; attaching would wait for the same lock.
+      // Blocks inserts into the default partition; attaching would wait for the same lock.
       await sql`lock table ${other} in access exclusive mode`.execute(transaction);
       await sql`with moved as (delete from ${other} where started_at >= ${from} and started_at < ${to} returning *) insert into ${name} select * from moved`.execute(
         transaction,

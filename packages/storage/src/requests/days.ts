@@ -4,7 +4,7 @@ export const dayMs = 86_400_000;
 /** First millisecond of the UTC day. */
 export const dayOf = (time: number): number => Math.floor(time / dayMs) * dayMs;
 
-/** Holds what no day was made for: clocks that are wrong by weeks, and rows that are told again after long. */
+/** The default partition, for rows outside the prepared days: clocks that are wrong by weeks, and rows that are delivered very late. */
 export const otherPartition = 'request_stats_other';
 
 /** A day before 1970 has no partition: its number would not be a name. */

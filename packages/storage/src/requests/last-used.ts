@@ -6,7 +6,7 @@ import type { Database } from '../schema.ts';
 /** Key name → ms since the epoch; keys without a request (or whose requests were forgotten) are absent. */
 export type LastUsed = (accessKeys: readonly string[]) => Promise<Map<string, number>>;
 
-/** A clock may be a little ahead; what lies further was told by one that is wrong. */
+/** A clock may be a little ahead; anything further was written by one that is wrong. */
 const aheadMs = 86_400_000;
 
 export const createLastUsed =

@@ -26,7 +26,7 @@ export interface RequestFilters {
   accessKey?: string;
   keyGroup?: string;
   model?: string;
-  /** That served it, or that any of its attempts touched. */
+  /** The upstream that served it, or any that its attempts touched. */
   upstream?: string;
   status?: number;
   errorCode?: string;
@@ -72,11 +72,12 @@ export interface RequestPage {
 
 export interface RequestStats {
   /**
-   * Safe to repeat: a row stands until one of higher authority comes (`settle-rows.ts`). One transaction with the sums of statistics, sessions and money:
-   * each row is in them once. Resolves with the rows that are stored otherwise than they were given, orphans among them; mostly none.
+   * May be repeated: a row stays until one of higher authority arrives (`settle-rows.ts`). One transaction with the sums of statistics, sessions and
+   * spending: each row is in them once. Resolves with the rows that were stored differently from how they were given, orphans among them; usually
+   * none.
    */
   insertRows(rows: readonly RequestRow[]): Promise<RequestRow[]>;
-  /** Makes room for rows of this time (PostgreSQL: the partition of its UTC day). Idempotent. */
+  /** Prepares storage for rows of this time (PostgreSQL: the partition of its UTC day). Idempotent. */
   prepareDay(time: number): Promise<void>;
   /** One row by its minted id. `startedAt`, when known, spares a search of all days. */
   findRow(id: string, startedAt?: number): Promise<RequestRow | null>;
@@ -84,9 +85,9 @@ export interface RequestStats {
   /** Sums, costs and latencies. `from` and `to` lie at the begin of a grain. */
   readStats(query: StatsQuery): Promise<StatsGroup[]>;
   readSessions(query: SessionQuery): Promise<SessionSums[]>;
-  /** Every try at an upstream, those before a failover too. `from` and `to` lie at the begin of a grain. */
+  /** Sums of every attempt at an upstream, including those before a failover. `from` and `to` are aligned to the grain. */
   readAttempts(query: AttemptQuery): Promise<AttemptGroup[]>;
-  /** Forgets what is too old. Resolves with what is gone. */
+  /** Deletes what is older than its retention. Resolves with what was deleted. */
   prune(keep: Keep, stopped?: () => boolean): Promise<{ rows: number; partitions: number }>;
   /** Millionths, one figure for each owner. */
   spent(owners: readonly SpendOwner[]): Promise<number[]>;
@@ -115,7 +116,7 @@ const conditions: { [F in keyof RequestFilters]-?: (eb: Builder, value: NonNulla
   to: (eb, value) => eb('started_at', '<', value),
 };
 
-/** Rows of days further away than this are no news: they get no day of their own. */
+/** Days further away than this get no partition of their own: their rows come from wrong clocks. */
 const lateDays = 8;
 
 /** The repository, for those who have the rows in the database's own form. */
@@ -138,7 +139,7 @@ export function createRequestStats(db: Kysely<Database>, dialect: StorageDialect
   }
   const later = dialect.countsLater ? new CountLater({ db, count }) : null;
 
-  /** The days of the rows that may still come in numbers; others go to the rest. */
+  /** Days for which many rows may still arrive; others go to the default partition. */
   async function prepareDays(rows: readonly StoredRow[]): Promise<void> {
     if (!days) return;
     for (const day of new Set(rows.map((row) => dayOf(row.started_at)))) if (!days.has(day) && Math.abs(day - now()) < lateDays * dayMs) await days.make(day);
@@ -275,7 +276,7 @@ function touchedIn(upstream: string, { from, to }: RequestFilters, position: { s
   ];
 }
 
-/** A row may be in both: it was replaced since its attempts were noted. */
+/** A row may be in both: it was replaced after its attempts were recorded. */
 function mergeNewest(one: readonly RequestColumns[], other: readonly RequestColumns[]): RequestColumns[] {
   const rows = new Map([...one, ...other].map((row) => [`${row.started_at}:${row.id}`, row]));
   return [...rows.values()].sort((a, b) => Number(b.started_at) - Number(a.started_at) || (a.id < b.id ? 1 : -1));

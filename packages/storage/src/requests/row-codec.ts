@@ -1,4 +1,4 @@
-/** Rows of `request_stats` to and from columns. What others wrote is cut and cleaned here, so that no single row can stop a batch. */
+/** Converts rows of `request_stats` to and from columns. Text from outside is cut and cleaned here, so that no single row can fail a batch. */
 import type { RequestRow } from '@model-gateway/contracts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { RequestColumns } from '../schema.ts';
@@ -81,7 +81,7 @@ const codecs: Record<Kind, Codec> = {
 
 export const clampInteger = (value: number): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
 
-/** What columns that may not be empty hold where a row does not tell. */
+/** Values of non-null columns that a row lacks. */
 export const absent: Partial<Record<keyof RequestRow, unknown>> = { kind: 'call', audio_input_tokens: 0, audio_output_tokens: 0 };
 
 export function encodeRow(row: RequestRow, dialect: StorageDialect): StoredRow {
@@ -93,7 +93,7 @@ export function encodeRow(row: RequestRow, dialect: StorageDialect): StoredRow {
 export function decodeRow(columns: StoredRow | RequestColumns): RequestRow {
   const row: Record<string, unknown> = {};
   for (const name of columnNames) row[name] = codecs[columnKinds[name]].decode(columns[name]);
-  // Rows of before the column was there told of none.
+  // Rows written before the column existed have none.
   row['cache_write_1h_tokens'] ??= 0;
   return row as unknown as RequestRow;
 }

@@ -1,26 +1,26 @@
-/** Two rows of one request: what the edge told the caller, and what the translator did. Whichever comes first, the same is stored in the end. */
+/** Merges two rows of one request: what the edge answered, and what the translator did. Whichever arrives first, the result is the same. */
 import { columnNames, type StoredRow } from './row-codec.ts';
 
 export interface Settled {
-  /** What stands in the request's place from now on; null: what is there stays. */
+  /** The request's row from now on; null: the stored row stays. */
   row: StoredRow | null;
-  /** What ran for a request that the gateway had refused. */
+  /** What ran for a request that the gateway had already refused. */
   orphan: StoredRow | null;
 }
 
 const nothing: Settled = { row: null, orphan: null };
 
 const isTold = ({ authority, kind }: StoredRow): boolean => authority === 1 && kind === 'call';
-/** The gateway gave up on it: its caller paid for nothing. */
+/** The gateway had given up on the request: its caller pays nothing. */
 const isRefusal = (row: StoredRow): boolean => isTold(row) && (row.status === 503 || row.status === 504);
 const isLeft = (row: StoredRow): boolean => isTold(row) && row.status === 499;
 
-/** `known` stands there, `row` comes. */
+/** `known` is stored, `row` arrives. */
 export function settleRows(known: StoredRow, row: StoredRow): Settled {
   const [preferred, ran] = known.authority <= row.authority ? [known, row] : [row, known];
   if (preferred.authority === ran.authority) return nothing;
   if (isRefusal(preferred)) return { row: preferred === known ? null : copyOf(preferred), orphan: hasRun(ran) ? orphanOf(ran) : null };
-  // The caller saw that it left, and pays for what ran until then.
+  // The caller disconnected itself, and pays for what ran until then.
   const final = isLeft(preferred) && ran.status !== 499 ? { ...copyOf(ran), status: preferred.status, error_code: preferred.error_code } : ran;
   return { row: final === known ? null : copyOf(final), orphan: null };
 }
@@ -30,5 +30,5 @@ const copyOf = (row: StoredRow): StoredRow => Object.fromEntries(columnNames.map
 
 const hasRun = ({ attempts, usage_source }: StoredRow): boolean => usage_source !== null || attempts !== '[]';
 
-/** The request's own row has its id, so this one has another, which is the same whenever it is made. */
+/** The request's own row has its id, so the orphan gets another, derived from it so that it is the same each time. */
 const orphanOf = (row: StoredRow): StoredRow => ({ ...copyOf(row), id: `${row.id}-orphan`, kind: 'orphan', of: row.id });

@@ -1,4 +1,4 @@
-/** Sums of money by owner and day, kept in step with the rows they come from: a row that replaces another adds the difference. */
+/** Sums of spending by owner and day, kept in step with the rows they come from: a row that replaces another adds the difference. */
 import type { SpendOwner } from '@model-gateway/contracts';
 import type { Kysely } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';

@@ -1,4 +1,4 @@
-/** Writes a batch of rows and tells what that changed: the insert itself says which rows are new, so that nobody has to wait for a turn. */
+/** Writes a batch of rows and reports what that changed: the insert itself shows which rows are new, so that no lock is needed. */
 import { CompiledQuery, type Kysely } from 'kysely';
 import { arrayText, unnestOf } from '../dialects/column-arrays.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
@@ -13,7 +13,7 @@ const replaced = columnNames.filter((name) => !keyColumns.has(name));
 
 export type WriteRows = (db: Kysely<Database>, rows: readonly StoredRow[]) => Promise<Change[]>;
 
-/** Inside a transaction. What becomes of a second row of a request stands in `settle-rows.ts`. */
+/** Inside a transaction. Two rows of one request are merged by `settle-rows.ts`. */
 export function createRowWriter(dialect: StorageDialect): WriteRows {
   const insert = dialect.runEach ? insertEach(dialect.runEach) : insertTogether;
   return async (db, given) => {
@@ -21,7 +21,7 @@ export function createRowWriter(dialect: StorageDialect): WriteRows {
     const changes: Change[] = added.map((after) => ({ before: null, after }));
     if (met.length === 0) return changes;
     const { replaced, orphans } = await settle(db, dialect, met);
-    // An orphan that is there already came with an earlier delivery.
+    // An orphan that already exists was written by an earlier delivery.
     const { added: found } = orphans.length === 0 ? { added: [] } : await insert(db, orphans);
     return [...changes, ...replaced, ...found.map((after) => ({ before: null, after }))];
   };
@@ -40,7 +40,7 @@ const insertEach =
 
 const oneRow = `insert into request_stats (${columnNames.join(', ')}) values (${columnNames.map(() => '?').join(', ')}) on conflict (started_at, id) do nothing`;
 
-/** All rows in one statement. Its answer names those that were added only when some were not, which is rare. */
+/** All rows in one statement. It returns the added rows only when some existed already, which is rare. */
 const insertTogether: Insert = async (db, given) => {
   const { rows, others } = firstOfEach(given);
   const values = columnNames.map((name) => arrayText(columnTypes[columnKinds[name]], rows, (row) => row[name]));
@@ -59,7 +59,7 @@ const manyRows = `with written as (
     on conflict (started_at, id) do nothing returning started_at, id)
   select c.added, w.started_at, w.id from (select count(*) as added from written) c left join written w on c.added < $${columnNames.length + 1}::bigint`;
 
-/** Rows whose place is taken, by key and from the lowest authority up. */
+/** Existing rows with the same key, with the new rows in ascending authority. */
 async function settle(db: Kysely<Database>, dialect: StorageDialect, met: readonly StoredRow[]): Promise<{ replaced: Change[]; orphans: StoredRow[] }> {
   const rows = inOrder(met);
   const known = await readKnown(db, dialect, rows);
@@ -92,7 +92,7 @@ async function readKnown(db: Kysely<Database>, dialect: StorageDialect, rows: re
       'in',
       rows.map((row) => row.id),
     );
-  // Whoever else replaces one of these waits for us, and then sees ours.
+  // Another writer that replaces one of these rows waits for this transaction, and then sees its result.
   const found = await (dialect.mode === 'postgresql' ? query.orderBy('started_at').orderBy('id').forUpdate() : query).execute();
   return new Map(found.map((columns) => [keyOf(columns), columns as StoredRow]));
 }
@@ -111,12 +111,12 @@ interface Key {
 }
 const keyOf = (row: Key): string => `${row.started_at}:${row.id}`;
 
-/** Statements that lock rows in one order cannot block each other. */
+/** Statements that lock rows in the same order cannot deadlock. */
 const inOrder = (rows: readonly StoredRow[]): StoredRow[] =>
   [...rows].sort((one, other) => compare(keyOf(one), keyOf(other)) || one.authority - other.authority);
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
-/** One statement may not touch a row twice: of several rows with one key the first is written, the others meet it. */
+/** One statement must not touch a row twice: of several rows with one key the first is inserted, the others are merged with it. */
 function firstOfEach(given: readonly StoredRow[]): { rows: StoredRow[]; others: StoredRow[] } {
   const rows: StoredRow[] = [];
   const others: StoredRow[] = [];

@@ -1,4 +1,4 @@
-/** Adds figures to tables of sums: a row that is not there begins with them. One statement for many rows, or one compiled statement for each. */
+/** Adds figures to tables of sums: a missing row starts with them. One statement for many rows, or one compiled statement for each. */
 import { CompiledQuery, type Kysely } from 'kysely';
 import { arrayText, unnestOf } from '../dialects/column-arrays.ts';
 import type { StorageDialect } from '../dialects/dialect.ts';
@@ -8,7 +8,7 @@ import { readCounts, writeCounts } from './histogram.ts';
 export interface SumTable {
   name: string;
   keys: readonly { name: string; type: 'text' | 'integer' }[];
-  /** What comes is added, or the smaller or larger value stays, or counts by bucket (`histogram.ts`) are added up. */
+  /** How a value is merged: added up, the smaller or the larger kept, or, for counts by bucket (`histogram.ts`), added by bucket. */
   values: readonly { name: string; how: 'add' | 'min' | 'greatest' | 'counts' }[];
 }
 
@@ -16,7 +16,7 @@ type Row = readonly (string | number)[];
 
 const rowsPerStatement = 5_000;
 
-/** `rows`: keys, then values, in their order, sorted by key and each key once: writers that lock rows in one order cannot block each other. */
+/** `rows`: keys, then values, in their order, sorted by key with each key once: writers that lock rows in the same order cannot deadlock. */
 export async function addInto(db: Kysely<Database>, dialect: StorageDialect, table: SumTable, rows: readonly Row[]): Promise<void> {
   if (rows.length === 0) return;
   if (dialect.runEach)
@@ -41,7 +41,7 @@ function merge({ keys, values }: SumTable, dialect: StorageDialect): string {
     add: (column: string) => `t.${column} + excluded.${column}`,
     min: (column: string) => `${dialect.minOf}(t.${column}, excluded.${column})`,
     greatest: (column: string) => `${dialect.greatestOf}(t.${column}, excluded.${column})`,
-    // Where the engine cannot add them they follow one another, which says the same, until `addTogether` finds them long.
+    // Where the engine cannot add them they are appended, which means the same, until `addTogether` finds them too long.
     counts: (column: string) =>
       dialect.addCounts
         ? `${dialect.addCounts}(t.${column}, excluded.${column})`
@@ -56,7 +56,7 @@ const arraysOf = (columns: readonly { type: 'text' | 'integer' }[], rows: readon
 const unnest = (columns: readonly { type: 'text' | 'integer' }[]): string => unnestOf(columns.map(({ type }) => columnTypes[type]));
 const columnTypes = { text: 'text', integer: 'bigint' } as const;
 
-/** Counts that follow one another are added up beyond so many characters: most rows never come that far, and a second write costs as much as the first. */
+/** Appended counts are added up beyond this many characters: most rows never get there, and a second write costs as much as the first. */
 const maxCountsLength = 600;
 
 async function addTogether(db: Kysely<Database>, dialect: StorageDialect, table: SumTable, rows: readonly Row[]): Promise<void> {

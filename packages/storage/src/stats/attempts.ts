@@ -1,4 +1,4 @@
-/** Adds up every try at an upstream, kept in step with the rows that tell of them: a failure before a failover counts where it happened. */
+/** Sums of every attempt at an upstream, kept in step with the request log rows: a failure before a failover counts for the upstream where it happened. */
 import type { AttemptRecord } from '@model-gateway/contracts';
 import { type Kysely, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
@@ -13,7 +13,7 @@ export interface AttemptSum {
   /** Of the hour. */
   start: number;
   upstream: string;
-  /** Stable id of the key entry; '' when the upstream has none, or an earlier version did not tell. */
+  /** Stable id of the key entry; '' when the upstream has none, or the row was written by an earlier version. */
   key: string;
   model: string;
   outcome: string;
@@ -26,12 +26,12 @@ const between = '\u0001';
 const maxLength = 200;
 const short = (text: string): string => cleanText(text, maxLength);
 
-/** What went well. */
+/** The class of successful attempts. */
 export const wentWell = 'ok';
-/** Words of a vendor are a class of failure only when they hold no number: one that names each failure would fill the table. */
+/** A vendor's error word becomes a class only when it holds no digit: words that are unique for each failure would fill the table. */
 const plainCode = /^[a-zA-Z][a-zA-Z_-]{0,39}$/;
 
-/** `ok`, `http_429`, or a word for what has no status of its own. */
+/** `ok`, `http_429`, or a word for failures without a status. */
 export function outcomeOf({ status, error_code }: Pick<AttemptRecord, 'status' | 'error_code'>): string {
   if (error_code === null) return wentWell;
   if (error_code === 'client_gone') return error_code;
@@ -44,7 +44,7 @@ export function attemptsOf({ attempts }: Pick<StoredRow, 'attempts'>): AttemptRe
   return attempts === '[]' ? [] : (JSON.parse(attempts) as AttemptRecord[]);
 }
 
-/** Adds the attempts of a row, or takes them back. */
+/** Adds the attempts of a row, or subtracts them. */
 export function addAttempts(sums: Map<string, AttemptSum>, row: StoredRow, sign: 1 | -1): void {
   if (row.attempts === '[]') return;
   const start = startOf(row.started_at, 'hour');
@@ -111,7 +111,7 @@ const othersOf = (row: StoredRow): string[] =>
 
 const touchedPerStatement = 1_000;
 
-/** Inside the transaction that writes the rows: so that a search by an upstream finds these rows too. */
+/** Inside the transaction that writes the rows: makes a search by an upstream find these rows too. */
 export async function noteTouched(db: Kysely<Database>, rows: readonly StoredRow[]): Promise<void> {
   const touched = rows.flatMap((row) => othersOf(row).map((upstream) => ({ upstream: cleanText(upstream), started_at: row.started_at, id: row.id })));
   for (let start = 0; start < touched.length; start += touchedPerStatement)
@@ -122,7 +122,7 @@ export async function noteTouched(db: Kysely<Database>, rows: readonly StoredRow
       .execute();
 }
 
-/** Forgets sums that are too old. */
+/** Deletes sums that are too old. */
 export async function pruneAttempts(db: Kysely<Database>, sums: Readonly<Record<'hour' | 'day', number | null>>): Promise<void> {
   for (const grain of keptGrains) {
     const before = sums[grain];

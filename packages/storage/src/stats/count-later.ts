@@ -1,21 +1,21 @@
 /**
- * Adds rows up in larger shares than they are written: what a second brings is much alike, and costs a tenth when it is added together. Which rows
- * are in the sums is remembered in the transaction that adds them, so that a process that is killed counts each row once all the same.
+ * Adds rows to the sums in larger batches than they are written: the rows of one second are much alike, and cost a tenth when added together. The
+ * last row that is in the sums is stored in the transaction that adds them, so that a process that is killed still counts each row once.
  */
 import { type Kysely, sql } from 'kysely';
 import type { StoredRow } from '../requests/row-codec.ts';
 import type { Database } from '../schema.ts';
 import { type Change, Tally } from './tally.ts';
 
-/** So many combinations wait at most: this bounds the memory, and how long adding them takes. */
+/** Maximum number of pending combinations: bounds the memory, and how long adding them takes. */
 const maxWaiting = 2_000;
 const maxWaitMs = 1_000;
-/** Rows of an earlier process that are read at once. */
+/** Rows left by an earlier process that are read at once. */
 const readAtOnce = 1_000;
 
 export interface CountLaterDeps {
   db: Kysely<Database>;
-  /** Adds to the sums, inside the transaction, and leaves the tallies as they are; what it gives runs when that has ended well. */
+  /** Adds to the sums, inside the transaction, and leaves the tallies unchanged; the returned function runs after the commit. */
   count(db: Kysely<Database>, tallies: readonly Tally[]): Promise<() => void>;
 }
 
@@ -24,7 +24,7 @@ export class CountLater {
   #waiting = new Tally();
   #timer: NodeJS.Timeout | undefined;
   #recovered = false;
-  /** One after the other: between a commit and what is remembered of it nobody may count. */
+  /** One at a time: no counting may happen between a commit and the update of what is remembered about it. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(deps: CountLaterDeps) {
@@ -38,7 +38,7 @@ export class CountLater {
       let done: (() => void) | undefined;
       const changes = await this.#deps.db.transaction().execute(async (transaction) => {
         const found = await writeRows(transaction);
-        // What takes back something that was counted must not be forgotten: only new rows are found again by their number.
+        // Corrections of rows already counted must not be lost with the process: only new rows are found again by their number.
         const now = found.some(({ before }) => before !== null) || this.#waiting.size >= maxWaiting;
         if (now) done = await this.#count(transaction, [this.#waiting, Tally.of(found)]);
         return found;
@@ -49,7 +49,7 @@ export class CountLater {
     });
   }
 
-  /** Resolves when all that was written is in the sums. */
+  /** Resolves when all written rows are in the sums. */
   async flush(): Promise<void> {
     if (this.#waiting.size === 0 && this.#recovered) return;
     await this.#inTurn(async () => {
@@ -58,7 +58,10 @@ export class CountLater {
     });
   }
 
-  /** Rows were removed: numbers may be given again. What waits is counted with it, or a process that is killed would not find it again. */
+  /**
+   * Rows were deleted: their numbers may be reused. Pending rows are counted in the same transaction, or a process that is killed would not find them
+   * again.
+   */
   forgotten(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#recover();
@@ -72,7 +75,7 @@ export class CountLater {
     this.#counted(await this.#deps.db.transaction().execute((transaction) => this.#count(transaction, [this.#waiting])));
   }
 
-  /** `upTo`: the last row that is in the tallies; without it all that are written. */
+  /** `upTo`: the last row in the tallies; without it, all written rows. */
   async #count(db: Kysely<Database>, tallies: readonly Tally[], upTo?: number): Promise<() => void> {
     const done = await this.#deps.count(db, tallies);
     await remember(db, upTo);
@@ -89,13 +92,13 @@ export class CountLater {
   #arm(): NodeJS.Timeout {
     const timer = setTimeout(() => {
       this.#timer = undefined;
-      // Who writes or asks next meets the same error, and hands it on.
+      // The next write or query meets the same error, and reports it.
       this.flush().catch(() => undefined);
     }, maxWaitMs);
     return timer.unref();
   }
 
-  /** What an earlier process wrote and did not count: much of it is counted on the way, the rest waits with what comes. */
+  /** Rows that an earlier process wrote and did not count: most are counted right away, the rest waits with new rows. */
   async #recover(): Promise<void> {
     if (this.#recovered) return;
     let waiting = new Tally();

@@ -1,4 +1,4 @@
-/** What rows are told apart by, and the sums that are kept of them: one for all, one for each value of each dimension, one for each combination. */
+/** The dimensions of statistics, and the sums kept for them: one for all, one for each value of each dimension, one for each combination. */
 import { cleanText } from '../requests/clean-text.ts';
 import type { StoredRow } from '../requests/row-codec.ts';
 import { type Measures, measureNames } from '../schema.ts';
@@ -16,7 +16,7 @@ export const startOf = (time: number, grain: Grain): number => Math.floor(time /
 /** '' stands for none. */
 export type Values = Record<Dimension, string>;
 
-/** The class of what went wrong; '' when nothing did. */
+/** The error class; '' for success. */
 export const errorOf = ({ error_code, status }: Pick<StoredRow, 'error_code' | 'status'>): string =>
   error_code ?? (status !== null && status >= 400 ? `http_${status}` : '');
 
@@ -24,7 +24,7 @@ const maxLength = 200;
 const short = (value: string | null): string => (value === null ? '' : value.length <= maxLength ? value : cleanText(value, maxLength));
 
 export const valuesOf = (row: StoredRow): Values => ({
-  // What ran for a request that was refused is nobody's who asked.
+  // An orphan is not attributed to an access key: its caller was refused.
   access_key: row.kind === 'orphan' ? '' : short(row.access_key),
   key_group: row.kind === 'orphan' ? '' : short(row.key_group),
   model: short(row.model),
@@ -37,10 +37,10 @@ export const valuesOf = (row: StoredRow): Values => ({
 /** '' for what has no price. */
 export const currencyOf = (row: StoredRow): string => (row.cost_micros === null ? '' : (row.currency ?? ''));
 
-/** Of the others, as of a session whose turns have rows of their own, time and money alone are added up. */
+/** Of other kinds of rows (such as a session whose turns have rows of their own), only duration and cost are added up. */
 export const isRequest = ({ kind }: Pick<StoredRow, 'kind'>): boolean => kind !== 'orphan' && kind !== 'realtime_session';
 
-/** A caller who left is nobody's failure. */
+/** A caller that disconnected is not a failure of the upstream. */
 const left = 'client_gone';
 
 /** Adds a row, or takes it back. */
@@ -64,7 +64,7 @@ export function addRow(to: Measures, row: StoredRow, sign: 1 | -1): void {
   to.audio_output += sign * bounded(row.audio_output_tokens);
 }
 
-/** What upstreams count may be anything; a sum must stay within what a whole number holds. */
+/** Upstreams may report any number as a count; a sum must stay within the safe integers. */
 const bounded = (value: number | null): number => (value === null ? 0 : value > 1e15 ? 1e15 : value < -1e15 ? -1e15 : value);
 
 export function addMeasures(to: Measures, more: Measures): void {

@@ -1,4 +1,4 @@
-/** Forgets what is older than it has to be kept: whole partitions where there are any, else small pieces with pauses between them. */
+/** Deletes what is older than its retention: whole partitions where there are any, else small pieces with pauses between them. */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { DayPartitions } from '../requests/day-partitions.ts';
@@ -7,21 +7,21 @@ import type { Database } from '../schema.ts';
 import { pruneAttempts } from './attempts.ts';
 import { type Grain, grains } from './dimensions.ts';
 
-/** Each: what is older than this (ms since the epoch) is forgotten. null: kept for ever. */
+/** For each table: what is older than this (ms since the epoch) is deleted. null: kept for ever. */
 export interface Keep {
   rows: number | null;
   sessions: number | null;
   sums: Readonly<Record<Grain, number | null>>;
 }
 
-/** SQLite deletes on the gateway's own thread: so few at once take about two milliseconds. */
+/** SQLite deletes on the gateway's own thread: this many at once take about two milliseconds. */
 const rowsAtOnce = 200;
 const seriesAtOnce = 500;
 const pauseMs = 10;
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pauseMs));
 
-/** Resolves with the number of rows and of partitions that are gone. `stopped` ends it early. */
+/** Resolves with the number of deleted rows and partitions. `stopped` ends it early. */
 export async function prune(
   db: Kysely<Database>,
   dialect: StorageDialect,
@@ -68,7 +68,7 @@ export const deleteOlder = (
     stopped,
   );
 
-/** By runs of series, which is how these tables lie. */
+/** By runs of series, the order in which these tables are stored. */
 async function deleteSums(db: Kysely<Database>, grain: Grain, before: number, stopped: () => boolean): Promise<void> {
   const last = await db
     .selectFrom('stat_series')

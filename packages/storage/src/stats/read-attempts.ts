@@ -1,4 +1,4 @@
-/** Reads what tries at upstreams add up to. */
+/** Reads the sums of attempts at upstreams. */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';

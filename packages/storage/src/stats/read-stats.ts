@@ -75,7 +75,7 @@ interface Parts {
   values: readonly string[] | null;
 }
 
-/** The order of the join is said: from the few series to their sums by key. */
+/** The join order is forced: from the few series to their sums by key. */
 function source(query: StatsQuery, values: readonly string[] | null): RawBuilder<unknown> {
   const conditions = [sql`d.scope = ${scopeOf(query)}`];
   for (const name of dimensions) if (query.filters[name] !== undefined) conditions.push(sql`${sql.ref(`d.${name}`)} = ${query.filters[name]}`);

@@ -28,7 +28,7 @@ interface Target extends SeriesKey {
   cells: Record<Grain, Map<number, Cell>>;
 }
 
-/** Inside the transaction that writes the rows. Resolves with what the book may remember once that is committed. */
+/** Inside the transaction that writes the rows. Resolves with the new series, for `SeriesBook.remember` after the commit. */
 export async function addRollups(db: Kysely<Database>, dialect: StorageDialect, series: SeriesBook, tallies: readonly Tally[]): Promise<FreshSeries> {
   const targets = spread(tallies);
   const { ids, fresh } = await series.resolve(db, targets);

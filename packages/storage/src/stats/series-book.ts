@@ -1,4 +1,4 @@
-/** Numbers of series: looked up once, remembered, made where there is none. */
+/** Ids of series: looked up once, cached, created where there is none. */
 import type { Kysely } from 'kysely';
 import type { Database, SeriesColumns } from '../schema.ts';
 import { dimensions, type Scope, type Values } from './dimensions.ts';
@@ -22,7 +22,7 @@ const between = '\u0001';
 export class SeriesBook {
   readonly #ids = new Map<string, number>();
 
-  /** All ids by key, inside the transaction of the writer. `fresh` is to be told to `remember` when that has ended well: it may yet be rolled back. */
+  /** All ids by key, inside the transaction of the writer. Pass `fresh` to `remember` after the commit: until then it may be rolled back. */
   async resolve(db: Kysely<Database>, keys: readonly SeriesKey[]): Promise<{ ids: ReadonlyMap<string, number>; fresh: FreshSeries }> {
     const found = new Map<string, number>();
     const missing = new Map<string, SeriesKey>();
@@ -32,7 +32,7 @@ export class SeriesBook {
       else found.set(key.text, id);
     }
     const fresh: [string, number][] = [];
-    // In one order, so that two writers that make the same series wait for one another in one direction.
+    // In a fixed order, so that two writers that create the same series cannot deadlock.
     const sorted = [...missing.values()].sort((one, other) => (one.text < other.text ? -1 : 1));
     for (let start = 0; start < sorted.length; start += perStatement) {
       const some = sorted.slice(start, start + perStatement);

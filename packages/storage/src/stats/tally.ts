@@ -1,11 +1,11 @@
-/** Adds rows up in memory: what is much alike costs next to nothing, and nothing of it is in the database before `rollups.ts` and its neighbours write it. */
+/** Adds rows up in memory: similar rows cost next to nothing, and nothing reaches the database before `rollups.ts` and its neighbours write it. */
 import type { StoredRow } from '../requests/row-codec.ts';
 import type { Measures } from '../schema.ts';
 import { type AttemptSum, addAttempts } from './attempts.ts';
 import { addRow, currencyOf, isRequest, noMeasures, startOf, type Values, valuesOf } from './dimensions.ts';
 import { addTo, bucketOf, type Histogram } from './histogram.ts';
 
-/** What became of a row: `before` is what stood in its place. */
+/** The effect of a row: `before` is the row it replaced. */
 export interface Change {
   before: StoredRow | null;
   after: StoredRow;
@@ -36,7 +36,7 @@ export class Tally {
   readonly minutes = new Map<string, Group>();
   readonly sessions = new Map<string, Session>();
   readonly attempts = new Map<string, AttemptSum>();
-  /** The row before and its group: the next one is mostly like it. */
+  /** The previous row and its group: the next row is mostly like it. */
   #row: StoredRow | null = null;
   #hour: Group | null = null;
   #minute: Group | null = null;

@@ -1,4 +1,7 @@
-/** The thread that keeps rows and answers questions about them on SQLite, whose calls all block: requests of the gateway wait for none of them. */
+/**
+ * The thread that writes request log rows and answers queries about them on SQLite, whose calls all block: requests through the gateway do not wait
+ * for any of them.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { isGatewayError } from '@model-gateway/contracts/errors';
 import { Kysely } from 'kysely';

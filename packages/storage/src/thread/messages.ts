@@ -1,4 +1,4 @@
-/** What the thread of the rows is asked, and how it answers. */
+/** Messages to and from the row thread. */
 import type { RequestBodies } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { RequestStats } from '../requests/request-stats.ts';

@@ -1,4 +1,7 @@
-/** Rows between threads, column by column: numbers in one block of memory, each text once. An object for each row would cost more to hand over than to store. */
+/**
+ * Packs rows for transfer between threads, column by column: numbers in one block of memory, each text once. Transferring an object for each row
+ * would cost more than storing it.
+ */
 import type { RequestRow } from '@model-gateway/contracts';
 import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText, maxTextLength } from '../requests/clean-text.ts';
@@ -7,7 +10,7 @@ import { RowOfColumns } from '../requests/row-of-columns.ts';
 
 export interface PackedRows {
   count: number;
-  /** Column by column: a number, or where its text stands; NaN for none. */
+  /** Column by column: a number, or the index of its text; NaN for none. */
   cells: Float64Array<ArrayBuffer>;
   texts: string[];
   /** JSON, which is never cut. */
@@ -49,11 +52,11 @@ const packers: Record<Kind, Packer> = {
 
 const shorten = (text: string): string => (text.length > maxTextLength ? text.slice(0, maxTextLength) : text);
 
-/** Texts and where each stands. */
+/** Texts, and the index of each. */
 class Places {
   readonly list: string[] = [];
   readonly #places = new Map<string, number>();
-  /** The one before: rows of a batch are much alike. */
+  /** The previous row's texts: rows of a batch are much alike. */
   #last: string | null = null;
   #place = 0;
 

@@ -1,4 +1,4 @@
-/** The repository of requests as a thread of its own keeps it: started on first need, started anew when it died. */
+/** The repository of requests in a thread of its own: started on first use, restarted when it died. */
 import { Worker } from 'node:worker_threads';
 import type { RequestRow } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
@@ -39,7 +39,7 @@ export function createThreadedRequests(file: string): ThreadedRequests {
   const settle = (answer: Answer): void => {
     const one = waiting.get(answer.id);
     waiting.delete(answer.id);
-    // It keeps the process alive while somebody waits for it, and no longer.
+    // The thread keeps the process alive only while a call is pending.
     if (waiting.size === 0) thread?.unref();
     if ('value' in answer) one?.resolve(answer.value);
     else if ('refused' in answer) one?.reject(GatewayError.fromWire(Object.assign({}, answer.refused, { cause: answer.cause })));
@@ -64,7 +64,7 @@ export function createThreadedRequests(file: string): ThreadedRequests {
     (...parameters: Parameters<RequestStats[C]>): ReturnType<RequestStats[C]> =>
       ask({ id: next++, call, parameters }) as ReturnType<RequestStats[C]>;
 
-  /** Asks for something long, and again that it end once `stopped` says so. */
+  /** Starts a long call, and sends a second message to end it once `stopped` returns true. */
   async function askUntil<T>(question: Question, stopped: () => boolean): Promise<T> {
     const looking = setInterval(() => {
       if (stopped()) void ask({ id: next++, call: 'stop-pruning' }).catch(() => undefined);
@@ -104,7 +104,7 @@ export function createThreadedRequests(file: string): ThreadedRequests {
   };
 }
 
-/** How soon a `prune` hears that it is to end. */
+/** Interval at which a running `prune` checks `stopped`, in ms. */
 const lookMs = 50;
-/** In the bundle every entry stands beside the others. */
+/** The bundle has all entry files in one folder. */
 const fileOfThread = import.meta.url.endsWith('.ts') ? 'main.ts' : 'row-thread.js';
