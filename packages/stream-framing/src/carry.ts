@@ -7,7 +7,7 @@ export class Carry {
     return this.length === 0;
   }
 
-  /** What is held, as a view. */
+  /** The held bytes, as a view. */
   view(): Buffer {
     return this.storage ? this.storage.subarray(0, this.length) : Buffer.alloc(0);
   }
@@ -17,9 +17,9 @@ export class Carry {
     this.length = 0;
   }
 
-  /** Starts anew with a copy of these bytes. Old storage is left alone: records handed out still look into it. */
+  /** Starts again with a copy of these bytes. Old storage is not overwritten: records handed out still refer to it. */
   replace(bytes: Buffer): void {
-    // Not from the pool: what waits here for the next chunk may wait long, and would hold a whole slab of 64 KiB.
+    // Not from Node's buffer pool: these bytes may wait long for the next chunk, and would retain a whole 64 KiB slab.
     this.storage = Buffer.allocUnsafeSlow(Math.max(512, bytes.length * 2));
     bytes.copy(this.storage);
     this.length = bytes.length;

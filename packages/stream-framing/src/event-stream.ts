@@ -11,7 +11,7 @@ export interface EventStreamRecord {
   data: string;
   /** The payload's bytes. Looks into the chunk's memory where it can: do not write into it. */
   raw: Uint8Array;
-  /** Set when the message says that the stream has failed: after HTTP 200 this is the only word about it. */
+  /** Set when the message reports that the stream has failed: after HTTP 200 this is the only indication. */
   failure?: 'exception' | 'error';
   headers: EventStreamHeaders;
 }
@@ -77,7 +77,7 @@ class IncrementalEventStreamParser implements EventStreamParser {
     throw this.fault;
   }
 
-  /** Total length of the message that begins at `start`, null while its prelude is not all there. Judged before anything of it is kept. */
+  /** Total length of the message that begins at `start`, null until its prelude is complete. Checked before any of it is buffered. */
   private messageLength(buffer: Buffer, start: number): number | null {
     if (buffer.length - start < preludeBytes) return null;
     const total = buffer.readUInt32BE(start);

@@ -1,4 +1,4 @@
-/** What an upstream's bytes can do wrong before their content is looked at. */
+/** Framing faults in an upstream's bytes, found before their content is parsed. */
 export type FramingFault = 'too_large' | 'malformed';
 
 /** Thrown by `push` and `finish`; every later call throws it again. The message says nothing of the content. */

@@ -20,7 +20,7 @@ const read = (text: string) => plain(readAll([Buffer.from(text)]));
 const eachByte = (bytes: Buffer) => Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
 
 describe('forms', () => {
-  test('an event with name and data, and where its data stands', () => {
+  test('an event with name and data, and the offset of its data', () => {
     const text = 'event: message_start\ndata: {"é":1}\n\ndata:[DONE]\n\n';
     const records = readAll([Buffer.from(text)]);
     expect(records.map(({ event, data }) => ({ event, data }))).toEqual([
@@ -45,7 +45,7 @@ describe('forms', () => {
     expect(read('data: {\ndata:  "a": 1\ndata: }\n\n')).toEqual([{ data: '{\n "a": 1\n}', raw: 'data: {\ndata:  "a": 1\ndata: }\n\n' }]);
   });
 
-  test('comments vanish, wherever they stand', () => {
+  test('comments are dropped, wherever they are', () => {
     expect(read(': hello\n\n:\n\ndata: 1\n\n: bye\n\n')).toEqual([{ data: '1', raw: 'data: 1\n\n', dataStart: 6, dataEnd: 7 }]);
     expect(read(': before\nevent: e\n: between\ndata: 1\n:x\n\n')).toEqual([
       { event: 'e', data: '1', raw: 'event: e\ndata: 1\n\n', dataStart: 15, dataEnd: 16 },

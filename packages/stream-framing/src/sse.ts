@@ -12,7 +12,7 @@ export interface SseRecord {
    * Of a last event that came without its blank line: with the line ends it lacked.
    */
   raw: Uint8Array;
-  /** Where the data stands in `raw`, when it is one line. */
+  /** Offset of the data in `raw`, when it is one line. */
   dataStart?: number;
   dataEnd?: number;
 }
@@ -25,7 +25,7 @@ export interface SseParser {
   push(chunk: Uint8Array): SseRecord[];
   /** The body ended: the last event, if its blank line is missing. */
   finish(): SseRecord[];
-  /** All that was pushed is in records that were given out: what comes next may as well be looked at by someone else. */
+  /** Nothing is buffered: all pushed bytes are in records already returned, so that other code may take over at the next chunk. */
   readonly atRest: boolean;
 }
 
@@ -41,7 +41,7 @@ const nextOf = (buffer: Buffer, byte: number, from: number): number => {
   return found < 0 ? none : found;
 };
 
-/** Whether the line is the field `name`: the name is all of it, or a colon follows. */
+/** Whether the line's field is `name`: the line consists of the name, or a colon follows it. */
 function isField(buffer: Buffer, start: number, end: number, name: string): boolean {
   if (end - start < name.length) return false;
   for (let index = 0; index < name.length; index += 1) if (buffer[start + index] !== name.charCodeAt(index)) return false;
@@ -49,8 +49,8 @@ function isField(buffer: Buffer, start: number, end: number, name: string): bool
 }
 
 /**
- * What makes the end of the body the end of an event. A CR in last place is taken for half of a CR LF: whoever reads on must not find
- * an event that only a reader of lone CRs would end.
+ * The bytes that complete a last event which the body's end cut short. A trailing CR counts as half of a CR LF, so that the caller's reader does not
+ * end an event where only a reader of lone CRs would.
  */
 function missingEnd(raw: Uint8Array): string {
   const [before, last] = [raw.at(-2), raw.at(-1)];
@@ -72,7 +72,7 @@ class IncrementalSseParser implements SseParser {
   // Offsets into the current buffer.
   private eventStart = 0;
   private lineStart = 0;
-  /** No line end stands before this. */
+  /** There is no line end before this offset. */
   private scanned = 0;
 
   // The event so far; offsets from `eventStart`.
