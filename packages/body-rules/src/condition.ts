@@ -4,6 +4,7 @@ import { jsonEqual, type Need } from '@model-gateway/json-bytes';
 import { findAll, type Path, pathOf, readInnerPath, readPath } from './path.ts';
 import { RuleError } from './rule-error.ts';
 
+/** The condition of a rule, compiled: the array it looks at, and the test of one element. */
 export interface Condition {
   /** The array whose elements are looked at. */
   scope: Path;

@@ -1,6 +1,7 @@
 /** The facts about one request that template variables read. */
 import { createHash } from 'node:crypto';
 
+/** Values of the template variables for one request; functions are called only by templates that use them. */
 export interface TemplateFacts {
   /** The caller's `z-request-id`; empty when absent. */
   requestId: string;

@@ -2,6 +2,7 @@
 import type { TemplateFacts } from './facts.ts';
 import { compileTemplate, type Template } from './template.ts';
 
+/** An upstream's custom headers after compilation: `fixed` values are ready to send, `templates` are rendered for each call. */
 export interface HeaderTemplates {
   /** Lower-case names; those without variables. */
   readonly fixed: Readonly<Record<string, string>>;

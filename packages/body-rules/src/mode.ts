@@ -17,6 +17,7 @@ export type Change = (body: unknown, context: RuleContext) => Edit[];
 /** Fields of a rule beside its mode. */
 export type RuleField = Exclude<keyof BodyRule, 'mode'>;
 
+/** One mode of body rules: its extra fields, its compiler, and what the compiled rule reads. */
 export interface Mode {
   /** Fields that the mode reads; any other is refused. */
   takes: readonly RuleField[];

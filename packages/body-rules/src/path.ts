@@ -42,6 +42,7 @@ function member(holder: unknown, segment: string): { step: string | number; valu
   return { step: Number(segment), value: holder[Number(segment)] as unknown };
 }
 
+/** One match of a path: its concrete position in the body, and the value there. */
 export interface Found {
   place: Place;
   value: unknown;

@@ -6,12 +6,14 @@ import type { Change, RuleContext, RuleField } from './mode.ts';
 import { modes } from './modes/index.ts';
 import { RuleError } from './rule-error.ts';
 
+/** A validation error of one rule, for the admin who saves the list. */
 export interface RuleFault {
   /** Dotted path in the list: `3.path`. */
   field: string;
   message: string;
 }
 
+/** A rule ready to be applied, with its position in the configured list. */
 export interface CompiledRule {
   rule: BodyRule;
   /** Position in its list. */

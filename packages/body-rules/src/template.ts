@@ -17,6 +17,7 @@ export class TemplateError extends Error {
   override readonly name = 'TemplateError';
 }
 
+/** A parsed template. `render` gives undefined when it has variables and all of them are empty. */
 export interface Template {
   /** Whether it holds no variable: `render` then gives the same text always. */
   readonly literal: boolean;

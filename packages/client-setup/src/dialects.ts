@@ -1,12 +1,14 @@
 /** The smallest real call in each way to speak to the gateway. */
 import type { Dialect, SetupFacts } from './setup.ts';
 
+/** A complete HTTP POST request: address, headers and JSON body. */
 export interface SmallCall {
   url: string;
   headers: Record<string, string>;
   body: Record<string, unknown>;
 }
 
+/** One API dialect that the gateway speaks, with a minimal call in it. */
 export interface DialectDescription {
   title: string;
   call: (facts: SetupFacts, prompt: string) => SmallCall;

@@ -10,6 +10,7 @@ export interface SetupFacts {
   limits?: ModelLimits | undefined;
 }
 
+/** Size of a model in tokens: its context window and its longest reply. */
 export interface ModelLimits {
   context?: number | undefined;
   output?: number | undefined;
@@ -38,6 +39,7 @@ export type SetupStep =
   /** What to type where in the client's own settings; labels as the client shows them. */
   | { kind: 'fields'; place: string; fields: readonly (readonly [label: string, value: string])[] };
 
+/** One client of the table: how it is named, and the steps that configure it. */
 export interface ClientSetup {
   id: string;
   name: string;

@@ -20,6 +20,7 @@ export type ScriptRunnerConfig = Config['scriptRunner'];
 export type TranslatorConfig = Config['translator'];
 export type ConsoleConfig = Config['console'];
 
+/** Where settings come from: environment variables and command-line arguments. */
 export interface LoadOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** `--port 8080` or `--port=8080` for any variable that is not a secret; wins over the environment. */

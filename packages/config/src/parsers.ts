@@ -9,6 +9,7 @@ export class Fault {
   }
 }
 
+/** Converts a text or TOML value of one kind of setting, or reports what is wrong with it. */
 export interface Parser<T> {
   /** What is accepted, for errors and the documentation. */
   readonly accepts: string;

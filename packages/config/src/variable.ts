@@ -1,6 +1,7 @@
 /** The shape of one row of the table of variables. */
 import type { Parser } from './parsers.ts';
 
+/** One setting: its names, its parser, its default and its documentation. */
 export interface Variable<T> {
   readonly kind: 'variable';
   /** Name in the environment, or `null` when only the TOML file sets it. */

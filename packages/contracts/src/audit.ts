@@ -48,6 +48,7 @@ export const auditEntityTypes = [
 ] as const;
 export type AuditEntityType = (typeof auditEntityTypes)[number];
 
+/** One record of the audit log, as it crosses the bus and is stored. */
 export interface AuditRow {
   /** Minted, time-ordered. */
   id: string;

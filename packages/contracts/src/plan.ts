@@ -40,6 +40,7 @@ export interface PlannedNode {
   probe?: true;
 }
 
+/** The router's answer: where to try a request, in order. */
 export interface Plan {
   revision: number;
   /** Canonical name of what was asked for: a model, or a load balancer. */

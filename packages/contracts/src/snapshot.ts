@@ -35,6 +35,7 @@ export interface SectionDelta<Row, Key = string> {
   put: Row[];
   gone: Key[];
 }
+/** The rows that one commit changed, by section of the configuration. */
 export interface CatalogDelta {
   upstreams?: SectionDelta<UpstreamRecord>;
   models?: SectionDelta<Model>;

@@ -17,6 +17,7 @@ export interface BodyEntry {
   status: number;
 }
 
+/** A stored body as text; `bytes` is the original length. */
 export interface StoredText {
   text: string;
   /** Length of the whole body as it was. */

@@ -5,12 +5,14 @@
 import type { Reserved } from '@model-gateway/limits';
 import type { SharedState } from './state.ts';
 
+/** Whether a reservation was granted, and what was spent of the budget so far in micro-units. */
 export interface ReservationResult {
   allowed: boolean;
   /** null: the amount spent before is not known yet. */
   spent: number | null;
 }
 
+/** How long a reservation may wait for others to settle, and how it learns that its caller disconnected. */
 export interface WaitOptions {
   /** Maximum time to wait for other reservations to settle. */
   ms: number;

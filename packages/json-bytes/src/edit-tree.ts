@@ -1,6 +1,7 @@
 /** Edits as a tree of their paths, so that one walk over the text makes them all. */
 import type { Edit } from './edit.ts';
 
+/** One node of the edit tree: what to do with the value here, and with those below it. */
 export interface EditNode {
   /** What to do with the value here: the text that takes its place, or null to remove it. Undefined: look further down. */
   replacement: string | null | undefined;

@@ -3,6 +3,7 @@ import { asBuffer, braceClose, braceOpen, bracketClose, bracketOpen, colon, comm
 import { jsonEqual } from './equal.ts';
 import { readKey, skipBlanks, skipValue } from './skip-bytes.ts';
 
+/** One path to look for, perhaps only with a certain value. */
 export interface PathQuestion {
   /** Keys and places of elements; `*` is every member. */
   path: readonly string[];

@@ -6,6 +6,7 @@
  */
 export type Depth = 'place' | 'length' | 'text' | 'value' | { like: unknown };
 
+/** One path to read, and how much of the value there. */
 export interface Need {
   /** Keys and places of elements; `*` is every member. What lies on the way is read as far as it leads there. */
   path: readonly string[];

@@ -10,6 +10,7 @@ export type { Depth, Need } from './projection-states.ts';
 /** Placeholder for a value that exists and was not read: equal to nothing, and not a container. */
 export const unread: unique symbol = Symbol('unread');
 
+/** The result of one read. */
 export interface Projected {
   /** The value, as far as it was requested. */
   value: unknown;

@@ -14,6 +14,7 @@ export interface ScannedValue {
   kind: ValueKind;
 }
 
+/** Bounds of a scan, and what it looks for. */
 export interface ScanOptions<Key extends string> {
   /** Containers inside one another, the top object included. Default 64. */
   maxDepth?: number;
@@ -30,6 +31,7 @@ export interface ScanOptions<Key extends string> {
   distinctKeys?: boolean;
 }
 
+/** Why a body was refused: the error code and message for the caller. */
 export interface ScanFault {
   ok: false;
   code: 'invalid_json' | 'too_deep' | 'too_wide' | 'duplicate_key';
@@ -39,6 +41,7 @@ export interface ScanFault {
   param?: string;
 }
 
+/** What a scan found: byte offsets of the wanted values. */
 export interface ScanSuccess<Key extends string> {
   ok: true;
   /** Of the wanted keys those that are there. Has no prototype. */

@@ -5,6 +5,7 @@ const parts = 60_000;
 /** After this long a bucket is full, even one that owes a whole minute. */
 const maxFillMs = 2 * parts;
 
+/** State of a token bucket. */
 export interface Bucket {
   /** In 1/60,000 of a token; below zero: more was used than reserved. */
   level: number;

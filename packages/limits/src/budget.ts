@@ -1,6 +1,7 @@
 /** Money of a period: what was spent, and what requests under way have reserved. Whole millionths of the currency. */
 import type { Budget } from '@model-gateway/contracts';
 
+/** State of one budget in one period, in micro-units of its currency. */
 export interface BudgetState {
   /** null: not known yet what was spent before. */
   spent: number | null;
@@ -8,6 +9,7 @@ export interface BudgetState {
   holders: Map<string, { held: number; until: number }>;
 }
 
+/** A request of one process to reserve for several calls at once; amounts in micro-units. */
 export interface BudgetAsk {
   holder: string;
   /** What the holder has reserved now, without these requests. */
@@ -18,6 +20,7 @@ export interface BudgetAsk {
   leaseMs: number;
 }
 
+/** The answer to a reservation; amounts in micro-units. */
 export interface Reserved {
   /** So many of the requests, from the first. */
   granted: number;

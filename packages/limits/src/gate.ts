@@ -5,6 +5,7 @@
 import type { RateLimit } from '@model-gateway/contracts';
 import { type Bucket, fillBucket, openBucket, settleTokens, takeTokens, tokensLeft, waitForTokens } from './bucket.ts';
 
+/** The configured limits of one upstream or model; null: not limited. */
 export interface GateLimits {
   rpm: number | null;
   tpm: number | null;
@@ -14,6 +15,7 @@ export interface GateLimits {
   initialPercent: number;
 }
 
+/** State of one gate, shared by all processes; times in ms. */
 export interface GateState {
   rpm: Bucket | null;
   tpm: Bucket | null;
@@ -25,6 +27,7 @@ export interface GateState {
   waiting: Map<string, { since: number; until: number }>;
 }
 
+/** A request of one process for permits. */
 export interface GateAsk {
   holder: string;
   /** Permits the holder has now: overrides whatever was recorded before. */
@@ -36,6 +39,7 @@ export interface GateAsk {
   leaseMs: number;
 }
 
+/** The answer to a request for permits. */
 export interface Taken {
   /** So many of `costs`, from the first. */
   granted: number;
@@ -108,6 +112,7 @@ export function takePermits(state: GateState, limits: GateLimits, ask: GateAsk, 
   return { granted, retryMs: granted < costs.length ? retryMs : 0, used };
 }
 
+/** A release of permits by one process. */
 export interface GateGive {
   holder: string;
   /** Permits the holder has now. */

@@ -3,6 +3,7 @@
 /** Above it a log would hold too many times for one key. */
 export const maxLogLength = 1000;
 
+/** A request limit: `limit` requests in any `windowMs`. */
 export interface WindowLimit {
   limit: number;
   windowMs: number;
@@ -10,11 +11,13 @@ export interface WindowLimit {
 
 /** What is known of one caller. Which form it has depends on the limit. */
 export type WindowState = LogState | CounterState;
+/** The exact form: the time of each counted request, in ms. */
 export interface LogState {
   kind: 'log';
   /** Ascending. */
   times: number[];
 }
+/** The approximate form for large limits: counts of the present and the previous window. */
 export interface CounterState {
   kind: 'counters';
   /** Number of the window since the epoch. */
@@ -23,6 +26,7 @@ export interface CounterState {
   previous: number;
 }
 
+/** The answer to one request counted against a window. */
 export interface Hit {
   allowed: boolean;
   /** Requests counted now. */

@@ -2,11 +2,13 @@
 import type { BalancerStrategy } from '@model-gateway/contracts';
 import { unitHash } from './hash.ts';
 
+/** A candidate of a load balancer: its model, and its configured weight. */
 export interface Weighed {
   model: string;
   weight: number;
 }
 
+/** What the order depends on besides the nodes: time, randomness, latencies and round-robin state. */
 export interface OrderContext {
   now: number;
   /** Between 0 and 1. */

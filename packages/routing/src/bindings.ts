@@ -9,6 +9,7 @@ interface Binding {
   usedAt: number;
 }
 
+/** Bounds of the binding table. */
 export interface BindingOptions {
   /** Idle time after which a binding is forgotten, in ms; 0 = never. */
   ttlMs: number;
@@ -16,6 +17,7 @@ export interface BindingOptions {
   max?: number;
 }
 
+/** One binding, as lists of an access key's bindings show it. */
 export interface BoundKey {
   accessKey: string;
   upstream: string;

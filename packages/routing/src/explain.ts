@@ -20,6 +20,7 @@ import { balancerNodes, type Node, planNode, standing } from './nodes.ts';
 import { buildPlan, orderBalancer } from './plan.ts';
 import type { RoutingState } from './state.ts';
 
+/** The router's state, which an explanation reads and does not change. */
 export interface ExplainContext {
   state: RoutingState;
   /** A monotonic clock in ms. */

@@ -43,6 +43,7 @@ export function isGranted(group: KeyGroup, canonicalName: string): boolean {
   return exact.has(canonicalName) || wildcards.some((pattern) => matchesWildcard(pattern, canonicalName));
 }
 
+/** One entry of a model list. */
 export interface Listed {
   name: string;
   /** Milliseconds since the epoch, when known. */

@@ -8,6 +8,7 @@ import { orderKeys } from './pick-key.ts';
 /** State of a node. `ejected` nodes are asked only after the healthy ones; `waiting` and `disabled` ones never. */
 export type NodeState = 'healthy' | 'probing' | 'ejected' | 'waiting' | 'disabled';
 
+/** A node of a load balancer, or a single model, with its state for this request; times in ms of the router's clock. */
 export interface Node {
   model: string;
   weight: number;

@@ -21,6 +21,7 @@ import { balancerNodes, keyIds, type Node, planNode } from './nodes.ts';
 import { type FindOwner, isOwner, ownerKey, putKeyFirst } from './owner.ts';
 import type { RoutingState } from './state.ts';
 
+/** The router's state, and how the plan may use it. */
 export interface PlanContext {
   state: RoutingState;
   /** A monotonic clock in ms. */

@@ -5,6 +5,7 @@ import { type BindingOptions, KeyBindings } from './bindings.ts';
 import { type CircuitPolicy, circuitPolicy } from './circuit.ts';
 import { Health } from './health.ts';
 
+/** Bounds and thresholds of a router's memory; tests fix the randomness. */
 export interface RoutingStateOptions {
   bindings: BindingOptions;
   /** Between 0 and 1. */

@@ -20,6 +20,7 @@ export const hookNames = {
   regExp: `${reservedPrefix}RegExp`,
 } as const;
 
+/** A script with counting hooks, as text. */
 export interface InstrumentedScript {
   /** An expression: an arrow function over the hooks that returns the script's `transform`. */
   code: string;

@@ -10,6 +10,7 @@ export const reservedPrefix = '__gateway';
 /** Strictness by a directive on the script's own first line, so that no line moves. */
 const prologue = '"use strict";';
 
+/** Why a script is refused, and the line of the admin's text. */
 export interface ScriptFault {
   message: string;
   /** From 1. */
@@ -27,6 +28,7 @@ export class ScriptSyntaxError extends Error implements ScriptFault {
   }
 }
 
+/** The text that was parsed, and its acorn syntax tree. */
 export interface ParsedScript {
   /** `source` behind the prologue; the tree's positions are in this text. */
   text: string;

@@ -2,6 +2,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { type MasterKey, readMasterKeys } from './master-key.ts';
 
+/** A key for one purpose, derived from one master key. */
 export interface DerivedKey {
   /** Id of the master key behind it. */
   id: string;
@@ -9,6 +10,7 @@ export interface DerivedKey {
   key: Buffer;
 }
 
+/** Seals and opens values with the configured master keys: the first one seals, all of them open. */
 export interface Keyring {
   /** Id of the key that seals. */
   readonly id: string;

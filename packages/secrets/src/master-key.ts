@@ -1,6 +1,7 @@
 /** Reads GATEWAY_MASTER_KEY, and refuses what could not have come from a random generator. */
 import { hash, randomBytes } from 'node:crypto';
 
+/** One master key of GATEWAY_MASTER_KEY: 32 bytes and the name it is found by. */
 export interface MasterKey {
   /** What the operator calls it, else its fingerprint. */
   id: string;

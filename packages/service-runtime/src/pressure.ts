@@ -6,11 +6,13 @@ import type { Logger, Metrics } from '@model-gateway/telemetry';
 /** 0: all is well. 1: connections are not kept. 2: no new streams. 3: no new requests. */
 export type PressureLevel = 0 | 1 | 2 | 3;
 
+/** The present overload level of the process, updated in the background until `stop`. */
 export interface Pressure {
   readonly level: PressureLevel;
   stop(): void;
 }
 
+/** One sample. */
 export interface PressureReading {
   /** Share of what the process may have, 0 to 1: of its memory or of its heap, whichever is nearer. */
   memory: number;
@@ -18,6 +20,7 @@ export interface PressureReading {
   lagMs: number;
 }
 
+/** Thresholds of overload, and where changes are reported. */
 export interface PressureOptions {
   /** Bytes that the process may take; 0: what the system or its container grants. */
   memoryBytes: number;

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { listen } from './listen.ts';
 import type { Health } from './service.ts';
 
+/** Address of the probe server, and the sources of its answers. */
 export interface ProbeServerOptions {
   /** 0 asks for any free port. */
   port: number;
@@ -11,6 +12,7 @@ export interface ProbeServerOptions {
   metrics: { text(): Promise<string> };
 }
 
+/** A listening HTTP server for `/healthz`, `/readyz` and `/metrics`. */
 export interface ProbeServer {
   /** Resolves with the port in use; rejects with a ListenError. */
   start(): Promise<number>;

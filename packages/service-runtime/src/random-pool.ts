@@ -3,6 +3,7 @@ import { randomFillSync } from 'node:crypto';
 
 const poolBytes = 4096;
 
+/** A source of random bytes. */
 export interface RandomPool {
   /** The next random byte, 0 to 255. */
   byte(): number;

@@ -12,6 +12,7 @@ export interface ProcessHost {
   exit(code: number): void;
 }
 
+/** The service to run, and the times of its shutdown in ms. */
 export interface RunProcessOptions {
   service: Service;
   logger: Logger;
@@ -26,6 +27,7 @@ export interface RunProcessOptions {
   host?: ProcessHost;
 }
 
+/** A running process, for the probe server and for an embedder that stops it. */
 export interface RunningProcess {
   /** The service's health, with `draining` once a signal came. */
   health(): Health;

@@ -13,6 +13,7 @@ export interface Service {
   health(): Health;
 }
 
+/** Whether a service can do its work now, as `/readyz` reports it. */
 export interface Health {
   ready: boolean;
   /** Why not, one short word each (`bus`, `catalog`, `storage`, `draining`). */

@@ -18,6 +18,7 @@ export const envelopePrefix = magic.toString('base64');
 /** Standard and URL-safe base64, with or without padding: clients decode and re-encode signatures in either form. */
 const base64Form = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
+/** The parsed outer form of an envelope; nothing in it is verified yet. */
 export interface Envelope {
   form: Form;
   keyId: string;

@@ -26,6 +26,7 @@ export interface StorageLogger {
   warn(fields: Record<string, unknown>, message: string): void;
 }
 
+/** Logger, clock and retention of an opened database. */
 export interface OpenOptions {
   logger: StorageLogger;
   /** Milliseconds since the epoch. */
@@ -34,6 +35,7 @@ export interface OpenOptions {
   historyRevisions?: number;
 }
 
+/** The opened database with its repositories. */
 export interface Storage {
   readonly mode: 'sqlite' | 'postgresql';
   readonly catalog: CatalogStore;

@@ -1,6 +1,7 @@
 /** Brings the schema up to date as soon as the database is available, and tracks whether it is available now. */
 import type { Storage, StorageLogger } from './open-storage.ts';
 
+/** Keeps trying to migrate the schema, and reports whether the database answers. */
 export interface StorageGuard {
   /** Resolves after the first attempt. Rejects when the schema never can be brought up to date (not when the database is only away). */
   start(): Promise<void>;
@@ -11,6 +12,7 @@ export interface StorageGuard {
   stop(): void;
 }
 
+/** The database to watch, and the interval of the check in ms. */
 export interface GuardOptions {
   storage: Storage;
   logger: StorageLogger;

@@ -4,6 +4,7 @@ import { asBuffer, Carry } from './carry.ts';
 import { type EventStreamHeaders, readEventStreamHeaders } from './event-stream-headers.ts';
 import { FramingError } from './framing-error.ts';
 
+/** One message of a binary event stream. */
 export interface EventStreamRecord {
   /** `:event-type` of an event, `:exception-type` of an exception, `:error-code` of an error. */
   event?: string;
@@ -16,6 +17,7 @@ export interface EventStreamRecord {
   headers: EventStreamHeaders;
 }
 
+/** Incremental parser of a binary event stream. */
 export interface EventStreamParser {
   /**
    * The messages that this chunk completes. Throws FramingError: `too_large` when a message announces more than `maxMessageBytes`, `malformed`

@@ -2,6 +2,7 @@
 import { asBuffer, Carry } from './carry.ts';
 import { FramingError } from './framing-error.ts';
 
+/** One element of a streamed JSON array. */
 export interface JsonElement {
   /** The element's JSON text. */
   data: string;
@@ -9,6 +10,7 @@ export interface JsonElement {
   raw: Uint8Array;
 }
 
+/** Incremental parser of a streamed JSON array. */
 export interface JsonArrayParser {
   /** Elements that this chunk completes. Throws FramingError; elements before the fault are returned first, and the next call throws. */
   push(chunk: Uint8Array): JsonElement[];

@@ -2,6 +2,7 @@
 import { asBuffer, Carry } from './carry.ts';
 import { FramingError } from './framing-error.ts';
 
+/** One server-sent event. */
 export interface SseRecord {
   /** Value of the last `event:` line, when there was one. */
   event?: string;
@@ -17,6 +18,7 @@ export interface SseRecord {
   dataEnd?: number;
 }
 
+/** Incremental parser of a server-sent event stream. */
 export interface SseParser {
   /**
    * The records that this chunk completes. Throws FramingError `too_large` when an event outgrows `maxEventBytes`; records before

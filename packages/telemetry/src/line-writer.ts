@@ -1,6 +1,7 @@
 /** Writes log lines asynchronously and buffers them while the reader is slow; logging never blocks, hangs or ends the process. */
 import { write, writeSync } from 'node:fs';
 
+/** The destination of log lines. */
 export interface LineWriter {
   write(line: string): void;
   /**
@@ -10,6 +11,7 @@ export interface LineWriter {
   flush(): void;
 }
 
+/** Where lines go, and how many may wait. */
 export interface LineWriterOptions {
   /** An open file, pipe or terminal. */
   fd: number;

@@ -15,6 +15,7 @@ export interface LogLine {
   (fields: Fields, message: string): void;
 }
 
+/** The logger of every service: JSON lines with levels, fields and redaction. */
 export interface Logger {
   trace: LogLine;
   debug: LogLine;
@@ -32,6 +33,7 @@ export interface Logger {
   flush(): void;
 }
 
+/** Level, name and destination of a logger. */
 export interface LoggerOptions {
   level: LogLevel;
   /** The process or service, on every line. */

@@ -19,18 +19,21 @@ export const maxSeries = 2000;
 /** Label names and values of one series. Never a caller's free text. */
 export type Labels = Readonly<Record<string, string>>;
 
+/** A count that only grows, by labels. */
 export interface Counter {
   /** Adds to the series of these labels; a negative amount is ignored. */
   add(amount: number, labels?: Labels): void;
   /** One series, for callers that add often. */
   of(labels: Labels): { add(amount: number): void };
 }
+/** A distribution of values (durations in seconds), by labels. */
 export interface Histogram {
   record(value: number, labels?: Labels): void;
   /** One series, for callers that record often. */
   of(labels: Labels): { record(value: number): void };
 }
 
+/** The registry of a process's instruments. */
 export interface Metrics {
   /** A count that only grows. The text form ends in `_total`. Asking twice for a name gives the same instrument. */
   counter(name: string, help: string): Counter;

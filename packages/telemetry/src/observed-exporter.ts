@@ -15,6 +15,7 @@ export interface Exporter<Batch> {
 /** Aborted when this process ends and nothing more is sent: what is lost then is counted, but is no fault of the collector. */
 export class SendingClosed extends Error {}
 
+/** Where failures of one signal's exporter are reported. */
 export interface ObserverOptions {
   signal: Signal;
   logger: Logger;

@@ -4,6 +4,7 @@ const mask = '[redacted]';
 /** Below this a secret would match ordinary words and make logs unreadable. */
 const shortestSecret = 6;
 
+/** The set of live secrets of a process, and the masking of texts. */
 export interface Redactor {
   /** Adds a secret to mask. Counted: two `add` need two `remove`. Secrets below 6 characters are not tracked. */
   add(secret: string): void;

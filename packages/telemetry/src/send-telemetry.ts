@@ -12,6 +12,7 @@ import { createTracer, type Tracer } from './trace.ts';
 
 type Pairs = readonly (readonly [string, string])[];
 
+/** The collector and what is sent to it; the configuration reads these from the `OTEL_*` variables. */
 export interface SendingOptions {
   /** http or https; `/v1/traces` and `/v1/metrics` are added. */
   endpoint: string;
@@ -28,6 +29,7 @@ export interface SendingOptions {
   resource: Pairs;
 }
 
+/** Telemetry that is being sent, until `close`. */
 export interface Sending {
   /** undefined: nothing is traced. */
   readonly tracer: Tracer | undefined;
@@ -35,6 +37,7 @@ export interface Sending {
   close(withinMs: number): Promise<void>;
 }
 
+/** The logger and the metrics of the process. */
 export interface SendingParts {
   logger: Logger;
   metrics: Metrics;

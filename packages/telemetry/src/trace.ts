@@ -20,6 +20,7 @@ export type SpanAttributes = Readonly<Record<string, SpanValue>>;
 /** `server`: answers a caller · `client`: calls another service · `internal`: neither. */
 export type SpanRole = 'server' | 'client' | 'internal';
 
+/** Name, kind and first attributes of a new span. */
 export interface SpanStart {
   /** From a small fixed set: never a caller's text. */
   name: string;
@@ -44,6 +45,7 @@ export interface Span {
   end(): void;
 }
 
+/** Starts spans for requests that are sampled. */
 export interface Tracer {
   /**
    * Starts the root span of a request from outside; `traceparent` is the caller's header, unchecked. undefined: the request is not sampled, and
@@ -54,6 +56,7 @@ export interface Tracer {
   join(traceparent: string, start: SpanStart): Span | undefined;
 }
 
+/** The OpenTelemetry tracer, the sampler and the redactor behind a `Tracer`. */
 export interface TracerParts {
   /** Records every span that it is asked for. */
   tracer: SdkTracer;

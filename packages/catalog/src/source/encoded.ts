@@ -4,6 +4,7 @@ import type { Storage } from '@model-gateway/storage';
 import { redactRows } from '../redact.ts';
 import { earlierRows } from './earlier-rows.ts';
 
+/** One revision of the configuration as JSON bytes, ready to send. */
 export interface Encoded {
   revision: number;
   bytes: Uint8Array;
@@ -11,6 +12,7 @@ export interface Encoded {
   redacted(): Uint8Array;
 }
 
+/** Cache of encoded revisions; loads from the database on a miss. */
 export interface EncodedCatalog {
   /** The newest revision. */
   newest(): Promise<Encoded>;

@@ -7,12 +7,14 @@ import type { CatalogLogger } from '../logger.ts';
 import { redactDelta } from '../redact.ts';
 import { createEncodedCatalog, type Encoded, type EncodedCatalog } from './encoded.ts';
 
+/** What the console passes to the source: its database, its bus and its logger. */
 export interface CatalogSourceDeps {
   storage: Storage;
   bus: Bus;
   logger: CatalogLogger;
 }
 
+/** Serves the configuration to other services between `start` and `stop`. */
 export interface CatalogSource {
   start(): void;
   stop(): Promise<void>;

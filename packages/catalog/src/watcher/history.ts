@@ -1,12 +1,14 @@
 /** The snapshots that requests may still be pinned to. */
 import type { Snapshot } from '@model-gateway/contracts';
 
+/** Recent snapshots by revision. */
 export interface SnapshotHistory {
   get(revision: number): Snapshot | undefined;
   add(snapshot: Snapshot): void;
   clear(): void;
 }
 
+/** Bounds of a snapshot history: number of revisions, and age in ms after replacement. */
 export interface HistoryLimits {
   revisions: number;
   ageMs: number;

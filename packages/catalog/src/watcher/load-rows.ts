@@ -3,6 +3,7 @@ import type { Bus } from '@model-gateway/bus';
 import type { CatalogRows } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 
+/** Which revision to load, with or without secrets, and the time-out in ms. */
 export interface LoadOptions {
   /** That one, if the console still has it; absent: the newest. */
   revision: number | undefined;

@@ -8,6 +8,7 @@ import { buildSnapshot } from '../snapshot.ts';
 import { createHistory } from './history.ts';
 import { loadRows } from './load-rows.ts';
 
+/** Dependencies and settings of a watcher; durations in ms. */
 export interface CatalogWatcherDeps {
   bus: Bus;
   logger: CatalogLogger;
@@ -19,6 +20,7 @@ export interface CatalogWatcherDeps {
   now?: () => number;
 }
 
+/** A service's view of the configuration, kept up to date over the bus. */
 export interface CatalogWatcher {
   /** Resolves after the first attempt; `ready` tells whether it succeeded. Keeps trying. May be called by every service that shares this watcher. */
   start(): Promise<void>;

@@ -3,6 +3,7 @@ import { type ErrorCode, errorCodes } from './codes.ts';
 
 const brand = Symbol.for('model-gateway.error');
 
+/** Optional details of an error; everything but `cause` may reach the caller. */
 export interface GatewayErrorOptions {
   /** Safe for the caller; the table's sentence when absent. */
   message?: string;

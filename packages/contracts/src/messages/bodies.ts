@@ -24,6 +24,7 @@ export interface BodiesToKeep {
   revision?: number;
 }
 
+/** Lengths of one body in bytes: the original, and the part sent for storage. */
 export interface SentBody {
   /** Length of the whole body. */
   size: number;

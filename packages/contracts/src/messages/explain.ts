@@ -11,6 +11,7 @@ export interface ExplainRequest extends PlanRequest {
 /** State of one node of a model or load balancer in one router. `ejected` nodes are tried after the healthy ones, `waiting` and `disabled` ones not at all. */
 export type NodeStanding = 'healthy' | 'probing' | 'ejected' | 'waiting' | 'disabled';
 
+/** One upstream key in an explanation: its place in the order, and what holds it back. */
 export interface ExplainedKey {
   /** Position in the upstream's `api_keys`, its stable id and weight. */
   index: number;
@@ -25,6 +26,7 @@ export interface ExplainedKey {
 
 export type ScoreKind = 'turn_credit' | 'fading_cost_ms' | 'binding_hash';
 
+/** One node of a load balancer (or a single model) in an explanation, with the figures its place is based on; times in ms. */
 export interface ExplainedNode {
   model: string;
   upstream: string | null;
@@ -63,6 +65,7 @@ export interface ExplainedSwitch {
   use_model: string;
 }
 
+/** The answer of one router to `explain`: what it would do with the request, and why. */
 export interface Explanation {
   requested_model: string;
   resolved: { name: string; kind: 'model' | 'load_balancer'; via: 'canonical' | 'alias' } | null;

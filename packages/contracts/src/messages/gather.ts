@@ -15,6 +15,7 @@ export interface GatherTopics {
 }
 export type GatherTopic = keyof GatherTopics;
 
+/** An access key bound to one key of an upstream in one router; `idleMs` since its last use. */
 export interface KeyBinding {
   accessKey: string;
   upstream: string;

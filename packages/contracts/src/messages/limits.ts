@@ -8,6 +8,7 @@ export interface StatePart {
   degraded_since: number | null;
 }
 
+/** Use of one rate limit at one translator. */
 export interface GatePart {
   /** `model:<name>` or `upstream:<name>`. */
   scope: string;
@@ -19,11 +20,13 @@ export interface GatePart {
   tpm_left: number | null;
 }
 
+/** The limits of upstreams and models, as one translator sees them. */
 export interface TranslatorLimits {
   state: StatePart;
   gates: GatePart[];
 }
 
+/** Use of one request limit: of an access key or an address. */
 export interface CounterPart {
   /** Name of the access key, or address. */
   name: string;
@@ -32,6 +35,7 @@ export interface CounterPart {
   window_secs: number;
 }
 
+/** Use of one budget in its present period, in micro-units of its currency. */
 export interface BudgetPart {
   kind: 'key' | 'group';
   name: string;
@@ -43,6 +47,7 @@ export interface BudgetPart {
   reserved_micros: number;
 }
 
+/** The limits of callers, as one edge sees them. */
 export interface EdgeLimits {
   state: StatePart;
   requests: { used: number; limit: number };

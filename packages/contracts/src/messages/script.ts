@@ -22,6 +22,7 @@ export interface ScriptContext {
   elapsedMs?: number;
 }
 
+/** What the script runner is asked to run: the source, its slot, and the facts it may read. */
 export interface ScriptRun {
   script: string;
   slot: ScriptSlot;
@@ -30,6 +31,7 @@ export interface ScriptRun {
   owner: string;
 }
 
+/** Why a script failed: an error of its own, or a limit it ran into. */
 export interface ScriptFault {
   /** A name of the language (`TypeError`) or of a limit (`TooManyOperations`). */
   code: string;

@@ -7,6 +7,7 @@ import type { AskSubjects, DurableSubject, EventSubjects, OpenSubjects } from '.
 
 type CallSubject = keyof AskSubjects | keyof OpenSubjects;
 
+/** The subjects of one service, by how it uses them. */
 export interface ServiceSubjects {
   /** Subjects it asks or opens. */
   calls: readonly CallSubject[];

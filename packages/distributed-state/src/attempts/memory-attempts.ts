@@ -7,6 +7,7 @@ interface Entry {
   until: number;
 }
 
+/** Clock and capacity of the counters; the defaults suit one process. */
 export interface MemoryAttemptsOptions {
   /** A clock in ms. Default: a monotonic one, so that no correction of the system time lifts or extends a ban. */
   now?: () => number;

@@ -4,6 +4,7 @@ import { keyOf, RedisLink } from '../redis/link.ts';
 import type { Attempts } from './attempts.ts';
 import { MemoryAttempts } from './memory-attempts.ts';
 
+/** The Redis server, and the time-out of one command in ms. */
 export interface RedisAttemptsOptions {
   url: string;
   logger: StateLogger;

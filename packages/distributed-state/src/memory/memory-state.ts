@@ -23,6 +23,7 @@ import {
 } from '@model-gateway/limits';
 import type { SharedState, StateStatus, TakeAsk } from '../state.ts';
 
+/** Settings of the in-process state; all have defaults that suit one process. */
 export interface MemoryStateOptions {
   holder?: string;
   /** A monotonic clock in whole ms. */

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import type { StateLogger } from '../logger.ts';
 import { type ScriptName, scripts } from './scripts.ts';
 
+/** The Redis server, and time-outs in ms. */
 export interface LinkOptions {
   url: string;
   logger: StateLogger;

@@ -6,6 +6,7 @@ import { leaseMs, renewMs, type SharedState, type StateStatus, type TakeAsk } fr
 import { keyOf, RedisLink } from './link.ts';
 import type { ScriptName } from './scripts.ts';
 
+/** The Redis server, this process's name in it, and times in ms (tests shorten them). */
 export interface RedisStateOptions {
   url: string;
   holder: string;

@@ -7,6 +7,7 @@ import { readCursor, writeCursor } from '../requests/cursor.ts';
 import type { AuditColumns, Database } from '../schema.ts';
 import { deleteOlder } from '../stats/prune.ts';
 
+/** Conditions that are all to hold; absent ones do not filter. */
 export interface AuditFilters {
   /** Literal substring, ASCII case ignored. */
   actor?: string;
@@ -22,17 +23,20 @@ export interface AuditFilters {
   to: number;
 }
 
+/** One page of the audit log. */
 export interface AuditQuery {
   filters: AuditFilters;
   cursor?: string;
   limit: number;
 }
 
+/** Records of one page, and the cursor of the next; null on the last page. */
 export interface AuditPage {
   items: AuditRow[];
   nextCursor: string | null;
 }
 
+/** The repository of audit records. */
 export interface AuditLogs {
   /** Safe to repeat: a record that is there stays as it is. One transaction. */
   insertRows(rows: readonly AuditRow[]): Promise<void>;

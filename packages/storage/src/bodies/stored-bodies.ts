@@ -5,12 +5,14 @@ import type { StorageDialect } from '../dialects/dialect.ts';
 import { cleanText } from '../requests/clean-text.ts';
 import type { BodyColumns, Database } from '../schema.ts';
 
+/** Which stored bodies to list. */
 export interface BodyQuery {
   clientProtocol?: string;
   keyGroup?: string;
   limit: number;
 }
 
+/** The repository of stored request and response bodies. */
 export interface StoredBodies {
   /** May be repeated: existing bodies stay. */
   insert(bodies: RequestBodies): Promise<void>;

@@ -6,11 +6,13 @@ import type { Database } from '../schema.ts';
 import type { ListQuery } from './resource-repository.ts';
 import { type ChangeRecorder, pinImage, pinName } from './row-change.ts';
 
+/** One page of pins, and the number of all that match. */
 export interface PinPage {
   items: BalancerPin[];
   total: number;
 }
 
+/** Reads references from load balancers to models and access keys. */
 export interface BalancerLinks {
   /** Names of load balancers with an entry of this model, at most `limit`. */
   balancersOf(model: string, limit: number): Promise<string[]>;
@@ -22,6 +24,7 @@ export interface BalancerLinks {
   allPins(): Promise<BalancerPin[]>;
 }
 
+/** Updates those references, inside a catalog transaction. */
 export interface BalancerLinkWriter extends BalancerLinks {
   /** The models of exactly these entries. */
   setEntries(balancerId: string, models: readonly string[]): Promise<void>;

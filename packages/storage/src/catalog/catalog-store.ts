@@ -22,6 +22,7 @@ import { createRepository, createWriter, type ResourceRepository, type ResourceW
 import { createRecorder, type RowChange } from './row-change.ts';
 import { createSwitchLinks, type SwitchLinks, type SwitchLinkWriter, switchTargets } from './switch-links.ts';
 
+/** Read access to every table of the configuration. */
 export interface CatalogReader {
   upstreams: ResourceRepository<UpstreamDocument>;
   models: ResourceRepository<ModelDocument>;
@@ -34,6 +35,7 @@ export interface CatalogReader {
   modelNames: ModelNames;
 }
 
+/** Write access to every table of the configuration, inside one transaction. */
 export interface CatalogWriter {
   /** The revision that this transaction makes. */
   revision: number;
@@ -60,12 +62,14 @@ export interface CatalogWriter {
   changesSince(revision: number): Promise<RowChange[] | null>;
 }
 
+/** A commit of this process: the new revision, the one before it, and the changed rows. */
 export interface CatalogChange {
   revision: number;
   previous: number;
   changes: readonly RowChange[];
 }
 
+/** How to commit a change, and what to record about it. */
 export interface ChangeOptions<T> {
   /** Looks at the result: false rolls everything back (dry runs, nothing changed). */
   keep?: (result: T, changes: readonly RowChange[]) => boolean;
@@ -75,6 +79,7 @@ export interface ChangeOptions<T> {
   records?: (made: MadeChange<T>) => readonly AuditRow[];
 }
 
+/** The result of a transaction. */
 export interface MadeChange<T> {
   value: T;
   /** The new one, or the present one when nothing was kept. */
@@ -83,12 +88,14 @@ export interface MadeChange<T> {
   changes: RowChange[];
 }
 
+/** Whether a transaction changed anything, and whether its audit records were stored. */
 export interface ChangeResult<T> extends MadeChange<T> {
   changed: boolean;
   /** Whether `records` were written to the audit log. */
   recorded: boolean;
 }
 
+/** The stored configuration of the gateway. */
 export interface CatalogStore extends CatalogReader {
   revision(): Promise<number>;
   /** The whole configuration at one revision. */

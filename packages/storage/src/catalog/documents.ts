@@ -7,6 +7,7 @@ export type LoadBalancerDocument = Omit<LoadBalancer, 'created_at'>;
 export type KeyGroupDocument = KeyGroup;
 export type PricingDocument = Pricing;
 
+/** An access key as stored: its value only as a hash and, where it can be shown again, sealed. */
 export interface AccessKeyDocument {
   name: string;
   group: string;
@@ -27,6 +28,7 @@ export interface AccessKeyDocument {
   sealed: string | null;
 }
 
+/** A stored resource: its document with the row's id, ETag and times (ms since the epoch). */
 export interface StoredResource<D> {
   /** Stable for the life of the row; part of what its secrets are bound to. */
   id: string;

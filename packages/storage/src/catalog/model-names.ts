@@ -6,6 +6,7 @@ import type { Database } from '../schema.ts';
 
 export type NameOwner = 'model' | 'load balancer';
 
+/** A name in use, and what uses it. */
 export interface TakenName {
   name: string;
   kind: 'canonical' | 'alias';
@@ -14,11 +15,13 @@ export interface TakenName {
   of: string;
 }
 
+/** Looks up names that callers may use. */
 export interface ModelNames {
   /** Which of these names another model or load balancer has. Row ids are unique over both. */
   findTaken(names: readonly string[], exceptId?: string): Promise<TakenName[]>;
 }
 
+/** Claims and frees names, inside a catalog transaction. */
 export interface ModelNameWriter extends ModelNames {
   /** Gives a row exactly its own names. Throws `conflict` when one is taken. */
   claim(owner: NameOwner, id: string, document: { name: string; aliases: readonly string[] }): Promise<void>;

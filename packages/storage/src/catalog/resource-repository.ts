@@ -5,6 +5,7 @@ import type { AccessKeyColumns, Database, ModelColumns, PricingColumns, Resource
 import type { StoredResource } from './documents.ts';
 import { type CatalogSection, type ChangeRecorder, imageOf } from './row-change.ts';
 
+/** One page of a list, with its filters and order. */
 export interface ListQuery {
   /** From 1. */
   page: number;
@@ -19,6 +20,7 @@ export interface ListQuery {
   sort?: { column: string; descending: boolean };
 }
 
+/** The rows of one page, and the number of all that match. */
 export interface ListPage<D> {
   items: StoredResource<D>[];
   total: number;
@@ -28,6 +30,7 @@ export interface ListPage<D> {
 type OwnColumns = Partial<Pick<ModelColumns, 'upstream'> & Pick<PricingColumns, 'model'> & Pick<AccessKeyColumns, 'group_name' | 'hash' | 'sealed'>>;
 type AnyColumns = ResourceColumns & OwnColumns;
 
+/** How one table of configuration resources maps documents to columns. */
 export interface ResourceDefinition<D extends { name: string }> {
   table: 'upstreams' | 'models' | 'load_balancers' | 'key_groups' | 'access_keys' | 'model_pricing';
   section: Exclude<CatalogSection, 'load_balancer_pins'>;
@@ -39,6 +42,7 @@ export interface ResourceDefinition<D extends { name: string }> {
   fromColumns(json: never, columns: AnyColumns): D;
 }
 
+/** Reads one table of configuration resources. */
 export interface ResourceRepository<D extends { name: string }> {
   find(name: string): Promise<StoredResource<D> | null>;
   list(query: ListQuery): Promise<ListPage<D>>;
@@ -52,6 +56,7 @@ export interface ResourceRepository<D extends { name: string }> {
   where(column: 'upstream' | 'group_name' | 'hash', value: string, limit: number): Promise<StoredResource<D>[]>;
 }
 
+/** Writes one table of configuration resources, inside a catalog transaction. */
 export interface ResourceWriter<D extends { name: string }> extends ResourceRepository<D> {
   /** Throws `conflict` when the name (or a unique column) is taken. */
   insert(id: string, document: D): Promise<StoredResource<D>>;
@@ -62,6 +67,7 @@ export interface ResourceWriter<D extends { name: string }> extends ResourceRepo
   remove(stored: StoredResource<D>): Promise<void>;
 }
 
+/** Revision, time and change recorder that all writers of one transaction share. */
 export interface WriteContext {
   etag: number;
   now: number;

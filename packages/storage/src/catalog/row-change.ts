@@ -12,6 +12,7 @@ export interface RowImage {
   document: Readonly<Record<string, unknown>>;
 }
 
+/** One changed row: `before` is null when it was created, `after` when it was deleted. */
 export interface RowChange {
   section: CatalogSection;
   /** Names the row within its section, for ever: names do not change. */
@@ -20,6 +21,7 @@ export interface RowChange {
   after: RowImage | null;
 }
 
+/** Collects the row changes of one transaction. */
 export interface ChangeRecorder {
   record(section: CatalogSection, name: string, before: RowImage | null, after: RowImage | null): void;
   /** In the order of the first change of each row. A row that was created and deleted again is left out. */

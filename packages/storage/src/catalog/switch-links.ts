@@ -5,16 +5,19 @@ import type { Database, SwitchTargetColumns } from '../schema.ts';
 
 export type SwitchOwnerKind = SwitchTargetColumns['owner_kind'];
 
+/** An upstream or model with a `switch-route` rule. */
 export interface SwitchOwner {
   kind: SwitchOwnerKind;
   name: string;
 }
 
+/** Reads which resources reroute to a model or load balancer. */
 export interface SwitchLinks {
   /** Upstreams and models with a rule that names this target, at most `limit` of each. */
   ownersOf(target: string, limit: number): Promise<SwitchOwner[]>;
 }
 
+/** Updates the targets of one upstream or model. */
 export interface SwitchLinkWriter extends SwitchLinks {
   /** Exactly these targets. */
   setTargets(kind: SwitchOwnerKind, id: string, targets: readonly string[]): Promise<void>;

@@ -5,6 +5,7 @@ import type { Database } from '../schema.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createUserReader, createUserWriter, type UserReader, type UserWriter } from './users.ts';
 
+/** The repository of console users and their sessions. */
 export interface ConsoleStore {
   users: UserReader;
   sessions: Sessions;

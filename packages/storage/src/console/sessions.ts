@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import type { ConsoleSessionColumns, ConsoleUserColumns, Database } from '../schema.ts';
 import { type ConsoleUser, toUser } from './users.ts';
 
+/** A session of the console; times in ms since the epoch. */
 export interface ConsoleSession {
   /** Shown in lists; not a credential. */
   id: string;
@@ -18,11 +19,13 @@ export interface ConsoleSession {
   userAgent: string;
 }
 
+/** A session to store, with the hash of its token. */
 export interface NewConsoleSession extends ConsoleSession {
   /** Lower-case hex SHA-256. */
   tokenHash: string;
 }
 
+/** A one-time code that a browser exchanges for a session; `expiresAt` in ms since the epoch. */
 export interface SignInCode {
   /** Lower-case hex SHA-256. */
   codeHash: string;
@@ -30,6 +33,7 @@ export interface SignInCode {
   expiresAt: number;
 }
 
+/** The repository of console sessions. */
 export interface Sessions {
   /** With its user; null when there is none or it has expired. */
   find(tokenHash: string, now: number): Promise<{ session: ConsoleSession; user: ConsoleUser } | null>;

@@ -7,6 +7,7 @@ import { insertSession, type NewConsoleSession } from './sessions.ts';
 
 export type ConsoleRole = 'admin' | 'monitor';
 
+/** A user of the console; times in ms since the epoch. */
 export interface ConsoleUser {
   id: string;
   username: string;
@@ -27,6 +28,7 @@ export interface ConsoleUser {
 export type NewConsoleUser = Pick<ConsoleUser, 'id' | 'username' | 'role' | 'enabled' | 'passwordHash' | 'identity'>;
 export type ConsoleUserChange = Partial<Pick<ConsoleUser, 'role' | 'enabled' | 'passwordHash'>>;
 
+/** Reads console users. */
 export interface UserReader {
   find(username: string): Promise<ConsoleUser | null>;
   findByIdentity(issuer: string, subject: string): Promise<ConsoleUser | null>;
@@ -35,6 +37,7 @@ export interface UserReader {
   touch(id: string, touch: { lastLoginAt: number; upgrade?: { from: string; to: string } }): Promise<void>;
 }
 
+/** Changes console users, inside `changeUsers`. */
 export interface UserWriter extends UserReader {
   count(): Promise<number>;
   /** Enabled admins but this one. */

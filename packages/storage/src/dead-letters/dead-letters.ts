@@ -7,12 +7,14 @@ import { readCursor, writeCursor } from '../requests/cursor.ts';
 import type { Database } from '../schema.ts';
 import { deleteOlder } from '../stats/prune.ts';
 
+/** One page of dead letters. */
 export interface DeadLetterQuery {
   subject?: string;
   cursor?: string;
   limit: number;
 }
 
+/** The repository of dead letters. */
 export interface DeadLetters {
   /** An existing one is counted again. Beyond `maxLetters` the oldest are deleted. */
   add(letters: readonly DeadLetter[]): Promise<void>;

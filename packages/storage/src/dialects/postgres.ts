@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { StorageDialect } from './dialect.ts';
 import { createErrorTranslator } from './translate-error.ts';
 
+/** The part of a pino-like logger that the pool uses. */
 export interface PostgresLogger {
   warn(fields: Record<string, unknown>, message: string): void;
 }

@@ -15,6 +15,7 @@ const messages: Partial<Record<ErrorCode, string>> = {
 /** Errors of the runtime may come from another realm, where `instanceof` fails; a driver's own may not be native errors, where the other test fails. */
 const isError = (error: unknown): error is Error => isNativeError(error) || error instanceof Error;
 
+/** How one driver's errors are classified. */
 export interface ErrorTranslation {
   /** The driver's code for an error; default: its `code`. */
   codeOf?(error: Error): unknown;

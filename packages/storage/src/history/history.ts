@@ -16,6 +16,7 @@ export interface CommitAuthor {
   request_id: string | null;
 }
 
+/** One commit of the configuration, as lists show it. */
 export interface Commit extends CommitAuthor {
   revision: number;
   /** Milliseconds since the epoch. */
@@ -24,11 +25,13 @@ export interface Commit extends CommitAuthor {
   changes: number;
 }
 
+/** One page of commits, and the cursor of the next; null on the last page. */
 export interface CommitPage {
   items: Commit[];
   nextCursor: string | null;
 }
 
+/** Reads earlier states of the configuration. */
 export interface CatalogHistory {
   /** Newest first. Throws `validation_failed` naming `cursor`. */
   list(query: { limit: number; cursor?: string }): Promise<CommitPage>;
@@ -40,6 +43,7 @@ export interface CatalogHistory {
 const rowsPerStatement = 500;
 const none: CommitAuthor = { actor: 'system', action: 'update', entity_type: 'config', entity_id: 'configuration', ip_address: null, request_id: null };
 
+/** A commit to write: its author, and the rows it changed. */
 export interface NewCommit {
   revision: number;
   at: number;

@@ -1,6 +1,7 @@
 /** Where a page of request rows ended, as an opaque token. */
 import { GatewayError } from '@model-gateway/contracts/errors';
 
+/** The key of the last row of a page. */
 export interface Position {
   startedAt: number;
   id: string;

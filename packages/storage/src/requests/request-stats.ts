@@ -59,17 +59,20 @@ export const searchedColumns = [
   'user_agent',
 ] as const satisfies readonly (keyof RequestRow)[];
 
+/** One page of request rows, newest first. */
 export interface RequestQuery {
   filters: RequestFilters;
   cursor?: string;
   limit: number;
 }
 
+/** The rows of one page, and the cursor of the next; null on the last page. */
 export interface RequestPage {
   items: RequestRow[];
   nextCursor: string | null;
 }
 
+/** The repository of finished requests and of the sums over them. */
 export interface RequestStats {
   /**
    * May be repeated: a row stays until one of higher authority arrives (`settle-rows.ts`). One transaction with the sums of statistics, sessions and

@@ -1,6 +1,7 @@
 /** Merges two rows of one request: what the edge answered, and what the translator did. Whichever arrives first, the result is the same. */
 import { columnNames, type StoredRow } from './row-codec.ts';
 
+/** The result of merging two rows of one request. */
 export interface Settled {
   /** The request's row from now on; null: the stored row stays. */
   row: StoredRow | null;

@@ -5,6 +5,7 @@ import type { StorageDialect } from '../dialects/dialect.ts';
 import type { Database } from '../schema.ts';
 import { readCounts, writeCounts } from './histogram.ts';
 
+/** A table of sums: its key columns, and how each value column is merged. */
 export interface SumTable {
   name: string;
   keys: readonly { name: string; type: 'text' | 'integer' }[];

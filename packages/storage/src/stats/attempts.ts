@@ -9,6 +9,7 @@ import { addInto, type SumTable } from './add-into.ts';
 import { grainMs, grains, startOf } from './dimensions.ts';
 import { addTo, bucketOf, type Histogram, writeCounts } from './histogram.ts';
 
+/** Sums of attempts with the same key, upstream, model and outcome in one hour; durations in ms. */
 export interface AttemptSum {
   /** Of the hour. */
   start: number;

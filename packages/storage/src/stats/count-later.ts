@@ -13,6 +13,7 @@ const maxWaitMs = 1_000;
 /** Rows left by an earlier process that are read at once. */
 const readAtOnce = 1_000;
 
+/** The database, and the function that adds tallies to the sums. */
 export interface CountLaterDeps {
   db: Kysely<Database>;
   /** Adds to the sums, inside the transaction, and leaves the tallies unchanged; the returned function runs after the commit. */

@@ -10,6 +10,7 @@ import type { Latencies } from './read-stats.ts';
 export const attemptDimensions = ['upstream', 'key', 'model', 'outcome'] as const;
 export type AttemptDimension = (typeof attemptDimensions)[number];
 
+/** A query over attempts: range, filters and grouping. */
 export interface AttemptQuery {
   /** Milliseconds since the epoch, both at the begin of a grain: from inclusive, to exclusive. */
   from: number;
@@ -23,6 +24,7 @@ export interface AttemptQuery {
   overTime: boolean;
 }
 
+/** Sums of one group of attempts; durations in ms. */
 export interface AttemptGroup {
   start: number | null;
   value: string;

@@ -4,6 +4,7 @@ import type { StorageDialect } from '../dialects/dialect.ts';
 import { type Database, type Measures, measureNames } from '../schema.ts';
 import { noMeasures } from './dimensions.ts';
 
+/** Which sessions to list, and in which order. */
 export interface SessionQuery {
   /** Whose last request lies in this range: from inclusive, to exclusive, in ms. */
   from: number;
@@ -14,6 +15,7 @@ export interface SessionQuery {
   limit: number;
 }
 
+/** One session of a coding agent with its totals; times in ms since the epoch. */
 export interface SessionSums {
   sessionId: string;
   accessKey: string;

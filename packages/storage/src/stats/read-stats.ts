@@ -5,6 +5,7 @@ import { type Database, type Measures, measureNames } from '../schema.ts';
 import { type Dimension, dimensions, type Grain, grains, noMeasures, type Scope } from './dimensions.ts';
 import { type Histogram, quantile, readCounts } from './histogram.ts';
 
+/** A time range and its grain. */
 export interface StatsRange {
   /** Milliseconds since the epoch, both at the begin of a grain: from inclusive, to exclusive. */
   from: number;
@@ -15,6 +16,7 @@ export interface StatsRange {
 export type StatsFilters = Partial<Record<Dimension, string>>;
 export type StatsOrder = 'requests' | 'errors' | 'tokens' | 'cost_micros' | 'duration_ms';
 
+/** A query over the sums: range, filters and grouping. */
 export interface StatsQuery extends StatsRange {
   /** '' stands for none. */
   filters: StatsFilters;
@@ -24,12 +26,14 @@ export interface StatsQuery extends StatsRange {
   overTime: boolean;
 }
 
+/** Percentiles in ms; null without measurements. */
 export interface Latencies {
   p50: number | null;
   p95: number | null;
   p99: number | null;
 }
 
+/** Sums of one group of requests. */
 export interface StatsGroup {
   start: number | null;
   /** null without `by`; '' for none. */

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Database, SeriesColumns } from '../schema.ts';
 import { dimensions, type Scope, type Values } from './dimensions.ts';
 
+/** One combination of dimension values, and the text it is cached by. */
 export interface SeriesKey {
   /** What the database knows it by. */
   text: string;

@@ -21,6 +21,7 @@ export interface Group {
   latencies: readonly [Histogram, Histogram];
 }
 
+/** Additions to the totals of one session. */
 export interface Session {
   key: readonly [sessionId: string, accessKey: string, currency: string];
   first: number;

@@ -8,6 +8,7 @@ import { cleanText, maxTextLength } from '../requests/clean-text.ts';
 import { absent, clampInteger, columnKinds, columnNames, jsonText, type Kind, type StoredRow } from '../requests/row-codec.ts';
 import { RowOfColumns } from '../requests/row-of-columns.ts';
 
+/** Rows in the form in which they are transferred to the row thread. */
 export interface PackedRows {
   count: number;
   /** Column by column: a number, or the index of its text; NaN for none. */

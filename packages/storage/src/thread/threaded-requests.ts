@@ -7,6 +7,7 @@ import type { RequestStats } from '../requests/request-stats.ts';
 import type { Answer, PlainCall, Question } from './messages.ts';
 import { packRows } from './pack-rows.ts';
 
+/** The request repository that runs in a worker thread. */
 export interface ThreadedRequests extends RequestStats {
   /** Writes bodies where the rows are written. */
   readonly bodies: BodyWriter;
