@@ -19,8 +19,6 @@ export interface Agent {
   version: string;
   /** The upstream of `stage.ts` that speaks its protocol and takes what it says, where it is run without a gateway. */
   family: string;
-  /** What the vendor refuses when this agent resumes a session, with a gateway or without. */
-  refusedAtResume?: { by: ProtocolId; rule: string; source: string };
   /**
    * What the vendor refuses when this agent repeats a request whose reply broke off in a text: the gateway asks again without it, and the agent sees nothing.
    * Without the gateway the agent ends here.
@@ -100,7 +98,6 @@ export const agents: readonly Agent[] = [
     version: '0.61.0',
     family: 'gamma',
     // Each result of a tool is sent twice.
-    refusedAtResume: { by: 'gamma', rule: 'gamma.response-count', source: 'https://github.com/google-gemini/gemini-cli/issues/29365' },
     launch: (place) => gemini(place, []),
     resume: (place) => gemini(place, ['--resume', 'latest']),
   },

@@ -42,6 +42,42 @@ describe('requests', () => {
     expect(editRequest(text)).toEqual({ text: expected, losses: 0, parsed: true });
   });
 
+  describe('results that a history holds twice', () => {
+    const call = (name: string, id?: string) => ({ functionCall: { ...(id && { id }), name, args: {} } });
+    const result = (name: string, id?: string) => ({ functionResponse: { ...(id && { id }), name, response: { output: name } } });
+    const user = (...parts: object[]) => ({ role: 'user', parts });
+    const model = (...parts: object[]) => ({ role: 'model', parts });
+    const sent = (contents: object[]) => (JSON.parse(editRequest(JSON.stringify({ contents })).text) as { contents: object[] }).contents;
+
+    test('a second content with the same results goes', () => {
+      const contents = [user({ text: 'go' }), model(call('f', '1'), call('g', '2')), user(result('f', '1'), result('g', '2'))];
+      const after = [model({ text: 'done' }), user({ text: 'on' })];
+      expect(sent([...contents, user(result('f', '1'), result('g', '2')), ...after])).toEqual([...contents, ...after]);
+      expect(sent([...contents, user(result('f', '1'), { text: 'and' }), ...after])).toEqual([...contents, user({ text: 'and' }), ...after]);
+    });
+
+    test('results of one content twice, with ids, without them, and in snake case', () => {
+      expect(sent([model(call('f', '1')), user(result('f', '1'), result('f', '1'))])).toEqual([model(call('f', '1')), user(result('f', '1'))]);
+      expect(sent([model(call('f')), user(result('f'), result('f'))])).toEqual([model(call('f')), user(result('f'))]);
+      const snake = { function_response: { name: 'f', response: {} } };
+      expect(sent([model({ function_call: { name: 'f' } }), user(snake, snake)])).toEqual([model({ function_call: { name: 'f' } }), user(snake)]);
+      expect(editRequest(JSON.stringify({ contents: [model(call('f')), user(result('f'), result('f'))] })).losses).toBe(1);
+    });
+
+    test('what may be sent stays as it is, byte by byte', () => {
+      for (const contents of [
+        [model(call('f'), call('f')), user(result('f'), result('f'))],
+        [model(call('f')), user(result('f')), model(call('f')), user(result('f'))],
+        [model(call('f', '1'), call('f', '2')), user(result('f', '2')), user(result('f', '1'))],
+        [model(call('f')), user(result('other'))],
+        [user(result('f'), result('f'))],
+      ]) {
+        const text = JSON.stringify({ contents }, null, 1);
+        expect(editRequest(text)).toEqual({ text, losses: 0, parsed: true });
+      }
+    });
+  });
+
   test('foreign signatures are removed, the placeholder stays, and no part is left empty', () => {
     const text =
       '{"contents":[{"parts":[{"text":"a","thoughtSignature":"Zm9yZWlnbg=="},{"thoughtSignature":"Zm9yZWlnbg=="},{"functionCall":{"name":"f"},"thoughtSignature":"Zm9yZWlnbg=="},{"functionCall":{"name":"g"},"thoughtSignature":"skip_thought_signature_validator"}]}]}';

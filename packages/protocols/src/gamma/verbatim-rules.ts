@@ -1,8 +1,9 @@
-/** What must change in verbatim bodies between a gamma caller and a gamma upstream: signatures and model names; every other byte stays. */
+/** What must change in verbatim bodies between a gamma caller and a gamma upstream: signatures, model names and doubled results; every other byte stays. */
 import type { Edit } from '@model-gateway/json-bytes';
 import { Losses } from '../kit/losses.ts';
 import { asArray, asObject, asString, type JsonObject, own } from '../kit/read.ts';
 import type { VerbatimReply, VerbatimReplyContext, VerbatimRequestContext, VerbatimRules } from '../protocol.ts';
+import { doubledResponseEdits, responseNames } from './doubled-responses.ts';
 import { modelName } from './endpoint.ts';
 import { geminiFamily } from './families.ts';
 import { spelling, standardBase64 } from './fields.ts';
@@ -18,9 +19,10 @@ const signatureTexts = signatureNames.map(quoted);
 const callNames = ['functionCall', 'function_call'] as const;
 const callTexts = callNames.map(quoted);
 const nestedTexts = nestedNames.map(quoted);
+const responseTexts = responseNames.map(quoted);
 
 /** What `verbatim` looks for in a caller's body. */
-export const bodyWords: readonly string[] = [...signatureNames, ...nestedNames, ...callNames];
+export const bodyWords: readonly string[] = [...signatureNames, ...nestedNames, ...callNames, ...responseNames];
 
 /** The elements of a list, or the lone object that stands for one, with their paths. */
 function elements(holder: unknown, name: string, path: Path): { value: JsonObject; path: Path }[] {
@@ -40,7 +42,8 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
   const counts = context.operation === 'count-tokens' && nestedTexts.some((text) => context.contains(text));
   const needsCallSignature = context.signaturesRefused !== undefined || geminiFamily(context.target).needsCallSignature;
   const holds = (texts: readonly string[]): boolean => texts.some((text) => context.contains(text));
-  if (!counts && !holds(signatureTexts) && !(needsCallSignature && holds(callTexts))) return { edits, losses: losses.list };
+  const mayHoldDoubled = holds(responseTexts);
+  if (!counts && !mayHoldDoubled && !holds(signatureTexts) && !(needsCallSignature && holds(callTexts))) return { edits, losses: losses.list };
   const body = context.parse();
   const nested = counts ? spelling(body, 'generateContentRequest') : undefined;
   const request = nested === undefined ? body : own(body, nested);
@@ -53,6 +56,7 @@ function requestEdits(context: VerbatimRequestContext): { edits: Edit[]; losses:
     for (const part of parts) edits.push(...partEdits(part.value, part.path, context, needsCallSignature, losses));
     if (needsCallSignature) edits.push(...unsignedCallEdits(parts, losses));
   }
+  if (mayHoldDoubled) edits.push(...doubledResponseEdits(request, prefix, losses));
   return { edits, losses: losses.list };
 }
 
