@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ProtocolId, RequestRow } from '@model-gateway/contracts';
-import { type InProcessGateway, startInProcess } from '../support/in-process.ts';
+import { type InProcessGateway, startInProcess, until } from '../support/in-process.ts';
+import { type NatsServer, startNatsServer } from '../support/nats-server.ts';
 import { send } from '../support/send.ts';
 import { createMemory, findRefusals, type RefusedBy } from '../vendor-rules/index.ts';
 import type { Ask } from './ask.ts';
@@ -33,10 +34,15 @@ const nameOf = (target: MatrixTarget): string => `m${targets.indexOf(target)}`;
 const hostOf = (target: MatrixTarget): string => `${nameOf(target)}.test`;
 
 const upstream = createJudgingUpstream();
+/** `MATRIX_BUS=nats`: the services speak over a real NATS server. */
+const overNats = process.env['MATRIX_BUS'] === 'nats';
+let nats: NatsServer | undefined;
 let gateway: InProcessGateway;
 beforeAll(async () => {
+  if (overNats) nats = await startNatsServer();
   gateway = await startInProcess({
     outbound: upstream,
+    ...(nats && { natsUrl: nats.url }),
     // Nothing is written through what the bus carries here; other suites hold it to that.
     strict: false,
     upstreams: targets.map((target) => ({
@@ -48,28 +54,37 @@ beforeAll(async () => {
       ...(target.kind !== undefined && { kind: target.kind }),
     })),
   });
+  // Over NATS the edge learns a moment later who serves.
+  await until(async () => (await ask(callers[0]!, callers[0]!.asks[0]!, targets[0]!)).status !== 503, 'the services to be there');
+  upstream.take(hostOf(targets[0]!));
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await gateway?.stop();
+  await nats?.dispose();
+});
+
+const bodyOf = (caller: Caller, { body }: Ask, target: MatrixTarget): object => (caller.protocol === 'gamma' ? body : { ...body, model: nameOf(target) });
+
+const ask = (caller: Caller, what: Ask, target: MatrixTarget) =>
+  send(gateway.url, caller.path(nameOf(target)), {
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(bodyOf(caller, what, target)),
+  });
 
 /** What is wrong with one cell; [] when nothing is. */
-async function judge(caller: Caller, ask: Ask, target: MatrixTarget): Promise<string[]> {
-  const model = nameOf(target);
+async function judge(caller: Caller, what: Ask, target: MatrixTarget): Promise<string[]> {
   gateway.rows.length = 0;
-  const body = caller.protocol === 'gamma' ? ask.body : { ...ask.body, model };
-  const answer = await send(gateway.url, caller.path(model), {
-    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+  const answer = await ask(caller, what, target);
   const row = await gateway.row(String(answer.headers['x-request-id']));
   const [reached, again] = upstream.take(hostOf(target));
   if (!reached) return [`nothing was sent: ${answer.status} ${answer.text.slice(0, 200)}`];
   if (again) return ['it was sent twice'];
   const refused = refusalsOf(target, reached);
-  const own = ownFaults(caller, target, ask, body, reached);
+  const own = ownFaults(caller, target, what, bodyOf(caller, what, target), reached);
   return [
     ...refused.filter(({ rule }) => !own.has(rule)).map(({ rule, message }) => `${rule}: ${message.slice(0, 160)}`),
-    ...silentLosses(ask, reached.body, row),
-    ...inventions(ask, reached.body),
+    ...silentLosses(what, reached.body, row),
+    ...inventions(what, reached.body),
   ];
 }
 

@@ -1,5 +1,5 @@
-/** The data plane in this process on the memory bus, over a fixed configuration: edge, router and translator, real; console and storage left out. */
-import { createMemoryBus } from '@model-gateway/bus';
+/** The data plane in this process, on the memory bus or over NATS, with a fixed configuration: edge, router and translator, real; console and storage left out. */
+import { type Bus, connectNatsBus, createMemoryBus } from '@model-gateway/bus';
 import { buildSnapshot, type CatalogWatcher } from '@model-gateway/catalog';
 import { type EdgeConfig, loadConfig } from '@model-gateway/config';
 import {
@@ -49,6 +49,8 @@ export interface InProcessOptions {
   scripts?: boolean;
   /** Copies and freezes on the bus, as a real one would. Default true. */
   strict?: boolean;
+  /** Address of a NATS server that carries the bus; absent: the memory bus. */
+  natsUrl?: string;
 }
 
 export interface InProcessGateway {
@@ -64,7 +66,7 @@ export interface InProcessGateway {
   envelopeKey: { id: string; key: Uint8Array };
   /** As a scraper reads them. */
   metrics(): Promise<string>;
-  busStats(): ReturnType<ReturnType<typeof createMemoryBus>['stats']>;
+  busStats(): ReturnType<Bus['stats']>;
   stop(): Promise<void>;
 }
 
@@ -78,7 +80,9 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
   const redactor = createRedactor();
   const logger = createLogger({ level: testLogLevel, name: 'test', redactor, destination: { write: (line) => void logs.push(line) } });
   const metrics = createMetrics({ service: 'test' });
-  const bus = createMemoryBus({ logger, strict: options.strict ?? true });
+  const bus = options.natsUrl
+    ? await connectNatsBus({ url: options.natsUrl, name: 'in-process', logger, drainMs: 1000 })
+    : createMemoryBus({ logger, strict: options.strict ?? true });
   const rows: RequestRow[] = [];
   const hearing = bus.listenDurably('stats.request', async (batch) => void rows.push(...batch.map(({ event }) => event)), { maxWaitMs: 5 });
   const config = loadConfig({ env: { PORT: '0', HOST: '127.0.0.1', CONFIG_FILE: '/dev/null' } });
