@@ -11,18 +11,18 @@ export interface AskOptions {
 }
 
 /**
- * What the opener of a stream hears, never before `open` has returned. Calls come in order: head?, data*, then exactly one of tail or broken.
- * A handler that throws has failed the stream: the callee is told that the opener left, and `broken` follows, after a tail or whole that threw, too.
+ * What the opener of a stream is called with, never before `open` has returned. Calls come in order: head?, data*, then exactly one of tail or broken.
+ * A handler that throws has failed the stream: the callee gets a cancel, and `broken` follows, also after a tail or whole that threw.
  * The callee's `data` bytes belong to the receiver; it must report them with `consumed` once they are written on, or the sender stops.
  */
 export interface StreamHandlers<S extends OpenSubject> {
   head(head: OpenSubjects[S]['head']): void;
   data(bytes: Uint8Array, flags: number): void;
-  /** Bytes that the callee gave as text, where nothing stood between the two that needs them as bytes. Without this they are heard as `data`. */
+  /** Bytes that the callee passed as a string, when both ends are in one process. Without this handler they arrive as `data`. */
   text?(text: string, flags: number): void;
   /** Proper end: every frame was counted and is here. */
   tail(tail: OpenSubjects[S]['tail']): void;
-  /** A reply that was sent as one message. Without this it is heard as head, data and tail. Its bytes need no `consumed`. */
+  /** A reply that was sent as one message. Without this handler it arrives as head, data and tail. Its bytes need no `consumed`. */
   whole?(head: OpenSubjects[S]['head'], bytes: Uint8Array, tail: OpenSubjects[S]['tail']): void;
   /** The other side failed, died, or the bus lost frames: `service_lost`, `service_unavailable` (nobody listens), or the callee's own error. */
   broken(error: GatewayError): void;
@@ -40,7 +40,7 @@ export interface StreamCall {
   /** No more handlers are called; the callee's `onCancel` runs. Idempotent. */
   cancel(reason: string): void;
   /**
-   * The tail is in safe hands (its row was committed to the durable news): the callee may forget it. Until then, or the opener's death,
+   * The tail is stored (its row was accepted as a durable event): the callee may forget it. Until then, or the opener's death,
    * the callee keeps it. Batched; costs nothing per request.
    */
   acknowledge(): void;
@@ -87,8 +87,8 @@ export interface Disposable {
 }
 
 /**
- * One item of durable news. The batch is redelivered until `handle` resolves; ids repeat after a crash, so the database's key decides. Both fields are
- * as somebody published them, and the type is what they claim to be: who commits them reads them through a schema first.
+ * One durable event. The batch is redelivered until `handle` resolves; ids repeat after a crash, so the database's key decides. Both fields are
+ * as they were published, and the type is only what they claim to be: parse them with a schema before committing them.
  */
 export interface EventItem<S extends EventSubject> {
   id: string;
@@ -107,18 +107,18 @@ export interface Bus {
     handlers: StreamHandlers<S>,
     options?: { body?: Uint8Array; deadlineMs?: number },
   ): StreamCall;
-  /** Fire and forget. Throws nothing; news of a non-durable subject is lost while disconnected. */
+  /** Fire and forget. Throws nothing; events of a non-durable subject are lost while disconnected. */
   publish<S extends Exclude<EventSubject, DurableSubject>>(subject: S, event: EventSubjects[S]): void;
   /**
-   * Durable news with a message id. Resolves when it is in safe hands (JetStream's acknowledgement; in process, the listener's commit).
+   * A durable event with a message id. Resolves when it is stored (JetStream's acknowledgement; in process, the listener's commit).
    * While disconnected it waits in a bounded outbox; rejects `overloaded` when that is full.
    */
   publishDurable<S extends DurableSubject>(subject: S, id: string, event: EventSubjects[S]): Promise<void>;
   /** Answers questions and streams. One of all servers of a subject gets each. */
   serve(handlers: { ask?: AskHandlers; open?: OpenServerHandlers }): Disposable;
-  /** Hears news; every listener gets each item. */
+  /** Subscribes to events; every listener gets each one. */
   listen<S extends Exclude<EventSubject, DurableSubject>>(subject: S, onMessage: (event: EventSubjects[S]) => void): Disposable;
-  /** Hears durable news in batches; acknowledged when `handle` resolves, redelivered when it rejects. One of all listeners gets each batch. */
+  /** Consumes durable events in batches; acknowledged when `handle` resolves, redelivered when it rejects. One of all listeners gets each batch. */
   listenDurably<S extends DurableSubject>(
     subject: S,
     handle: (batch: EventItem<S>[]) => Promise<void>,
@@ -126,7 +126,7 @@ export interface Bus {
   ): Disposable;
   /** Whether publishing would work now. */
   readonly connected: boolean;
-  /** Told at every change of `connected`. */
+  /** Registers a callback for every change of `connected`. */
   onConnection(callback: (connected: boolean) => void): void;
   /** Gauges of what is in flight, for tests and `/debug`; `refusedMessages`: came with another shape than their subject's. */
   stats(): { openCalls: number; openServed: number; outboxItems: number; fencedFrames: number; refusedMessages: number };

@@ -7,26 +7,26 @@ export type GatherHandlers = { [T in GatherTopic]?: (request: GatherTopics[T]['r
 
 export interface Gathered<T extends GatherTopic> {
   answers: { process: string; answer: GatherTopics[T]['answer'] }[];
-  /** Live processes that said nothing in time. */
+  /** Live processes that did not answer in time. */
   missing: string[];
 }
 
 export interface Gatherer extends Disposable {
   /** Resolves when all live processes of the topic have answered, or after `waitMs`. Never rejects. */
   gather<T extends GatherTopic>(topic: T, request: GatherTopics[T]['request'], waitMs?: number): Promise<Gathered<T>>;
-  /** Processes that have given a sign of life for the topic of late. */
+  /** Processes that have sent a heartbeat for the topic recently. */
   living(topic: GatherTopic): number;
 }
 
 const signMs = 2_000;
 /** Silent for this long, a process counts as gone. */
 const silenceMs = 7_000;
-/** Of one kind: whoever tells of more is none of ours. */
+/** Processes of one kind; announcements beyond this are ignored. */
 const maxProcesses = 10_000;
 
 const isShaped = (shape: Shape, value: unknown): boolean => shape.safeParse(value).success;
 
-/** Answers gathered questions in this process's name, and gives signs of life until it is disposed. A handler that throws answers nothing. */
+/** Answers gathered questions in this process's name, and sends heartbeats until it is disposed. A handler that throws answers nothing. */
 export function serveGather(bus: Bus, process: string, handlers: GatherHandlers): Disposable {
   const topics = Object.keys(handlers) as GatherTopic[];
   const here = (present: GatherTopic[]) => bus.publish('gather.here', { process, topics: present });
@@ -36,13 +36,13 @@ export function serveGather(bus: Bus, process: string, handlers: GatherHandlers)
     const answering = Promise.resolve().then(() => handler(request));
     answering.then(
       (answer) => bus.publish('gather.answer', { id, process, answer }),
-      // Whoever cannot answer is named by the asker.
+      // A process that cannot answer is listed as missing by the asker.
       () => undefined,
     );
   });
   let left = false;
   here(topics);
-  // What was told before the connection stood was heard by nobody.
+  // An announcement made before the connection was up reached nobody.
   bus.onConnection((connected) => {
     if (connected && !left) here(topics);
   });
@@ -51,7 +51,7 @@ export function serveGather(bus: Bus, process: string, handlers: GatherHandlers)
     async dispose() {
       left = true;
       clearInterval(signs);
-      // Who leaves in order is not missed.
+      // A process that shuts down in order is not listed as missing.
       if (bus.connected) here([]);
       await listening.dispose();
     },
@@ -76,7 +76,7 @@ export function createGatherer(bus: Bus, now: () => number = () => performance.n
     }),
     bus.listen('gather.answer', ({ id, process, answer }) => {
       const question = questions.get(id);
-      // Who answers with something else is missed like who does not answer.
+      // An answer of another shape counts as no answer.
       if (!question || question.answers.length >= maxProcesses || !isShaped(gatherShapes[question.topic].answer, answer)) return;
       question.answers.push({ process, answer });
       if (question.waiting.delete(process) && question.waiting.size === 0) question.done();

@@ -1,6 +1,6 @@
-/** Ask, open, tell: one interface, in process or over NATS. */
+/** Questions, streams and events between services: one interface, in process or over NATS. */
 export * from './bus.ts';
-export { createGatherer, type Gathered, type Gatherer, type GatherHandlers, serveGather as answerGathers } from './gather.ts';
+export { createGatherer, type Gathered, type Gatherer, type GatherHandlers, serveGather } from './gather.ts';
 export { withJournal } from './journal/with-journal.ts';
 export type { BusLogger } from './kit/logger.ts';
 export { createMemoryBus, type MemoryBusOptions } from './memory/memory-bus.ts';

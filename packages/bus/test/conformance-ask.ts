@@ -1,8 +1,8 @@
-/** What every bus promises of questions and answers. */
+/** Guarantees of every bus for questions and answers. */
 import { describe, expect, test } from '@jest/globals';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { sampleAsks } from '../../../tests/support/bus-samples.ts';
-import { fastest, type Rig, sleep, until } from './support.ts';
+import { fastest, nothingFor, type Rig, until } from './support.ts';
 
 const planRequest = { ...sampleAsks['router.plan'].request, model: 'a b.*>\r\n' };
 
@@ -28,7 +28,7 @@ export function askConformance(rigOf: () => Rig): void {
       expect(ms).toBeLessThan(1000);
     });
 
-    test('a slow handler: timeout after the deadline, which the handler was told', async () => {
+    test('a slow handler: timeout after the deadline, which the handler received', async () => {
       let described = 0;
       let release = () => {};
       const released = new Promise<void>((resolve) => {
@@ -47,10 +47,10 @@ export function askConformance(rigOf: () => Rig): void {
       const start = performance.now();
       await expect(rigOf().near.ask('catalog.revision', {}, { deadlineMs: 300 })).rejects.toMatchObject({ code: 'timeout' });
       expect(performance.now() - start).toBeGreaterThan(250);
-      await until(() => described === 300, 'the handler was told');
+      await until(() => described === 300, 'the deadline in the handler');
       // Its late answer harms nobody.
       release();
-      await sleep(50);
+      await nothingFor(50);
     });
 
     test("the callee's GatewayError arrives whole; a defect becomes internal without its text", async () => {
@@ -70,12 +70,12 @@ export function askConformance(rigOf: () => Rig): void {
     test('each question goes to one server, and a disposed one gets none', async () => {
       let first = 0;
       let second = 0;
-      const door = rigOf().far.serve({ ask: { 'catalog.revision': () => ({ revision: ++first }) } });
+      const registration = rigOf().far.serve({ ask: { 'catalog.revision': () => ({ revision: ++first }) } });
       rigOf().far.serve({ ask: { 'catalog.revision': () => ({ revision: ++second }) } });
       await rigOf().settle();
       for (let i = 0; i < 40; i++) await rigOf().near.ask('catalog.revision', {});
       expect(first + second).toBe(40);
-      await door.dispose();
+      await registration.dispose();
       const before = first;
       for (let i = 0; i < 20; i++) await rigOf().near.ask('catalog.revision', {});
       expect(first).toBe(before);

@@ -1,11 +1,11 @@
-/** What every bus promises of news, fleeting and durable. */
+/** Guarantees of every bus for events, volatile and durable. */
 import { describe, expect, test } from '@jest/globals';
-import { type Rig, row, sleep, until } from './support.ts';
+import { nothingFor, type Rig, row, until } from './support.ts';
 
 /** `rigOf`: of the test that runs. */
 export function eventConformance(rigOf: () => Rig): void {
-  describe('news', () => {
-    test('every listener hears each item until it is disposed of', async () => {
+  describe('events', () => {
+    test('every listener gets each event until it is disposed of', async () => {
       const first: number[] = [];
       const second: number[] = [];
       const ear = rigOf().far.listen('catalog.changed', (event) => first.push(event.revision));
@@ -22,9 +22,9 @@ export function eventConformance(rigOf: () => Rig): void {
       expect(first).toEqual([1, 2, 3]);
     });
 
-    test('durable news come in batches, wait for a listener, and are redelivered until they are handled', async () => {
+    test('durable events come in batches, wait for a listener, and are redelivered until they are handled', async () => {
       const described = Promise.all(Array.from({ length: 30 }, (_, i) => rigOf().near.publishDurable('stats.request', `n${i}`, row(`n${i}`))));
-      await sleep(100);
+      await nothingFor(100);
       const seen = new Map<string, number>();
       let refusals = 2;
       const batches: number[] = [];
@@ -54,7 +54,7 @@ export function eventConformance(rigOf: () => Rig): void {
       }
       await Promise.all(Array.from({ length: 40 }, (_, i) => rigOf().near.publishDurable('stats.request', `m${i}`, row(`m${i}`))));
       await until(() => seen.length >= 40, 'forty');
-      await sleep(100);
+      await nothingFor(100);
       expect(seen.length).toBe(40);
       expect(new Set(seen).size).toBe(40);
     });

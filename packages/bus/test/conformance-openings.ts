@@ -1,9 +1,9 @@
-/** What every bus promises of openings that a process finds late: an opener that has gone elsewhere meanwhile is not served. */
+/** Guarantees of every bus for openings that are read late: an opener that has opened elsewhere meanwhile is not served. */
 import { describe, expect, test } from '@jest/globals';
-import { openRecorded, type Rig, sleep, until } from './support.ts';
+import { nothingFor, openRecorded, type Rig, until } from './support.ts';
 
 /** Nothing of this process moves, neither end's clock nor what either reads. */
-const standStill = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+const frozen = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 /** `rigOf`: of the test that runs. */
 export function openingsConformance(rigOf: () => Rig): void {
@@ -29,10 +29,10 @@ export function openingsConformance(rigOf: () => Rig): void {
       const begun = await serveCounted();
       const deliveredItems = openRecorded(rigOf().near, 'catalog.load', {}, { body: new Uint8Array(size) });
       rigOf().push?.();
-      standStill(600);
+      frozen(600);
       deliveredItems.call.cancel('went elsewhere');
       await until(() => rigOf().near.stats().openCalls === 0 && rigOf().far.stats().openServed === 0, 'nothing is left');
-      await sleep(300);
+      await nothingFor(300);
       expect(begun).toEqual([]);
       expect(deliveredItems.order).toEqual([]);
     });
@@ -42,12 +42,12 @@ export function openingsConformance(rigOf: () => Rig): void {
       for (const ms of [300, 700, 3000]) {
         const deliveredItems = openRecorded(rigOf().near, 'catalog.load', {}, { body: new Uint8Array(size) });
         rigOf().push?.();
-        standStill(ms);
+        frozen(ms);
         await deliveredItems.ended;
         expect(deliveredItems.error).toBeNull();
         expect(deliveredItems.tail).toEqual({ bytes: size });
       }
-      await sleep(300);
+      await nothingFor(300);
       expect(begun).toEqual([size, size, size]);
       expect(rigOf().far.stats().openServed).toBe(0);
     });

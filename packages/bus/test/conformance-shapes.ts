@@ -1,4 +1,4 @@
-/** What every bus that crosses a process boundary promises of messages that are not what their subject holds; the strict memory bus promises the same. */
+/** Guarantees of every bus that crosses a process boundary, and of the strict memory bus, for messages of another shape than their subject's. */
 import { describe, expect, test } from '@jest/globals';
 import { sampleEvent } from '../../../tests/support/bus-samples.ts';
 import { openRecorded, type Rig, until } from './support.ts';
@@ -9,7 +9,7 @@ const misshapen: unknown[] = [null, 7, 'text', [], [null], true];
 /** `rigOf`: of the test that runs. */
 export function shapesConformance(rigOf: () => Rig): void {
   describe('shapes', () => {
-    test('a question, an opening and an answer of another shape fail, and no handler hears of them', async () => {
+    test('a question, an opening and an answer of another shape fail, and no handler is called', async () => {
       let handled = 0;
       rigOf().far.serve({
         ask: {
@@ -39,7 +39,7 @@ export function shapesConformance(rigOf: () => Rig): void {
       await rigOf().settle();
       const outcomes = sampleEvent['router.outcome'].outcomes.map((outcome) => ({ ...outcome, from_the_future: { deep: [1] } }));
       rigOf().near.publish('router.outcome', { outcomes, more: true } as never);
-      await until(() => deliveredItems.length === 1, 'the news');
+      await until(() => deliveredItems.length === 1, 'the event');
       expect(deliveredItems).toEqual([{ outcomes, more: true }]);
     });
   });

@@ -1,4 +1,4 @@
-/** What every bus promises, written once and run over each. */
+/** Guarantees of every bus, written once and run over each. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Job } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
@@ -7,7 +7,7 @@ import type { ServerStream } from '../src/index.ts';
 import { askConformance } from './conformance-ask.ts';
 import { eventConformance } from './conformance-events.ts';
 import { openingsConformance } from './conformance-openings.ts';
-import { fastest, joined, openRecorded, pattern, type Rig, sleep, until } from './support.ts';
+import { fastest, joined, nothingFor, openRecorded, pastWindow, pattern, type Rig, until } from './support.ts';
 
 const job = sampleJob();
 
@@ -26,9 +26,9 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
       subject: S,
       handler: (request: unknown, body: Uint8Array, stream: ServerStream<S>) => void,
     ) => {
-      const door = rig.far.serve({ open: { [subject]: handler } });
+      const registration = rig.far.serve({ open: { [subject]: handler } });
       await rig.settle();
-      return door;
+      return registration;
     };
 
     askConformance(() => rig);
@@ -54,7 +54,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
         expect(deliveredItems.tail).toEqual({ bytes: 30 });
       });
 
-      test('text that stands for bytes arrives as these bytes, or as text where it is heard as text', async () => {
+      test('text that stands for bytes arrives as these bytes, or as text where the opener takes text', async () => {
         const bytes = pattern(600_000);
         const text = Buffer.from(bytes).toString('latin1');
         await serveOpen('catalog.load', (_request, _body, stream) => {
@@ -144,7 +144,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
       });
 
       test.each(['head', 'data', 'tail', 'whole', 'sendable'] as const)(
-        'an opener that throws in %s hears `broken` once and nothing after it; the callee hears that it left',
+        'an opener that throws in %s gets `broken` once and nothing after it; the callee gets a cancel',
         async (where) => {
           const ends: string[] = [];
           await serveOpen('console.http', (_request, _body, stream) => {
@@ -173,7 +173,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
               whole: () => onMessage('whole'),
               broken: (error) => {
                 described.push(error);
-                // Nobody is left to be told of this one.
+                // There is nobody left to report this one to.
                 throw new TypeError('another');
               },
             },
@@ -184,7 +184,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           }
           await until(() => described.length > 0 && ends.length > 0, 'both ends');
           await until(() => rig.far.stats().openServed === 0 && rig.near.stats().openCalls === 0, 'both ends forget the stream');
-          await sleep(30);
+          await nothingFor(30);
           expect(described).toHaveLength(1);
           expect(described[0]).toMatchObject({ code: 'internal', cause: { message: 'a defect of the opener' } });
           expect(ends).toEqual([where === 'tail' || where === 'whole' ? 'lost' : 'cancelled']);
@@ -209,7 +209,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
         expect(stream!.data(pattern(5))).toBe(false);
         stream!.tail({ bytes: 5 });
         await until(() => rig.far.stats().openServed === 0 && rig.near.stats().openCalls === 0, 'both ends forget the stream');
-        await sleep(50);
+        await nothingFor(50);
         expect(deliveredItems.order).toEqual(['head']);
       });
 
@@ -220,13 +220,13 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
         });
         const deliveredItems = openRecorded(rig.near, 'catalog.load', {});
         deliveredItems.call.cancel('at once');
-        // It may be on its way still.
-        await sleep(400);
+        // The opening may still be under way.
+        await pastWindow(400);
         await until(() => rig.far.stats().openServed === 0 && rig.near.stats().openCalls === 0, 'both ends forget the stream');
         expect(deliveredItems.order).toEqual([]);
       });
 
-      test('a deadline is told to the callee, and enforced with some grace', async () => {
+      test('a deadline is passed to the callee, and enforced with some grace', async () => {
         const described: number[] = [];
         const reasons: string[] = [];
         await serveOpen('catalog.load', (_request, _body, stream) => {
@@ -291,11 +291,11 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
         });
         const deliveredItems = openRecorded(rig.near, 'catalog.load', {}, { consume: false, keep: false });
         await until(() => stopped === 1 && deliveredItems.bytes >= 256 * 1024, 'the sender stops');
-        await sleep(100);
+        await nothingFor(100);
         expect(deliveredItems.bytes).toBe(256 * 1024);
         deliveredItems.call.consumed(128 * 1024);
         await until(() => stopped === 2 && deliveredItems.bytes >= 384 * 1024, 'the sender goes on');
-        await sleep(50);
+        await nothingFor(50);
         expect(deliveredItems.bytes).toBe(384 * 1024);
         const grant = setInterval(() => deliveredItems.call.consumed(128 * 1024), 2);
         await deliveredItems.ended;
@@ -312,7 +312,8 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
           stream.tail({ bytes: 30 });
         });
         const deliveredItems = openRecorded(rig.near, 'catalog.load', {}, { consume: false, keep: false });
-        await sleep(150);
+        await until(() => deliveredItems.bytes >= 256 * 1024, 'a window of data');
+        await nothingFor(100);
         expect(deliveredItems.bytes).toBeLessThanOrEqual(256 * 1024 + 100_000);
         expect(deliveredItems.tail).toBeNull();
         const grant = setInterval(() => deliveredItems.call.consumed(200_000), 2);
@@ -360,7 +361,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
         await until(() => stream !== null, 'the open');
         let got = 0;
         let ended = false;
-        await sleep(50);
+        await nothingFor(50);
         stream!.onDataEnd(() => {
           ended = true;
         });
@@ -388,7 +389,7 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
     });
 
     describe('settlement', () => {
-      test('the callee hears that its tail was acknowledged', async () => {
+      test('the callee is notified that its tail was acknowledged', async () => {
         const how: string[] = [];
         await serveOpen('catalog.load', (_request, _body, stream) => {
           stream.onSettled((result) => how.push(result));
@@ -397,12 +398,12 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
         });
         const deliveredItems = openRecorded(rig.near, 'catalog.load', {});
         await deliveredItems.ended;
-        await sleep(50);
+        await nothingFor(50);
         expect(how).toEqual([]);
         deliveredItems.call.acknowledge();
         deliveredItems.call.acknowledge();
         await until(() => how.length > 0, 'onSettled');
-        await sleep(50);
+        await nothingFor(50);
         expect(how).toEqual(['acknowledged']);
       });
 
@@ -450,17 +451,17 @@ export function busConformance(name: string, makeRig: () => Promise<Rig>, ...mor
     describe('leaving', () => {
       test('dispose takes no new work and waits for what was accepted', async () => {
         let stream: ServerStream<'catalog.load'> | null = null;
-        const door = await serveOpen('catalog.load', (_request, _body, opened) => {
+        const registration = await serveOpen('catalog.load', (_request, _body, opened) => {
           stream = opened;
           opened.head({ revision: 1 });
         });
         const deliveredItems = openRecorded(rig.near, 'catalog.load', {});
         await until(() => deliveredItems.head !== null, 'the head');
         let left = false;
-        const leaving = door.dispose().then(() => {
+        const leaving = registration.dispose().then(() => {
           left = true;
         });
-        await sleep(100);
+        await nothingFor(100);
         await rig.settle();
         expect(left).toBe(false);
         const late = openRecorded(rig.near, 'catalog.load', {});

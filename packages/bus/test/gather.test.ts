@@ -1,7 +1,7 @@
-/** Everybody who lives answers; whoever stays silent is named. */
+/** Every live process answers; those that do not are named. */
 import { expect, test } from '@jest/globals';
 import type { EdgeLimits } from '@model-gateway/contracts';
-import { answerGathers, createGatherer, createMemoryBus } from '../src/index.ts';
+import { createGatherer, createMemoryBus, serveGather } from '../src/index.ts';
 import { until } from './support.ts';
 
 const part = (used: number): EdgeLimits => ({
@@ -17,8 +17,8 @@ test('answers of all processes, names of the silent, and no wait for who said go
   const bus = createMemoryBus({ strict: true });
   let time = 0;
   const gatherer = createGatherer(bus, () => time);
-  const one = answerGathers(bus, 'one', { 'edge-limits': () => part(1) });
-  const two = answerGathers(bus, 'two', { 'edge-limits': () => part(2) });
+  const one = serveGather(bus, 'one', { 'edge-limits': () => part(1) });
+  const two = serveGather(bus, 'two', { 'edge-limits': () => part(2) });
   bus.publish('gather.here', { process: 'frozen', topics: ['edge-limits'] });
   await until(() => gatherer.living('edge-limits') === 3, 'all three are known');
   const first = await gatherer.gather('edge-limits', {}, 500);

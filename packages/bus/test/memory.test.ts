@@ -15,7 +15,7 @@ for (const strict of [false, true]) {
 }
 
 describe('memory bus', () => {
-  test('makes no bytes of text for who hears text', async () => {
+  test('makes no bytes of text for an opener that takes text', async () => {
     for (const strict of [false, true]) {
       const bus = createMemoryBus({ strict });
       bus.serve({
@@ -60,7 +60,7 @@ describe('memory bus', () => {
     }
   });
 
-  test('an opener whose handler throws loses its stream, and the callee hears a cancel', async () => {
+  test('an opener whose handler throws loses its stream, and the callee gets a cancel', async () => {
     const errors: string[] = [];
     const bus = createMemoryBus({ logger: { ...quiet, error: (_fields, message) => void errors.push(message) } });
     const reasons: string[] = [];
@@ -86,7 +86,7 @@ describe('memory bus', () => {
         broken: () => {},
       },
     );
-    await until(() => reasons.length > 0 && bus.stats().openServed === 0, 'the callee hears of it');
+    await until(() => reasons.length > 0 && bus.stats().openServed === 0, 'the cancel');
     expect(reasons).toEqual(['the opener failed']);
     expect(errors).toEqual(['a stream handler threw']);
     expect(bus.stats()).toMatchObject({ openCalls: 0, openServed: 0 });

@@ -1,4 +1,4 @@
-/** Durable news over a real JetStream: once by id, whatever happens to the server, its store and the listeners. */
+/** Durable events over a real JetStream: once by id, whatever happens to the server, its store and the listeners. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,12 +8,12 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type Bus, connectNatsBus } from '../src/index.ts';
-import { inPlace, openRecorded, pattern, quiet, row, sleep, until } from './support.ts';
+import { inPlace, nothingFor, openRecorded, pastWindow, pattern, quiet, row, sleep, until } from './support.ts';
 
-const available = natsAvailable('durable news over NATS') && !process.env['NATS_URL'];
-if (!available && process.env['NATS_URL']) process.stderr.write('durable news over NATS DID NOT RUN: they need a server of their own, unset NATS_URL\n');
+const available = natsAvailable('durable events over NATS') && !process.env['NATS_URL'];
+if (!available && process.env['NATS_URL']) process.stderr.write('durable events over NATS DID NOT RUN: they need a server of their own, unset NATS_URL\n');
 
-(available ? describe : describe.skip)('durable news over NATS', () => {
+(available ? describe : describe.skip)('durable events over NATS', () => {
   let server: NatsServer;
   const buses: Bus[] = [];
 
@@ -39,10 +39,22 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
     return { waiting: state.messages, last: state.last_seq };
   };
 
+  /** Resolves when the consumers hold this many messages that are not acknowledged. */
+  const delivered = async (count: number) => {
+    const connection = await connect({ servers: server.url });
+    const { consumers } = await jetstreamManager(connection);
+    const pending = async () => (await consumers.list('gw_news').next()).reduce((sum, { num_ack_pending }) => sum + num_ack_pending, 0);
+    for (const deadline = Date.now() + 30_000; (await pending()) < count; ) {
+      if (Date.now() > deadline) throw new Error('nothing was delivered within 30 s');
+      await sleep(20);
+    }
+    await connection.close();
+  };
+
   /** What is committed is gone from the store a moment later. */
   const storeIsEmpty = async () => {
     for (const deadline = Date.now() + 30_000; (await eventMessages()).waiting > 0; ) {
-      if (Date.now() > deadline) throw new Error('waited in vain for the store to be empty');
+      if (Date.now() > deadline) throw new Error('the store is not empty after 30 s');
       await sleep(20);
     }
   };
@@ -80,7 +92,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
     expect((await eventMessages()).last).toBeLessThanOrEqual(20);
   });
 
-  test('news told while the server is away wait in the outbox, which is bounded', async () => {
+  test('events published while the server is away wait in the outbox, which is bounded', async () => {
     await server.kill();
     const publisher = await connectBus('edge', { outbox: { items: 10 } });
     const described = Promise.all(Array.from({ length: 10 }, (_, i) => publisher.publishDurable('stats.request', `w${i}`, row(`w${i}`))));
@@ -94,7 +106,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
     await storeIsEmpty();
   });
 
-  test('a lost store is made again, for tellers and listeners', async () => {
+  test('a lost store is made again, for publishers and listeners', async () => {
     const publisher = await connectBus('edge');
     const listener = await connectBus('stats');
     const seen = new Map<string, number>();
@@ -116,8 +128,8 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
     const connection = await connect({ servers: server.url });
     await (await jetstreamManager(connection)).streams.delete('gw_news');
     await connection.close();
-    // A server acknowledges what it is told in the middle of a deletion, and then deletes it.
-    await sleep(300);
+    // A server acknowledges what is published in the middle of a deletion, and then deletes it.
+    await pastWindow(300);
     await publisher.publishDurable('stats.request', 'after', row('after'));
     await until(() => seen.has('after'), 'the second item');
   });
@@ -151,14 +163,14 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
     await until(() => publisher.connected && first.connected, 'both connect');
     const ear = first.listenDurably('stats.request', async () => {}, { maxWaitMs: 60_000 });
     await publisher.publishDurable('stats.request', 'h', row('h'));
-    await sleep(300);
+    await delivered(1);
     await ear.dispose();
     const seen = new Map<string, number>();
     listenInto(await connectBus('stats-two', { ackWaitMs: 300_000 }), seen);
     await until(() => seen.size === 1, 'the item');
   });
 
-  test('a server without room refuses news, which wait and arrive when there is room', async () => {
+  test('a full store refuses events, which wait and arrive once it has space', async () => {
     const publisher = await connectBus('edge');
     await until(() => publisher.connected, 'it connects');
     await publisher.publishDurable('stats.request', 'first', row('first'));
@@ -170,7 +182,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('durable news ov
     const big = publisher.publishDurable('stats.request', 'big', row('x'.repeat(5000))).then(() => {
       described = true;
     });
-    await sleep(700);
+    await nothingFor(700);
     expect(described).toBe(false);
     await manager.streams.update('gw_news', { max_bytes: 10_000_000 });
     await big;

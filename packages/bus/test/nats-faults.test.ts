@@ -9,7 +9,7 @@ import type { NatsBus } from '../src/nats/nats-bus.ts';
 import { frameSubject, mintInbox } from '../src/nats/subjects.ts';
 import { endPeer, startPeer } from './child.ts';
 import { connectRaw } from './raw-connection.ts';
-import { busyMs, fastest, inPlace, openRecorded, pattern, quiet, row, sleep, until } from './support.ts';
+import { busyMs, fastest, frozenFor, inPlace, nothingFor, openRecorded, pastWindow, pattern, quiet, row, sleep, until } from './support.ts';
 
 const available = natsAvailable('bus faults over NATS') && !process.env['NATS_URL'];
 if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over NATS DID NOT RUN: they need a server of their own, unset NATS_URL\n');
@@ -56,7 +56,15 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
   test('the server is killed: streams and asks end promptly, new ones are refused at once, all is well after its return', async () => {
     const cancels: string[] = [];
     const settled: string[] = [];
-    far.serve({ ask: { 'catalog.revision': () => new Promise(() => {}) } });
+    let questions = 0;
+    far.serve({
+      ask: {
+        'catalog.revision': () => {
+          questions++;
+          return new Promise(() => {});
+        },
+      },
+    });
     await serveLoad((body, stream) => {
       stream.onCancel((reason) => cancels.push(reason));
       stream.onSettled((how) => settled.push(how));
@@ -70,7 +78,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     await until(() => got.head !== null && done.tail !== null, 'both heads');
     const asked = near.ask('catalog.revision', {}, { deadlineMs: 20_000 });
     const askFailed = asked.catch((error) => error);
-    await sleep(50);
+    await until(() => questions > 0, 'the question');
 
     const start = performance.now();
     await server.kill();
@@ -104,7 +112,8 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     await serveLoad((_body, stream) => stream.head({ revision: 1 }));
     const got = openRecorded(near, 'catalog.load', {});
     await until(() => got.head !== null, 'the head');
-    await sleep(1200);
+    // Longer than a pulse takes.
+    await pastWindow(1200);
     await server.signal('SIGSTOP');
     const start = performance.now();
     await got.ended;
@@ -166,7 +175,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     await got.ended;
     expect(got.error).toMatchObject({ code: 'service_lost' });
     expect(got.bytes).toBeLessThanOrEqual(512 * 1024);
-    await until(() => cancelled !== '', 'the callee to be told');
+    await until(() => cancelled !== '', 'the cancel');
     await raw.close();
   });
 
@@ -208,7 +217,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     await refused.ended;
     expect(refused.error).toMatchObject({ code: 'overloaded' });
     raw.publish(to, send(frameKind.cancel, 2, 0, Buffer.from('enough')));
-    await until(() => small.stats().openServed === 0, 'the room to be given back');
+    await until(() => small.stats().openServed === 0, 'the memory to be returned');
     const fine = openRecorded(near, 'catalog.load', {}, { body: pattern(900_000) });
     await fine.ended;
     expect(fine.error).toBeNull();
@@ -256,7 +265,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     });
     const slow = Array.from({ length: 20 }, () => openRecorded(near, 'catalog.load', {}, { consume: false, keep: false }));
     await until(() => slow.every((got) => got.bytes >= 256 * 1024), 'every window is full');
-    await sleep(1000);
+    await nothingFor(1000);
     expect(slow.every((got) => got.bytes === 256 * 1024)).toBe(true);
     expect(sent).toBe(20 * 8);
     const monitor = (await (await fetch(`${server.monitorUrl}/varz`)).json()) as { slow_consumers: number };
@@ -275,7 +284,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     });
     const silent = openRecorded(near, 'catalog.load', {}, { body: Uint8Array.of(0) });
     const whole = openRecorded(near, 'catalog.load', {}, { body: Uint8Array.of(1) });
-    await sleep(5500);
+    await nothingFor(5500);
     expect(silent.order).toEqual([]);
     expect(settled).toEqual([]);
     whole.call.acknowledge();
@@ -294,7 +303,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     });
     const got = openRecorded(near, 'catalog.load', {});
     await got.ended;
-    await sleep(4500);
+    await nothingFor(4500);
     expect(settled).toEqual([]);
     got.call.acknowledge();
     await until(() => settled.length === 1, 'the acknowledgement');
@@ -318,7 +327,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
       child.kill('SIGCONT');
       const end = performance.now() + 2000;
       while (signal === 'SIGSTOP' && near.stats().fencedFrames === 0 && performance.now() < end) await sleep(10);
-      await sleep(500);
+      await nothingFor(500);
       expect(busyOne.bytes).toBe(bytes);
       expect(near.stats().openCalls).toBe(0);
       await endPeer(child);
@@ -326,8 +335,8 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     };
 
     for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
-      test(`the callee gets ${signal}: the stream is broken, and what it says later reaches nobody`, async () => {
-        // A frozen callee that finds the cancel before its timer fires says nothing later: then there is nothing to see, and it is frozen anew.
+      test(`the callee gets ${signal}: the stream is broken, and what it sends later reaches nobody`, async () => {
+        // A frozen callee that finds the cancel before its timer fires sends nothing later: then there is nothing to see, and it is frozen again.
         for (let tries = 1; !(await breakCallee(signal)) && tries < 5; tries++);
         if (signal === 'SIGSTOP') expect(near.stats().fencedFrames).toBeGreaterThan(0);
       });
@@ -343,7 +352,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
         });
         const child = await startPeer('open', server.url);
         await until(() => far.stats().openServed === 1, 'the open stream');
-        await sleep(1500);
+        await nothingFor(1500);
         expect(reasons).toEqual([]);
         expect(settled).toEqual([]);
         child.kill(signal);
@@ -361,12 +370,12 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
       test(`gets ${signal} meanwhile fails with 503, long before its deadline, where nobody else serves`, async () => {
         const child = await startPeer('mute', server.url);
-        // The asker comes to know the process.
+        // The asker learns of the process.
         void near.ask('catalog.revision', {}, { deadlineMs: 300 }).catch(() => undefined);
-        await sleep(500);
+        await pastWindow(500);
         const asked = near.ask('catalog.revision', {}, { deadlineMs: 20_000 });
         const failed = asked.catch((error) => error);
-        await sleep(50);
+        await pastWindow(50);
         const start = performance.now();
         child.kill(signal);
         await expect(failed).resolves.toMatchObject({ status: 503 });
@@ -381,7 +390,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
       await inPlace(far);
       for (let i = 0; i < 4; i++) await expect(near.ask('catalog.revision', {})).resolves.toEqual({ revision: 3 });
       child.kill('SIGSTOP');
-      await sleep(3000);
+      await frozenFor(3000);
       const ms = await fastest(200, async () => {
         for (let i = 0; i < 4; i++) await expect(near.ask('catalog.revision', {})).resolves.toEqual({ revision: 3 });
       });
@@ -481,7 +490,7 @@ if (!available && process.env['NATS_URL']) process.stderr.write('bus faults over
     forger.publish(to, writeFrame({ ...base, kind: 99 }));
     await forger.flush();
     await until(() => near.stats().fencedFrames >= 8 && far.stats().fencedFrames >= 3, 'all have arrived');
-    await sleep(100);
+    await nothingFor(100);
     expect(got.order).toEqual(['head']);
     expect(near.stats().fencedFrames).toBe(8);
     expect(far.stats().fencedFrames).toBe(3);

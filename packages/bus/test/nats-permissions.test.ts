@@ -1,4 +1,4 @@
-/** B28: each service is a user of its own on the server and may do what its doors say, nothing else; what lacks is said by name. */
+/** Each service is a user of its own on the server and may use its subjects, nothing else; what is missing is logged by name. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -96,7 +96,7 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
     expect(lines).toEqual([]);
   });
 
-  test('asks, streams and durable news work from end to end between users', async () => {
+  test('asks, streams and durable events work from end to end between users', async () => {
     const { bus: edge } = await busOf('edge');
     const { bus: consoleBus } = await busOf('console');
     const { bus: stats } = await busOf('stats');
@@ -142,7 +142,7 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
     }
   });
 
-  test('a user that was taken over hears nobody else and cannot act as another service', async () => {
+  test('a user that was taken over receives nothing of others and cannot act as another service', async () => {
     const runner = await rawOf('script-runner');
     const edgeInbox = mintInbox('edge');
     const nothing = () => undefined;
@@ -208,7 +208,7 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
 
   test('a permission that lacks is named, the service is not connected, and is once it is given', async () => {
     const whole = readFileSync(users.file, 'utf8');
-    // Until the server has taken it over it answers by the old text, and drops who comes in between as not authorized.
+    // Until the server has taken it over it answers by the old text, and drops connections in between as not authorized.
     const loadedAt = async (): Promise<string> => ((await (await fetch(`${server.monitorUrl}/varz`)).json()) as { config_load_time: string }).config_load_time;
     const give = async (text: string): Promise<void> => {
       const before = await loadedAt();
@@ -216,7 +216,7 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
       process.kill(server.pid as number, 'SIGHUP');
       while ((await loadedAt()) === before) await new Promise((resolve) => setTimeout(resolve, 20));
     };
-    // Of the router: its own door and one of its calls.
+    // Of the router: its own subject and one of its calls.
     const begin = whole.indexOf('user: "router"');
     const end = whole.indexOf('user: "translator"');
     const poorer = whole.slice(begin, end).replace(/ +"gw\.v1\.(catalog\.load-redacted|router\.plan)"\n/g, '');
@@ -230,7 +230,7 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
       expect(bus.connected).toBe(false);
       await give(whole);
       await until(() => bus.connected, 'it connects');
-      // The door that was refused is open now.
+      // The subject that was refused is allowed now.
       const { bus: edge } = await busOf('edge');
       let answered = false;
       await until(() => {

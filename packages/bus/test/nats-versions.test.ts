@@ -117,7 +117,7 @@ const available = natsAvailable('bus versions');
     await inPlace(bus);
     const described = { ...sampleEvent[subject], from_another_version: { x: 1 } };
     old.publish(`gw.v1.${subject}`, json(described));
-    await until(() => event.length === 1, 'the news');
+    await until(() => event.length === 1, 'the event');
     expect(event).toEqual([described]);
   });
 });

@@ -1,4 +1,4 @@
-/** What the bus suites share: an opener that records what it hears, and patient waiting. */
+/** What the bus suites share: an opener that records what it receives, and polling. */
 import type { RequestRow } from '@model-gateway/contracts';
 import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { Bus, BusLogger, OpenSubject, StreamCall } from '../src/index.ts';
@@ -17,7 +17,7 @@ export interface Rig {
   close(): Promise<void>;
 }
 
-export interface Heard {
+export interface Recorded {
   call: StreamCall;
   order: string[];
   head: unknown;
@@ -37,9 +37,9 @@ export function openRecorded(
   subject: OpenSubject,
   request: object,
   options: { body?: Uint8Array; deadlineMs?: number; consume?: boolean; keep?: boolean; text?: boolean } = {},
-): Heard {
+): Recorded {
   let end = () => {};
-  const got: Heard = {
+  const got: Recorded = {
     call: null as unknown as StreamCall,
     order: [],
     head: null,
@@ -90,13 +90,23 @@ export function openRecorded(
   return got;
 }
 
+/** Between two looks of a poll. */
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Time in which nothing may happen; what must not have happened is checked after it. */
+export const nothingFor = sleep;
+
+/** Time for which something stays frozen or silent. */
+export const frozenFor = sleep;
+
+/** Until a time window of the code under test has passed. */
+export const pastWindow = sleep;
 
 /** Resolves when `met` holds; throws with `what` after `withinMs`. */
 export async function until(met: () => boolean, what: string, withinMs = 30_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!met()) {
-    if (performance.now() > end) throw new Error(`waited ${withinMs} ms in vain for: ${what}`);
+    if (performance.now() > end) throw new Error(`waited ${withinMs} ms for: ${what}`);
     await sleep(10);
   }
 }
@@ -135,7 +145,7 @@ export function pattern(length: number, seed = 1): Uint8Array {
 
 export const joined = (chunks: Uint8Array[]): Uint8Array => Buffer.concat(chunks);
 
-/** A row of news that is complete enough for the bus. */
+/** A row that is complete enough for the bus. */
 export const row = (id: string): RequestRow => ({ id, started_at: 1, authority: 2, losses: [], attempts: [], duration_ms: 1 }) as unknown as RequestRow;
 
 /** A logger for suites that provoke failures on purpose. */

@@ -1,6 +1,6 @@
 /** Several routers asked at once: each one's word is kept apart, in a lasting order, and silent ones are named. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { answerGathers, createGatherer, createMemoryBus, type Disposable, type Gatherer } from '@model-gateway/bus';
+import { createGatherer, createMemoryBus, type Disposable, type Gatherer, serveGather } from '@model-gateway/bus';
 import type { ExplainedNode, Explanation } from '@model-gateway/contracts';
 import type { ConsoleContext } from '../src/context.ts';
 import { explainWays, readNodes } from '../src/probes/ask-routers.ts';
@@ -51,7 +51,7 @@ describe('routers', () => {
   });
   const start = (process: string, state: ExplainedNode['state'], refused: Explanation['refusal'] = null) =>
     routers.push(
-      answerGathers(bus, process, {
+      serveGather(bus, process, {
         'route-explain': (question) => {
           asked.push(question);
           return explanation(state, refused);
@@ -95,7 +95,7 @@ describe('routers', () => {
   test('one that cannot answer is named; without any it is a 503', async () => {
     start('router@a', 'healthy');
     routers.push(
-      answerGathers(bus, 'router@b', {
+      serveGather(bus, 'router@b', {
         'balancer-nodes': () => {
           throw new Error('unknown here');
         },

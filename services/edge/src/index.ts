@@ -1,5 +1,5 @@
 /** The only public listener: authenticates and admits requests, hands them to a translator, and writes replies. */
-import { answerGathers, type Bus, type Disposable } from '@model-gateway/bus';
+import { type Bus, type Disposable, serveGather } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import { DenseSet } from '@model-gateway/collections';
 import type { EdgeConfig } from '@model-gateway/config';
@@ -104,7 +104,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     async start() {
       await Promise.all([catalog.start(), state.start()]);
       registrations.push(
-        answerGathers(bus, state.holder, { 'edge-limits': limitsPart }),
+        serveGather(bus, state.holder, { 'edge-limits': limitsPart }),
         bus.listen('router.outcome', ({ outcomes }) => context.plans.onOutcomes(outcomes)),
       );
       port = await listen(server, { host: config.host, port: config.port, setting: 'PORT' });

@@ -1,7 +1,7 @@
 /** Says where a request goes: which model, upstream and keys, in which order. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { answerGathers, type Bus, type Disposable } from '@model-gateway/bus';
+import { type Bus, type Disposable, serveGather } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { RouterConfig } from '@model-gateway/config';
 import type { KeyBinding, Plan, PlanRequest, Snapshot } from '@model-gateway/contracts';
@@ -80,7 +80,7 @@ export function createRouter({ bus, catalog, config, tracer, random = Math.rando
       if (known && !current) adopt(known);
       registrations.push(
         bus.serve({ ask: { 'router.plan': plan } }),
-        answerGathers(bus, process, {
+        serveGather(bus, process, {
           'key-bindings': ({ accessKeys }) => ({ bindings: accessKeys.flatMap(bindingsOf) }),
           'route-explain': async (request) => explainRoute(await catalog.at(request.revision), request, { state, now: now() }),
           'balancer-nodes': async ({ loadBalancer, revision }) => ({ nodes: await nodesOf(loadBalancer, revision) }),

@@ -1,5 +1,5 @@
 /** Runs one request against its upstreams: prepares, sends, reads, and carries the reply back. */
-import { answerGathers, type Bus, type Disposable } from '@model-gateway/bus';
+import { type Bus, type Disposable, serveGather } from '@model-gateway/bus';
 import type { CatalogWatcher } from '@model-gateway/catalog';
 import { DenseSet } from '@model-gateway/collections';
 import { GatewayError } from '@model-gateway/contracts/errors';
@@ -80,7 +80,7 @@ export function createTranslator(deps: TranslatorDeps): Service {
     name: 'translator',
     async start() {
       await Promise.all([deps.catalog.start(), deps.state.start()]);
-      answering = answerGathers(deps.bus, deps.state.holder, { 'translator-limits': () => limitsPart(context.limiter, deps.state) });
+      answering = serveGather(deps.bus, deps.state.holder, { 'translator-limits': () => limitsPart(context.limiter, deps.state) });
       registrations = deps.bus.serve({ open: { 'translator.run': (job, body, stream) => serveRun(job, body, stream, context) } });
     },
     drain() {

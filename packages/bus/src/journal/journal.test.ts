@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { RequestRow } from '@model-gateway/contracts';
+import { nothingFor, pastWindow } from '../../test/support.ts';
 import { createMemoryBus, withJournal } from '../index.ts';
 
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const row = (id: string): RequestRow => ({ id, user_agent: 'x'.repeat(500) }) as RequestRow;
 const until = async (condition: () => boolean): Promise<void> => {
   for (const deadline = Date.now() + 30_000; !condition(); ) {
-    if (Date.now() > deadline) throw new Error('waited in vain');
+    if (Date.now() > deadline) throw new Error('the condition does not hold after 30 s');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 };
@@ -42,10 +43,10 @@ test('what nobody took is there for the next process, once; a torn last line is 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('a line that nobody can tell stays in its file and holds up no other', async () => {
+test('an event that cannot be published stays in its file and holds up no other', async () => {
   mkdirSync(folder, { recursive: true });
   const line = (subject: string, id: string) => `${JSON.stringify([subject, `${subject}/${id}`, row(id)])}\n`;
-  appendFileSync(join(folder, '0.jsonl'), line('later.news', 'x') + line('stats.request', 'a'));
+  appendFileSync(join(folder, '0.jsonl'), line('later.event', 'x') + line('stats.request', 'a'));
   appendFileSync(join(folder, '1.jsonl'), line('stats.request', 'b'));
   const bus = withJournal(createMemoryBus(), { folder, logger });
   const received: string[] = [];
@@ -53,10 +54,10 @@ test('a line that nobody can tell stays in its file and holds up no other', asyn
   await until(() => received.length === 2);
   expect(received).toEqual(['a', 'b']);
   await bus.drain();
-  expect(onDisk()).toContain('later.news/x');
+  expect(onDisk()).toContain('later.event/x');
 });
 
-test('a violation that an earlier version left as any record is told where violations are told', async () => {
+test('a violation that an earlier version left as an ordinary record is published as a violation', async () => {
   const line = (id: string, action: string) => `${JSON.stringify(['audit.record', `audit.record/${id}`, { id, action }])}\n`;
   appendFileSync(join(folder, '0.jsonl'), line('a', 'acl.violation') + line('b', 'create'));
   const bus = withJournal(createMemoryBus(), { folder, logger });
@@ -68,7 +69,7 @@ test('a violation that an earlier version left as any record is told where viola
   await bus.drain();
 });
 
-test('what a full queue refuses waits on the disk, and is told when there is room', async () => {
+test('what a full queue refuses waits on the disk, and is published when the queue has space', async () => {
   const bus = withJournal(createMemoryBus({ outbox: { items: 2, bytes: 1e9 } }), { folder, logger });
   const described = ['a', 'b', 'c', 'd'].map((id) => bus.publishDurable('stats.request', id, row(id)));
   await Promise.all(described.slice(2));
@@ -81,7 +82,7 @@ test('what a full queue refuses waits on the disk, and is told when there is roo
   await bus.drain();
 });
 
-test('a full journal says so and lets news pass in memory', async () => {
+test('a full outbox says so and keeps further events in memory', async () => {
   const faults: string[] = [];
   const bus = withJournal(createMemoryBus(), {
     folder,
@@ -90,7 +91,7 @@ test('a full journal says so and lets news pass in memory', async () => {
   });
   const received: string[] = [];
   const onMessage = async (batch: readonly { id: string }[]): Promise<void> => {
-    // In nobody's hands until the journal has looked at them.
+    // Not committed before the outbox has looked at them.
     await until(() => faults.length > 0);
     received.push(...batch.map(({ id }) => id));
   };
@@ -101,7 +102,7 @@ test('a full journal says so and lets news pass in memory', async () => {
   await bus.drain();
 });
 
-test('a disk that refuses is told once, and written to again when it takes', async () => {
+test('a disk that refuses is reported once, and written to again when it recovers', async () => {
   const faults: string[] = [];
   const bus = withJournal(createMemoryBus(), { folder, logger: { ...logger, error: (_fields: object, text: string) => void faults.push(text) } });
   // Where the first file should be made.
@@ -109,7 +110,7 @@ test('a disk that refuses is told once, and written to again when it takes', asy
   mkdirSync(place);
   for (const id of ['a', 'b', 'c']) {
     void bus.publishDurable('stats.request', id, row(id));
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await pastWindow(150);
   }
   await until(() => faults.length > 0);
   rmdirSync(place);
@@ -122,11 +123,11 @@ test('a disk that refuses is told once, and written to again when it takes', asy
   await bus.drain();
 });
 
-test('what is in safe hands soon is never written', async () => {
+test('what is acknowledged soon is never written', async () => {
   const bus = withJournal(createMemoryBus(), { folder, logger });
   bus.listenDurably('stats.request', async () => undefined, { maxWaitMs: 1 });
   await Promise.all(Array.from({ length: 10 }, (_, at) => bus.publishDurable('stats.request', `r${at}`, row(`r${at}`))));
-  await new Promise((resolve) => setTimeout(resolve, 150));
+  await nothingFor(150);
   expect(readdirSync(folder)).toEqual([]);
   await bus.drain();
 });

@@ -1,6 +1,6 @@
 /**
- * Durable news on this machine's disk when they are not in safe hands soon: a process that is killed loses what it told in the last 80 ms at most, and
- * what nobody could take (a queue is full) waits here. Replayed at the next start; the database's keys make a repetition harmless.
+ * Durable events on this machine's disk when they are not acknowledged soon: a process that is killed loses what it published in the last 80 ms at
+ * most, and what a full queue refused waits here. Replayed at the next start; the database's keys make a repetition harmless.
  */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,25 +11,25 @@ import { readLines, Segment } from './segment.ts';
 export interface JournalOptions {
   folder: string;
   logger: BusLogger;
-  /** Bytes of all files together; beyond them news are no longer kept here, which is logged and counted. */
+  /** Bytes of all files together; beyond them events are no longer kept here, which is logged and counted. */
   maxBytes?: number;
 }
 
 export type Publish = (subject: string, id: string, event: unknown) => Promise<void>;
 
-/** News are written when they are one to two of these old: mostly they are in safe hands by then, and cost neither a text nor a write. */
+/** Events are written when they are one to two of these old: most are acknowledged by then, and cost neither serialization nor a write. */
 const tickMs = 40;
 const retryMs = 5_000;
 const segmentBytes = 4 * 1024 * 1024;
-/** Told at once when they are told again. */
+/** Events replayed at once. */
 const atOnce = 100;
 
-/** One item, from when it is told until it is in safe hands. */
+/** One event, from publishing to acknowledgement. */
 interface Kept {
   subject: string;
   key: string;
   event: unknown;
-  /** In safe hands. */
+  /** Acknowledged. */
   done: boolean;
   /** Where it is written; null until then. */
   segment: Segment | null;
@@ -43,16 +43,16 @@ export class Journal {
   #current: Segment | null = null;
   #next = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Told in this tick, and in the one before it. */
+  /** Published in this tick, and in the one before it. */
   #young: Kept[] = [];
   #old: Kept[] = [];
   #retry: NodeJS.Timeout | undefined;
   #full = false;
-  /** Refused when they were told again: said once. */
-  readonly #untold = new Set<string>();
-  /** The disk refuses what is written; told once. */
+  /** Refused in a replay: logged once. */
+  readonly #unpublishable = new Set<string>();
+  /** The disk refuses writes; logged once. */
   #failing = false;
-  /** News that were told while the journal was full or its disk refused them. */
+  /** Events published while the outbox was full or its disk refused them. */
   unkept = 0;
 
   constructor({ folder, logger, maxBytes = 256 * 1024 * 1024 }: JournalOptions) {
@@ -80,7 +80,7 @@ export class Journal {
     return this.#segments.reduce((sum, { open }) => sum + open.size, 0);
   }
 
-  /** Keeps one item, which nobody changes from now on. `done`: it is in safe hands. `park`: nobody took it; resolves when it is on the disk, with false when there is no room. */
+  /** Keeps one event, which nobody changes from now on. `done`: it was acknowledged. `park`: the bus refused it; resolves when it is on the disk, with false when the disk quota is used up. */
   add(subject: string, id: string, event: unknown): { done(): void; park(): Promise<boolean> } {
     const kept: Kept = { subject, key: `${subject}/${id}`, event, done: false, segment: null };
     this.#young.push(kept);
@@ -97,7 +97,7 @@ export class Journal {
     };
   }
 
-  /** Begins to tell what earlier processes left, and what is parked from now on. */
+  /** Starts publishing what earlier processes left, and what is parked from now on. */
   start(publish: Publish): void {
     let running = false;
     const run = async (): Promise<void> => {
@@ -106,7 +106,7 @@ export class Journal {
       try {
         await this.#publishParked(publish);
       } catch (error) {
-        this.#logger.warn({ error, items: this.items }, 'news of the journal cannot be told yet');
+        this.#logger.warn({ error, items: this.items }, 'the outbox cannot be replayed yet');
       }
       running = false;
     };
@@ -115,7 +115,7 @@ export class Journal {
     void run();
   }
 
-  /** What is in safe hands is gone, the rest is on the disk. */
+  /** What was acknowledged is removed, the rest is on the disk. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     clearInterval(this.#retry);
@@ -133,8 +133,8 @@ export class Journal {
         continue;
       }
       const items = await segment.readParked();
-      const fresh = items.filter(({ id }) => !this.#untold.has(id)).length;
-      if (fresh > 0) this.#logger.warn({ items: fresh }, 'news of the journal are told again');
+      const fresh = items.filter(({ id }) => !this.#unpublishable.has(id)).length;
+      if (fresh > 0) this.#logger.warn({ items: fresh }, 'replaying the outbox');
       for (let start = 0; start < items.length; start += atOnce) {
         await Promise.all(
           items.slice(start, start + atOnce).map(async ({ subject, id, event }) => {
@@ -143,9 +143,10 @@ export class Journal {
             } catch (error) {
               // The queue is full: all of them wait.
               if (isGatewayError(error) && error.code === 'overloaded') throw error;
-              // It stays in its file, and the others are told all the same: an item that nobody can tell must not hold them up.
-              if (!this.#untold.has(id)) this.#logger.error({ error, id, file: segment.file }, 'an item of the journal cannot be told and stays there');
-              this.#untold.add(id);
+              // It stays in its file, and the others are replayed all the same: one bad event must not hold them up.
+              if (!this.#unpublishable.has(id))
+                this.#logger.error({ error, id, file: segment.file }, 'an event of the outbox cannot be published and stays there');
+              this.#unpublishable.add(id);
               return;
             }
             segment.parked.delete(id);
@@ -160,8 +161,7 @@ export class Journal {
 
   #writable(): Segment | null {
     if (this.#segments.reduce((sum, { bytes }) => sum + bytes, 0) > this.#maxBytes) {
-      if (!this.#full)
-        this.#logger.error({ folder: this.#folder, bytes: this.#maxBytes }, 'the journal of durable news is full: what is told now is in memory alone');
+      if (!this.#full) this.#logger.error({ folder: this.#folder, bytes: this.#maxBytes }, 'the outbox is full: further events are kept in memory alone');
       this.#full = true;
       return null;
     }
@@ -182,7 +182,7 @@ export class Journal {
     if (kept.segment) this.#done(kept.segment, kept.key);
   }
 
-  /** null: there is no room. */
+  /** null: the disk quota is used up. */
   #write(kept: Kept): Segment | null {
     const segment = this.#writable();
     if (segment) segment.add(kept.key, `${JSON.stringify([kept.subject, kept.key, kept.event])}\n`);
@@ -203,7 +203,7 @@ export class Journal {
   #drop(segment: Segment): void {
     if (!segment.closed || segment.open.size > 0 || !this.#segments.includes(segment)) return;
     this.#segments = this.#segments.filter((one) => one !== segment);
-    segment.close(true).catch((error: unknown) => this.#logger.warn({ error, file: segment.file }, 'a finished file of the journal could not be removed'));
+    segment.close(true).catch((error: unknown) => this.#logger.warn({ error, file: segment.file }, 'a finished file of the outbox could not be removed'));
   }
 
   #tick(): void {
@@ -223,8 +223,7 @@ export class Journal {
         },
         (error: unknown) => {
           this.unkept++;
-          if (!this.#failing)
-            this.#logger.error({ error, file: segment.file }, 'the journal of durable news cannot be written: what is told now is in memory alone');
+          if (!this.#failing) this.#logger.error({ error, file: segment.file }, 'the outbox cannot be written: further events are kept in memory alone');
           this.#failing = true;
         },
       );

@@ -1,11 +1,11 @@
-/** One file of the journal: lines are gathered and written together, and the file goes when all that it holds is in safe hands. */
+/** One file of the outbox: lines are gathered and written together, and the file is removed when all its events are acknowledged. */
 import { type FileHandle, open, readFile, unlink } from 'node:fs/promises';
 
 export class Segment {
   readonly file: string;
-  /** Ids of lines that are not in safe hands yet. */
+  /** Ids of events that are not acknowledged yet. */
   readonly open: Set<string>;
-  /** Of these: nobody is telling them now. */
+  /** Of these: not being published now. */
   readonly parked = new Set<string>();
   bytes = 0;
   /** Nothing more is added. */

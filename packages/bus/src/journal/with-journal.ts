@@ -1,4 +1,4 @@
-/** A bus whose durable news outlive the process that tells them. */
+/** A bus whose durable events outlive the process that publishes them. */
 import { type DurableSubject, durableSubjects } from '@model-gateway/contracts';
 import { GatewayError, isGatewayError } from '@model-gateway/contracts/errors';
 import type { Bus } from '../bus.ts';
@@ -6,21 +6,21 @@ import { Journal, type JournalOptions } from './journal.ts';
 
 const isDurable = (subject: string): subject is DurableSubject => (durableSubjects as readonly string[]).includes(subject);
 
-/** Edges of earlier versions told violations as any other record, which their user of the server may not do any more. */
+/** Edges of earlier versions published violations as ordinary records, which their NATS user may not do any more. */
 const subjectNow = (subject: string, event: unknown): string =>
   subject === 'audit.record' && (event as { action?: unknown } | null)?.action === 'acl.violation' ? 'audit.violation' : subject;
 
 /**
- * As `bus`, but that durable news are on the disk when they are not in safe hands within 80 ms. Telling resolves as before; what the bus has no room
- * for resolves when it is on the disk, and is told again later.
+ * As `bus`, but durable events that are not acknowledged within 80 ms are on the disk. Publishing resolves as before; what a full queue
+ * refuses resolves when it is on the disk, and is published again later.
  */
 export function withJournal(bus: Bus, options: JournalOptions): Bus {
   const journal = new Journal(options);
   const isFull = (error: unknown): boolean => isGatewayError(error) && error.code === 'overloaded';
   journal.start(async (subject, id, event) => {
     const now = subjectNow(subject, event);
-    // A later version may have left it: the queue of a subject that nobody here hears would never be empty.
-    if (!isDurable(now)) throw new GatewayError('internal', { cause: new Error(`${subject} is no subject of durable news`) });
+    // A later version may have left it: the queue of a subject without a listener would never be empty.
+    if (!isDurable(now)) throw new GatewayError('internal', { cause: new Error(`${subject} is no subject of durable events`) });
     await bus.publishDurable(now, id, event as never);
   });
   return {
@@ -42,7 +42,7 @@ export function withJournal(bus: Bus, options: JournalOptions): Bus {
       const kept = journal.add(subject, id, event);
       return bus.publishDurable(subject, id, event).then(kept.done, async (error: unknown) => {
         // Anything but a full queue will not be better another time.
-        // A disk that refuses it has no room either.
+        // A disk that refuses it is as full as the queue.
         if (isFull(error) && (await kept.park().catch(() => false))) return;
         kept.done();
         throw error;

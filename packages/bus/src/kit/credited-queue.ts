@@ -1,4 +1,4 @@
-/** One direction of bytes under credit: what credit does not cover waits in order, and the sender is told when to go on. */
+/** One direction of bytes under credit: what credit does not cover waits in order, and the sender is notified when it may continue. */
 import { soon } from './soon.ts';
 
 /** `Bytes`: a text stands for bytes of one character each. */
@@ -34,7 +34,7 @@ export class CreditedQueue<Bytes extends Uint8Array | string = Uint8Array> {
   private queue: Piece<Bytes>[] = [];
   private first = 0;
   private queuedBytes = 0;
-  /** The sender was told to wait and has not been told to go on. */
+  /** `push` has returned false and `onReady` has not been called since. */
   private owes = false;
   private wake: (() => void) | null = null;
   private finish: (() => void) | null = null;

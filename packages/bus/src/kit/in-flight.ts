@@ -1,4 +1,4 @@
-/** Counts accepted work so that a door can close when the last of it has ended. */
+/** Counts accepted work so that a server can be disposed when the last of it has ended. */
 export class InFlight {
   private count = 0;
   private waiters: (() => void)[] = [];

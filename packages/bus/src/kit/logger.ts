@@ -5,7 +5,7 @@ export interface BusLogger {
   error(fields: Record<string, unknown>, message: string): void;
 }
 
-/** Used when the composer gives none: only defects are said, on the error stream, so that none is swallowed. */
+/** Used when the composer gives none: only errors are printed, on stderr, so that none is swallowed. */
 export const plainLogger: BusLogger = {
   info() {},
   warn() {},

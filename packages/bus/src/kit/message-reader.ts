@@ -1,9 +1,9 @@
-/** Reads messages that others sent: what does not have its subject's shape is refused here, counted, and told in the log without what it held. */
+/** Reads messages that others sent: what does not have its subject's shape is refused here, counted, and logged without its content. */
 import type { Shape } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { BusLogger } from './logger.ts';
 
-/** Of one kind of message; in between they are only counted, since whoever sends one such message may send a million. */
+/** Of one kind of message; in between they are only counted, since one faulty sender may send a million of them. */
 const logEveryMs = 10_000;
 
 interface Reported {
@@ -21,7 +21,7 @@ export class MessageReader {
     this.logger = logger;
   }
 
-  /** What `parse` gives, if it has the shape. Throws `internal`: the sender is not of our making, or of a version that we cannot know. */
+  /** What `parse` gives, if it has the shape. Throws `internal`: the sender is foreign, or of an unknown version. */
   read(what: string, shape: Shape | undefined, parse: () => unknown): unknown {
     try {
       const value = parse();
@@ -33,7 +33,7 @@ export class MessageReader {
     }
   }
 
-  /** The same for news, which have nobody to be told: undefined when it was refused. */
+  /** The same for events, which have no caller to reject: undefined when refused. */
   readOrDrop(what: string, shape: Shape | undefined, parse: () => unknown): unknown {
     try {
       return this.read(what, shape, parse);
@@ -58,7 +58,7 @@ export class MessageReader {
   }
 }
 
-/** Throws where the value has another shape. The message names the place, and nothing of the value: it may hold anything. */
+/** Throws where the value has another shape. The message names the path, and nothing of the value: it may hold anything. */
 export function checkShape(what: string, shape: Shape | undefined, value: unknown): void {
   const result = shape?.safeParse(value);
   if (!result || result.success) return;

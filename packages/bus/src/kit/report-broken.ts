@@ -1,8 +1,8 @@
-/** The last an opener hears of a stream that failed. */
+/** The last call to the opener of a failed stream. */
 import type { GatewayError } from '@model-gateway/contracts/errors';
 import type { BusLogger } from './logger.ts';
 
-/** There is nobody to tell when that throws as well. */
+/** When `broken` throws as well there is nobody left to report to but the log. */
 export function reportBroken(handlers: { broken(error: GatewayError): void }, error: GatewayError, logger: BusLogger): void {
   try {
     handlers.broken(error);

@@ -1,4 +1,4 @@
-/** The bus of one process: references are passed, calls are direct, and the promises of the interface hold all the same. */
+/** The bus inside one process: passes references and calls directly, with the guarantees of the interface. */
 import { askShapes, eventShapes, openShapes } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import type {
@@ -130,7 +130,7 @@ class MemoryBus implements Bus {
     const listeners = this.listeners.get(subject);
     if (!listeners || this.closing) return;
     const sent = (this.strict ? strictMessage(subject, eventShapes[subject as keyof typeof eventShapes], event) : event) as never;
-    // Later, as over a real bus: the teller must not run the listeners' code inside its own.
+    // Later, as over a real bus: the publisher must not run the listeners' code inside its own.
     soon(() => {
       for (const onMessage of listeners) this.guard(() => onMessage(sent), 'a listener threw');
     });
@@ -236,7 +236,7 @@ class MemoryBus implements Bus {
     });
   }
 
-  /** What the asker is told of a handler's failure; a defect is logged here, where its stack is. */
+  /** The error sent to the asker for a handler's failure; a defect is logged here, where its stack is. */
   private answerError(subject: string, error: unknown): GatewayError {
     const answer = toGatewayError(error);
     if (answer !== error) this.logger.error({ error, subject }, 'a handler threw');

@@ -1,4 +1,4 @@
-/** Durable news inside one process: a bounded queue that forgets an item only when a listener has committed it. */
+/** Durable events inside one process: a bounded queue that forgets an item only when a listener has committed it. */
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
@@ -50,7 +50,7 @@ export class MemoryEvent {
   publish(id: string, event: unknown): Promise<void> {
     const bytes = roughBytes(event);
     if (this.items >= this.limits.items || this.bytes + bytes > this.limits.bytes) {
-      return Promise.reject(new GatewayError('overloaded', { message: 'The queue of durable news is full.' }));
+      return Promise.reject(new GatewayError('overloaded', { message: 'The queue of durable events is full.' }));
     }
     this.items++;
     this.bytes += bytes;
@@ -66,7 +66,7 @@ export class MemoryEvent {
     this.wakeListeners();
     return async () => {
       if (listener.busy) await new Promise<void>((resolve) => (listener.idle = resolve));
-      // Nobody keeps this queue once the process is gone: the last listener takes what was told before it leaves.
+      // Nobody keeps this queue once the process is gone: the last listener handles what was published before it stops.
       while (this.listeners.size === 1 && this.queue.length > 0 && listener.refusals === 0 && !listener.busy) await this.deliver(listener);
       this.listeners.delete(listener);
       if (listener.timer) clearTimeout(listener.timer);
@@ -75,7 +75,7 @@ export class MemoryEvent {
     };
   }
 
-  /** Resolves when everything told was committed, or at once when nobody listens: then waiting would never end. */
+  /** Resolves when everything published was committed, or at once when nobody listens: then waiting would never end. */
   flushed(): Promise<void> {
     if (this.items === 0 || this.listeners.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -116,7 +116,7 @@ export class MemoryEvent {
     } catch (error) {
       listener.refusals++;
       this.queue = batch.concat(this.queue);
-      this.logger.warn({ error, items: batch.length }, 'durable news were refused and will be delivered again');
+      this.logger.warn({ error, items: batch.length }, 'durable events were refused and will be delivered again');
     }
     listener.busy = false;
     listener.idle?.();

@@ -1,4 +1,4 @@
-/** The two ends of a stream inside one process: they call each other directly, under the same credit as over a real bus. */
+/** The two ends of a stream inside one process: they call each other directly, under the same credit as over NATS. */
 import { frameFlag, type OpenSubjects, openShapes } from '@model-gateway/contracts';
 import { GatewayError, toGatewayError } from '@model-gateway/contracts/errors';
 import type { OpenSubject, ServerStream, StreamCall, StreamHandlers } from '../bus.ts';
@@ -141,7 +141,7 @@ export class MemoryCall<S extends OpenSubject> implements StreamCall, Deadline {
     }
   }
 
-  /** A handler that throws is a defect of the opener: its stream ends, the callee is not harmed, and who waits for the opener hears of it. */
+  /** A handler that throws is a defect of the opener: its stream ends, the callee is not harmed, and its `broken` is called. */
   private defect(error: unknown, handlers = this.handlers): void {
     this.host.logger.error({ error }, 'a stream handler threw');
     if (!handlers) return;

@@ -1,6 +1,6 @@
 /**
  * Questions over our own inbox: one map and one shared tick instead of a subscription, a timer and a look-up per question. A question that nobody
- * answered soon is asked again of another process, and the first answer wins: questions have no effect that matters.
+ * answered soon is asked again of another process, and the first answer wins: questions are idempotent.
  */
 
 import { NumberMap } from '@model-gateway/collections';
@@ -30,9 +30,9 @@ export interface AsksHost {
   droppedBefore(frames: number): void;
 }
 
-/** After this long without an answer somebody else is asked, and after as long again, and so on: each wait is twice the one before. */
+/** After this long without an answer another process is asked, and after as long again, and so on: each wait is twice the one before. */
 const againMs = 250;
-/** When nobody serves the subject any more: for who was asked earlier and is about to leave, to answer still. */
+/** When nobody serves the subject any more: time for a process asked earlier to answer before it leaves. */
 const partingMs = 1000;
 
 interface Asked {
@@ -45,16 +45,16 @@ interface Asked {
   reject: (error: GatewayError) => void;
   /** Processes that were asked by name. */
   tried: Set<string>;
-  /** Who was asked last; null: whoever the server chose. */
+  /** The process that was asked last; null: the queue group chose. */
   last: string | null;
-  /** Messages that somebody may have got. */
+  /** Messages that may have been received. */
   out: number;
-  /** When somebody else is asked, and how long after the one before. */
+  /** When another process is asked, and how long after the one before. */
   againAt: number;
   waitMs: number;
   /** Set when the server found nobody who serves the subject. */
   deserted: boolean;
-  /** Parts of long answers, by who sends them: two may answer at once. */
+  /** Parts of long answers, by sender: two may answer at once. */
   parts: Map<string, { units: UnitReader; next: number }> | null;
 }
 
@@ -138,7 +138,7 @@ export class Asks {
       this.send(asked, this.host.servers.choose(subject, asked.tried));
     } else if (asked.out === 0) return this.fail(key, new GatewayError('service_unavailable'));
     else {
-      // Whoever was asked before has left, or died, or answers before it leaves.
+      // The process asked before has left, has died, or answers before it leaves.
       asked.deserted = true;
       asked.againAt = Number.POSITIVE_INFINITY;
       asked.expiresAt = Math.min(asked.expiresAt, this.host.now + partingMs);
@@ -234,7 +234,7 @@ export class Asks {
     let seq = 0;
     for (const part of cutUnit([jsonBytes(value)], host.cap)) {
       const marks = frameMark.ask | (part.more ? frameMark.more : 0);
-      // With who we are: the asker sends the next one to who answers.
+      // With our inbox: the asker sends the next question to the process that answers.
       host.publish(subject, writeFrame({ kind, flags: 0, marks, attempt: 0, number: to.number, salt: to.salt, seq: seq++ }, host.inboxBytes, part.parts));
     }
   }
@@ -252,6 +252,6 @@ export class Asks {
   }
 }
 
-/** Room for payload in a message of the server's size, at most the frame cap. */
+/** Payload bytes of a message of the server's maximum size, at most the frame cap. */
 export const payloadCap = (frameCap: number, maxPayload: number, inbox: Uint8Array): number =>
   Math.max(1024, Math.min(frameCap, maxPayload - frameOverhead(inbox) - 512));

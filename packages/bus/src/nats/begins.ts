@@ -1,15 +1,15 @@
 /**
- * When a callee begins with what it was opened for. An opener that hears nothing for half a second goes elsewhere, so a process that was stopped, or
- * reads late for any other reason, must not begin with what it finds: it asks the opener first, and one that has gone elsewhere says no.
+ * When a callee begins with what it was opened for. An opener that receives nothing for half a second opens elsewhere, so a process that was stopped, or
+ * reads late for any other reason, must not begin with what it finds: it asks the opener first, which declines when it has opened elsewhere.
  */
 import type { RoundTrips } from './round-trips.ts';
 
-/** The callee's end of a stream, as far as its begin goes. */
+/** A callee's stream whose handler has not been called yet. */
 export interface Beginner {
   readonly live: boolean;
-  /** Says who we are, which is to say that we begin. */
+  /** Sends `accept`: the handler begins. */
   accept(): void;
-  /** Says who we are, and begins with the opener's `go`. */
+  /** Sends `accept` with a number, and begins with the opener's `go`. */
   awaitGo(begin: () => void): void;
 }
 
@@ -32,7 +32,7 @@ export class Begins {
     if (!this.trips.fresh) return stream.awaitGo(begin);
     stream.accept();
     this.ready.push({ stream, readAt: performance.now(), begin });
-    // What was read in one turn begins at its end, after one write: a process that is stopped now has either told its openers or not begun.
+    // What was read in one turn begins at its end, after one write: a process that is stopped now has either accepted or not begun.
     if (this.ready.length === 1) setImmediate(() => this.beginAll());
   }
 

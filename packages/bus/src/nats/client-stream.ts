@@ -22,7 +22,7 @@ export interface Opening {
   readonly deadlineMs: number;
   /** Awake time of the last try. */
   openedAt: number;
-  /** The process it was sent to; null: whoever the server chose. */
+  /** The process it was sent to; null: the queue group chose. */
   target: string | null;
   readonly tried: Set<string>;
 }
@@ -84,7 +84,7 @@ export class NatsClientStream<S extends OpenSubject> implements StreamCall, Shar
     return this.key.toString(36);
   }
 
-  /** Opened anew, elsewhere: whoever has the old id has nothing of ours. */
+  /** Opened again elsewhere: frames with the old id no longer match. */
   renew(id: StreamId): void {
     this.number = id.number;
     this.salt = id.salt;
@@ -169,13 +169,13 @@ export class NatsClientStream<S extends OpenSubject> implements StreamCall, Shar
     try {
       take(this as unknown as NatsClientStream<OpenSubject>, frame);
     } catch (error) {
-      // What the reader refused it has told.
+      // What the reader refused it has logged.
       if (!isGatewayError(error)) this.host.logger.warn({ error, kind }, 'a frame could not be read');
       this.lost('a frame could not be read');
     }
   }
 
-  /** The other side, or frames, are gone. It is told, in case that it lives: what it still does for this stream is done for nobody. */
+  /** The other side, or frames, are gone. A cancel goes out in case the callee lives: its work for this stream is useless now. */
   lost(reason: string): void {
     if (this.handlers && this.peer) this.sendFrame(frameKind.cancel, Buffer.from(reason.slice(0, 200)));
     this.receiveBroken(new GatewayError('service_lost', { cause: new Error(reason) }));
@@ -352,7 +352,7 @@ export class NatsClientStream<S extends OpenSubject> implements StreamCall, Shar
     }
   }
 
-  /** A handler that throws is a defect of the opener: its stream ends, the callee is told, and who waits for the opener hears of it. */
+  /** A handler that throws is a defect of the opener: its stream ends, the callee gets a cancel, and `broken` is called. */
   private defect(error: unknown, handlers = this.handlers): void {
     this.host.logger.error({ error }, 'a stream handler threw');
     if (!handlers) return;

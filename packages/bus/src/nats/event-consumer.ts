@@ -1,4 +1,4 @@
-/** Durable news on their way in: pulled within bounds, merged into batches, acknowledged after `handle` resolves, given back when it rejects. */
+/** Incoming durable events: pulled within bounds, merged into batches, acknowledged after `handle` resolves, released when it rejects. */
 import { type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
 import type { EventItem, EventSubject } from '../bus.ts';
 import { backOffMs } from '../kit/back-off.ts';
@@ -85,7 +85,7 @@ export class EventConsumer {
         if (this.link.connected && !this.stopped) await new Promise((resolve) => setTimeout(resolve, deletionMs));
       } catch (error) {
         tries++;
-        if (tries % 20 === 1) this.logger.warn({ error, subject: this.options.subject }, 'durable news cannot be read yet');
+        if (tries % 20 === 1) this.logger.warn({ error, subject: this.options.subject }, 'durable events cannot be read yet');
         await Promise.race([interrupted, new Promise((resolve) => setTimeout(resolve, backOffMs(tries, 200, 5000)))]);
       }
     }
@@ -149,7 +149,7 @@ export class EventConsumer {
       for (const { source } of batch) if (--source.left === 0) this.acknowledge(source.message);
     } catch (error) {
       this.refusals++;
-      this.logger.warn({ error, items: batch.length }, 'durable news were refused and will be delivered again');
+      this.logger.warn({ error, items: batch.length }, 'durable events were refused and will be delivered again');
       this.giveBack(new Set(batch.map(({ source }) => source)), backOffMs(this.refusals));
     }
   }
@@ -180,7 +180,7 @@ export class EventConsumer {
     try {
       send();
     } catch (error) {
-      this.logger.warn({ error }, 'durable news could not be acknowledged');
+      this.logger.warn({ error }, 'durable events could not be acknowledged');
     }
   }
 }
@@ -191,7 +191,7 @@ const maxItems = 1_000;
 const maxUnreadableLength = 16_384;
 
 /**
- * The items of a message. What is no batch, and what in a batch is no pair, is an item too: its news is the text or the value as it came, and the
+ * The items of a message. What is no batch, and what in a batch is no pair, is an item too: its event is the text or the value as it came, and the
  * handler, which reads each item through a schema, keeps it aside with everything else that it cannot use.
  */
 function readItems({ data, seq, info }: JsMsg): EventItem<EventSubject>[] {

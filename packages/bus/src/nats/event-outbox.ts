@@ -1,4 +1,4 @@
-/** Durable news on their way out: bounded, batched, pipelined, and kept until JetStream has acknowledged them. */
+/** Outgoing durable events: bounded, batched, pipelined, and kept until JetStream has acknowledged them. */
 import { GatewayError } from '@model-gateway/contracts/errors';
 import { headers as createHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import { backOffMs } from '../kit/back-off.ts';
@@ -61,7 +61,7 @@ export class EventOutbox {
     this.limits = limits;
   }
 
-  /** Items told and not yet acknowledged. */
+  /** Items published and not yet acknowledged. */
   get size(): number {
     return this.items;
   }
@@ -72,7 +72,7 @@ export class EventOutbox {
     const bytes = Buffer.byteLength(text);
     if (bytes + 2 > this.host.cap) return Promise.reject(new GatewayError('payload_too_large'));
     if (this.items >= this.limits.items || this.bytes + bytes > this.limits.bytes) {
-      return Promise.reject(new GatewayError('overloaded', { message: 'The outbox of durable news is full.' }));
+      return Promise.reject(new GatewayError('overloaded', { message: 'The outbox of durable events is full.' }));
     }
     this.items++;
     this.bytes += bytes;
@@ -170,7 +170,7 @@ export class EventOutbox {
   private retry(batch: Batch, refusal: string): void {
     batch.dueAt = this.host.now + backOffMs(batch.tries, 200, 5000);
     this.retries.push(batch);
-    if (this.failures++ % 50 === 0) this.host.logger.warn({ refusal, items: this.items }, 'durable news wait for the news stream');
+    if (this.failures++ % 50 === 0) this.host.logger.warn({ refusal, items: this.items }, 'durable events wait for the JetStream stream');
     if (refusal === noStream) void this.host.ensureStream().then(() => this.retryNow());
   }
 
@@ -193,7 +193,7 @@ export class EventOutbox {
   }
 }
 
-const noStream = 'no news stream';
+const noStream = 'no event stream';
 
 /** null for an acknowledgement, else why not. */
 function refusalOf(message: Msg): string | null {

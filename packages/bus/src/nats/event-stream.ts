@@ -1,4 +1,4 @@
-/** The JetStream stream of durable news and its consumers: made on demand, made again when the store was lost. */
+/** The JetStream stream of durable events and its consumers: made on demand, made again when the store was lost. */
 import { durableSubjects } from '@model-gateway/contracts';
 import { AckPolicy, DiscardPolicy, type JetStreamManager, jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -48,7 +48,7 @@ async function addStream(manager: JetStreamManager, subjects: string[], maxBytes
       storage: StorageType.File,
       // Each item has one consumer, and is gone when that one has committed it.
       retention: RetentionPolicy.Workqueue,
-      // A full store refuses news, which wait in the outboxes, rather than forget old ones.
+      // A full store refuses new events, which wait in the outboxes, rather than forget old ones.
       discard: DiscardPolicy.New,
       max_age: maxAgeMs * nanosPerMs,
       max_bytes: maxBytes,

@@ -40,7 +40,7 @@ export class Gathering {
     this.body = Buffer.allocUnsafeSlow(Math.min(announced, firstBytes));
   }
 
-  /** `long`: more came than was announced. `full`: no room for it. `whole`: that was the last, and `finish` gives it away. */
+  /** `long`: more came than was announced. `full`: the budget is used up. `whole`: that was the last, and `finish` hands the body over. */
   add(payload: Uint8Array, now: number): 'more' | 'whole' | 'long' | 'full' {
     const end = this.received + payload.length;
     if (end > this.announced) return 'long';
@@ -56,7 +56,7 @@ export class Gathering {
     return end === this.announced ? 'whole' : 'more';
   }
 
-  /** Gives its room back: the body is whole, or nobody wants it any more. */
+  /** Returns its bytes to the budget: the body is whole, or nobody wants it any more. */
   release(): void {
     this.budget.give(this.received);
   }

@@ -1,4 +1,4 @@
-/** The connection: comes up in the background, comes back for ever, refuses to publish while it is down, and never throws out of a callback. */
+/** The connection: connects in the background, reconnects for ever, refuses to publish while it is down, and never throws out of a callback. */
 import type { ServiceName } from '@model-gateway/contracts';
 import {
   connect,
@@ -22,7 +22,7 @@ export interface LinkOptions {
   name: string;
   logger: BusLogger;
   natsOptions?: NodeConnectionOptions;
-  /** Whose permissions are looked at before the connection counts; not given, nobody's. */
+  /** The service whose permissions are checked before the connection counts; absent: no check. */
   permissions?: { service: ServiceName; required: boolean };
 }
 
@@ -35,11 +35,11 @@ interface Registration {
 
 /** How long a subscription's last messages may take to arrive when it is given up. */
 const drainSubscriptionMs = 2000;
-/** How long a server that lacks permissions is left before they are looked at again. */
+/** Delay before missing permissions are checked again. */
 const lookAgainMs = 3000;
-/** How long one that went away while it was asked. */
+/** The same when the connection broke during the check. */
 const askAgainMs = 200;
-/** Told of one connection; inboxes of peers come and go. */
+/** Violations remembered for one connection; inboxes of peers come and go. */
 const maxViolations = 200;
 
 export class Link {
@@ -49,10 +49,10 @@ export class Link {
   private readonly options: LinkOptions;
   private readonly registrations = new Set<Registration>();
   private readonly watchers: ((connected: boolean) => void)[] = [];
-  /** The server takes what is published, though nobody may have been told yet. */
+  /** The server takes what is published, though the watchers may not have been called yet. */
   private usable = false;
   private admitted = false;
-  /** What the server refused since the last look. */
+  /** What the server refused since the last check. */
   private readonly violations = new Set<string>();
   private openReported = false;
   private undirectedReported = false;
@@ -86,7 +86,7 @@ export class Link {
     }
   }
 
-  /** Stays subscribed over reconnections, until the returned function is called; that resolves when what was under way has been heard. */
+  /** Stays subscribed over reconnections, until the returned function is called; that resolves when the messages under way have been handled. */
   subscribe(subject: string, queue: string | undefined, onMessage: (message: Msg) => void): () => Promise<void> {
     const registration: Registration = { subject, queue, receive: onMessage, subscription: null };
     this.registrations.add(registration);
@@ -215,11 +215,11 @@ export class Link {
     const violation = describeViolation(error);
     const known = this.violations.has(violation) || this.violations.size >= maxViolations;
     this.violations.add(violation);
-    // While they are looked at, the look tells.
+    // During the permission check, the check itself reports.
     if (isOptional(violation)) return permissions && !this.admitted ? undefined : this.reportUndirected();
     if (known || (permissions && (isForbiddenTry(violation) || !this.admitted))) return;
     logger.error({ violation }, 'the bus server refuses what this service needs: give its user this permission');
-    // What is not heard is missed in silence: the service is not well until it hears again.
+    // A refused subscription misses messages silently: the service is not ready until it is subscribed again.
     if (!permissions || error.operation !== 'subscription' || !this.connection) return;
     this.change(false);
     this.admit(this.connection);
@@ -230,7 +230,7 @@ export class Link {
     if (!connection || connection.isClosed()) return;
     const { subject, queue, receive: onMessage } = registration;
     const callback = (error: Error | null, message: Msg) => {
-      // Whatever is thrown here would end the library's read loop, and with it the connection, without a word.
+      // An exception here would end the library's read loop, and with it the connection, silently.
       try {
         if (!error) onMessage(message);
         else if (!(error instanceof PermissionViolationError)) this.options.logger.warn({ error: describe(error) }, 'a bus subscription failed');

@@ -1,4 +1,4 @@
-/** The bus over NATS: one connection, one inbox, and what core NATS lacks built on top. */
+/** The bus over NATS: one connection, one inbox, and streams, credit and liveness built on core NATS. */
 import { eventShapes, frameKind, type ServiceName } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { Msg, NodeConnectionOptions } from '@nats-io/transport-node';
@@ -42,17 +42,17 @@ export interface NatsBusOptions {
   logger?: BusLogger;
   /** Passed to the library: TLS, credentials. */
   natsOptions?: NodeConnectionOptions;
-  /** Looks at the start whether the server allows what this service needs; `required`: and refuses what nobody needs. */
+  /** Checks at the start whether the server allows what this service needs; `required`: also refuses a server that allows more. */
   permissions?: { service: ServiceName; required: boolean };
   /** Cap of the durable outbox. Default 100,000 items and 64 MiB. */
   outbox?: { items?: number; bytes?: number };
-  /** Largest request body a server takes; above it the opener is told `payload_too_large`. Default 256 MiB. */
+  /** Largest request body a server takes; above it the opener gets `payload_too_large`. Default 256 MiB. */
   maxBodyBytes?: number;
-  /** Bytes of bodies that may be on their way to this process at once; above it openers are told `overloaded`. Default 512 MiB. */
+  /** Bytes of bodies that may be on their way to this process at once; above it openers get `overloaded`. Default 512 MiB. */
   maxBodiesBytes?: number;
   /** Largest size of the durable store, when it is made. Default 1 GiB. */
   eventBytes?: number;
-  /** After this long without an acknowledgement durable news are delivered again. Default 30,000. */
+  /** After this long without an acknowledgement durable events are delivered again. Default 30,000. */
   ackWaitMs?: number;
   /** How long `drain` waits for what was accepted. Default 30,000. */
   drainMs?: number;
@@ -61,7 +61,7 @@ export interface NatsBusOptions {
 /** All servers of a subject share one queue group: one of them gets each message. */
 const queueGroup = 'gw';
 
-/** Resolves at once, also when the server is away: the bus comes up by itself, and says so by `connected` and `onConnection`. */
+/** Resolves at once, also when the server is away: the bus connects by itself; see `connected` and `onConnection`. */
 export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   return new NatsBus(options);
 }
@@ -85,7 +85,7 @@ export class NatsBus implements Bus {
   private readonly listeners = new Set<EventConsumer>();
   private readonly registrations = new Set<() => Promise<void>>();
   private readonly watchers: ((connected: boolean) => void)[] = [];
-  /** Told of each new inbox: where this process alone is reached. */
+  /** Called with each new inbox, the address of this process alone. */
   private readonly directs = new Set<(inbox: string) => void>();
   private ensuring: Promise<void> | null = null;
   private fencedFrames = 0;
@@ -210,7 +210,7 @@ export class NatsBus implements Bus {
     await this.link.close();
   }
 
-  /** No new work; what was accepted; the tails and news that others wait for. */
+  /** No new work; what was accepted; the tails and events that others wait for. */
   private async finish(): Promise<void> {
     const listening = [...this.registrations].map((close) => close());
     await Promise.all([this.streams.calls.ended(), this.streams.served.ended(), this.asks.inFlight.ended(), ...listening]);
@@ -244,7 +244,7 @@ export class NatsBus implements Bus {
     };
   }
 
-  /** An empty message says nothing: somebody tries whether it may be sent. */
+  /** Empty messages are permission probes and are ignored. */
   private subscribeHandler(subject: string, queue: string | undefined, onMessage: (data: Uint8Array) => void): () => Promise<void> {
     return this.subscribeSubject(subjectOf(subject), queue, onMessage);
   }
@@ -307,7 +307,7 @@ export class NatsBus implements Bus {
     this.notifyWatchers(connected);
   }
 
-  /** What waits for an answer would wait for nothing; streams under way go on when the server does, within their peers' patience. */
+  /** Questions and unaccepted openings fail; streams under way continue when the server does, within their peers' time limits. */
   private hangs(hung: boolean): void {
     this.logger.warn({ hung }, hung ? 'the bus server does not answer' : 'the bus server answers again');
     if (hung) {
@@ -340,13 +340,13 @@ export class NatsBus implements Bus {
     }
   }
 
-  /** One attempt at a time for all who need it. Never rejects: who needs the stream finds out by using it. */
+  /** One attempt at a time for all who need it. Never rejects: a caller finds out by using the stream. */
   private ensureStream(): Promise<void> {
     const { connection } = this.link;
     if (!connection) return Promise.resolve();
     this.ensuring ??= eventManager(connection)
       .then((manager) => ensureEventStream(manager, this.options.eventBytes ?? 1024 ** 3))
-      .catch((error) => this.logger.warn({ error }, 'the news stream cannot be made yet'))
+      .catch((error) => this.logger.warn({ error }, 'the event stream cannot be created yet'))
       .finally(() => {
         this.ensuring = null;
       });

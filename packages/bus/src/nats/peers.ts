@@ -1,4 +1,4 @@
-/** Who we share streams with: pulses between processes (not streams), batched acknowledgements, and the news that a peer died. */
+/** Processes we share streams with: pulses between processes (not streams), batched acknowledgements, and detection of dead peers. */
 
 import { NumberMap } from '@model-gateway/collections';
 import { frameKind } from '@model-gateway/contracts';
@@ -95,7 +95,7 @@ export class Peers {
     return fresh;
   }
 
-  /** Names cost their sender nothing, so a flood of them must not keep out who has something to say: one without business goes. */
+  /** Names cost their sender nothing, so a flood of them must not keep out a real peer: one without streams is evicted. */
   private evictIdle(): boolean {
     let looked = 0;
     for (const peer of this.known.values()) {

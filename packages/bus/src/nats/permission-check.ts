@@ -22,13 +22,13 @@ const answerMs = 5000;
 export const describeViolation = ({ operation, subject }: PermissionViolationError): string =>
   `${operation === 'subscription' ? 'subscribe' : 'publish'} ${subject}`;
 const forbiddenTries = new Set([`publish ${forbidden}`, `subscribe ${everything}`]);
-/** Whether the bus goes on without it, by whoever the server chooses. */
+/** Whether the bus works without it, by letting the queue group choose. */
 export const isOptional = (violation: string): boolean => isDirectSubject(violation.slice(violation.indexOf(' ') + 1));
 /** Whether it is one of the tries that should be refused. */
 export const isForbiddenTry = (violation: string): boolean => forbiddenTries.has(violation);
 
 /**
- * `violations` is filled by who hears the connection's errors. Probes are empty messages, which every listener of ours ignores. null when the
+ * `violations` is filled by the connection's error handler. Probes are empty messages, which every listener of ours ignores. null when the
  * server did not answer.
  */
 export async function checkPermissions(connection: NatsConnection, service: ServiceName, violations: Set<string>): Promise<PermissionReport | null> {

@@ -1,4 +1,4 @@
-/** What each service may do on the server, derived from its doors: nothing beyond what it calls, serves, tells and hears. */
+/** What each service may do on the server, derived from its subjects: nothing beyond what it calls, serves, publishes and subscribes to. */
 import { type DurableSubject, durableSubjects, type ServiceName, type ServiceSubjects, serviceSubjects } from '@model-gateway/contracts';
 import { consumerOf, eventStream } from './event-stream.ts';
 import { directPattern, inboxPrefix, subjectOf } from './subjects.ts';
@@ -44,7 +44,7 @@ function framesTo(service: ServiceName): string[] {
     .map((other) => `${inboxPrefix(other)}.*.f`);
 }
 
-/** Of JetStream's interface the few verbs about our one stream; only who commits news may change it or read from it. */
+/** Of JetStream's interface the few verbs about our one stream; only the service that commits events may change it or read from it. */
 function storeApi(publishesDurably: boolean, commits: readonly DurableSubject[]): string[] {
   if (!publishesDurably && commits.length === 0) return [];
   const stream = (verb: string): string => `$JS.API.STREAM.${verb}.${eventStream}`;

@@ -68,7 +68,7 @@ export class RoundTrips {
     this.waiting = 0;
     this.waitingSince = null;
     this.answered = Number.NEGATIVE_INFINITY;
-    // Whoever asks for the connection is told about it by the connection itself.
+    // Changes of the connection itself are reported by the connection.
     this.hung = false;
   }
 

@@ -1,4 +1,4 @@
-/** The callee's end of a stream: frames out, numbered and under credit; body and sends in; and who is still there to hear. */
+/** The callee's end of a stream: frames out, numbered and under credit; body and sends in; and whether the opener is still there. */
 import { frameFlag, frameKind, type OpenSubjects } from '@model-gateway/contracts';
 import { GatewayError } from '@model-gateway/contracts/errors';
 import type { OpenSubject, ServerStream } from '../bus.ts';
@@ -101,7 +101,7 @@ export class NatsServerStream<S extends OpenSubject> implements ServerStream<S>,
     this.accept();
   }
 
-  /** Tells the opener who we are when nothing else has. */
+  /** Sends our inbox to the opener unless a frame already carried it. */
   accept(): void {
     if (!this.introduced && this.life !== 'ended') this.uncounted(frameKind.accept, none);
   }
@@ -110,7 +110,7 @@ export class NatsServerStream<S extends OpenSubject> implements ServerStream<S>,
     if (this.life === 'ended') return;
     this.begin = begin;
     this.goAskedAt = performance.now();
-    // With who we are each time: whoever has withdrawn must know whom to tell.
+    // With our inbox each time: an opener that has withdrawn must know where to send its cancel.
     this.introduced = false;
     this.uncounted(frameKind.accept, u32(++this.goNumber));
   }
@@ -254,7 +254,7 @@ export class NatsServerStream<S extends OpenSubject> implements ServerStream<S>,
     if (!gathering) return this.breakOff('a parcel of no body');
     const state = gathering.add(payload, this.host.now);
     if (state === 'long') return this.breakOff('more body than was announced');
-    if (state === 'full') return this.fail(new GatewayError('overloaded', { message: 'The gateway has no room for another request body.' }));
+    if (state === 'full') return this.fail(new GatewayError('overloaded', { message: 'The gateway has no memory left for another request body.' }));
     this.receivedBytes += payload.length;
     if (this.exceeds()) return;
     this.consumed(payload.length);

@@ -1,6 +1,6 @@
 /**
- * Which processes serve a subject. The server's queue group gives each message to anybody, to a stopped process too; so once we know who there is we
- * choose ourselves, and leave out who did not answer until it is heard again.
+ * Which processes serve a subject. The server's queue group gives each message to anybody, to a stopped process too; so once the processes are known we
+ * choose ourselves, and leave out one that did not answer until it sends something again.
  */
 import { frameKind } from '@model-gateway/contracts';
 import type { AskSubject, OpenSubject } from '../bus.ts';
@@ -14,17 +14,17 @@ type CallSubject = AskSubject | OpenSubject;
 const findMs = 1000;
 /** A subject that was not used for this long is looked after no more. */
 const unusedMs = 60_000;
-/** Left out at least this long by whom it did not answer. */
+/** Left out at least this long after it did not answer. */
 const leftOutMs = 2000;
-/** Not heard for this long, a process is forgotten. */
+/** A process that sent nothing for this long is forgotten. */
 const forgottenMs = 10_000;
-/** Serving one subject: whoever tells of more is none of ours. */
+/** Processes serving one subject; announcements beyond this are ignored. */
 const maxServers = 1000;
 
 interface Server {
   inbox: string;
   lastSeenAt: number;
-  /** Not chosen before this, nor before it was heard again. */
+  /** Not chosen before this, nor before it sends something again. */
   leftOutUntil: number;
   missed: boolean;
 }
@@ -34,7 +34,7 @@ interface Served {
   usedAt: number;
   soughtAt: number;
   turn: number;
-  /** Somebody said once that it serves this, so that silence means something. */
+  /** A process has announced once that it serves this, so that silence means something. */
   known: boolean;
 }
 
@@ -54,7 +54,7 @@ export class Servers {
     this.host = host;
   }
 
-  /** Whom to send to next, in turn; `not` those who have it already. null: whoever the server chooses. */
+  /** The process to send to next, round-robin; `not`: those that have it already. null: let the queue group choose. */
   choose(subject: CallSubject, not?: ReadonlySet<string>): string | null {
     const served = this.use(subject);
     const fit = [...served.byInbox.values()].filter((server) => this.isThere(server) && !not?.has(server.inbox));
@@ -84,7 +84,7 @@ export class Servers {
     this.bySubject.get(subject)?.byInbox.delete(inbox);
   }
 
-  /** Whether nobody who serves this was heard since, though there was somebody once. */
+  /** Whether no server of this subject sent anything since, though there was one once. */
   silentSince(subject: CallSubject, since: number): boolean {
     const served = this.bySubject.get(subject);
     if (!served?.known) return false;
@@ -146,6 +146,6 @@ export class Servers {
   }
 }
 
-/** Where a call goes: to one process, or to whoever the server chooses. */
+/** The subject of a call: one process, or the queue group. */
 export const callSubject = (subject: CallSubject, inbox: string | null): string =>
   inbox === null ? subjectOf(subject) : directSubject(subjectOf(subject), inbox);

@@ -1,4 +1,4 @@
-/** What a stream's ends need of their bus. */
+/** What streams need of their bus. */
 import type { BusLogger } from '../kit/logger.ts';
 import type { MessageReader } from '../kit/message-reader.ts';
 import type { GatherBudget } from './gathering.ts';
@@ -26,7 +26,7 @@ export interface StreamHost {
   droppedBefore(frames: number): void;
 }
 
-/** Who is told when an end is done. */
+/** Callbacks for the end of a stream. */
 export interface StreamBooks {
   /** The end's user has nothing more to expect. */
   ended(): void;

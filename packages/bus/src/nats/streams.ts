@@ -1,4 +1,4 @@
-/** All streams of a process: opens them, accepts them, and hands each frame to the end it belongs to. */
+/** All streams of a process: opens them, accepts them, and hands each frame to the stream it belongs to. */
 
 import { NumberMap } from '@model-gateway/collections';
 import { frameKind, openShapes } from '@model-gateway/contracts';
@@ -18,9 +18,9 @@ import type { StreamBooks, StreamHost } from './stream-host.ts';
 import { mintStreamId, streamKey } from './stream-id.ts';
 import { answerSubject, frameSubject, isInbox } from './subjects.ts';
 
-/** A callee that has said nothing for this long says who it is. */
+/** A callee that has sent nothing for this long sends its inbox. */
 const acceptMs = 200;
-/** An opener that heard nothing for this long withdraws its opening and opens elsewhere. Twice as long as a callee may take to begin unasked. */
+/** An opener that received nothing for this long withdraws its opening and opens elsewhere. Twice as long as a callee may take to begin unasked. */
 const withdrawMs = 500;
 /** A body that was announced and stops coming is given up. */
 const stalledBodyMs = 10_000;
@@ -68,7 +68,7 @@ export class Streams {
     return call;
   }
 
-  /** To one process, or to whoever the server chooses. */
+  /** `target`: one process, or null for the queue group. */
   private send(call: NatsClientStream<OpenSubject>, opening: Opening, target: string | null): void {
     const { host } = this;
     const { json, body } = opening;
@@ -87,7 +87,7 @@ export class Streams {
     if (!sent) soon(() => call.receiveBroken(new GatewayError('service_unavailable')));
   }
 
-  /** Nobody accepted it in time: whoever reads it late will ask whether it still holds, and is told that it does not. */
+  /** Not accepted in time: a process that reads it late asks whether it still holds, and gets a cancel. */
   private withdraw(call: NatsClientStream<OpenSubject>, opening: Opening): void {
     const { host } = this;
     if (opening.target !== null) host.servers.missed(opening.target);
@@ -130,7 +130,7 @@ export class Streams {
     else this.host.droppedBefore(1);
   }
 
-  /** Whoever accepts what was withdrawn, or is over, is told so. */
+  /** A process that accepts a stream that was withdrawn, or is over, gets a cancel. */
   private decline({ inbox, number, salt }: Frame): void {
     if (!isInbox(inbox)) return;
     const header = { kind: frameKind.cancel, flags: 0, marks: frameMark.toCallee, attempt: 0, number, salt, seq: 0 };

@@ -5,7 +5,7 @@ const root = 'gw.v1';
 const word = /^[a-z][a-z0-9-]{0,39}$/;
 const inboxForm = /^gw\.v1\.inbox\.[a-z][a-z0-9-]{0,39}\.[A-Za-z0-9_-]{22}$/;
 
-/** All our subjects: nobody may hear them. */
+/** All our subjects: nobody may subscribe to them together. */
 export const everything = `${root}.>`;
 
 /** A subject that no user of the server may publish to. */
@@ -42,16 +42,16 @@ const direct = /^gw\.v1\.(?!inbox\.)[a-z][a-z0-9-]*\.[a-z][a-z0-9-]*\.[A-Za-z0-9
 /** Whether it reaches one process, or each. */
 export const isDirectSubject = (subject: string): boolean => direct.test(subject);
 
-/** Whether a name that came over the bus is an inbox; we publish to nothing else on a peer's word. */
+/** Whether a name that came over the bus is an inbox; we publish to nothing else that a peer names. */
 export const isInbox = (name: string): boolean => inboxForm.test(name);
 
-/** All that a process hears in private. */
+/** All that is sent to one process alone. */
 export const inboxSubscription = (inbox: string): string => `${inbox}.*`;
 
-/** Frames go to one fixed subject, which the server's routing cache remembers; the stream id stands in the frame. */
+/** Frames go to one fixed subject, which the server's routing cache remembers; the stream id is in the frame. */
 export const frameSubject = (inbox: string): string => `${inbox}.f`;
 
-/** Only for what the server itself answers (no responders, publish acknowledgements): the id stands in the subject. */
+/** Only for what the server itself answers (no responders, publish acknowledgements): the id is in the subject. */
 export const answerSubject = (inbox: string, key: number): string => `${inbox}.${key.toString(36)}`;
 
 /** The id in an answer subject; NaN when it holds none. */
