@@ -10,7 +10,7 @@ import { createKeyring, generateMasterKey } from '@model-gateway/secrets';
 import { openStorage, type Storage } from '@model-gateway/storage';
 import { permissionsOf } from '../../packages/bus/src/nats/permissions.ts';
 import { connectRaw, type RawConnection } from '../../packages/bus/test/raw-connection.ts';
-import { sampleUpstream } from '../../packages/storage/test/samples.ts';
+import { sampleGroup, sampleKey, sampleUpstream } from '../../packages/storage/test/samples.ts';
 import { until } from '../support/in-process.ts';
 import { findNatsServer, type NatsServer, natsAvailable, startNatsServer } from '../support/nats-server.ts';
 import { type NatsUsers, writeNatsUsers } from '../support/nats-users.ts';
@@ -38,6 +38,8 @@ const secretsIn = (text: string): string[] => Object.values(secrets).filter((sea
 
 const services = Object.keys(serviceSubjects) as ServiceName[];
 const others = services.filter((service) => !holdsMasterKey(service));
+/** Services that are given a copy of the configuration without sealed values. The script runner is given none at all. */
+const redactedReaders = others.filter((service) => service !== 'script-runner');
 const available = natsAvailable('secrets by need over NATS') && findNatsServer() !== null;
 
 test('translator, stats and console hold the master key, and nobody else', () => {
@@ -114,7 +116,7 @@ test('translator, stats and console hold the master key, and nobody else', () =>
     expect(greedy.ready).toBe(false);
   });
 
-  test.each(others)('%s: nothing that it may hear, load or be told holds a sealed value', async (service) => {
+  test.each(redactedReaders)('%s: nothing that it may hear, load or be told holds a sealed value', async (service) => {
     const watcher = await watcherOf(service, true);
     expect(watcher.current()?.upstreams.get('main')?.api_keys).toEqual([{ id: 'k1', weight: 1 }]);
     const { connection: raw } = await rawOf(service);
@@ -136,6 +138,40 @@ test('translator, stats and console hold the master key, and nobody else', () =>
     const all = received + JSON.stringify([...late.current()!.upstreams.values(), ...watcher.current()!.upstreams.values()]);
     expect(secretsIn(all)).toEqual([]);
     expect(all).not.toMatch(/"sealed|CANARY/);
+  });
+
+  test('script-runner: learns how many scripts there are, and can obtain no hash of an access key', async () => {
+    const hash = 'c0ffee'.padEnd(64, '7');
+    const { connection: raw, refused } = await rawOf('script-runner');
+    let received = '';
+    const onMessage = (error: unknown, message: { subject: string; data: Uint8Array }) => {
+      if (!error) received += `${message.subject} ${Buffer.from(message.data).toString('latin1')}\n`;
+    };
+    for (const subject of [...permissionsOf('script-runner').subscribe, 'gw.v1.catalog.changed-redacted']) raw.subscribe(subject, { callback: onMessage });
+    await raw.flush();
+    const bus = await busOf('script-runner');
+    const before = await bus.ask('catalog.scripts', {});
+    await storage.catalog.change(async (writer) => {
+      await writer.keyGroups.insert('g1', sampleGroup());
+      await writer.accessKeys.insert('a1', sampleKey({ hash }));
+      const row = (await writer.upstreams.find('main'))!;
+      await writer.upstreams.update(row, { ...upstream('https://scripted.example'), request_transform_after: 'function transform(body) { return body }' });
+    });
+    await until(() => refused.length >= 1, 'the refusal of the news');
+    await expect(bus.ask('catalog.scripts', {})).resolves.toEqual({ scripts: before.scripts + 1 });
+    // As it would ask who took the process over: the whole configuration, and the copy without sealed values, which has the hashes too.
+    for (const redacted of [false, true]) {
+      const greedy = await watcherOf('script-runner', redacted);
+      expect(greedy.ready).toBe(false);
+    }
+    for (const subject of ['gw.v1.catalog.load', 'gw.v1.catalog.load-redacted', 'gw.v1.catalog.revision']) raw.publish(subject, '{}');
+    await raw.flush();
+    await until(() => refused.length >= 4, 'four refusals');
+    // An edge does hear it: the hash went over this server while the script runner listened.
+    const edge = await watcherOf('edge', true);
+    expect(edge.current()?.accessKeys.has(hash)).toBe(true);
+    expect(received).not.toContain(hash);
+    expect(received).not.toContain('access_keys');
   });
 
   test.each(['translator', 'stats'] as const)('%s: holds the key, and what it opens', async (service) => {

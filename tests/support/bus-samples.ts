@@ -75,6 +75,7 @@ export const sampleAsks: { [S in keyof AskSubjects]: AskSubjects[S] } = {
   'router.plan': { request: planRequest, reply: plan },
   'stats.spent': { request: { owners: [{ kind: 'key', name: 'caller', currency: 'USD', from: 0 }] }, reply: { micros: [1] } },
   'catalog.revision': { request: {}, reply: { revision: 1 } },
+  'catalog.scripts': { request: {}, reply: { scripts: 1 } },
 };
 
 export const sampleOpens: { [S in keyof OpenSubjects]: OpenSubjects[S] } = {

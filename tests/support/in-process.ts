@@ -101,7 +101,7 @@ export async function startInProcess(options: InProcessOptions): Promise<InProce
   const service = compose(
     [
       createRouter({ bus, catalog, config: config.router }),
-      ...(options.scripts ? [createScriptRunner({ bus, catalog, config: config.scriptRunner, logger })] : []),
+      ...(options.scripts ? [createScriptRunner({ bus, config: config.scriptRunner, logger })] : []),
       createTranslator({
         bus,
         catalog,

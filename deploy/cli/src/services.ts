@@ -43,7 +43,7 @@ export const serviceFactories = {
       drains: { max: translator.maxDrains, ms: translator.drainMs },
       maxHops: translator.maxHops,
     }),
-  'script-runner': ({ bus, catalog, config, logger }: Parts): Service => createScriptRunner({ bus, catalog: catalog(), config: config.scriptRunner, logger }),
+  'script-runner': ({ bus, config, logger }: Parts): Service => createScriptRunner({ bus, config: config.scriptRunner, logger }),
   edge: (parts: Parts): Edge => {
     const { bus, catalog, config, logger, metrics, tracer, state, priceOf, pressure } = parts;
     return createEdge({

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type ServiceName, serviceSubjects } from '@model-gateway/contracts';
+import { dispensableSubjects, type ServiceName, serviceSubjects } from '@model-gateway/contracts';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { sampleAsks } from '../../../tests/support/bus-samples.ts';
+import { sampleAsks, sampleOpens } from '../../../tests/support/bus-samples.ts';
 import { findNatsServer, type NatsServer, natsAvailable, startNatsServer } from '../../../tests/support/nats-server.ts';
 import { type NatsUsers, writeNatsUsers } from '../../../tests/support/nats-users.ts';
 import { type Bus, type BusLogger, connectNatsBus, describeNatsServer, passwordVariable } from '../src/index.ts';
@@ -243,6 +243,33 @@ const available = natsAvailable('permissions over NATS') && findNatsServer() !==
       }, 'an answer of the router');
     } finally {
       await give(whole);
+    }
+  });
+
+  test('with the permissions of the version before a subject that can be done without, its services connect and name it', async () => {
+    const earlier = mkdtempSync(join(tmpdir(), 'nats-users-'));
+    const theirs = writeNatsUsers(earlier);
+    const lines = new RegExp(` +"gw\\.v1\\.(${dispensableSubjects.join('|').replaceAll('.', '\\.')})(\\.\\*)?"\n`, 'g');
+    writeFileSync(theirs.file, readFileSync(theirs.file, 'utf8').replace(lines, ''));
+    const older = await startNatsServer(theirs.server);
+    try {
+      const consoleBus = await busOf('console', theirs.urlFor(older.url, 'console'));
+      const runner = await busOf('script-runner', theirs.urlFor(older.url, 'script-runner'));
+      consoleBus.bus.serve({ ask: { 'catalog.scripts': () => ({ scripts: 1 }), 'catalog.revision': () => ({ revision: 5 }) } });
+      runner.bus.serve({ ask: {}, open: { 'script.run': (_request, _body, stream) => stream.whole(sampleOpens['script.run'].head, new Uint8Array(0), {}) } });
+      await until(() => consoleBus.bus.connected && runner.bus.connected, 'both connect');
+      await expect(runner.bus.ask('catalog.scripts', {}, { deadlineMs: 300 })).rejects.toMatchObject({ code: 'timeout' });
+      await openRecorded(consoleBus.bus, 'script.run', sampleOpens['script.run'].request).ended;
+      expect(consoleBus.bus.connected && runner.bus.connected).toBe(true);
+      for (const { lines: said } of [consoleBus, runner])
+        expect(said).toContainEqual({
+          level: 'warn',
+          text: expect.stringContaining('renew the permissions'),
+          facts: { missing: [expect.stringContaining('catalog.scripts')] },
+        });
+    } finally {
+      await older.dispose();
+      rmSync(earlier, { recursive: true, force: true });
     }
   });
 

@@ -30,7 +30,7 @@ export const redactDelta = ({ upstreams, models, load_balancers, load_balancer_p
 
 const redactPut = <T>({ put, gone }: SectionDelta<T>, redact: (row: T) => T): SectionDelta<T> => ({ put: put.map(redact), gone });
 
-/** Replaces a script's text: its runner only needs to know beforehand whether there is one. */
+/** Replaces a script's text, which none of these services needs. Script runners of the previous version look whether there is one. */
 const someScript = '// not in this copy of the configuration';
 
 /** The same shape, for the same readers; keys come without `sealed`, which none of these services reads. */

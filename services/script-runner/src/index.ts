@@ -1,24 +1,21 @@
 /** Runs admins' scripts: the bus subscription, and the pool of processes behind it. */
 import type { Bus, Disposable } from '@model-gateway/bus';
-import type { CatalogWatcher } from '@model-gateway/catalog';
 import type { ScriptRunnerConfig } from '@model-gateway/config';
-import type { Snapshot } from '@model-gateway/contracts';
 import type { Service } from '@model-gateway/service-runtime';
 import type { Logger } from '@model-gateway/telemetry';
 import { ScriptPool } from './pool/pool.ts';
+import { watchScripts } from './watch-scripts.ts';
 
 export { type PoolOptions, type PoolRun, ScriptPool } from './pool/pool.ts';
 
 /** What the script runner is built from. */
 export interface ScriptRunnerDeps {
   bus: Bus;
-  /** Tells whether there are scripts at all: before there are, no process is started. */
-  catalog: CatalogWatcher;
   config: ScriptRunnerConfig;
   logger: Logger;
 }
 
-export function createScriptRunner({ bus, catalog, config, logger }: ScriptRunnerDeps): Service {
+export function createScriptRunner({ bus, config, logger }: ScriptRunnerDeps): Service {
   const pool = new ScriptPool(
     {
       slots: config.poolSize,
@@ -31,17 +28,11 @@ export function createScriptRunner({ bus, catalog, config, logger }: ScriptRunne
     logger,
   );
   let registrations: Disposable | undefined;
-  let forget: (() => void) | undefined;
+  let stopWatching: (() => void) | undefined;
   let draining = false;
-  const warm = (snapshot: Snapshot | null): void => {
-    if (snapshot && hasScripts(snapshot)) pool.warm();
-  };
   return {
     name: 'script-runner',
     async start() {
-      forget = catalog.onChange(warm);
-      await catalog.start();
-      warm(catalog.current());
       registrations = bus.serve({
         open: {
           'script.run': ({ script, slot, context, owner }, body, stream) => {
@@ -55,26 +46,21 @@ export function createScriptRunner({ bus, catalog, config, logger }: ScriptRunne
           },
         },
       });
+      // Processes are started ahead of the first run, but not where nobody has a script.
+      stopWatching = watchScripts(bus, { onFirst: () => pool.warm() });
     },
     drain() {
       draining = true;
     },
     async stop() {
       draining = true;
-      forget?.();
+      stopWatching?.();
       await registrations?.dispose();
       pool.close();
-      await catalog.stop();
     },
     health() {
       const reasons = [...(bus.connected ? [] : ['bus']), ...(draining ? ['draining'] : [])];
       return { ready: reasons.length === 0, reasons };
     },
   };
-}
-
-function hasScripts({ upstreams, models }: Snapshot): boolean {
-  for (const records of [upstreams, models])
-    for (const record of records.values()) if (record.request_transform_before || record.request_transform_after || record.response_transform) return true;
-  return false;
 }

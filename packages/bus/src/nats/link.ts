@@ -13,7 +13,7 @@ import { backOffMs } from '../kit/back-off.ts';
 import type { BusLogger } from '../kit/logger.ts';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { connectionOptions } from './connection-options.ts';
-import { checkPermissions, describeViolation, isForbiddenTry, isOptional } from './permission-check.ts';
+import { checkPermissions, describeViolation, isDispensable, isForbiddenTry, isOptional } from './permission-check.ts';
 
 export interface LinkOptions {
   /** One or several, separated by commas. Credentials in it are used and never logged. */
@@ -180,6 +180,7 @@ export class Link {
       if (report && report.missing.length === 0 && !(report.open && required)) {
         this.admitted = true;
         if (report.open) this.reportOpen();
+        if (report.dispensable.length > 0) this.reportDispensable(report.dispensable);
         if (report.undirected) this.reportUndirected();
         if (this.usable) this.change(true);
         return;
@@ -200,6 +201,10 @@ export class Link {
     this.options.logger.warn({}, 'the bus server lets this service do more than it needs: give each service a user of its own (deploy/nats/nats.conf)');
   }
 
+  private reportDispensable(missing: readonly string[]): void {
+    this.options.logger.warn({ missing }, 'the bus server refuses what this service can do without: renew the permissions (deploy/nats/nats.conf)');
+  }
+
   private reportUndirected(): void {
     if (this.undirectedReported) return;
     this.undirectedReported = true;
@@ -218,6 +223,7 @@ export class Link {
     // During the permission check, the check itself reports.
     if (isOptional(violation)) return permissions && !this.admitted ? undefined : this.reportUndirected();
     if (known || (permissions && (isForbiddenTry(violation) || !this.admitted))) return;
+    if (isDispensable(violation)) return this.reportDispensable([violation]);
     logger.error({ violation }, 'the bus server refuses what this service needs: give its user this permission');
     // A refused subscription misses messages silently: the service is not ready until it is subscribed again.
     if (!permissions || error.operation !== 'subscription' || !this.connection) return;

@@ -1,13 +1,15 @@
 /** Tries at the start what a service must be allowed to do on the server, and what nobody may do. */
-import type { ServiceName } from '@model-gateway/contracts';
+import { dispensableSubjects, type ServiceName } from '@model-gateway/contracts';
 import { headers, type NatsConnection, type PermissionViolationError } from '@nats-io/transport-node';
 import { settlesWithin } from '../kit/settle-within.ts';
 import { probesOf } from './permissions.ts';
-import { everything, forbidden, isDirectSubject } from './subjects.ts';
+import { everything, forbidden, isDirectSubject, subjectOf } from './subjects.ts';
 
 export interface PermissionReport {
   /** `publish gw.v1.router.plan`: what the service needs and was refused. */
   missing: string[];
+  /** What was refused too, but the service does without. */
+  dispensable: string[];
   /** Services may not choose among processes: the server's configuration is that of an earlier version. */
   undirected: boolean;
   /** What nobody needs was allowed: the server has no user of this service's own. */
@@ -24,6 +26,9 @@ export const describeViolation = ({ operation, subject }: PermissionViolationErr
 const forbiddenTries = new Set([`publish ${forbidden}`, `subscribe ${everything}`]);
 /** Whether the bus works without it, by letting the queue group choose. */
 export const isOptional = (violation: string): boolean => isDirectSubject(violation.slice(violation.indexOf(' ') + 1));
+const dispensable: ReadonlySet<string> = new Set(dispensableSubjects.flatMap((name) => [`publish ${subjectOf(name)}`, `subscribe ${subjectOf(name)}`]));
+/** Whether it is of a subject that the service does without. */
+export const isDispensable = (violation: string): boolean => dispensable.has(violation);
 /** Whether it is one of the tries that should be refused. */
 export const isForbiddenTry = (violation: string): boolean => forbiddenTries.has(violation);
 
@@ -49,7 +54,8 @@ export async function checkPermissions(connection: NatsConnection, service: Serv
   if (!answered) return null;
   await new Promise((resolve) => setImmediate(resolve));
   return {
-    missing: [...violations].filter((violation) => !isForbiddenTry(violation) && !isOptional(violation)),
+    missing: [...violations].filter((violation) => !isForbiddenTry(violation) && !isOptional(violation) && !isDispensable(violation)),
+    dispensable: [...violations].filter(isDispensable),
     undirected: [...violations].some(isOptional),
     open: [...forbiddenTries].some((violation) => !violations.has(violation)),
   };

@@ -8,6 +8,8 @@ import { earlierRows } from './earlier-rows.ts';
 export interface Encoded {
   revision: number;
   bytes: Uint8Array;
+  /** How many scripts its upstreams and models have. */
+  scripts: number;
   /** The same without secrets, printed when somebody first asks for it. */
   redacted(): Uint8Array;
 }
@@ -23,12 +25,21 @@ export interface EncodedCatalog {
 const print = (rows: CatalogRows): Uint8Array => new TextEncoder().encode(JSON.stringify(rows));
 const read = (bytes: Uint8Array): CatalogRows => JSON.parse(new TextDecoder().decode(bytes)) as CatalogRows;
 
+function countScripts({ upstreams, models }: CatalogRows): number {
+  let scripts = 0;
+  for (const records of [upstreams, models])
+    for (const { request_transform_before, request_transform_after, response_transform } of records)
+      for (const script of [request_transform_before, request_transform_after, response_transform]) if (script) scripts++;
+  return scripts;
+}
+
 function encode(rows: CatalogRows): Encoded {
   const bytes = print(rows);
   let redacted: Uint8Array | undefined;
   return {
     revision: rows.revision,
     bytes,
+    scripts: countScripts(rows),
     redacted() {
       // Parsed from the bytes, so that the rows are not held a second time in memory.
       redacted ??= print(redactRows(read(bytes)));

@@ -42,7 +42,10 @@ export function createCatalogSource({ storage, bus, logger }: CatalogSourceDeps)
         bus.publish('catalog.changed-redacted', event.delta ? { ...event, delta: redactDelta(event.delta) } : event);
       });
       registrations = bus.serve({
-        ask: { 'catalog.revision': async () => ({ revision: await storage.catalog.revision() }) },
+        ask: {
+          'catalog.revision': async () => ({ revision: await storage.catalog.revision() }),
+          'catalog.scripts': async () => ({ scripts: (await catalog.newest()).scripts }),
+        },
         open: {
           'catalog.load': (request, _body, stream) => {
             send(request.revision, stream, ({ bytes }) => bytes);

@@ -52,10 +52,10 @@ export const serviceSubjects = {
     commits: [],
   },
   'script-runner': {
-    calls: [...redactedSnapshotCalls],
+    calls: ['catalog.scripts'],
     serves: ['script.run'],
     publishes: [],
-    listens: ['catalog.changed-redacted'],
+    listens: [],
     commits: [],
   },
   stats: {
@@ -67,12 +67,15 @@ export const serviceSubjects = {
   },
   console: {
     calls: ['router.plan', 'translator.run', 'script.run'],
-    serves: ['console.http', 'catalog.revision', 'catalog.load', 'catalog.load-redacted'],
+    serves: ['console.http', 'catalog.revision', 'catalog.scripts', 'catalog.load', 'catalog.load-redacted'],
     publishes: ['catalog.changed', 'catalog.changed-redacted', 'console.user-changed', 'logs.watch', 'gather.ask', 'stats.request', 'audit.record'],
     listens: ['console.user-changed', 'logs.rows', ...gatherReplies],
     commits: [],
   },
 } as const satisfies Record<string, ServiceSubjects>;
+
+/** Subjects that their services do without, so that they also start where the server's configuration is that of the version before the subject. */
+export const dispensableSubjects = ['catalog.scripts'] as const satisfies readonly CallSubject[];
 
 export type ServiceName = keyof typeof serviceSubjects;
 

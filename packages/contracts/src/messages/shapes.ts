@@ -17,6 +17,7 @@ export const askShapes = {
     reply: z.looseObject({ micros: z.array(z.number()) }),
   },
   'catalog.revision': { request: part.anything, reply: z.looseObject({ revision: part.whole }) },
+  'catalog.scripts': { request: part.anything, reply: z.looseObject({ scripts: part.whole }) },
 } as const satisfies { [S in keyof AskSubjects]: { request: Shape; reply: Shape } };
 
 const catalogLoad = {

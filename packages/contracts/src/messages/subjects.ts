@@ -23,6 +23,8 @@ export interface AskSubjects {
   'stats.spent': { request: { owners: SpendOwner[] }; reply: { micros: number[] } };
   /** The current revision of the configuration: a cheap poll that repairs lost change events. */
   'catalog.revision': { request: Record<string, never>; reply: { revision: number } };
+  /** How many scripts upstreams and models have: all that script runners know of the configuration, since each run brings its script along. */
+  'catalog.scripts': { request: Record<string, never>; reply: { scripts: number } };
 }
 
 /** Streams: subject → request, head and tail. Bytes travel between head and tail, and with the request. */
