@@ -57,8 +57,8 @@ describe('while a large import runs in one process with everything else', () => 
     }
     const took = performance.now() - began;
     expect([(await answer).status, await (await answer).text().then((text) => text.length > 0)]).toEqual([expected, true]);
-    // What blocks the process for most of an import is one probe that waits for most of it. A tenth, or the noise of a busy machine.
-    expect({ what, took, slowest, isShort: slowest < Math.max(300, took / 5) }).toMatchObject({ isShort: true });
+    // An import that blocks the process is one probe that waits for most of it; a busy machine makes both longer alike.
+    expect({ what, took, slowest, isShort: slowest < Math.max(500, took / 2) }).toMatchObject({ isShort: true });
     expect(probes).toBeGreaterThan(3);
   });
 });
